@@ -89,18 +89,6 @@ local function languages()
   return count, names, vim.tbl_keys(filetypes)
 end
 
---- The sources of the states that are known, for the doctor.
----@return claude-code.StateSource[]
-local function state_sources()
-  local sources = {}
-  for _, row in ipairs(session_rows()) do
-    if row.source and not vim.tbl_contains(sources, row.source) then
-      table.insert(sources, row.source)
-    end
-  end
-  return sources
-end
-
 --- What `claude-code-nvim doctor` asks of each Neovim (EditorReport in src/doctor/editors.ts).
 ---@return table
 function M.report()
@@ -124,7 +112,6 @@ function M.report()
     language_servers = language_servers,
     served_filetypes = served_filetypes,
     source_files = source_files,
-    state_sources = state_sources(),
   }
 end
 

@@ -4,7 +4,7 @@ import { readLock } from "../ide/lock-file";
 import { VERSION } from "../lib/version";
 import type { Editor, EditorReport } from "./editors";
 import type { Facts } from "./facts";
-import { error, type Finding, note, ok, warning } from "./finding";
+import { error, type Finding, ok, warning } from "./finding";
 
 const RESTART = "run :Claude stop and :Claude start in that Neovim";
 const SERVER = {
@@ -121,25 +121,4 @@ export function checkLanguageServers({ report }: Editor): Finding | undefined {
     `no language server is attached in ${describe(report)}: Claude receives no diagnostics from it`,
     "see :checkhealth vim.lsp and `vim.lsp.enable()`",
   );
-}
-
-type Source = NonNullable<EditorReport["state_sources"]>[number];
-
-const NAMES: Record<Source, string> = {
-  terminal: "terminal",
-  registry: "registry",
-  connection: "hooks",
-  hook: "hooks",
-};
-
-/**
- * How one Neovim knows what its sessions do: by what the CLI reports to its terminal, by the CLI's own
- * `sessions/PID.json`, or by hooks alone, which say nothing of an Esc or a question.
- */
-export function checkStates({ report }: Editor): Finding | undefined {
-  const sources = report?.state_sources ?? [];
-  if (!report || sources.length === 0) return undefined;
-  const names = [...new Set(sources.map((source) => NAMES[source]))].join(", ");
-  const what = `${describe(report)} knows the states of its sessions by: ${names}`;
-  return note(names === "hooks" ? `${what}. A turn that you stop counts as working` : what);
 }

@@ -12,10 +12,9 @@ export interface EditorReport {
   why?: string;
   stopped_by_user?: boolean;
   last_error?: string;
-  port?: number;
   lock_file?: string;
   folders: string[];
-  clients: { name?: string; pid?: number }[];
+  clients: { pid?: number }[];
   config_dir?: string;
   /** The options `terminal.permission_mode` and `terminal.args`. */
   permission_mode?: string;
@@ -25,8 +24,6 @@ export interface EditorReport {
   source_files: number;
   /** The file types of those buffers; an older plugin does not say. */
   served_filetypes?: string[];
-  /** What the states of its sessions are known by; an older plugin does not say. */
-  state_sources?: ("terminal" | "registry" | "connection" | "hook")[];
 }
 
 /** One Neovim, and what it answered. */

@@ -1,32 +1,3 @@
-/** What can be wrong between Claude Code and Neovim. Each has one diagnosis. */
-export type Cause =
-  | "auto-connect-off"
-  | "cli-missing"
-  | "cli-outdated"
-  | "config-dir-differs"
-  | "diff-tool-terminal"
-  | "editor-busy"
-  | "editor-restarted"
-  | "hooks-broken"
-  | "hooks-disabled"
-  | "second-language-server"
-  | "hooks-half-installed"
-  | "lock-exposed"
-  | "lock-missing"
-  | "lock-stale"
-  | "lock-unreadable"
-  | "mode-skips-diffs"
-  | "no-editor"
-  | "no-language-server"
-  | "outside-workspace"
-  | "plugin-not-loaded"
-  | "proxy-catches-loopback"
-  | "server-not-running"
-  | "server-stopped"
-  | "settings-unreadable"
-  | "two-editors-match"
-  | "version-differs";
-
 /** Something that is fine, or worth knowing, in a sentence for the user. */
 export interface Remark {
   level: "ok" | "note";
@@ -36,7 +7,8 @@ export interface Remark {
 /** Something that is wrong, and what to do about it: a command, or a key to press. */
 export interface Problem {
   level: "error" | "warning";
-  cause: Cause;
+  /** What is wrong, in a word that stays: each has one diagnosis. */
+  cause: string;
   what: string;
   remedy: string;
 }
@@ -56,11 +28,11 @@ export function note(what: string): Remark {
 }
 
 /** Something does not work. */
-export function error(cause: Cause, what: string, remedy: string): Problem {
+export function error(cause: string, what: string, remedy: string): Problem {
   return { level: "error", cause, what, remedy };
 }
 
 /** Something works less well than it could. */
-export function warning(cause: Cause, what: string, remedy: string): Problem {
+export function warning(cause: string, what: string, remedy: string): Problem {
   return { level: "warning", cause, what, remedy };
 }

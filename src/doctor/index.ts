@@ -1,7 +1,7 @@
 import { checkCli } from "./check-cli";
 import { checkDiffs } from "./check-diffs";
 import { checkDiscovery } from "./check-discovery";
-import { checkLanguageServers, checkStates } from "./check-editor";
+import { checkLanguageServers } from "./check-editor";
 import { checkHooks } from "./check-hooks";
 import { checkLanguagePlugins } from "./check-language-plugins";
 import { checkProxy } from "./check-proxy";
@@ -32,6 +32,6 @@ function findings(facts: Facts): (Finding | undefined)[] {
     checkDiffs(facts),
     checkHooks(facts),
     checkLanguagePlugins(facts),
-    ...here.flatMap((editor) => [checkLanguageServers(editor), checkStates(editor)]),
+    ...here.map(checkLanguageServers),
   ];
 }

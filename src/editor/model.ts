@@ -29,13 +29,10 @@ const Buffer = v.object({
   name: v.string(),
   /** Only for file buffers ('buftype' empty and named). */
   path: v.optional(v.string()),
-  buftype: v.string(),
   filetype: v.string(),
   listed: v.boolean(),
   loaded: v.boolean(),
   modified: v.boolean(),
-  readonly: v.optional(v.boolean()),
-  lines: v.number(),
 });
 export type EditorBuffer = v.InferOutput<typeof Buffer>;
 
@@ -74,11 +71,6 @@ export const Selection = v.object({
   end: Position,
   /** Nothing is selected: `start` and `end` are the cursor. */
   empty: v.boolean(),
-  /** "n", or Vim's visual mode: "v" characters, "V" lines, CTRL-V a block. */
-  mode: v.optional(v.string()),
-  buf: v.optional(v.number()),
-  /** `b:changedtick` of the buffer. */
-  tick: v.optional(v.number()),
   /** The text was cut at 100,000 bytes; the ends were not. */
   truncated: v.optional(v.boolean()),
   /** The same in spec 05's terms, and the cursor's place; only where they were asked for. */

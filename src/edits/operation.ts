@@ -82,7 +82,8 @@ export class Operation {
       const stored = { at, ...ownProcess(), ...what, ...staged };
       writeFileSync(join(folder, "ready"), "", { mode: 0o600 });
       writeSynced(join(folder, "operation.json"), Buffer.from(JSON.stringify(stored)));
-      syncFolder(folder);
+      // Not possible for a folder's entries on Windows.
+      if (process.platform !== "win32") sync(folder, "r");
       return new Operation(folder, stored);
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
@@ -237,11 +238,6 @@ function readStored(folder: string): Stored | undefined {
 function writeSynced(path: string, bytes: Uint8Array): void {
   writeFileSync(path, bytes, { mode: 0o600 });
   sync(path, "r+");
-}
-
-/** Not possible for a folder's entries on Windows. */
-function syncFolder(path: string): void {
-  if (process.platform !== "win32") sync(path, "r");
 }
 
 function sync(path: string, flags: string): void {

@@ -33,8 +33,10 @@ export class LockKeeper {
   #event: Timer | undefined;
   #retry: Timer | undefined;
   #folders: readonly string[];
-  #problem: string | undefined;
-  #rivals: readonly Rival[] = [];
+  /** Why there is no lock file, in a sentence for the user; undefined if there is one. */
+  problem: string | undefined;
+  /** Other editors with an overlapping workspace, as last looked for. */
+  rivals: readonly Rival[] = [];
 
   constructor(options: LockKeeperOptions) {
     this.#options = options;
@@ -45,16 +47,6 @@ export class LockKeeper {
 
   get path(): string {
     return this.#lock.path;
-  }
-
-  /** Why there is no lock file, in a sentence for the user; undefined if there is one. */
-  get problem(): string | undefined {
-    return this.#problem;
-  }
-
-  /** Other editors with an overlapping workspace, as last looked for. */
-  get rivals(): readonly Rival[] {
-    return this.#rivals;
   }
 
   /** Real paths, the current working directory first. */
@@ -83,22 +75,22 @@ export class LockKeeper {
     // What has changed before the watch began was missed.
     this.#write();
     clearTimeout(this.#retry);
-    if (this.#problem || !this.#watch.isWatching)
+    if (this.problem || !this.#watch.isWatching)
       this.#retry = setTimeout(() => this.#update(), RETRY_MS);
     const rivals = findRivals(this.#options.pid, this.#folders);
-    if (Bun.deepEquals(rivals, this.#rivals)) return;
-    this.#rivals = rivals;
+    if (Bun.deepEquals(rivals, this.rivals)) return;
+    this.rivals = rivals;
     this.onRivals.emit(rivals);
   }
 
   #write(): void {
-    const before = this.#problem;
-    this.#problem = this.#problemOfWriting();
-    if (this.#problem === before) return;
+    const before = this.problem;
+    this.problem = this.#problemOfWriting();
+    if (this.problem === before) return;
     const { log } = this.#options;
-    if (this.#problem) log.error(this.#problem);
+    if (this.problem) log.error(this.problem);
     else log.info(`The lock file is written again: ${this.path}`);
-    this.onProblem.emit(this.#problem);
+    this.onProblem.emit(this.problem);
   }
 
   #problemOfWriting(): string | undefined {

@@ -1,5 +1,7 @@
 /** The messages of JSON-RPC 2.0, and their kinds. */
 
+import { isObject } from "../lib/json";
+
 export type Id = string | number;
 
 export const ErrorCode = {
@@ -79,17 +81,19 @@ function single(message: Incoming): Parsed {
 }
 
 function classify(value: unknown): Incoming {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     return invalid(null, ErrorCode.InvalidRequest, "Invalid request: not an object");
   }
-  const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
+  const { jsonrpc, id, method, params, result, error } = value;
   const validId = typeof id === "string" || (typeof id === "number" && Number.isFinite(id));
   const answerId = validId ? id : null;
   if (jsonrpc !== "2.0") {
     return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: "jsonrpc" is not "2.0"');
   }
   if (method === undefined) {
-    if (validId && (result !== undefined || isErrorObject(error))) return { kind: "response", id };
+    const isError =
+      isObject(error) && typeof error.code === "number" && typeof error.message === "string";
+    if (validId && (result !== undefined || isError)) return { kind: "response", id };
     return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: no "method"');
   }
   if (typeof method !== "string") {
@@ -111,15 +115,6 @@ function classify(value: unknown): Incoming {
     );
   }
   return { kind: "notification", method, params };
-}
-
-function isErrorObject(value: unknown): value is { code: number; message: string } {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    typeof (value as Record<string, unknown>).code === "number" &&
-    typeof (value as Record<string, unknown>).message === "string"
-  );
 }
 
 function invalid(id: Id | null, code: number, message: string): Incoming {

@@ -42,7 +42,6 @@ export interface ServerState {
 export interface HierarchyItem {
   name: string;
   kind: string;
-  detail?: string;
   /** From 1. */
   depth: number;
   at: LanguagePlaces;

@@ -14,27 +14,23 @@ const FRESH_MS = 60_000;
 
 /** What was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
 export class ChangedFiles {
-  #versions: ReadonlyMap<string, FileVersion> | undefined;
+  /** All files at the last look. Undefined where there are too many. */
+  versions: ReadonlyMap<string, FileVersion> | undefined;
   /** When each change was noticed, by `Date.now()`. */
   readonly #noticed = new Map<string, number>();
 
   constructor(private readonly project: ProjectFiles) {}
 
-  /** All files at the last look. Undefined where there are too many. */
-  get versions(): ReadonlyMap<string, FileVersion> | undefined {
-    return this.#versions;
-  }
-
   /** Looks at every file: what changes from now on counts. */
   start(): void {
-    this.#versions ??= this.project.versions();
+    this.versions ??= this.project.versions();
   }
 
   /** What has changed since the last call. */
   take(): ChangedFile[] {
-    const before = this.#versions;
+    const before = this.versions;
     const now = this.project.versions();
-    this.#versions = now;
+    this.versions = now;
     if (!now) return [];
     const changes = before ? differences(before, now) : recent(now);
     for (const { path } of changes) this.#noticed.set(path, Date.now());

@@ -17,7 +17,7 @@ export function useList({ files }: Uses, budget: Budget, source: SourceLines): s
   let lines = 0;
   for (const file of files) {
     const full = withCode(file, Math.max(budget.lines - lines, 0), source);
-    const short = withoutCode(file);
+    const short = `${heading(file)}: ${numbers(file.lines)}`;
     const used = characters + lengthOf(full.text);
     if (full.shown > 0 && used <= budget.characters * 0.75) {
       result.push(...full.text);
@@ -57,10 +57,6 @@ function lineOf(use: UseLine, lines: readonly string[]): string {
   const twice = use.columns.length > 1 ? ` (${use.columns.length}×)` : "";
   const unsaved = use.isUnsaved ? "+unsaved" : "";
   return `  ${use.line}${unsaved} ${within}${code(use.text)}${twice}`;
-}
-
-function withoutCode(file: UsesOfFile): string {
-  return `${heading(file)}: ${numbers(file.lines)}`;
 }
 
 const MOST_NUMBERS = 30;

@@ -1,5 +1,6 @@
 import { EditorBusyError, EditorRefusal } from "../editor/port";
 import { DeadlineError } from "../lib/deadline";
+import { isObject } from "../lib/json";
 
 /** Runs one method of the plugin: `{ value }` or `{ error }` comes back (see `unwrap`). */
 export const CALL = 'return require("claude-code.editor").call(...)';
@@ -9,10 +10,8 @@ export const CALL = 'return require("claude-code.editor").call(...)';
  * `{ code, message }`. Checked by hand: a hook has no time to load a schema library.
  */
 export function unwrap(answer: unknown): unknown {
-  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) {
-    throw new Error("the plugin sent an answer that is not in the contract");
-  }
-  const { value, error } = answer as { value?: unknown; error?: unknown };
+  if (!isObject(answer)) throw new Error("the plugin sent an answer that is not in the contract");
+  const { value, error } = answer;
   if (error === undefined) return value;
   if (typeof error === "string") throw new EditorRefusal(error);
   const { code, message } = error as { code?: unknown; message?: unknown };

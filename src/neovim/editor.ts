@@ -58,7 +58,7 @@ export class NeovimEditor extends Queries implements EditorPort {
   readonly onReview = new Emitter<ReviewRequest>();
   readonly onUndoRename = new Emitter<void>();
   readonly #mirror: StateMirror;
-  #latestSelection: Selection | undefined;
+  latestSelection: Selection | undefined;
 
   /** `folders`: the workspace folders, as far as they are known before Neovim reports them. */
   constructor(
@@ -93,16 +93,16 @@ export class NeovimEditor extends Queries implements EditorPort {
     const contents = cut(diff.contents, PROPOSAL_BYTES);
     const paths = { old_path: diff.oldPath, new_path: diff.newPath };
     const params = { id, client, ...paths, contents, ...(name !== undefined && { name }) };
-    await this.#call("diff_open", params, Number.POSITIVE_INFINITY);
+    await this.call("diff_open", params, Number.POSITIVE_INFINITY);
   }
 
   async closeDiffs(ids: readonly number[]): Promise<number> {
     if (ids.length === 0) return 0;
-    return Number(await this.#call("diff_close", { ids }, Number.POSITIVE_INFINITY));
+    return Number(await this.call("diff_close", { ids }, Number.POSITIVE_INFINITY));
   }
 
   async keepUnwritten(path: FilePath, text: string, problem: string): Promise<void> {
-    await this.#call("diff_unwritten", { path, text, problem }, Number.POSITIVE_INFINITY);
+    await this.call("diff_unwritten", { path, text, problem }, Number.POSITIVE_INFINITY);
   }
 
   async openDocument(document: OpenDocument): Promise<OpenedDocument> {
@@ -135,7 +135,7 @@ export class NeovimEditor extends Queries implements EditorPort {
     const parts: string[] = [];
     let tick: number | undefined;
     for (let from: number | undefined = 0; from !== undefined; ) {
-      const answer = await this.#call("document_text", { path, from }, BUSY_AFTER_MS);
+      const answer = await this.call("document_text", { path, from });
       const part: v.InferOutput<typeof Part> = v.parse(Part, answer);
       tick ??= part.tick;
       if (part.tick !== tick) return undefined;
@@ -145,47 +145,43 @@ export class NeovimEditor extends Queries implements EditorPort {
     return parts.join("");
   }
 
-  get latestSelection(): Selection | undefined {
-    return this.#latestSelection;
-  }
-
   async refreshSelection(detailed = false): Promise<Selection | undefined> {
     const params = { detailed, for_client: true };
-    const answer = await this.#call("latest_selection", params, BUSY_AFTER_MS);
-    this.#latestSelection = v.parse(v.optional(Selection), answer);
-    return this.#latestSelection;
+    const answer = await this.call("latest_selection", params);
+    this.latestSelection = v.parse(v.optional(Selection), answer);
+    return this.latestSelection;
   }
 
   async currentSelection(): Promise<Selection | undefined> {
-    const selection = await this.#call("selection", {}, BUSY_AFTER_MS);
+    const selection = await this.call("selection", {});
     return v.parse(v.optional(Selection), selection);
   }
 
   async mentionsDelivered(ids: readonly number[], pid: number | undefined): Promise<void> {
-    await this.#call("mentions_delivered", { ids, pid }, Number.POSITIVE_INFINITY);
+    await this.call("mentions_delivered", { ids, pid }, Number.POSITIVE_INFINITY);
   }
 
   async reloadDocument(path: FilePath): Promise<void> {
-    await this.#call("document_reload", { path }, WORK_DEADLINE_MS);
+    await this.call("document_reload", { path }, WORK_DEADLINE_MS);
   }
 
   watchDocument(path: FilePath): void {
-    this.#call("document_watch", { path }, WORK_DEADLINE_MS).catch((error) =>
+    this.call("document_watch", { path }, WORK_DEADLINE_MS).catch((error) =>
       this.log.warn(`Watching ${path} failed: ${error}`, "Watching a file failed"),
     );
   }
 
   async submitPrompt({ pid, text, connected }: Prompt): Promise<boolean> {
     const params = { text, connected, ...(pid !== undefined && { pid }) };
-    return (await this.#call("prompt_submit", params, Number.POSITIVE_INFINITY)) === true;
+    return (await this.call("prompt_submit", params, Number.POSITIVE_INFINITY)) === true;
   }
 
   async takeComments(): Promise<string> {
-    return v.parse(v.string(), await this.#call("review_comments", {}, BUSY_AFTER_MS));
+    return v.parse(v.string(), await this.call("review_comments", {}));
   }
 
   prompted(pid: number): void {
-    this.#call("prompted", { pid }, WORK_DEADLINE_MS).catch((error) =>
+    this.call("prompted", { pid }, WORK_DEADLINE_MS).catch((error) =>
       this.log.warn(`Reporting a prompt failed: ${error}`),
     );
   }
@@ -199,35 +195,26 @@ export class NeovimEditor extends Queries implements EditorPort {
     return paths.map((path) => realPath(path));
   }
 
-  /** A method that has no function here of its own. */
-  call(method: string, params: object, deadlineMs = BUSY_AFTER_MS): Promise<unknown> {
-    return this.#call(method, params, deadlineMs);
+  async call(method: string, params: object, deadlineMs = BUSY_AFTER_MS): Promise<unknown> {
+    const answer = this.rpc.request("nvim_exec_lua", [CALL, [method, params]], deadlineMs);
+    return unwrap(await unlessBusy(answer));
   }
 
-  /** The same for what Neovim has to know, however long it is busy. */
+  /** For what Neovim has to know, however long it is busy. */
   report(method: string, params: object): Promise<unknown> {
-    return this.#call(method, params, Number.POSITIVE_INFINITY);
+    return this.call(method, params, Number.POSITIVE_INFINITY);
   }
 
   /** A call with effects: not sent at all unless Neovim answers, so that it never happens late. */
   async #work(method: string, params: object): Promise<unknown> {
     await this.sync();
-    return this.#call(method, params, WORK_DEADLINE_MS).catch((error) => {
+    return this.call(method, params, WORK_DEADLINE_MS).catch((error) => {
       throw error instanceof EditorBusyError ? new EditorRefusal(UNFINISHED) : error;
     });
   }
 
-  protected ask(method: string, params: object): Promise<unknown> {
-    return this.#call(method, params, BUSY_AFTER_MS);
-  }
-
-  async #call(method: string, params: object, deadlineMs: number): Promise<unknown> {
-    const answer = this.rpc.request("nvim_exec_lua", [CALL, [method, params]], deadlineMs);
-    return unwrap(await unlessBusy(answer));
-  }
-
   #select(selection: Selection): void {
-    this.#latestSelection = selection.path === "" ? undefined : selection;
+    this.latestSelection = selection.path === "" ? undefined : selection;
     this.onSelection.emit(selection);
   }
 

@@ -6,46 +6,14 @@ import { decodeMultiStream } from "@msgpack/msgpack";
  */
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Of the keys that come again and again: ours are some hundred. */
-const MOST_KEYS = 1_000;
-const keys = new Map<number, { bytes: Uint8Array; text: string }>();
-
-function key(bytes: Uint8Array): string {
-  const text = UTF8.decode(bytes);
-  return text === "__proto__" ? "(__proto__)" : text;
-}
-
-/** A thousand diagnostics have eight thousand keys, which would take as long to decode as all the rest. */
-function knownKey(message: Uint8Array, start: number, length: number): string {
-  let hash = length;
-  for (let i = start; i < start + length; i++) {
-    hash = (Math.imul(hash, 31) + (message[i] as number)) | 0;
-  }
-  const known = keys.get(hash);
-  if (known && isAt(known.bytes, message, start, length)) return known.text;
-  const bytes = message.slice(start, start + length);
-  const text = key(bytes);
-  if (keys.size < MOST_KEYS) keys.set(hash, { bytes, text });
-  return text;
-}
-
-function isAt(bytes: Uint8Array, message: Uint8Array, start: number, length: number): boolean {
-  if (bytes.length !== length) return false;
-  for (let i = 0; i < length; i++) if (bytes[i] !== message[start + i]) return false;
-  return true;
-}
-
-/** A longer key is not the plugin's, and would only keep memory. */
-const LONGEST_KEY = 32;
-
 const OPTIONS = {
   rawStrings: true,
   keyDecoder: {
     canBeCached: () => true,
-    decode: (message: Uint8Array, start: number, length: number) =>
-      length <= LONGEST_KEY
-        ? knownKey(message, start, length)
-        : key(message.subarray(start, start + length)),
+    decode(message: Uint8Array, start: number, length: number) {
+      const key = UTF8.decode(message.subarray(start, start + length));
+      return key === "__proto__" ? "(__proto__)" : key;
+    },
   },
 };
 

@@ -9,31 +9,31 @@ const UNKNOWN = -1;
 /** Questions that change nothing, whoever asks: the server Neovim started, or one it did not. */
 export abstract class Queries {
   /** Runs a method of `lua/claude-code/editor`. */
-  protected abstract ask(method: string, params: object): Promise<unknown>;
+  abstract call(method: string, params: object): Promise<unknown>;
 
   region(): Promise<Region> {
     return counted(
-      async () => v.parse(Region, await this.ask("region", {})),
+      async () => v.parse(Region, await this.call("region", {})),
       ({ start, end }) => start !== UNKNOWN && end !== UNKNOWN,
     );
   }
 
   cursor(): Promise<Cursor> {
     return counted(
-      async () => v.parse(Cursor, await this.ask("cursor", {})),
+      async () => v.parse(Cursor, await this.call("cursor", {})),
       ({ position }) => position !== UNKNOWN,
     );
   }
 
   async context(linesBefore: number, linesAfter: number): Promise<Context> {
     const params = { lines_before: linesBefore, lines_after: linesAfter };
-    return v.parse(Context, await this.ask("context", params));
+    return v.parse(Context, await this.call("context", params));
   }
 
   async bufferSizes(bufs: readonly number[]): Promise<number[]> {
     if (bufs.length === 0) return [];
     return counted(
-      async () => v.parse(v.array(v.number()), await this.ask("buffer_sizes", { bufs })),
+      async () => v.parse(v.array(v.number()), await this.call("buffer_sizes", { bufs })),
       (sizes) => !sizes.includes(UNKNOWN),
     );
   }

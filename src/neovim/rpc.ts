@@ -39,7 +39,7 @@ export class NeovimRpc {
   /** What sends each request that waits for its turn, the oldest first. */
   readonly #waiting = new Set<() => void>();
   #inFlight = 0;
-  #closed = false;
+  closed = false;
 
   /** Connects to a socket path or named pipe (`v:servername`). */
   static async connect(address: string, deadlineMs = CONNECT_DEADLINE_MS): Promise<NeovimRpc> {
@@ -58,10 +58,6 @@ export class NeovimRpc {
     void this.#read();
   }
 
-  get closed(): boolean {
-    return this.#closed;
-  }
-
   /**
    * Rejects with an Error of Neovim's message, a DeadlineError, or a DisconnectedError. Requests run
    * in their order; one that is late before its turn is never sent. `arrived` gets the result before
@@ -73,14 +69,15 @@ export class NeovimRpc {
     deadlineMs = Number.POSITIVE_INFINITY,
     arrived: (result: unknown) => void = () => {},
   ): Promise<unknown> {
-    if (this.#closed) return Promise.reject(new DisconnectedError());
+    if (this.closed) return Promise.reject(new DisconnectedError());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#pending.add(reject);
     const send = () =>
       this.#transport.request(method, args, (error: unknown, result: unknown) => {
         this.#inFlight--;
         this.#sendWaiting();
-        if (error) return reject(new Error(errorText(error)));
+        // Neovim reports errors as [type, message].
+        if (error) return reject(new Error(String(Array.isArray(error) ? error[1] : error)));
         try {
           arrived(result);
           resolve(result);
@@ -121,16 +118,11 @@ export class NeovimRpc {
   }
 
   #close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.closed) return;
+    this.closed = true;
     for (const reject of this.#pending) reject(new DisconnectedError());
     this.#pending.clear();
     this.#waiting.clear();
     this.onClose.emit();
   }
-}
-
-/** Neovim reports errors as [type, message]. */
-function errorText(error: unknown): string {
-  return Array.isArray(error) ? String(error[1]) : String(error);
 }

@@ -57,7 +57,9 @@ function runningIds(): Set<string | undefined> {
 /** The files of conversations that may have been in these folders or below, the newest first. */
 function transcripts(places: readonly string[]): { path: string; at: number }[] {
   const root = join(claudeFolder(), "projects");
-  const prefixes = places.map((place) => folderName(place).slice(0, MOST_NAME));
+  // As the CLI names the folder of a project; several paths may share one.
+  const names = places.map((place) => place.replaceAll(/[^a-zA-Z0-9]/g, "-"));
+  const prefixes = names.map((name) => name.slice(0, MOST_NAME));
   return namesIn(root)
     .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)))
     .flatMap((name) => namesIn(join(root, name)).map((file) => join(root, name, file)))
@@ -67,9 +69,4 @@ function transcripts(places: readonly string[]): { path: string; at: number }[] 
       return stats ? [{ path, at: stats.mtimeMs }] : [];
     })
     .sort((a, b) => b.at - a.at);
-}
-
-/** As the CLI names the folder of a project; several paths may share one. */
-function folderName(path: string): string {
-  return path.replaceAll(/[^a-zA-Z0-9]/g, "-");
 }

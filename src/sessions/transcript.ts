@@ -71,33 +71,14 @@ function promptOf(entry: Entry): string | undefined {
 
 /** The entries of the lines that hold `needle`, in their order or from the last one on. */
 function* lines(part: Buffer, forward: boolean, needle = ""): Generator<Entry> {
-  for (const line of forward ? forwards(part) : backwards(part)) {
-    if (line[0] !== OPEN || !line.includes(needle)) continue;
+  const all = part.toString().split("\n");
+  for (const line of forward ? all : all.reverse()) {
+    if (!line.startsWith("{") || !line.includes(needle)) continue;
     try {
-      yield JSON.parse(line.toString()) as Entry;
+      yield JSON.parse(line) as Entry;
     } catch {
       // Cut off, or damaged.
     }
-  }
-}
-
-const OPEN = "{".charCodeAt(0);
-const LINE_END = "\n".charCodeAt(0);
-
-function* forwards(part: Buffer): Generator<Buffer> {
-  for (let start = 0; start < part.length; ) {
-    const found = part.indexOf(LINE_END, start);
-    const end = found < 0 ? part.length : found;
-    yield part.subarray(start, end);
-    start = end + 1;
-  }
-}
-
-function* backwards(part: Buffer): Generator<Buffer> {
-  for (let end = part.length; end > 0; ) {
-    const start = part.lastIndexOf(LINE_END, end - 1) + 1;
-    yield part.subarray(start, end);
-    end = start - 1;
   }
 }
 

@@ -8,7 +8,7 @@ const UNKNOWN = -1;
 class Restless extends Queries {
   asked = 0;
 
-  protected override async ask(): Promise<unknown> {
+  override async call(): Promise<unknown> {
     this.asked++;
     return [12, UNKNOWN];
   }

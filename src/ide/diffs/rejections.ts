@@ -66,7 +66,8 @@ export class Rejections implements Resources {
 
   /** The client closed the tab of a diff, as it does once it has the answer. */
   tabClosed(client: Client): void {
-    if (this.#isWaiting(client)) this.#deliverIn(client, PROMPT_MS);
+    const isWaiting = this.#waiting.some((one) => one.client === client);
+    if (isWaiting) this.#deliverIn(client, PROMPT_MS);
   }
 
   gone(client: Client): void {
@@ -95,10 +96,6 @@ export class Rejections implements Resources {
 
   owns(uri: string): boolean {
     return uri.startsWith(SCHEME);
-  }
-
-  #isWaiting(client: Client): boolean {
-    return this.#waiting.some((one) => one.client === client);
   }
 
   /** About another edit, or about a command of a subagent. */

@@ -13,11 +13,11 @@ export class NeovimState extends Queries implements MethodEditor {
 
   async sync(): Promise<EditorState> {
     const state = new EditorState();
-    state.apply({ ...v.parse(Delta, await this.ask("snapshot", {})), full: true } as Delta);
+    state.apply({ ...v.parse(Delta, await this.call("snapshot", {})), full: true } as Delta);
     return state;
   }
 
-  protected ask(method: string, params: object): Promise<unknown> {
+  call(method: string, params: object): Promise<unknown> {
     return this.neovim.ask(method, params);
   }
 }

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Diagnostic } from "../../editor/model";
 import { EditorRefusal } from "../../editor/port";
 import { SEVERITY_NAMES } from "../../editor/severity";
-import { json, type ToolResult, texts } from "../../mcp/protocol";
+import { failed, json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import type { FileProblems, NeovimProblems, Problems } from "../neovim/problems";
 import { ALWAYS_LOADED } from "./symbol-input";
@@ -64,16 +64,12 @@ function getDiagnosticContext(problems: NeovimProblems): Tool {
           filetype: found.filetype,
         });
       } catch (error) {
-        if (error instanceof EditorRefusal && error.code) return refused(error.message);
-        throw error;
+        if (!(error instanceof EditorRefusal && error.code)) throw error;
+        // The specification answers what is not there as data.
+        return failed(JSON.stringify({ error: error.message }));
       }
     },
   });
-}
-
-/** The specification answers what is not there as data. */
-function refused(error: string): ToolResult {
-  return { ...json({ error }), isError: true };
 }
 
 function getDiagnosticSummary(problems: NeovimProblems): Tool {

@@ -7,7 +7,7 @@ import type { TrackedFile } from "../state/tracked-file";
 import type { Selection } from "../weave/decision";
 import { sameLines } from "../weave/lines";
 import type { Scope } from "../weave/row";
-import { type Chosen, selectionOf } from "./selection";
+import { type Chosen, rowsOf, selectionOf } from "./selection";
 
 /** A sentence's end for the user. */
 const CHANGED = "has changed since it was shown: look at it again";
@@ -97,7 +97,7 @@ export function seenOf(
 ): Selection {
   const onDisk = project.view(file);
   if (what !== "all" || !view || !onDisk || sameLines(view.lines, onDisk.lines)) return what;
-  return { old: hunks.map((hunk) => hunk.old), new: hunks.map((hunk) => hunk.new), file: true };
+  return { ...rowsOf(hunks), file: true };
 }
 
 /** Everything of a request's file that is to be decided; a renamed one is two files. */

@@ -30,7 +30,7 @@ export function ofHunks(entry: Entry, hunks: readonly Hunk[]): Selection {
   return isWhole ? "all" : rowsOf(hunks);
 }
 
-function rowsOf(hunks: readonly Hunk[]): { old: Rows[]; new: Rows[] } {
+export function rowsOf(hunks: readonly Hunk[]): { old: Rows[]; new: Rows[] } {
   return { old: hunks.map((hunk) => hunk.old), new: hunks.map((hunk) => hunk.new) };
 }
 

@@ -8,6 +8,7 @@ import type { Hunk, Rows } from "../weave/hunks";
 import { sameLines } from "../weave/lines";
 import { type AppliedFile, applyAll, type FileTarget } from "./apply";
 import { type Found, findAll, seenOf, type Target } from "./keep";
+import { rowsOf } from "./selection";
 
 /** A sentence's end for the user. */
 const KEPT = "was not undone, because you have kept it in the meantime";
@@ -159,8 +160,7 @@ function conflictOf(hunk: Hunk): Conflict {
 /** What is left of a selection without some hunks. */
 function without(entry: Entry, what: Selection, hunks: readonly Hunk[]): Selection {
   if (what === "all") {
-    const others = entry.hunks.filter((hunk) => !hunks.includes(hunk));
-    const rows = { old: others.map((hunk) => hunk.old), new: others.map((hunk) => hunk.new) };
+    const rows = rowsOf(entry.hunks.filter((hunk) => !hunks.includes(hunk)));
     return modeOf(entry) ? { ...rows, mode: true } : rows;
   }
   if ("queued" in what) return what;

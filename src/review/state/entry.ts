@@ -1,6 +1,6 @@
-import { type Hunk, hunksOf } from "../weave/hunks";
+import { type Hunk, hunksOf, markOf, ownersOf } from "../weave/hunks";
 import { FILE, isOpaque, isText } from "../weave/lines";
-import { ALL, type Change, inBase, isPending, type Mark, type Row, type Scope } from "../weave/row";
+import { ALL, type Change, inBase, isPending, type Row, type Scope } from "../weave/row";
 import { movedHunk } from "./moved-hunk";
 import type { ReviewedProject, View } from "./reviewed-project";
 import type { FileMark, TrackedFile } from "./tracked-file";
@@ -73,8 +73,9 @@ function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | 
   const kind = kindOf(file, rows, marks, view, scope);
   const hunks = view && kind !== "binary" ? hunksOf(view.weave, scope) : [];
   const cannotUndo = marks.map((mark) => UNKNOWN[mark.kind]).find(Boolean);
-  const isQueued = [...rows.map(markOf), ...marks].some((mark) => mark?.queue !== undefined);
-  return { file, view, kind, hunks, marks, owners: ownersOf(rows, marks), isQueued, cannotUndo };
+  const all = [...marks, ...rows.map(markOf)];
+  const isQueued = all.some(({ queue }) => queue !== undefined);
+  return { file, view, kind, hunks, marks, owners: ownersOf(all), isQueued, cannotUndo };
 }
 
 function openMarks(file: TrackedFile, view: View | undefined, scope: Scope): FileMark[] {
@@ -121,20 +122,6 @@ function kindOf(
   if (rows.some((row) => isOpaque(row.line))) return "binary";
   if (rows.length > 0) return "changed";
   return marks.some((mark) => mark.kind === "mode") ? "mode" : "unseen";
-}
-
-/** The mark by which a row differs from the base text. */
-function markOf(row: Row): Mark | undefined {
-  return row.present ? row.inserted : row.deleted;
-}
-
-function ownersOf(rows: readonly Row[], marks: readonly FileMark[]): Change[] {
-  const owners = new Set<Change>(marks.map(({ by }) => by));
-  for (const row of rows) {
-    const by = markOf(row)?.by;
-    if (typeof by === "object") owners.add(by);
-  }
-  return [...owners].sort((one, other) => one.at - other.at);
 }
 
 /**

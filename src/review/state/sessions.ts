@@ -62,7 +62,8 @@ export class Sessions {
       case "begin":
         this.#began.set(record.use, record.at);
         if (!this.#ended.has(record.use)) {
-          this.#running.set(record.session, this.#runningOf(record.session).add(record.use));
+          const running = this.#running.get(record.session) ?? new Set();
+          this.#running.set(record.session, running.add(record.use));
         }
         this.#clis.set(record.session, record.cli);
         this.#continues(record.session, record.at);
@@ -105,10 +106,6 @@ export class Sessions {
   #endCalls(session: string, use?: string): void {
     if (use === undefined) this.#running.delete(session);
     else this.#running.get(session)?.delete(use);
-  }
-
-  #runningOf(session: string): Set<string> {
-    return this.#running.get(session) ?? new Set();
   }
 
   #continues(session: string, at: number): void {

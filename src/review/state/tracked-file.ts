@@ -1,5 +1,5 @@
 import type { Content, FileChange, RecordedScope, RecordOf } from "../journal/record";
-import { kept, queued, type Selection, takenBack, undone } from "../weave/decision";
+import { kept, queued, type Selection, takenBack, undone, without } from "../weave/decision";
 import { type Lines, sameLines } from "../weave/lines";
 import { type Change, isPending, type Mark, type Scope } from "../weave/row";
 import { Weave } from "../weave/weave";
@@ -96,12 +96,7 @@ export class TrackedFile {
     this.#later(() => {
       this.#weave = this.#weave && takenBack(this.#weave, id);
       this.#stale.delete(id);
-      this.#marks = this.#marks.map(({ keep, undo, queue, ...mark }) => ({
-        ...mark,
-        ...(keep !== id && { keep }),
-        ...(undo !== id && { undo }),
-        ...(queue !== id && { queue }),
-      }));
+      this.#marks = this.#marks.map((mark) => without(mark, id));
     });
   }
 

@@ -96,7 +96,11 @@ function isOf(mark: Mark | undefined, id: string): boolean {
   return mark !== undefined && [mark.keep, mark.undo, mark.queue].includes(id);
 }
 
-function without(mark: Mark, id: string): Mark {
+/** A mark as if there had been no decision of that id. */
+export function without<M extends Mark>(
+  mark: M,
+  id: string,
+): Omit<M, "keep" | "undo" | "queue"> & Mark {
   const { keep, undo, queue, ...rest } = mark;
   return {
     ...rest,

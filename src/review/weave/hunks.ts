@@ -91,12 +91,12 @@ class Builder {
   }
 }
 
-/** The mark by which a row differs, or was overwritten. */
 function stepOf(row: Row): number {
   return markOf(row).step;
 }
 
-function markOf(row: Row): Mark {
+/** The mark by which a row differs from the base text, or was overwritten. */
+export function markOf(row: Row): Mark {
   return row.present ? row.inserted : (row.deleted as Mark);
 }
 
@@ -164,7 +164,7 @@ class Run {
       claudeLines: claudes.map((row) => row.line),
       added: differing.filter((row) => row.present).length,
       removed: differing.filter((row) => !row.present).length,
-      owners: ownersOf(differing),
+      owners: ownersOf(differing.map(markOf)),
       queued: differing.map((row) => markOf(row).queue).find((id) => id !== undefined),
       mixed: users.length > 0 || this.#overwrites.size > 0,
       conflict: users.some(replaces),
@@ -177,11 +177,8 @@ function range(passed: number, count: number): Rows {
   return [count > 0 ? passed + 1 : passed, count];
 }
 
-function ownersOf(rows: readonly Row[]): Change[] {
-  const owners = new Set<Change>();
-  for (const row of rows) {
-    const { by } = markOf(row);
-    if (isClaude(by)) owners.add(by);
-  }
+/** Claude's changes among who made these marks, in order. */
+export function ownersOf(marks: readonly Mark[]): Change[] {
+  const owners = new Set(marks.map(({ by }) => by).filter(isClaude));
   return [...owners].sort((one, other) => one.at - other.at);
 }
