@@ -2,8 +2,8 @@
 --- uses it.
 local M = {}
 
----The methods of each table of handlers that are wrapped: configurations share such tables.
-local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, table<string, true>>
+---Our handlers by the table they are in, which configurations share, and by method.
+local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, table<string, function>>
 
 ---@param filter? vim.lsp.get_clients.Filter
 ---@return vim.lsp.Client[]
@@ -41,18 +41,29 @@ function M.call(client, name, ...)
   return client[name](...)
 end
 
----Puts a handler in the place of another one, once.
+---Puts a handler in the place of another one, again if that was replaced.
 ---@param handlers table<string, function>
 ---@param method string
 ---@param outer fun(inner: function?, err: any, result: any, ctx: lsp.HandlerContext, config: any): any
 function M.wrap(handlers, method, outer)
   wrapped[handlers] = wrapped[handlers] or {}
-  if not wrapped[handlers][method] then
-    wrapped[handlers][method] = true
-    local inner = handlers[method]
+  local inner = handlers[method]
+  if not inner or inner ~= wrapped[handlers][method] then
     handlers[method] = function(...)
       return outer(inner, ...)
     end
+    wrapped[handlers][method] = handlers[method]
+  end
+end
+
+---Wraps what Neovim does with a client's messages, and what the client does itself: plugins bring handlers.
+---@param client vim.lsp.Client
+---@param method string
+---@param outer fun(inner: function?, err: any, result: any, ctx: lsp.HandlerContext, config: any): any
+function M.wrap_all(client, method, outer)
+  M.wrap(vim.lsp.handlers, method, outer)
+  if rawget(client.handlers or {}, method) then
+    M.wrap(client.handlers, method, outer)
   end
 end
 

@@ -53,11 +53,7 @@ local function note(client, bufs)
   for _, buf in ipairs(bufs) do
     seen[client.id].filetypes[vim.bo[buf].filetype] = true
   end
-  lsp.wrap(vim.lsp.handlers, STATUS, on_status)
-  -- Plugins bring handlers of their own.
-  if rawget(client.handlers or {}, STATUS) then
-    lsp.wrap(client.handlers, STATUS, on_status)
-  end
+  lsp.wrap_all(client, STATUS, on_status)
 end
 
 ---Notes from now on which servers attach.
