@@ -88,8 +88,6 @@ export interface FileOutline {
   symbols: OutlineSymbol[];
   /** Its buffer has unsaved changes. */
   unsaved?: boolean;
-  /** No server knows the file type: by the grammar of tree-sitter. */
-  by_grammar?: boolean;
   /** Why there is none. */
   failure?: string;
 }

@@ -20,9 +20,7 @@ export function outlineText(answer: OutlineAnswer, depth: number, project: Proje
   }
   if (cut > 0) lines.push(`… ${cut} more lines (ask with a smaller \`depth\`, or for one file)`);
   if (answer.left > 0) lines.push(`… ${answer.left} more files (ask for a folder below this one)`);
-  const byGrammar = files.some(({ by_grammar }) => by_grammar);
   if (states.length > 0) lines.push(stateLine(states, isReady(states, true)));
-  else if (byGrammar) lines.push("by the grammar of tree-sitter: no language server is attached");
   return lines.join("\n");
 }
 

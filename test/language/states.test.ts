@@ -210,11 +210,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
       { symbol: "apple", path: "one.txt", line: 3 },
       "No language server knows what `apple` is in `# apple`",
     ],
-    [
-      "a wrong name",
-      { symbol: "appl", path: "one.txt" },
-      "`appl` is not in one.txt. Similar names there: apple.",
-    ],
+    ["a wrong name", { symbol: "appl", path: "one.txt" }, "`appl` is not in one.txt."],
     ["no such file", { symbol: "apple", path: "no.txt" }, "no.txt does not exist."],
     [
       "a file outside",

@@ -112,29 +112,4 @@ function M.all(buf, name)
   return vim.list_slice(vim.list_extend(list, in_comments), 1, MOST)
 end
 
----Names in a buffer that may have been meant.
----@param buf integer loaded
----@param name string
----@param most integer
----@return string[]
-function M.similar(buf, name, most)
-  local wanted, seen, list = name:lower(), {}, {}
-  for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
-    for word in line:gmatch("[%a_\128-\255][%w_\128-\255]+") do
-      local other = word:lower()
-      if not seen[word] and math.min(#other, #wanted) >= 3 then
-        seen[word] = true
-        if other:find(wanted, 1, true) or wanted:find(other, 1, true) then
-          list[#list + 1] = word
-        end
-      end
-    end
-  end
-  table.sort(list, function(a, b)
-    local x, y = math.abs(#a - #name), math.abs(#b - #name)
-    return x < y or (x == y and a < b)
-  end)
-  return vim.list_slice(list, 1, most)
-end
-
 return M

@@ -1,4 +1,4 @@
---- What files declare: by their language servers, else by the grammar of tree-sitter.
+--- What files declare, by their language servers.
 local api = vim.api
 local declarations = require("claude-code.editor.language.declarations")
 local files = require("claude-code.editor.language.files")
@@ -23,7 +23,6 @@ local M = {}
 ---@field path string
 ---@field symbols? claude-code.OutlineSymbol[]
 ---@field unsaved? boolean
----@field by_grammar? boolean
 ---@field failure? string
 
 ---Kinds that belong to the text of a function, and not to what a file declares.
@@ -35,55 +34,6 @@ local function without_locals(list)
   return vim.tbl_filter(function(symbol)
     return symbol.depth == 0 or not LOCAL[symbol.kind]
   end, list)
-end
-
----Words in the names of a grammar's nodes, and the kinds they are.
-local KINDS = { "function", "method", "class", "interface", "struct", "enum", "trait", "module" }
-
----@param node TSNode
----@return string?
-local function kind_of(node)
-  local name = node:type()
-  for _, kind in ipairs(KINDS) do
-    if name:find(kind, 1, true) and (name:find("declaration") or name:find("definition")) then
-      return kind
-    end
-  end
-end
-
----@param buf integer
----@param node TSNode
----@param depth integer
----@param list claude-code.DocumentSymbol[]
-local function collect(buf, node, depth, list)
-  for child in node:iter_children() do
-    local kind, name = kind_of(child), child:field("name")[1]
-    local is_one = kind ~= nil and name ~= nil and #list < MOST_SYMBOLS
-    if is_one then
-      local first, _, last = child:range()
-      list[#list + 1] = {
-        name = vim.treesitter.get_node_text(name, buf),
-        kind = kind,
-        depth = depth,
-        first_row = first,
-        last_row = last,
-      }
-    end
-    collect(buf, child, is_one and depth + 1 or depth, list)
-  end
-end
-
----@param buf integer
----@return claude-code.DocumentSymbol[]? nil if there is no grammar
-local function by_grammar(buf)
-  local ok, parser = pcall(vim.treesitter.get_parser, buf)
-  local tree = ok and parser and parser:parse()[1]
-  if not tree then
-    return nil
-  end
-  local list = {} ---@type claude-code.DocumentSymbol[]
-  collect(buf, tree:root(), 0, list)
-  return list
 end
 
 ---@param buf integer
@@ -125,25 +75,22 @@ local function of_file(candidates, answers)
   if not buf then
     return { path = candidates[1], failure = text_of(failure) }
   end
-  local name = api.nvim_buf_get_name(buf)
-  local outline = { path = path.real(name), unsaved = vim.bo[buf].modified or nil }
-  local problem = files.wait_for_servers(buf, is_new)
-  local list = problem and by_grammar(buf)
-  if problem and not list then
-    return { path = name, failure = text_of(problem) }
-  elseif list then
-    outline.by_grammar = true
-  else
-    local found, more = declarations.of(buf)
+  local list, more = {}, {} ---@type claude-code.DocumentSymbol[], claude-code.ServerAnswer[]
+  failure = files.wait_for_servers(buf, is_new)
+  if not failure then
+    list, more = declarations.of(buf)
     failure = request.failure_of(more)
-    if failure then
-      return { path = name, failure = text_of(failure) }
-    end
-    vim.list_extend(answers, more)
-    list = without_locals(found)
   end
-  outline.symbols = on_disk(buf, list)
-  return outline
+  local name = api.nvim_buf_get_name(buf)
+  if failure then
+    return { path = name, failure = text_of(failure) }
+  end
+  vim.list_extend(answers, more)
+  return {
+    path = path.real(name),
+    unsaved = vim.bo[buf].modified or nil,
+    symbols = on_disk(buf, without_locals(list)),
+  }
 end
 
 ---In a task: of several files as many as time allows.

@@ -223,16 +223,10 @@ end
 ---@param question claude-code.SymbolQuestion
 ---@return claude-code.Failure
 local function not_found(question)
-  local name, buf = question.name.last, question.buf
-  local file = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":.")
+  local file = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(question.buf), ":.")
   local where = question.row and ("near line %d of %s"):format(question.row + 1, file)
     or "in " .. file
-  local similar = occurrences.similar(buf, name, 5)
-  local text = ("`%s` is not %s."):format(name, where)
-  if #similar > 0 then
-    text = text .. " Similar names there: " .. table.concat(similar, ", ") .. "."
-  end
-  return { code = "not_found", message = text }
+  return { code = "not_found", message = ("`%s` is not %s."):format(question.name.last, where) }
 end
 
 ---@param groups claude-code.SymbolGroup[]
