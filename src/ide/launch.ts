@@ -26,8 +26,6 @@ const Launch = v.object({
   pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
   /** The port of an executable that died: the CLI only ever retries the old one. */
   port: v.nullish(port),
-  /** Whether an executable that was stopped may still hold it, so that it is worth waiting for. */
-  portMayBeHeld: v.optional(v.boolean(), false),
   portRange: v.optional(PortRange),
   workspaceFolders: v.array(v.string()),
   logFile: v.nullish(v.string()),

@@ -48,8 +48,8 @@ export class ServerPort<L extends Listener> {
 
   /**
    * Tries random ports until one is free, so that no port can be taken between a probe and its use. A
-   * wanted port is tried first, for a while where it may be held by one that ends. Rejects with the last
-   * error when no attempt succeeded, or at once when the error is not that the port is taken.
+   * wanted port is tried first, for a while. Rejects with the last error when no attempt succeeded, or at
+   * once when the error is not that the port is taken.
    */
   async #open(wanted: Wanted): Promise<L> {
     let taken: unknown;
@@ -66,14 +66,11 @@ export class ServerPort<L extends Listener> {
   }
 }
 
-type Wanted = Partial<Pick<Launch, "port" | "portMayBeHeld" | "portRange">>;
+type Wanted = Partial<Pick<Launch, "port" | "portRange">>;
 
-function* portsToTry({ port, portMayBeHeld, portRange = PORT_RANGE }: Wanted): Generator<number> {
-  const handedOver = performance.now() + (portMayBeHeld ? HANDOVER_MS : 0);
-  if (port != null) {
-    do yield port;
-    while (performance.now() < handedOver);
-  }
+function* portsToTry({ port, portRange = PORT_RANGE }: Wanted): Generator<number> {
+  const handedOver = performance.now() + HANDOVER_MS;
+  while (port != null && performance.now() < handedOver) yield port;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) yield draw(portRange);
 }
 

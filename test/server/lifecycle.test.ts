@@ -357,7 +357,6 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     truncateSync(path("14.lock"), 3e9);
     await neovim.lua(`require("claude-code").setup({})`);
     const executable = await ready(neovim);
-    // Neovim looks through them itself then.
     process.kill(executable, "SIGKILL");
     await ready(neovim, executable);
     await neovim.quit();

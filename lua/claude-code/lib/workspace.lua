@@ -75,22 +75,15 @@ end
 ---@param listener fun()
 ---@return fun() cancel
 function M.on_change(listener)
-  local last, is_due, is_cancelled = M.folders(), false, false
-  local function compare()
-    is_due = false
+  local last = M.folders()
+  -- During LspDetach the client is still there, and several events come at once.
+  local compare_soon, cancel = require("claude-code.lib.timer").debounce(0, function()
     local folders = M.folders()
-    if not is_cancelled and not vim.deep_equal(folders, last) then
+    if not vim.deep_equal(folders, last) then
       last = folders
       listener()
     end
-  end
-  local function compare_soon()
-    -- During LspDetach the client is still there, and several events come at once.
-    if not is_due then
-      is_due = true
-      vim.schedule(compare)
-    end
-  end
+  end)
   local group = autocommands.new("workspace")
   group:on({ "DirChanged", "TabEnter", "TabClosed", "LspAttach", "LspDetach" }, compare_soon)
   group:on("LspNotify", function(_, event)
@@ -100,7 +93,7 @@ function M.on_change(listener)
     end
   end)
   return function()
-    is_cancelled = true
+    cancel()
     group:stop()
   end
 end

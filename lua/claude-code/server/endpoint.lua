@@ -5,9 +5,8 @@ local M = {}
 --- More than any editor's lock file has.
 local MOST_BYTES = 256 * 1024
 
---- `is_inherited`: the port was that of another Neovim, whose executable may still hold it.
----@type { token?: string, next_token?: string, is_inherited: boolean }
-local own = { is_inherited = false }
+---@type { token?: string, next_token?: string }
+local own = {}
 
 ---@return string
 local function new_token()
@@ -47,14 +46,13 @@ function M.inherit()
     return nil
   end
   require("claude-code.messages.log").conceal(left.token)
-  own.token, own.is_inherited = left.token, true
+  own.token = left.token
   return left.port
 end
 
 --- From now on the token is the one that the executable serves with.
 ---@param info claude-code.ReadyInfo
 function M.on_ready(info)
-  own.is_inherited = false
   if info.uses_next_token then
     M.renew()
   end
@@ -89,32 +87,15 @@ function M.address()
   return nil, answer
 end
 
----@param path string
----@return string? token that the lock file at this path carries
-local function token_in(path)
-  local text = require("claude-code.lib.regular_file").read(path, MOST_BYTES)
+--- Removes our lock file when the executable, which writes it, no longer can: a file that carries one of our
+--- tokens, and no other: the port may be another editor's by now.
+---@param path? string the file that the executable has named
+function M.remove_lock_file(path)
+  local text = path and require("claude-code.lib.regular_file").read(path, MOST_BYTES)
   local ok, content = pcall(vim.json.decode, text or "")
-  return ok and type(content) == "table" and content.authToken or nil
-end
-
---- Removes our lock file when the executable, which writes it, no longer can: the files that carry one of
---- our tokens, and no other: the port may be another editor's by
---- now. Looks through the whole folder, as the executable may have died before it could say which
---- file it wrote.
----@param known? string the file that the executable has named; it may lie in another folder
-function M.remove_lock_files(known)
-  local tokens = { M.token(), M.next_token() }
-  local folder = vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "ide")
-  local paths = { known }
-  for name, kind in vim.fs.dir(folder) do
-    if kind == "file" and vim.endswith(name, ".lock") then
-      table.insert(paths, vim.fs.joinpath(folder, name))
-    end
-  end
-  for _, path in ipairs(paths) do
-    if vim.tbl_contains(tokens, token_in(path)) then
-      os.remove(path)
-    end
+  local token = ok and type(content) == "table" and content.authToken
+  if token == M.token() or token == M.next_token() then
+    os.remove(path --[[@as string]])
   end
 end
 
@@ -140,7 +121,6 @@ function M.launch_line(executable, wanted, environment)
     nextToken = M.next_token(),
     pid = vim.uv.os_getpid(),
     port = wanted or vim.NIL,
-    portMayBeHeld = own.is_inherited or require("claude-code.server.process").is_one_ending(),
     portRange = { first = range[1], last = range[2] },
     workspaceFolders = require("claude-code.lib.workspace").folders(),
     logFile = log.level() ~= "off" and log.path() or vim.NIL,

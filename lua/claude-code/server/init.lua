@@ -101,7 +101,7 @@ local function forget(reason)
   require("claude-code.server.channel").detach()
   M.on_clients({})
   M.process, M.version, M.ready_since = nil, nil, nil
-  endpoint.remove_lock_files(M.lock_file)
+  endpoint.remove_lock_file(M.lock_file)
   M.lock_file, M.rivals = nil, {}
   if was_ready then
     events.emit("ServerStopped", { port = M.port, reason = reason })
@@ -281,7 +281,7 @@ function M.leave()
   if process and not process:wait(LEAVE_MS) then
     process:kill()
     -- It may have written the file again in the meantime.
-    endpoint.remove_lock_files(lock_file)
+    endpoint.remove_lock_file(lock_file)
   end
 end
 

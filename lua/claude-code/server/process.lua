@@ -10,15 +10,10 @@ local MOST_STDERR = 4096
 --- How long after its end the rest of stderr is waited for.
 local DRAIN_MS = 100
 
---- The one whose stdin was closed last.
----@type claude-code.Process?
-local ending
-
 ---@class claude-code.Process
 ---@field pid integer
 ---@field stderr string the last that it wrote there
 ---@field on_exit? fun(code: integer, signal: integer) called in the main loop, once
----@field private has_launched? boolean
 ---@field private ended? { code: integer, signal: integer }
 ---@field private path string
 ---@field private env table<string, string>
@@ -148,12 +143,6 @@ function M.spawn(launch)
   return process
 end
 
---- Whether one that was stopped may still hold its port.
----@return boolean
-function M.is_one_ending()
-  return ending ~= nil and not ending.ended
-end
-
 --- Whether it can be what would be spawned now; from then on it knows what has changed in the
 --- environment, as a plugin that loads behind ours adds to $PATH.
 ---@param path string
@@ -175,13 +164,11 @@ end
 
 ---@param line string the launch line, without its line end
 function Process:launch(line)
-  self.has_launched = true
   self.stdin:write(line .. "\n")
 end
 
 --- Closes its stdin, upon which it cleans up and ends.
 function Process:hang_up()
-  ending = self.has_launched and self or ending
   if not self.stdin:is_closing() then
     self.stdin:close()
   end
