@@ -100,14 +100,13 @@ local function check_surroundings(path)
 end
 
 local function check_options()
-  for _, problem in ipairs(require("claude-code.config").problems()) do
+  for _, problem in ipairs(require("claude-code.config").problems) do
     health.error(problem, "correct it in your setup(), see :help claude-code-options")
   end
 end
 
 local function check_terminal()
-  local terminal = require("claude-code.config").get().terminal
-  local provider = terminal.provider
+  local provider = require("claude-code.config").get().terminal.provider
   if provider == "snacks" and not pcall(require, "snacks") then
     health.error(
       'terminal.provider is "snacks", but folke/snacks.nvim is not installed',
@@ -118,25 +117,8 @@ local function check_terminal()
       'terminal.provider is "tmux", but Neovim does not run in tmux',
       'start Neovim in tmux, or set terminal.provider to "native"'
     )
-  elseif terminal.keep and provider ~= "tmux" then
-    health.warn(
-      "terminal.keep has no effect: Claude ends with Neovim",
-      'set terminal.provider to "tmux", or remove terminal.keep'
-    )
   else
-    local name = type(provider) == "table" and "your own" or provider
-    health.ok(("terminal: %s%s"):format(name, terminal.keep and ", kept when Neovim ends" or ""))
-  end
-end
-
---- A CLI that Neovim starts has the hook only by these arguments.
-local function check_answers()
-  local options = require("claude-code.config").get()
-  if options.permissions.answer and not options.mcp.in_terminal then
-    health.warn(
-      "permissions.answer is on, but mcp.in_terminal is off: a Claude that Neovim starts gets no hook for it",
-      "set mcp.in_terminal to true, or run :Claude setup in each project"
-    )
+    health.ok("terminal: " .. (type(provider) == "table" and "your own" or provider))
   end
 end
 
@@ -157,7 +139,6 @@ function M.check()
   local path = check_executable()
   check_options()
   check_terminal()
-  check_answers()
   check_keymaps()
   if path then
     health.start("claude-code.nvim: Claude Code and this Neovim")

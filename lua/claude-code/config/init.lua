@@ -21,15 +21,17 @@ local M = {
     ["terminal.keys.right"] = MAP_IT,
     ["terminal.keys.up"] = MAP_IT,
   },
+  --- What cannot be used of the options that the last setup() was given.
+  ---@type string[]
+  problems = {},
 }
 
 ---@class claude-code.ConfigState
 ---@field current? claude-code.Config
----@field problems string[] what cannot be used of the options that the last setup() was given
 ---@field listeners table<string, table<fun(value: any), true>>
 
 ---@type claude-code.ConfigState
-local state = { problems = {}, listeners = {} }
+local state = { listeners = {} }
 
 --- What checks options is loaded where some are given.
 ---@param given any
@@ -72,9 +74,9 @@ end
 function M.setup(given)
   local old = state.current or require("claude-code.config.defaults")
   local new, problems = resolve(given)
-  state.current, state.problems = new, problems
+  state.current, M.problems = new, problems
   if new.log.level ~= old.log.level then
-    require("claude-code.messages.log").configure(new.log)
+    require("claude-code.messages.log").level = new.log.level
   end
   if #problems > 0 then
     report(problems)
@@ -88,12 +90,6 @@ end
 function M.get()
   state.current = state.current or resolve(nil)
   return state.current
-end
-
---- What cannot be used of the options that the last setup() was given.
----@return string[]
-function M.problems()
-  return state.problems
 end
 
 --- From now on calls `callback` with the new value when setup() changes an option, or any of a table

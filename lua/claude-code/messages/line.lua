@@ -42,7 +42,7 @@ end
 
 ---@param text string without line ends
 ---@param cells integer
----@param is_logged boolean
+---@param is_logged? boolean
 ---@return string
 local function cut(text, cells, is_logged)
   local has_room = cells >= LEAST + vim.fn.strdisplaywidth(CUT_BUT_LOGGED)
@@ -51,14 +51,13 @@ local function cut(text, cells, is_logged)
 end
 
 --- The plugin's name is left out where there is no room for it.
----@param name string
 ---@param text string
----@param is_logged boolean
+---@param is_logged? boolean
 ---@return string
-local function fit(name, text, is_logged)
+local function fit(text, is_logged)
   local line = text:gsub("%s*\n%s*", " "):gsub("%c", " ")
   local cells = math.max(vim.v.echospace, 2)
-  for _, candidate in ipairs({ name .. ": " .. line, line }) do
+  for _, candidate in ipairs({ "claude-code.nvim: " .. line, line }) do
     if vim.fn.strdisplaywidth(candidate) <= cells then
       return candidate
     end
@@ -97,19 +96,14 @@ local function show_after_mode(chunks, mode)
   })
 end
 
----@class claude-code.LineOptions
----@field highlight? string
----@field history? boolean whether `:messages` gets it, too
----@field is_logged? boolean whether the log has the whole text
-
----@param name string whose message it is
 ---@param text string
----@param options claude-code.LineOptions
-function M.show(name, text, options)
+---@param highlight? string nil: `:messages` does not get it
+---@param is_logged? boolean whether the log has the whole text
+function M.show(text, highlight, is_logged)
   -- What is there already is written over, not pushed up.
   M.redraw()
-  local chunks = { { fit(name, text, options.is_logged == true), options.highlight } }
-  vim.api.nvim_echo(chunks, options.history == true, {})
+  local chunks = { { fit(text, is_logged), highlight } }
+  vim.api.nvim_echo(chunks, highlight ~= nil, {})
   vim.api.nvim_create_augroup(GROUP, { clear = true })
   local mode = vim.api.nvim_get_mode().mode
   if vim.o.showmode and mode:find("^[vV\22sS\19iRt]") then

@@ -1,39 +1,31 @@
+---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
+
 --- The log file, which the executable shares. Lines are appended one write at a time, so that
 --- those of several processes don't mix. Not for fast contexts (uv callbacks): schedule first.
-local M = {}
-
----@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
+local M = {
+  --- The option log.level, which config/ puts here: this file requires no other.
+  ---@type claude-code.LogLevel
+  level = "info",
+}
 
 local RANK = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
 --- The executable keeps the same limit (src/lib/log.ts).
 local MAX_BYTES = 5 * 1024 * 1024
 
 --- `concealed`: texts that must not reach the file.
----@type { concealed: string[], has_folder: boolean, level: claude-code.LogLevel }
-local state = { concealed = {}, has_folder = false, level = "info" }
+---@type { concealed: string[], has_folder: boolean }
+local state = { concealed = {}, has_folder = false }
 
 ---@return string
 function M.path()
   return vim.fn.stdpath("log") .. "/claude-code.log"
 end
 
---- Takes over what setup() was given. It is handed in, so that this file requires no other.
----@param options { level: claude-code.LogLevel }
-function M.configure(options)
-  state.level = options.level
-end
-
---- The level from which lines are written.
----@return claude-code.LogLevel
-function M.level()
-  return state.level
-end
-
 --- Whether lines of this level are written.
 ---@param level claude-code.LogLevel
 ---@return boolean
 function M.writes(level)
-  return RANK[level] >= RANK[state.level]
+  return RANK[level] >= RANK[M.level]
 end
 
 --- From now on `secret` is written as `<hidden>`.

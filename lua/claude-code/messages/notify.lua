@@ -74,11 +74,7 @@ local function notifier(level, name)
     elseif not is_drawn_here() then
       return vim.notify(NAME .. ": " .. text, level, { title = NAME })
     end
-    require("claude-code.messages.line").show(
-      NAME,
-      text,
-      { highlight = HIGHLIGHTS[level], history = true, is_logged = log.writes(name) }
-    )
+    require("claude-code.messages.line").show(text, HIGHLIGHTS[level], log.writes(name))
   end
   return function(text, topic)
     if pending[text] then
@@ -105,7 +101,7 @@ function M.progress(text)
     io.stderr:write(("%s: %s\n"):format(NAME, text))
     return
   end
-  require("claude-code.messages.line").show(NAME, text, {})
+  require("claude-code.messages.line").show(text)
 end
 
 return M

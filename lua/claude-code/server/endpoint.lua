@@ -123,8 +123,8 @@ function M.launch_line(executable, wanted, environment)
     port = wanted or vim.NIL,
     portRange = { first = range[1], last = range[2] },
     workspaceFolders = require("claude-code.lib.workspace").folders(),
-    logFile = log.level() ~= "off" and log.path() or vim.NIL,
-    logLevel = log.level() ~= "off" and log.level() or "error",
+    logFile = log.level ~= "off" and log.path() or vim.NIL,
+    logLevel = log.level ~= "off" and log.level or "error",
     options = { execute_code = config.get().execute_code },
     environment = environment and next(environment) and environment or nil,
   })
