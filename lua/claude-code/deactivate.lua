@@ -1,25 +1,10 @@
 --- Ends all that the plugin does, so that it can be loaded again as if for the first time.
-local api = vim.api
-
 ---@param name string a module of claude-code
 ---@param method string called if the module is loaded
 local function call(name, method)
   local module = package.loaded["claude-code." .. name]
   if module then
     module[method]()
-  end
-end
-
-local function remove_autocommands()
-  local groups = {}
-  for _, autocommand in ipairs(api.nvim_get_autocmds({})) do
-    local name = autocommand.group_name
-    if name and vim.startswith(name, "claude-code.") then
-      groups[autocommand.group] = true
-    end
-  end
-  for group in pairs(groups) do
-    api.nvim_del_augroup_by_id(group)
   end
 end
 
@@ -30,7 +15,9 @@ return function()
   -- The diffs end with it, and all that follows the editor.
   call("server", "stop")
   call("keymaps", "remove")
-  remove_autocommands()
+  for _, group in ipairs(vim.fn.getcompletion("claude-code.", "augroup")) do
+    vim.api.nvim_del_augroup_by_name(group)
+  end
   for name in pairs(package.loaded) do
     if name:find("^claude%-code$") or name:find("^claude%-code%.") then
       package.loaded[name] = nil

@@ -14,7 +14,7 @@ describe.each(BOTH_NEOVIMS)("the commands in $name", (version) => {
       GIVEN, SAID = nil, {}
       vim.notify = function(text) table.insert(SAID, text) end
       for name, subcommand in pairs(require("claude-code.commands").list) do
-        subcommand.run = function(args) GIVEN = vim.tbl_extend("error", { name = name }, args) end
+        subcommand.run = function(args) GIVEN = vim.tbl_extend("force", args, { name = name }) end
       end`);
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
@@ -101,6 +101,8 @@ describe.each(BOTH_NEOVIMS)("the commands in $name", (version) => {
     ["2,3ClaudeCodeKeep!", ":Claude keep"],
     ["ClaudeCodeSendTo docs x", ":Claude send-to"],
     ["ClaudeCodeResume", ":Claude --resume"],
+    ["ClaudeCodeDiffPrevious", ":Claude diff previous"],
+    ["ClaudeCodeUndoRename", ":Claude undo rename"],
   ])(":%s, an old name, says the new one and nothing else", async (line, current) => {
     const name = /Claude\w+/.exec(line)?.[0];
     for (let again = 0; again < 2; again++) {
@@ -110,10 +112,10 @@ describe.each(BOTH_NEOVIMS)("the commands in $name", (version) => {
     }
   });
 
-  test("every old name leads to a subcommand, and none of them is a command", async () => {
+  test("every old name that is spelled otherwise leads to a subcommand, and none of them is a command", async () => {
     const wrong = await neovim.lua<string[]>(`
       local list = require("claude-code.commands").list
-      return vim.iter(require("claude-code.commands.renamed").NEW):map(function(name, new)
+      return vim.iter(require("claude-code.commands.renamed").OTHERS):map(function(name, new)
         local subcommand = new:gsub("^Claude ", ""):gsub("!? ?TEXT$", "")
         local is_known = vim.startswith(subcommand, "--") or list[subcommand]
         return (not is_known or vim.fn.exists(":" .. name) == 2) and name or nil

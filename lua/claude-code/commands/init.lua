@@ -11,13 +11,7 @@ local notify = require("claude-code.messages.notify")
 ---@field range? "lines"|"session" what the numbers before the command are
 ---@field complete? fun(lead: string, before: string): string[] `before`: the arguments before the word
 
----@class claude-code.CommandArgs
----@field args string
----@field fargs string[]
----@field bang boolean
----@field range integer how many numbers were given
----@field line1 integer
----@field line2 integer
+---@class claude-code.CommandArgs : vim.api.keyset.create_user_command.command_args without the subcommand
 ---@field session? integer number of a session
 
 local M = {}
@@ -147,24 +141,19 @@ end
 
 --- Runs a command line.
 ---@param name? string the subcommand; nil if the line has its name
----@param given vim.api.keyset.create_user_command.command_args
-function M.run(name, given)
-  local rest, bang, skipped = given.args, false, 0
+---@param args claude-code.CommandArgs
+function M.run(name, args)
+  local line = args.args
   if not name then
-    name, rest, bang = split(given.args)
-    skipped = name and #vim.split(name, " ") or 0
+    local bang
+    name, args.args, bang = split(line)
+    args.bang = bang or args.bang
+    args.fargs = vim.list_slice(args.fargs, name and #vim.split(name, " ") + 1 or 1)
   end
-  if not name and not is_for_cli(given.args) then
-    return notify.error(unknown(given.args))
+  if not name and not is_for_cli(line) then
+    return notify.error(unknown(line))
   end
-  run(name or "", {
-    args = rest,
-    fargs = vim.list_slice(given.fargs, skipped + 1),
-    bang = bang or given.bang,
-    range = given.range,
-    line1 = given.line1,
-    line2 = given.line2,
-  })
+  run(name or "", args)
 end
 
 --- The names that may stand in place of the last word: the first, or second, words of the names.

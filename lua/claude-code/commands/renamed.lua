@@ -1,45 +1,36 @@
---- The commands that were names of their own before `:Claude`.
+--- The commands that were names of their own before `:Claude`: what is typed now.
 local M = {}
 
----@type table<string, string> what is typed now, without the colon
-M.NEW = {
-  ClaudeCodeAnswer = "Claude answer",
-  ClaudeCodeComment = "Claude comment",
+--- Those that are not the new name in another spelling, as ClaudeCodeDiffNext was of `:Claude diff next`.
+---@type table<string, string> without the colon
+M.OTHERS = {
   ClaudeCodeContinue = "Claude --continue",
   ClaudeCodeDiffHunkAccept = "Claude diff accept-hunk",
   ClaudeCodeDiffHunkDrop = "Claude diff drop-hunk",
-  ClaudeCodeDiffMerge = "Claude diff merge",
-  ClaudeCodeDiffNext = "Claude diff next",
-  ClaudeCodeDiffPrevious = "Claude diff previous",
-  ClaudeCodeInstall = "Claude install",
-  ClaudeCodeKeep = "Claude keep",
-  ClaudeCodeLog = "Claude log",
-  ClaudeCodeMention = "Claude mention",
-  ClaudeCodeNew = "Claude new",
-  ClaudeCodeNext = "Claude next",
   ClaudeCodeResume = "Claude --resume",
-  ClaudeCodeReview = "Claude review",
   ClaudeCodeReviewBack = "Claude back",
-  ClaudeCodeReviewClose = "Claude review close",
-  ClaudeCodeReviewDone = "Claude review done",
   ClaudeCodeSendDiagnostics = "Claude diagnostics",
   ClaudeCodeSendProblems = "Claude problems",
   ClaudeCodeSendText = "Claude send! TEXT",
   ClaudeCodeSendTo = "Claude send-to",
-  ClaudeCodeSessions = "Claude sessions",
   ClaudeCodeSetupProject = "Claude setup",
-  ClaudeCodeUndo = "Claude undo",
-  ClaudeCodeUndoRename = "Claude undo rename",
   ClaudeCodeUnsetupProject = "Claude unsetup",
-  ClaudeCodeWhy = "Claude why",
   ClaudeUninstallMCP = "Claude unsetup",
 }
+
+---@param name string
+---@return string? new
+local function new_name(name)
+  local words = name:gsub("^ClaudeCode", ""):gsub("(%l)(%u)", "%1 %2"):lower()
+  local is_known = require("claude-code.commands").list[words] ~= nil
+  return M.OTHERS[name] or is_known and "Claude " .. words or nil
+end
 
 --- Says what to type instead of an unknown command. Neovim looks for the command again after CmdUndefined:
 --- one that only says so spares the user its own error.
 ---@param name string
 function M.explain(name)
-  local new = M.NEW[name]
+  local new = new_name(name)
   if not new then
     return
   end

@@ -95,10 +95,8 @@ return {
         notify.info(("the log file %s does not exist yet"):format(path))
         return
       end
-      vim.cmd.split({ args = { vim.fn.fnameescape(path) } })
+      vim.cmd("sview +$ " .. vim.fn.fnameescape(path))
       vim.bo.autoread = true
-      vim.bo.readonly = true
-      vim.cmd.normal({ args = { "G" }, bang = true })
     end,
   },
 
