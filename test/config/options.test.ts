@@ -16,7 +16,7 @@ const PROBLEMS: [options: string, message: string][] = [
   [`{ logs = { level = "warn" } }`, "logs: unknown option; did you mean log?"],
   [`{ zzzzzzzzzz = 1 }`, "zzzzzzzzzz: unknown option"],
   [`{ 7 }`, "1: unknown option"],
-  [`{ binary = "x" }`, `binary: expected a table { path, download, mirror }, got "x"`],
+  [`{ binary = "x" }`, `binary: expected a table of options, got "x"`],
   [`{ binary = { path = 5 } }`, "binary.path: expected a string, got 5"],
   [
     `{ binary = { download = "ask" } }`,
@@ -44,7 +44,7 @@ const PROBLEMS: [options: string, message: string][] = [
   ],
   [
     `{ diff = { layout = "horizontal" } }`,
-    `diff.layout: expected one of "vertical", "tab", "inline"; for that, use "vertical" and :set diffopt+=horizontal`,
+    `diff.layout: expected one of "vertical", "tab", "inline" (one side above the other: "vertical", :set diffopt+=horizontal), got "horizontal"`,
   ],
   [
     `{ selection = { max_bytes = 5 } }`,

@@ -7,47 +7,21 @@ local M = {}
 ---@field refused? any in effect when the user gave what is not valid; the default if left out
 ---@field description string for the help; the first sentence also for types.lua
 
----@param value any
----@return string
-local function describe(value)
-  return type(value) == "function" and "a function"
-    or vim.inspect(value, { newline = " ", indent = "" })
-end
-
 ---@class claude-code.Check
 ---@field options table<string, claude-code.Option> by their keys
----@field sections table<string, string[]> dotted path of a group → the names in it
 ---@field renamed table<string, string>
----@field resolved table receives what is valid
----@field problems string[] receives a sentence for what is not
+---@field resolved table has the defaults, and receives what is valid
+---@field problems string[] receives a sentence for what is not valid
 
----@param renamed table<string, string>
----@return claude-code.Check
-local function new_check(renamed)
-  local resolved = vim.deepcopy(require("claude-code.config.defaults"))
-  local result =
-    { options = {}, sections = {}, renamed = renamed, resolved = resolved, problems = {} }
-  for _, option in ipairs(require("claude-code.config.options")) do
-    result.options[option.key] = option
-    local section, name = option.key:match("^(.*)%.([^.]+)$")
-    if section then
-      result.sections[section] = result.sections[section] or {}
-      table.insert(result.sections[section], name)
-    end
-  end
-  return result
-end
-
----@param target table
----@param key string
+---@param state claude-code.Check
+---@param key string "" is the whole table
+---@param expected string
 ---@param value any
-local function assign(target, key, value)
-  local path, name = key:match("^(.-)([^.]+)$")
-  for part in path:gmatch("[^.]+") do
-    target[part] = target[part] or {}
-    target = target[part]
-  end
-  target[name] = value
+local function complain(state, key, expected, value)
+  local got = type(value) == "function" and "a function"
+    or vim.inspect(value, { newline = " ", indent = "" })
+  local text = ("%sexpected %s, got %s"):format(key ~= "" and key .. ": " or "", expected, got)
+  table.insert(state.problems, text)
 end
 
 --- Names the key that the user most likely meant: one that is spelled almost like it, or the same name in
@@ -60,7 +34,10 @@ local function unknown_option(state, key)
   if instead then
     return (instead:find(" ") and "%s: %s" or "%s: renamed to %s"):format(key, instead)
   end
-  local names = vim.list_extend(vim.tbl_keys(state.options), vim.tbl_keys(state.sections))
+  local names = vim.tbl_keys(state.options)
+  for name in pairs(state.options) do
+    table.insert(names, name:match("^(.*)%."))
+  end
   table.sort(names)
   local meant = require("claude-code.messages.closest")(key, names, function(name)
     return #key > 3 and name:match("[^.]+$") == key:match("[^.]+$") and 1 or nil
@@ -68,51 +45,38 @@ local function unknown_option(state, key)
   return ("%s: unknown option%s"):format(key, meant and ("; did you mean %s?"):format(meant) or "")
 end
 
----@param option claude-code.Option
----@param value any
----@return string? problem
-local function problem_with(option, value)
-  if option.type.accepts(value) then
-    return
-  end
-  local why = option.type.explain and option.type.explain(value)
-  local text = why and "%s: expected %s; %s" or "%s: expected %s, got %s"
-  return text:format(option.key, option.type.expected, why or describe(value))
-end
-
 ---@param state claude-code.Check
 ---@param option claude-code.Option
 ---@param value any
 local function take(state, option, value)
-  local problem = problem_with(option, value)
-  if problem then
-    table.insert(state.problems, problem)
+  if not option.type.accepts(value) then
+    complain(state, option.key, option.type.expected, value)
     value = option.refused
   end
-  if value ~= nil then
-    assign(state.resolved, option.key, vim.deepcopy(value))
-  end
+  local path = vim.split(option.key, ".", { plain = true })
+  local name = table.remove(path)
+  local section = #path > 0 and vim.tbl_get(state.resolved, unpack(path)) or state.resolved
+  section[name] = vim.F.if_nil(vim.deepcopy(value), section[name])
 end
 
 ---@param state claude-code.Check
----@param given table
----@param prefix string
-local function check(state, given, prefix)
+---@param given any
+---@param defaults table of the same section
+---@param prefix string "" for the whole table, "binary."
+local function check(state, given, defaults, prefix)
+  if type(given) ~= "table" then
+    return complain(state, prefix:sub(1, -2), "a table of options", given)
+  end
   local names = vim.tbl_keys(given)
   table.sort(names, function(a, b)
     return tostring(a) < tostring(b)
   end)
   for _, name in ipairs(names) do
     local key, value = prefix .. tostring(name), given[name]
-    local option, section = state.options[key], state.sections[key]
-    if option then
-      take(state, option, value)
-    elseif section and type(value) == "table" then
-      check(state, value, key .. ".")
-    elseif section then
-      local text = "%s: expected a table { %s }, got %s"
-      local problem = text:format(key, table.concat(section, ", "), describe(value))
-      table.insert(state.problems, problem)
+    if state.options[key] then
+      take(state, state.options[key], value)
+    elseif type(defaults[name]) == "table" then
+      check(state, value, defaults[name], key .. ".")
     else
       table.insert(state.problems, unknown_option(state, key))
     end
@@ -125,12 +89,14 @@ end
 ---@return table resolved every option present; an invalid one has its default, or what `refused` says
 ---@return string[] problems one sentence per option that cannot be used
 function M.resolve(given, renamed)
-  local state = new_check(renamed)
-  if type(given) == "table" then
-    check(state, given, "")
-  else
-    table.insert(state.problems, ("expected a table of options, got %s"):format(describe(given)))
+  local options = {}
+  for _, option in ipairs(require("claude-code.config.options")) do
+    options[option.key] = option
   end
+  local defaults = require("claude-code.config.defaults")
+  local state =
+    { options = options, renamed = renamed, resolved = vim.deepcopy(defaults), problems = {} }
+  check(state, given, defaults, "")
   return state.resolved, state.problems
 end
 

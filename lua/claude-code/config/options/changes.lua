@@ -17,11 +17,8 @@ end
 
 local layout = t.one_of("vertical", "tab", "inline")
 
----@param value any
----@return string?
-function layout.explain(value)
-  return value == "horizontal" and 'for that, use "vertical" and :set diffopt+=horizontal' or nil
-end
+layout.expected = layout.expected
+  .. ' (one side above the other: "vertical", :set diffopt+=horizontal)'
 
 ---@type claude-code.Option[]
 return {

@@ -5,7 +5,6 @@ local M = {}
 ---@field expected string how a message names it: "a boolean", "one of …"
 ---@field lua string the same for LuaLS: "boolean", '"a"|"b"'
 ---@field accepts fun(value: any): boolean
----@field explain? fun(value: any): string? why a value is not accepted, where `expected` is too little
 
 ---@param name type
 ---@param expected string
@@ -45,22 +44,6 @@ function M.one_of(...)
   }
 end
 
----@param lowest integer
----@param highest integer
----@return claude-code.Type
-function M.integer(lowest, highest)
-  return {
-    expected = ("a whole number from %d to %d"):format(lowest, highest),
-    lua = "integer",
-    accepts = function(value)
-      return type(value) == "number"
-        and value == math.floor(value)
-        and value >= lowest
-        and value <= highest
-    end,
-  }
-end
-
 ---@param lowest number
 ---@param highest number
 ---@return claude-code.Type
@@ -70,6 +53,20 @@ function M.number(lowest, highest)
     lua = "number",
     accepts = function(value)
       return type(value) == "number" and value >= lowest and value <= highest
+    end,
+  }
+end
+
+---@param lowest integer
+---@param highest integer
+---@return claude-code.Type
+function M.integer(lowest, highest)
+  local number = M.number(lowest, highest)
+  return {
+    expected = ("a whole number from %d to %d"):format(lowest, highest),
+    lua = "integer",
+    accepts = function(value)
+      return number.accepts(value) and value == math.floor(value)
     end,
   }
 end
@@ -112,14 +109,6 @@ function M.any_of(...)
         end
       end
       return false
-    end,
-    explain = function(value)
-      for _, t in ipairs(types) do
-        local why = t.explain and t.explain(value)
-        if why then
-          return why
-        end
-      end
     end,
   }
 end

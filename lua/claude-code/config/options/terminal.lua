@@ -17,37 +17,21 @@ local command = {
 local permission_mode =
   t.one_of("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions")
 
-local REQUIRED = { "open", "close", "send", "is_open" }
-local OPTIONAL = { "toggle", "focus", "submit", "is_visible" }
-
----@param value any
----@return string? why it is no provider, if it is a table
-local function explain_provider(value)
-  if type(value) ~= "table" then
-    return
-  end
-  for _, name in ipairs(REQUIRED) do
-    if type(value[name]) ~= "function" then
-      return ("its function %s is missing"):format(name)
-    end
-  end
-  for _, name in ipairs(OPTIONAL) do
-    if value[name] ~= nil and type(value[name]) ~= "function" then
-      return ("%s is not a function"):format(name)
-    end
-  end
-end
+local FUNCTIONS = { "open", "close", "send", "is_open" }
 
 ---@type claude-code.Type
 local provider = {
-  expected = "a table with the functions " .. table.concat(REQUIRED, ", "),
+  expected = "a table with the functions " .. table.concat(FUNCTIONS, ", "),
   lua = "claude-code.TerminalProvider",
-  explain = explain_provider,
   accepts = function(value)
+    if type(value) ~= "table" then
+      return false
+    end
     -- What open() returns then has the other functions.
-    local is_table = type(value) == "table"
-    local only_open = is_table and vim.tbl_count(value) == 1 and type(value.open) == "function"
-    return only_open or is_table and not explain_provider(value)
+    local has_one = vim.tbl_count(value) == 1
+    return vim.iter(has_one and { "open" } or FUNCTIONS):all(function(name)
+      return type(value[name]) == "function"
+    end)
   end,
 }
 
