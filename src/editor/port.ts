@@ -68,7 +68,7 @@ export interface OpenDocument {
   /** Plain text to select to, searched from the start on (spec 4.3). */
   endText?: string | undefined;
   selectToEndOfLine: boolean;
-  /** Show it, go there and select, or only load it and place its cursor. */
+  /** Show it, go there and select, or only load it. */
   front: boolean;
 }
 

@@ -31,7 +31,7 @@ const Opening = v.object({
   makeFrontmost: v.optional(
     v.pipe(
       v.boolean(),
-      v.description("Show the file, go to it and select; if false, only place its cursor"),
+      v.description("Show the file, go to it and select; if false, only load it"),
     ),
     true,
   ),

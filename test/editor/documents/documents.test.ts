@@ -236,55 +236,6 @@ for (const version of BOTH_NEOVIMS) {
       expect(seen).toEqual(expected);
     });
 
-    test("in the background: the cursor waits on the text, in its window or until there is one", async () => {
-      await using a = await start();
-      const path = a.file("main.lua", SOURCE);
-      const other = a.file("other.txt", "x\n");
-      await a.edit(other);
-      await a.attach();
-      const point = (start_text: string) =>
-        a.call("document_open", { path, front: false, start_text });
-      const cursor = (win = 0) => a.nvim.lua("return vim.api.nvim_win_get_cursor(...)", win);
-      await point("function a");
-      await point("return 'ä'");
-      await a.nvim.command("buffer main.lua");
-      expect(await cursor()).toEqual([3, 2]);
-      // Once: the cursor is the user's from then on.
-      await a.nvim.command("normal! gg0");
-      await a.nvim.command("buffer # | buffer #");
-      expect(await cursor()).toEqual([1, 0]);
-
-      const win = await a.nvim.lua<number>("return vim.api.nvim_get_current_win()");
-      await a.nvim.command("split other.txt");
-      await a.nvim.type("ityping");
-      await point("return 'ä'");
-      expect(await cursor(win)).toEqual([3, 2]);
-      expect(await a.mode()).toBe("i");
-      expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(other);
-    });
-
-    test("in the background, of the file that the user is in: the cursor goes there, unless they type", async () => {
-      await using a = await start();
-      const path = a.file("main.lua", SOURCE);
-      await a.edit(path);
-      await a.attach();
-      const cursor = () => a.nvim.lua("return vim.api.nvim_win_get_cursor(0)");
-      const point = () => a.call("document_open", { path, front: false, start_text: "return 'ä'" });
-      for (const [keys, mode] of [
-        ["i", "i"],
-        ["v", "v"],
-      ] as const) {
-        await a.nvim.type(`gg0${keys}`);
-        await point();
-        expect([keys, await a.mode(), await cursor()]).toEqual([keys, mode, [1, 0]]);
-        await a.nvim.type("<Esc>");
-      }
-      await point();
-      expect([await a.mode(), await cursor()]).toEqual(["n", [3, 2]]);
-      await a.nvim.type("''");
-      expect(await cursor()).toEqual([1, 0]);
-    });
-
     test("never replaces a terminal, tree, float or unsaved buffer", async () => {
       await using a = await start();
       const path = a.file("main.lua", SOURCE);

@@ -130,20 +130,6 @@ onEachNeovim((session) => {
       await session.neovim.command("bwipeout!");
     });
 
-    test("without focus places the cursor on the text", async () => {
-      const path = session.write("range.js", text);
-      await session.client.json("openFile", {
-        filePath: path,
-        startText: "return 2",
-        makeFrontmost: false,
-      });
-      await session.edit(path);
-      const { selection } = await session.client.json<{ selection: { start: object } }>(
-        "getCurrentSelection",
-      );
-      expect(selection.start).toEqual({ line: 5, character: 2 });
-    });
-
     test("with a start text that is not there opens the file and selects nothing", async () => {
       const path = session.write("range.js", text);
       await session.client.texts("openFile", { filePath: path, startText: "not in it" });

@@ -47,43 +47,15 @@ end
 ---loaded, and would only flash by.
 local waiting ---@type { buf: integer, range: claude-code.Range? }?
 
-local bring_to_front
-
 ---@param buf integer
 ---@param range claude-code.Range?
----@param announced? boolean the user knows that it waits
-local function wait(buf, range, announced)
-  if not announced then
-    local base = path.base(api.nvim_buf_get_name(buf))
-    notify.info(base .. " is open; it is shown when you are back in normal mode")
-  end
-  local first = waiting == nil
-  waiting = { buf = buf, range = range }
-  if first then
-    blocked.retry(function()
-      local last = waiting --[[@as { buf: integer, range: claude-code.Range? }]]
-      waiting = nil
-      bring_to_front(last.buf, last.range, true)
-    end)
-  end
-end
-
----@param buf integer
----@param range claude-code.Range?
----@param announced? boolean the user knows that it waits
-function bring_to_front(buf, range, announced)
+local function bring_to_front(buf, range)
+  waiting = nil
   if not api.nvim_buf_is_loaded(buf) then
     return
   end
-  ranges.leave_untouched()
-  if blocked.may_change() ~= "all" then
-    -- What is being typed would go into this file.
-    return wait(buf, range, announced)
-  end
-  waiting = nil
   reload.before_entering(buf)
-  local was_terminal = api.nvim_get_mode().mode == "t"
-  if was_terminal then
+  if api.nvim_get_mode().mode == "t" then
     vim.cmd.stopinsert()
   end
   local win = loading.without_question(function()
@@ -96,29 +68,51 @@ function bring_to_front(buf, range, announced)
   end
 end
 
+local function show_waiting()
+  if waiting and blocked.may_change() == "all" then
+    bring_to_front(waiting.buf, waiting.range)
+  elseif waiting then
+    blocked.retry(show_waiting)
+  end
+end
+
+---Not while the user types: that would go into this file.
+---@param buf integer
+---@param range claude-code.Range?
+local function show_soon(buf, range)
+  ranges.leave_untouched()
+  if blocked.may_change() == "all" then
+    return bring_to_front(buf, range)
+  elseif not waiting then
+    blocked.retry(show_waiting)
+  end
+  if not waiting or waiting.buf ~= buf then
+    local base = path.base(api.nvim_buf_get_name(buf))
+    notify.info(base .. " is open; it is shown when you are back in normal mode")
+  end
+  waiting = { buf = buf, range = range }
+end
+
 ---Shows the file, and selects in it. If the search takes longer, that comes afterwards, unless the user
 ---went elsewhere.
 ---@param buf integer
 ---@param params claude-code.OpenParams
 local function show_range(buf, params)
-  local is_front, is_shown = params.front ~= false, false
+  local is_shown = false
   ranges.find(buf, params, function(range)
-    if not is_front then
-      if range then
-        ranges.set_cursor(buf, range)
-      end
-    elseif not is_shown or (range and api.nvim_get_current_buf() == buf) then
-      bring_to_front(buf, range)
+    local is_there = api.nvim_get_current_buf() == buf or (waiting and waiting.buf == buf)
+    if not is_shown or (range and is_there) then
+      show_soon(buf, range)
     end
     is_shown = true
   end)
-  if is_front and not is_shown then
+  if not is_shown then
     is_shown = true
-    bring_to_front(buf)
+    show_soon(buf)
   end
 end
 
----Opens a file; in front with the range selected, or only loaded with the cursor on the range.
+---Opens a file; in front with the range selected, or only loaded and listed.
 ---@param params claude-code.OpenParams
 ---@return { path: string, language_id: string, line_count: integer }?
 ---@return claude-code.Failure?
@@ -134,7 +128,9 @@ function M.open(params)
     return nil, ("%s cannot be opened: %s"):format(name, buf)
   end
   vim.bo[buf].buflisted = true
-  show_range(buf, params)
+  if params.front ~= false then
+    show_range(buf, params)
+  end
   return {
     path = api.nvim_buf_get_name(buf),
     language_id = vim.bo[buf].filetype,

@@ -1,6 +1,5 @@
 --- A range of a buffer found by its text, and selected.
 local api = vim.api
-local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
 local lines = require("claude-code.editor.documents.lines")
 local search = require("claude-code.editor.open_file.search")
@@ -118,47 +117,6 @@ local function select(win, range)
   pcall(api.nvim_win_set_cursor, win, { row, col })
   vim.cmd("normal! zv")
   selected = ends()
-end
-
----@param win integer
----@param range claude-code.Range
-local function go(win, range)
-  -- The text may have changed since.
-  pcall(api.nvim_win_set_cursor, win, range.first)
-end
-
----Puts the cursor there as soon as the buffer is shown; neither its `"` mark nor that of the window
----it was in last would.
----@param buf integer not in a window
----@param range claude-code.Range
-local function wait_for_window(buf, range)
-  local events = autocommands.new("range." .. buf)
-  events:on({ "BufWinEnter", "BufUnload" }, function(_, args)
-    events:stop()
-    if args.event == "BufWinEnter" then
-      go(0, range)
-    end
-  end, { buffer = buf })
-end
-
----Puts the cursor on the range where the buffer is, or will be, without a change of focus or mode.
----The cursor of a user who is in the buffer moves too, unless they type or select; '' leads back.
----@param buf integer
----@param range claude-code.Range
-function M.set_cursor(buf, range)
-  local current = api.nvim_get_current_win()
-  local wins = vim.fn.win_findbuf(buf)
-  local other = vim.iter(wins):find(function(win)
-    return win ~= current
-  end)
-  if other then
-    go(other, range)
-  elseif #wins == 0 then
-    wait_for_window(buf, range)
-  elseif api.nvim_get_mode().mode == "n" then
-    vim.cmd("normal! m'")
-    go(current, range)
-  end
 end
 
 ---Leaves the visual mode that a selection made here is in, unless the user changed it.
