@@ -45,16 +45,6 @@ local function check_executable()
   return binary.path
 end
 
---- The environment of a CLI that is started outside of this Neovim, which is the harder case; and
---- the way to this Neovim.
----@return table<string, string>
-local function environment()
-  local env = require("claude-code.install.executable").environment()
-  env.CLAUDE_CODE_SSE_PORT = nil
-  env.NVIM = require("claude-code.server.endpoint").address()
-  return env
-end
-
 ---@class claude-code.Finding
 ---@field level "ok"|"note"|"warning"|"error"
 ---@field what string
@@ -69,10 +59,15 @@ local function consult(path)
   if cli then
     vim.list_extend(command, { "--cli", cli[1] })
   end
+  local executable = require("claude-code.install.executable")
+  -- That of a CLI that is started outside of this Neovim, which is the harder case; and the way to this Neovim.
+  local env = executable.environment()
+  env.CLAUDE_CODE_SSE_PORT = nil
+  env.NVIM = require("claude-code.server.endpoint").address()
   -- The program ends after we have stopped waiting for it.
-  local options = { env = environment(), cwd = vim.fn.getcwd(), timeout = TIMEOUT_MS + 1000 }
+  local options = { env = env, cwd = vim.fn.getcwd(), timeout = TIMEOUT_MS + 1000 }
   local result = wait_for(function(callback)
-    require("claude-code.install.executable").run(command, options, callback)
+    executable.run(command, options, callback)
   end)
   if not result then
     return nil, ("it took more than %d s"):format(TIMEOUT_MS / 1000)

@@ -6,14 +6,6 @@ local notify = require("claude-code.messages.notify")
 
 ---@alias claude-code.SetupCommand "install-hooks"|"uninstall-hooks"
 
---- The hook of the option permissions.answer, for who has it on.
----@param command claude-code.SetupCommand
----@return string[]
-local function usual_options(command)
-  local answers = require("claude-code.config").get().permissions.answer
-  return command == "install-hooks" and answers and { "--answers" } or {}
-end
-
 ---@param path string the executable
 ---@param command claude-code.SetupCommand
 ---@param options string[]
@@ -24,7 +16,9 @@ local function run(path, command, options, callback)
   if claude then
     vim.list_extend(words, { "--claude", claude[1] })
   end
-  vim.list_extend(words, usual_options(command))
+  if command == "install-hooks" and require("claude-code.config").get().permissions.answer then
+    table.insert(words, "--answers")
+  end
   local executable = require("claude-code.install.executable")
   local env = executable.environment()
   env.NVIM = require("claude-code.server.endpoint").address()

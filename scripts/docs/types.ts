@@ -35,7 +35,9 @@ function optionClass(path: string, fields: readonly Field[]): string {
   const lines = fields.map(({ name, option }) => {
     if (!option) return `---@field ${name} ${className(join(path, name))}|{}`;
     const absent = option.default === undefined ? "?" : "";
-    return `${comment(option)}\n---@field ${name}${absent} ${option.annotation}`;
+    const field = `---@field ${name}${absent} ${option.annotation}`;
+    // The name of a key is what it does.
+    return path.endsWith("keys") ? field : `${comment(option)}\n${field}`;
   });
   return [`---@class ${className(path)}`, ...lines].join("\n");
 }

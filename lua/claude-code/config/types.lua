@@ -66,28 +66,15 @@
 ---@field keys claude-code.DiffKeysConfig|{}
 
 ---@class claude-code.DiffKeysConfig
----In a diff, the key or keys that accept the proposal, with your changes to it.
 ---@field accept string|string[]|false
----In a diff, the key or keys that reject the proposal.
 ---@field reject string|string[]|false
----In a diff, the key or keys that reject the proposal with a reason that you type, which Claude
----receives.
 ---@field reject_with_reason string|string[]|false
----In a diff, the key or keys that move to the next hunk.
 ---@field next_hunk string|string[]|false
----In a diff, the key or keys that move to the previous hunk.
 ---@field previous_hunk string|string[]|false
----In a diff, the key or keys that accept the hunk under the cursor alone, or take that back; after
----you accept single hunks, accepting the proposal takes only those.
 ---@field accept_hunk string|string[]|false
----In a diff, the key or keys that restore the old lines of the hunk under the cursor, until you
----undo that with `u`.
 ---@field drop_hunk string|string[]|false
----In a diff, the key or keys that show the next proposal that waits.
 ---@field next_diff string|string[]|false
----In a diff, the key or keys that show the previous proposal that waits.
 ---@field previous_diff string|string[]|false
----In a diff, the key or keys that merge unsaved edits of the file into the proposal, with git.
 ---@field merge string|string[]|false
 
 ---@class claude-code.ExecuteCodeConfig
@@ -146,19 +133,12 @@
 ---@field keys claude-code.ReviewKeysConfig|{}
 
 ---@class claude-code.ReviewKeysConfig
----In a review, the key or keys that keep the hunk, or the selected lines.
 ---@field keep string|string[]|false
----In a review, the key or keys that undo the hunk, or the selected lines.
 ---@field undo string|string[]|false
----In a review, the key or keys that move to the next hunk, in the next file after the last one.
 ---@field next_hunk string|string[]|false
----In a review, the key or keys that move to the previous hunk.
 ---@field previous_hunk string|string[]|false
----In a review, the key or keys that move to the next file.
 ---@field next_file string|string[]|false
----In a review, the key or keys that move to the previous file.
 ---@field previous_file string|string[]|false
----In a review, the key or keys that comment on the lines for Claude.
 ---@field comment string|string[]|false
 
 ---@class claude-code.SelectionConfig
@@ -199,7 +179,5 @@
 ---@field keys claude-code.TerminalKeysConfig|{}
 
 ---@class claude-code.TerminalKeysConfig
----A key in Claude's terminal that leaves terminal mode, as <C-\><C-n> always does.
 ---@field leave string|false
----A key in Claude's terminal that hides the terminal.
 ---@field toggle string|false
