@@ -49,7 +49,7 @@ function M.get()
     rivals = vim.deepcopy(server.rivals),
     log_file = require("claude-code.messages.log").path(),
     last_error = server.last_error,
-    stderr = server.process and vim.list_slice(server.process.stderr) or {},
+    stderr = server.process and server.process:last_words() or {},
   }
 end
 

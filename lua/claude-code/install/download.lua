@@ -10,8 +10,6 @@ local POLL_MS = 250
 --- Percent between two messages.
 local STEP = 10
 
-local TOO_LARGE = "the server offers a file that is larger than the release's"
-
 --- curl's exit codes whose cause its own message leaves unclear.
 local CAUSES = {
   [1] = "the server redirects to an address that is not https",
@@ -93,7 +91,7 @@ function M.fetch(release, path)
   stop()
   local stat = vim.uv.fs_stat(path)
   if stat and stat.size > release.size then
-    return nil, failed(release, TOO_LARGE)
+    return nil, failed(release, "the server offers a file that is larger than the release's")
   elseif result.code ~= 0 then
     local message = result.stderr:match("curl: [^\n]+") or vim.trim(result.stderr)
     local cause = CAUSES[result.code]

@@ -68,14 +68,6 @@ local function not_found(remedy, reason)
   return text:format(NAME, remedy, reason and reason .. "; " or "", finders.build(), stable)
 end
 
---- Whether it may be downloaded without a command, be it after a question. Without a UI, only a
---- command may fetch 50 MB.
----@return boolean
-local function is_download_allowed()
-  local options = require("claude-code.config").get().binary
-  return not options.path and options.download ~= false and #vim.api.nvim_list_uis() > 0
-end
-
 --- One of another version is better than none. Whether it fits shows when it starts.
 ---@return claude-code.Binary?
 function M.other_version()
@@ -86,7 +78,7 @@ end
 --- The executable to run under the options in effect.
 ---@return claude-code.Binary?
 ---@return string? message what was looked for, and what the user can do
----@return claude-code.Release? release that may be downloaded without a command
+---@return claude-code.Release? release that may be downloaded without a command, be it after a question
 function M.find()
   local options = require("claude-code.config").get().binary
   if options.path then
@@ -100,7 +92,8 @@ function M.find()
   end
   local release, remedy, reason = require("claude-code.install.release").find()
   local missing = not_found(remedy or "run :Claude install", reason)
-  if release and is_download_allowed() then
+  -- Without a UI, only a command may fetch 50 MB.
+  if release and options.download ~= false and #vim.api.nvim_list_uis() > 0 then
     return nil, missing, release
   end
   return M.other_version(), missing

@@ -110,12 +110,20 @@ function M.place(unpacked, release)
   return done and executable, message
 end
 
+--- By more than its number, which on Windows has more digits than a number of Lua.
+---@param path string
+---@return table?
+local function identity(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and { stat.dev, stat.ino, stat.size, stat.mtime, stat.birthtime }
+end
+
 ---@param a string
 ---@param b string
 ---@return boolean
 local function is_same_file(a, b)
-  local one, other = vim.uv.fs_stat(a), vim.uv.fs_stat(b)
-  return one ~= nil and other ~= nil and one.ino == other.ino and one.dev == other.dev
+  local one = identity(a)
+  return one ~= nil and vim.deep_equal(one, identity(b))
 end
 
 --- Lets the stable path lead to `executable`.
@@ -133,13 +141,17 @@ function M.set_current(executable)
   end
   local temporary = ("%s.%d"):format(stable, vim.uv.os_getpid())
   vim.uv.fs_unlink(temporary)
+  local linked, failure
   if WINDOWS then
     -- It has no symbolic links for everyone.
-    vim.uv.fs_link(executable, temporary)
+    linked, failure = vim.uv.fs_link(executable, temporary)
   else
     -- Relative, so that the whole folder may move.
     local folder = vim.fs.basename(vim.fs.dirname(executable))
-    vim.uv.fs_symlink(("../%s/%s"):format(folder, NAME), temporary)
+    linked, failure = vim.uv.fs_symlink(("../%s/%s"):format(folder, NAME), temporary)
+  end
+  if not linked then
+    return nil, ("cannot make %s lead to %s (%s)"):format(stable, executable, failure)
   end
   return replace(temporary, stable)
 end

@@ -130,7 +130,7 @@ local function on_exit(process, code, signal)
   local delay = require("claude-code.server.backoff")(run.ends, now, run.has_been_ready == true)
   local ending = {
     binary = M.binary,
-    stderr = vim.split(process.stderr, "\r?\n", { trimempty = true }),
+    stderr = process:last_words(),
     code = code,
     signal = signal,
     times = #run.ends,
@@ -293,12 +293,9 @@ end
 
 --- The executable accepts clients now.
 ---@param info claude-code.ReadyInfo
----@return true?
----@return string? message of what is wrong with `info`
+---@return true
 function M.on_ready(info)
-  if type(info.lock_file) ~= "string" or type(info.cli_arguments) ~= "table" then
-    return nil, "the executable is of another build than the plugin: rebuild or update one of them"
-  elseif M.state ~= "starting" and M.state ~= "ready" then
+  if M.state ~= "starting" and M.state ~= "ready" then
     return true -- stopped in the meantime
   end
   cancel("cancel_warning")

@@ -12,7 +12,7 @@ local DRAIN_MS = 100
 
 ---@class claude-code.Process
 ---@field pid integer
----@field stderr string the last that it wrote there
+---@field private stderr string the last that it wrote there
 ---@field on_exit? fun(code: integer, signal: integer) called in the main loop, once
 ---@field private ended? { code: integer, signal: integer }
 ---@field private path string
@@ -165,6 +165,11 @@ end
 ---@param line string the launch line, without its line end
 function Process:launch(line)
   self.stdin:write(line .. "\n")
+end
+
+---@return string[] lines that it wrote to stderr last
+function Process:last_words()
+  return vim.split(self.stderr, "\r?\n", { trimempty = true })
 end
 
 --- Closes its stdin, upon which it cleans up and ends.
