@@ -147,11 +147,6 @@ function M.reject(id)
   diff().reject(id)
 end
 
----Files that the CLI may be about to write are watched for 10 s; this ends it.
-function M.end_file_watches()
-  require("claude-code.editor.documents.auto_reload").stop_expecting()
-end
-
 ---Counts from now on how often the executable asks for the state.
 ---@return fun(): integer
 function M.count_syncs()

@@ -252,23 +252,6 @@ for (const version of NEOVIMS) {
       expect(await line(a, buf)).toBe("two");
     });
 
-    test("an accepted file is reloaded where the file system has no events, for some seconds", async () => {
-      await using a = await start();
-      await a.nvim.lua("vim.uv.new_fs_event = function() end");
-      const path = a.file("main.txt", "one\n");
-      const buf = await a.edit(path);
-      await a.attach();
-      await a.call("document_watch", { path });
-      for (const text of ["two", "three"]) {
-        writeFileSync(path, `${text}\n`);
-        await shows(a, buf, text);
-      }
-      await a.nvim.lua('require("port").end_file_watches()');
-      writeFileSync(path, "four\n");
-      await Bun.sleep(300);
-      expect(await line(a, buf)).toBe("three");
-    });
-
     test("more folders than are watched: the others at the next focus, entered buffer, hook or sync", async () => {
       await using a = await start();
       const count = 204;

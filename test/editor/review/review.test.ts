@@ -473,7 +473,7 @@ onEachNeovim((session) => {
         expect(rows.join("")).toBe(long);
       });
       await nvim().command("setlocal nowrap");
-      await lua(`vim.api.nvim_exec_autocmds("TextChanged", { buffer = 0 })`);
+      await lua(`vim.api.nvim_buf_set_lines(0, -1, -1, false, { "more" })`);
       await eventually("one row", async () => expect(await virtual()).toEqual([long]));
       await nvim().command("setlocal wrap<");
     });

@@ -57,18 +57,12 @@ local function before(buf, lnum, till)
   return sums[piece + 1], piece * PIECE
 end
 
----@param ms number
----@return integer ns
-local function deadline(ms)
-  return vim.uv.hrtime() + ms * 1e6
-end
-
 ---@param buf integer loaded
 ---@param lnum integer 0-based line
 ---@param byte integer 0-based byte column
 ---@return integer offset 1-based, or UNKNOWN
 function M.offset(buf, lnum, byte)
-  local characters, first = before(buf, lnum, deadline(OFFSET_MS))
+  local characters, first = before(buf, lnum, vim.uv.hrtime() + OFFSET_MS * 1e6)
   if not characters then
     return M.UNKNOWN
   end
@@ -108,7 +102,7 @@ end
 ---@param params { bufs: integer[] }
 ---@return integer[] sizes in the same order; 0 for a buffer that is gone, or UNKNOWN
 function M.sizes(params)
-  local till = deadline(SIZES_MS)
+  local till = vim.uv.hrtime() + SIZES_MS * 1e6
   return vim.tbl_map(function(buf)
     return size(buf, till)
   end, params.bufs)

@@ -18,13 +18,6 @@ function M.count(text)
   return (vim.str_utfindex(text))
 end
 
----Bytes, characters and UTF-16 code units are the same there.
----@param line string
----@return boolean
-function M.is_ascii(line)
-  return M.count(line) == #line
-end
-
 ---@param line string
 ---@param byte integer byte column; beyond the end means the end
 ---@param encoding claude-code.Encoding of the result

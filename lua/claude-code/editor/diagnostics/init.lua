@@ -35,7 +35,7 @@ local function lines_of(buf)
     at = function(lnum)
       if not seen[lnum] then
         local line = is_loaded and lines.at(buf, lnum) or on_disk[lnum + 1]
-        seen[lnum] = { text = line, is_ascii = line and columns.is_ascii(line) }
+        seen[lnum] = { text = line, is_ascii = line and columns.count(line) == #line }
       end
       return seen[lnum]
     end,

@@ -15,8 +15,8 @@ local timer = require("claude-code.lib.timer")
 ---In ms: how long nothing more must change; how long a file that is written on and on may wait; how long a file
 ---may be gone while it is replaced.
 local SETTLE_MS, WAIT_MS, REPLACE_MS = 50, 300, 300
----In ms: how long a file is expected to be written, and how often it is looked at in that time.
-local EXPECT_MS, POLL_MS = 10000, 50
+---In ms: how long a file is expected to be written.
+local EXPECT_MS = 10000
 
 local M = {}
 
@@ -35,9 +35,9 @@ local reasons = {} ---@type table<claude-code.ReloadReason, fun(): boolean>
 ---@field cancel_take fun()
 local state ---@type claude-code.ReloadState?
 
----Files that are about to be written, perhaps more than once (a formatter in a hook).
----@type table<string, { version: string, prolong: fun(), stop: fun() }>
-local expected = {}
+---Files that are about to be written, perhaps more than once (a formatter in a hook), and what is there now.
+local expected = {} ---@type table<string, string>
+local cancel_expecting = function() end
 
 ---@param buf integer
 ---@return boolean
@@ -170,8 +170,8 @@ end
 
 ---@return boolean
 local function is_needed()
-  return vim.iter({ "accepted", "clients", "hooks", "terminal" }):any(function(reason)
-    return reasons[reason] ~= nil and reasons[reason]()
+  return vim.iter(reasons):any(function(_, holds)
+    return holds()
   end)
 end
 
@@ -233,41 +233,11 @@ function M.set(reason, holds)
   end
 end
 
----@return boolean
-local function is_any_expected()
-  return next(expected) ~= nil
-end
-
----@param name string
-local function end_expectation(name)
-  expected[name].stop()
-  expected[name] = nil
-  if not is_any_expected() then
-    M.set("accepted", nil)
-  end
-end
-
 ---No file is expected to be written any more.
-function M.stop_expecting()
-  vim.iter(vim.tbl_keys(expected)):each(end_expectation)
-end
-
----@param name string
-local function expect(name)
-  local stop_following = disk.follow(name, function()
-    local buf = path.loaded_buffer(name)
-    if buf then
-      add(buf)
-    end
-  end, POLL_MS)
-  local prolong, cancel_end = timer.debounce(EXPECT_MS, function()
-    end_expectation(name)
-  end)
-  local function stop_all()
-    stop_following()
-    cancel_end()
-  end
-  expected[name] = { version = disk.version(name), prolong = prolong, stop = stop_all }
+local function stop_expecting()
+  cancel_expecting()
+  expected = {}
+  M.set("accepted", nil)
 end
 
 ---A file, which need not be there yet, will be written in the next seconds: the Claude CLI writes some ms
@@ -275,23 +245,23 @@ end
 ---@param params { path: string }
 ---@return true
 function M.expect_write(params)
-  require("claude-code.server.channel").on_detach(M.stop_expecting)
+  require("claude-code.server.channel").on_detach(stop_expecting)
   local name = path.normal(params.path)
-  if not expected[name] then
-    expect(name)
-    M.set("accepted", is_any_expected)
-  end
-  expected[name].prolong()
+  expected[name] = expected[name] or disk.version(name)
+  M.set("accepted", function()
+    return next(expected) ~= nil
+  end)
+  cancel_expecting()
+  cancel_expecting = timer.once(EXPECT_MS, stop_expecting)
   return true
 end
 
 ---For one who reads after a writer is through: reloads at once what was expected to be written, and looks at
 ---the files that have no events.
 function M.catch_up()
-  for name, entry in pairs(expected) do
-    local version = disk.version(name)
-    if version ~= entry.version then
-      entry.version = version
+  for name, version in pairs(expected) do
+    expected[name] = disk.version(name)
+    if expected[name] ~= version then
       reload.now({ path = name })
     end
   end

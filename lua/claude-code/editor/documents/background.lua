@@ -109,7 +109,7 @@ function M.load(name, options)
     return nil
   end
   local is_new = path.buffer(name) == nil
-  local ok, buf = pcall(loading.of_file, name, loading.load_unseen)
+  local ok, buf = pcall(loading.of_file, name, true)
   if not ok then
     return nil
   end

@@ -130,34 +130,13 @@ local function remove(file, follower)
   end
 end
 
----@param follower claude-code.DiskFollower
----@param ms integer
----@return fun() stop
-local function poll(follower, ms)
-  local handle = assert(uv.new_fs_poll())
-  local function look_now()
-    if not handle:is_closing() then
-      look(follower)
-    end
-  end
-  handle:start(follower.name, ms, look_now)
-  -- A write before the poll's own first look, which libuv does behind our back, makes no event. This
-  -- look comes behind it.
-  uv.fs_stat(follower.name, look_now)
-  return function()
-    handle:close()
-  end
-end
-
 ---Calls back, on the main loop, whenever the file may have been written, made or removed, whoever does it.
 ---Several changes in one round of the event loop are one call. What happens to a file whose folder cannot be
----watched is noticed by `look`, or by the poll.
+---watched is noticed by `look`.
 ---@param name string absolute
 ---@param callback fun()
----@param poll_ms? integer looks at the file this often, too: some file systems have no events, and do
---- not say so
 ---@return fun() stop
-function M.follow(name, callback, poll_ms)
+function M.follow(name, callback)
   name = path.normal(name)
   local real, is_due, is_over = path.real(name), false, false
   local function call()
@@ -177,7 +156,6 @@ function M.follow(name, callback, poll_ms)
   if real ~= name then
     add(real, follower)
   end
-  local stop_poll = poll_ms and poll(follower, poll_ms)
   return function()
     if is_over then
       return
@@ -186,9 +164,6 @@ function M.follow(name, callback, poll_ms)
     remove(name, follower)
     if real ~= name then
       remove(real, follower)
-    end
-    if stop_poll then
-      stop_poll()
     end
   end
 end

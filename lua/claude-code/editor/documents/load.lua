@@ -87,19 +87,41 @@ function M.without_question(show)
   return result
 end
 
+---The items of 'syntax' are defined once the buffer is shown: that takes longer than all else.
+---@param buf integer
+local function define_syntax_later(buf)
+  api.nvim_create_autocmd("BufWinEnter", {
+    group = api.nvim_create_augroup("claude-code.syntax", { clear = false }),
+    buffer = buf,
+    once = true,
+    nested = true,
+    callback = function()
+      local syntax = vim.bo[buf].syntax
+      vim.bo[buf].syntax = syntax
+    end,
+  })
+end
+
 ---Loads a buffer. A file that is open elsewhere, or was when an editor crashed, opens read-only.
 ---Throws errors of autocommands.
 ---@param buf integer
-function M.load(buf)
+---@param is_unseen? boolean nobody sees it yet
+function M.load(buf, is_unseen)
   if api.nvim_buf_is_loaded(buf) then
     return
   end
-  local shortmess = vim.o.shortmess
+  local shortmess, eventignore = vim.o.shortmess, vim.o.eventignore
   vim.opt.shortmess:append("A")
+  if is_unseen then
+    vim.opt.eventignore:append("Syntax")
+  end
   local ok, message = pcall(vim.fn.bufload, buf)
-  vim.o.shortmess = shortmess
+  vim.o.shortmess, vim.o.eventignore = shortmess, eventignore
   if not ok then
     error(message, 0)
+  end
+  if is_unseen then
+    define_syntax_later(buf)
   end
   local swap, process = other_swap(buf)
   if swap and process then
@@ -115,40 +137,14 @@ function M.load(buf)
   end
 end
 
----Calls `load` with the buffer of a file, which is made if there is none. Throws errors of autocommands.
+---Loads the buffer of a file, which is made if there is none. Throws errors of autocommands.
 ---@param name string in normal form
----@param load fun(buf: integer)
----@return integer buf loaded
-function M.of_file(name, load)
+---@param is_unseen? boolean
+---@return integer buf
+function M.of_file(name, is_unseen)
   local buf = path.buffer(name) or vim.fn.bufadd(name)
-  load(buf)
+  M.load(buf, is_unseen)
   return buf
-end
-
----As `load`, of a buffer that nobody sees. The items of 'syntax' are defined once it is shown: that takes
----longer than all else.
----@param buf integer
-function M.load_unseen(buf)
-  if api.nvim_buf_is_loaded(buf) then
-    return
-  end
-  local eventignore = vim.o.eventignore
-  vim.opt.eventignore:append("Syntax")
-  local ok, message = pcall(M.load, buf)
-  vim.o.eventignore = eventignore
-  if not ok then
-    error(message, 0)
-  end
-  api.nvim_create_autocmd("BufWinEnter", {
-    group = api.nvim_create_augroup("claude-code.syntax", { clear = false }),
-    buffer = buf,
-    once = true,
-    nested = true,
-    callback = function()
-      local syntax = vim.bo[buf].syntax
-      vim.bo[buf].syntax = syntax
-    end,
-  })
 end
 
 return M

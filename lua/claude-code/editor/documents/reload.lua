@@ -223,11 +223,11 @@ local function has_edits(buf)
 end
 
 ---Shows what was written outside to the file of this buffer, unless that has unsaved edits. If nothing
----was written, nothing changes.
+---was written, nothing changes. Also before a buffer is entered: Neovim looks then, too, and asks (W11, W12).
 ---@param buf integer
 function M.check(buf)
-  local is_loaded = api.nvim_buf_is_valid(buf) and api.nvim_buf_is_loaded(buf)
-  if not is_loaded or not uv.fs_stat(api.nvim_buf_get_name(buf)) then
+  local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
+  if not name or not uv.fs_stat(name) then
     return
   elseif blocked.in_command_window() then
     blocked.retry(function()
@@ -255,15 +255,6 @@ end
 ---@param buf integer
 function M.note_deleted(buf)
   checktime.compare(buf, keep)
-end
-
----When a buffer is entered, Neovim looks whether its file has changed, and asks (W11, W12). Nobody
----may be there to answer.
----@param buf integer
-function M.before_entering(buf)
-  if path.of_buffer(buf) then
-    M.check(buf)
-  end
 end
 
 return M

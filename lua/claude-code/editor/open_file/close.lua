@@ -56,7 +56,7 @@ function M.close(params)
     return nil, ("%s stays open: %s"):format(name, blocked.COMMAND_WINDOW)
   end
   -- Entering a buffer, Neovim may ask whether to load its file again.
-  windows.replace_buffer(buf, reload.before_entering)
+  windows.replace_buffer(buf, reload.check)
   vim.cmd.bdelete({ count = buf })
   return { closed = true }
 end

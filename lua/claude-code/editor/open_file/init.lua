@@ -54,7 +54,7 @@ local function bring_to_front(buf, range)
   if not api.nvim_buf_is_loaded(buf) then
     return
   end
-  reload.before_entering(buf)
+  reload.check(buf)
   if api.nvim_get_mode().mode == "t" then
     vim.cmd.stopinsert()
   end
@@ -123,7 +123,7 @@ function M.open(params)
   if problem then
     return nil, problem
   end
-  local ok, buf = pcall(loading.of_file, name, loading.load)
+  local ok, buf = pcall(loading.of_file, name)
   if not ok then
     return nil, ("%s cannot be opened: %s"):format(name, buf)
   end

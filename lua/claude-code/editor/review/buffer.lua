@@ -91,12 +91,6 @@ function Buffer:show(hunks)
   self.marks = marks.show(self.buf, self.marks, hunks, is_open)
 end
 
----The buffer is another file's now.
-function Buffer:reset()
-  self:show({})
-  self.missed = nil
-end
-
 ---@class claude-code.ReviewFetched
 ---@field file? claude-code.ReviewFile nil: nothing to review, or nothing that the buffer has, since its
 --- unsaved edits are older

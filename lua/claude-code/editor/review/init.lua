@@ -56,17 +56,16 @@ local function report_turn(counts)
   end
 end
 
----Asks what there is to review once Claude's turn has ended, and says it, unless a review is open.
+---Says what there is to review once Claude's turn has ended, unless a review is open.
 local function on_turn_end()
   require("claude-code.lib.timer").once(TURN_END_MS, function()
     if not require("claude-code.config").get().review.message or is_open() then
       return
     end
-    client.request("list", {}, function(value)
-      if value then
-        report_turn(value.counts)
-      end
-    end)
+    local summary = client.summary()
+    if summary then
+      report_turn(summary.counts)
+    end
   end)
 end
 

@@ -24,9 +24,8 @@ local M = {}
 ---@field id? integer of the list
 ---@field items table[]
 ---@field title string
----@field tick integer another one as soon as anybody changes the list
 ---@field restore? fun() gives the windows their sizes from before the list's window
-local quickfix = { items = {}, title = "", tick = -1 }
+local quickfix = { items = {}, title = "" }
 
 ---@param what string
 ---@return any of our list; 0 or nil if it is gone
@@ -34,19 +33,12 @@ local function get(what)
   return quickfix.id and fn.getqflist({ id = quickfix.id, [what] = 0 })[what]
 end
 
----@return boolean is the list as it was filled?
-local function is_untouched()
-  return quickfix.tick == get("changedtick")
-end
-
 ---@param action " "|"r"|"a"
 ---@param what table
 local function set(action, what)
-  local was_ours = is_untouched()
   fn.setqflist({}, action, what)
   quickfix.id = what.id or fn.getqflist({ id = 0 }).id
   quickfix.items, quickfix.title = what.items or quickfix.items, what.title or quickfix.title
-  quickfix.tick = (what.items or was_ours) and get("changedtick") or -1
 end
 
 ---@return boolean is it the list that the quickfix window shows?
@@ -65,7 +57,7 @@ end
 ---@return claude-code.ReviewEntry[] without those that something else has added (|:grepadd|)
 function M.entries(first, last)
   local found = {}
-  local all = is_untouched() and quickfix.items or get("items") or {}
+  local all = get("items") or {}
   for index = first, math.min(last, #all) do
     local data = all[index].user_data
     found[#found + 1] = type(data) == "table" and data.claude_code or nil
@@ -123,7 +115,7 @@ function M.fill(scope)
   local is_same = title == quickfix.title and vim.deep_equal(items, quickfix.items)
   if (get("nr") or 0) == 0 then
     set(" ", { items = items, title = title })
-  elseif not (is_same and is_untouched()) then
+  elseif not is_same then
     fill_again(items, title)
   end
   return #items

@@ -91,7 +91,7 @@ end
 
 ---From the quickfix window to an entry.
 ---@param row integer
-local function show_entry(row)
+function M.entry(row)
   api.nvim_set_current_win(window_for(vim.fn.getqflist()[row].bufnr))
   local ok, message = pcall(vim.cmd.cc, { count = row })
   if not ok then
@@ -111,7 +111,7 @@ local function show_next_entry(step, is_same)
     row = row + step
   until not entries[row] or not is_same(from, entries[row])
   if entries[row] then
-    show_entry(row)
+    M.entry(row)
     api.nvim_set_current_win(win)
   end
 end
@@ -159,11 +159,6 @@ function M.onward(from)
   if not buffers.hunk_at(buffers.hunks(buf), row) and #listing.files() > 0 then
     M.hunk(1)
   end
-end
-
----From the quickfix window to the first entry.
-function M.first()
-  show_entry(1)
 end
 
 return M

@@ -1,6 +1,7 @@
 --- What a decision gave: edits, which are carried out in buffers, and rows that both Claude and the user have
 --- changed. An undo leaves those alone, and shows the texts among which the user decides.
 local api = vim.api
+local documents = require("claude-code.editor.documents")
 local file_change = require("claude-code.editor.documents.file_change")
 local file_lines = require("claude-code.editor.documents.lines")
 local hunk_keys = require("claude-code.editor.hunks.keys")
@@ -79,13 +80,12 @@ end
 ---@param buf integer
 ---@return boolean written
 local function write(buf)
-  local ok, message = pcall(api.nvim_buf_call, buf, function()
-    vim.cmd("silent lockmarks write")
-  end)
-  if not ok then
-    notify.warn(("the change is in the buffer, and could not be written: %s"):format(message))
+  local saved, failure = documents.save({ path = api.nvim_buf_get_name(buf) })
+  local problem = failure or saved and saved.problem
+  if problem then
+    notify.warn(("the change is in the buffer: %s"):format(problem))
   end
-  return ok
+  return saved ~= nil
 end
 
 ---Applies edits as one undo step. The file is written if the buffer had no unsaved changes; another

@@ -1,5 +1,6 @@
 --- What a review shows: its quickfix list, its keys, and marks and bars in the user's files.
 local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 local bars = require("claude-code.editor.review.bars")
 local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
@@ -96,22 +97,15 @@ local function watch()
     return
   end
   is_watching = true
-  local group = api.nvim_create_augroup("claude-code.review.view", { clear = true })
-  local function on(events, handler)
-    api.nvim_create_autocmd(events, {
-      group = group,
-      callback = function(event)
-        handler(event.buf)
-      end,
-    })
-  end
-  on({ "TextChanged", "TextChangedI", "BufWritePost" }, update_changed)
+  local events = autocommands.new("review.view")
+  events:on({ "TextChanged", "TextChangedI", "BufWritePost" }, update_changed)
   -- Users map keys in LspAttach, too.
-  on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
-  on("BufFilePost", function(buf)
+  events:on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
+  events:on("BufFilePost", function(buf)
     local shown = buffers.get(buf)
     if shown then
-      shown:reset()
+      -- It is another file's now.
+      shown:show({})
     end
     on_shown(buf)
   end)
@@ -156,7 +150,7 @@ local function begin(review, incomplete)
   review.is_listed = true
   list.open()
   if review.jumps then
-    move.first()
+    move.entry(1)
   end
 end
 
