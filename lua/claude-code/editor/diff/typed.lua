@@ -24,10 +24,10 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.diff.typed")
 
 ---@class claude-code.Typed
 ---@field is_closing boolean a key or command to close was typed, and not executed yet, or only just
+---@field private watch claude-code.Watch
 ---@field private diff claude-code.Diff
 ---@field private proposal claude-code.Proposal
----@field private guard claude-code.DecisionGuard
----@field private executed fun() called when what closes was executed, and closed nothing
+---@field private guard claude-code.DecisionGuard while it is active, nothing decides
 ---@field private is_writing boolean the command line that is being executed writes the proposal
 ---@field private is_early boolean that command line was begun while the guard was active
 ---@field private is_stopped boolean
@@ -144,7 +144,7 @@ function Typed:on_close()
     if self.is_stopped then
       return
     elseif api.nvim_win_is_valid(win) then
-      self.executed()
+      self.watch:check_windows()
     else
       self.diff:reject()
     end
@@ -173,8 +173,7 @@ end
 
 ---@private
 ---@param events claude-code.Autocommands
----@param refilled fun()
-function Typed:watch(events, refilled)
+function Typed:follow(events)
   local proposal = self.proposal
   events:on({ "CmdlineEnter", "CmdlineLeave" }, function(_, args)
     if args.event == "CmdlineEnter" then
@@ -187,12 +186,10 @@ function Typed:watch(events, refilled)
   events:on("BufWriteCmd", function(_, args)
     self:on_write(args.match)
   end, { buffer = proposal.new_buf })
-  for _, side in ipairs(proposal:buffers()) do
-    events:on("BufReadCmd", function(buf)
-      proposal:refill(buf)
-      refilled()
-    end, { buffer = side })
-  end
+  events:on("BufReadCmd", function(buf)
+    proposal:refill(buf)
+    self.watch:follow_edits()
+  end, { pattern = ("claude-code://%d/*"):format(proposal.id) })
   local previous = ""
   vim.on_key(function(key)
     if CLOSING_KEYS[previous .. key] and vim.fn.mode() == "n" then
@@ -207,25 +204,23 @@ function Typed:stop()
   vim.on_key(nil, NAMESPACE)
 end
 
----@param diff claude-code.Diff on screen
----@param guard claude-code.DecisionGuard while it is active, nothing decides
+---@param watch claude-code.Watch
 ---@param events claude-code.Autocommands
----@param on { executed: fun(), refilled: fun() } a key or command to close was executed and closed nothing; `:edit!`
---- has brought back the text as proposed
 ---@return claude-code.Typed
-function M.watch(diff, guard, events, on)
+function M.watch(watch, events)
+  local diff = watch.view.diff
   local typed = setmetatable({
+    watch = watch,
     diff = diff,
     proposal = diff.proposal,
-    guard = guard,
-    executed = on.executed,
+    guard = watch.view.guard,
     is_closing = false,
     is_writing = false,
     is_early = false,
     is_stopped = false,
     hinted = false,
   }, Typed)
-  typed:watch(events, on.refilled)
+  typed:follow(events)
   return typed
 end
 

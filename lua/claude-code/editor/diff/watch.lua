@@ -4,19 +4,19 @@ local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
 local keys = require("claude-code.editor.diff.keys")
 local original = require("claude-code.editor.diff.original")
-local throttle = require("claude-code.lib.timer").throttle
+local timer = require("claude-code.lib.timer")
 local typed = require("claude-code.editor.diff.typed")
 local winbar = require("claude-code.editor.windows.winbar")
 
----How often all is looked at for what has no event (the executable died, somebody closed a window
----with autocommands off), in ms.
+---How often all is looked at, in ms: most of what happens to a diff has no event of its own (the executable died,
+---somebody closed a window with autocommands off, a program wrote the file), and what has one is rarely urgent.
 local WATCHDOG_MS = 500
 
 ---How soon edits are followed, in ms. In a big file an update is dear: it takes a fifth of the time at most.
 local UPDATE = { min_ms = 10, max_ms = 1000, share = 0.2 }
 
 ---@class claude-code.Watch
----@field private view claude-code.View
+---@field view claude-code.View
 ---@field private proposal claude-code.Proposal
 ---@field private typed claude-code.Typed
 ---@field private stops table<string, fun()> what ends each thing that was started
@@ -30,15 +30,12 @@ local M = {}
 function M.start(view)
   local watch = setmetatable({ view = view, proposal = view.proposal, stops = {} }, Watch)
   local events = watch:start_events()
-  watch:start_watchdog()
-  watch.typed = typed.watch(view.diff, view.guard, events, {
-    executed = function()
-      watch:check_windows()
-    end,
-    refilled = function()
-      watch:follow_edits()
-    end,
-  })
+  watch.stops.watchdog = timer.every(WATCHDOG_MS, function()
+    watch:check_windows()
+    watch:check_file()
+    view:show_bars()
+  end)
+  watch.typed = typed.watch(watch, events)
   function watch.stops.typed()
     watch.typed:stop()
   end
@@ -74,12 +71,11 @@ function Watch:map_keys()
   end)
 end
 
----Counts and colours stay true while the proposal is edited.
----@private
+---Counts and colours stay true while the proposal is edited. Again, once `:edit!` has brought back its text.
 function Watch:follow_edits()
   self:replace("edits", function()
     local is_stopped = false
-    local update_soon, cancel = throttle(UPDATE, function()
+    local update_soon, cancel = timer.throttle(UPDATE, function()
       self.view:refresh()
     end)
     local function changed()
@@ -98,7 +94,6 @@ function Watch:follow_edits()
 end
 
 ---Has the user left the diff?
----@private
 function Watch:check_windows()
   if not next(self.stops) or self.typed.is_closing then
     return
@@ -132,53 +127,30 @@ end
 ---@private
 ---@return claude-code.Autocommands
 function Watch:start_events()
-  local events = autocommands.new("diff")
-  local check_windows = vim.schedule_wrap(function()
-    self:check_windows()
+  local events, view = autocommands.new("diff"), self.view
+  events:on("BufWinLeave", function()
+    -- As Neovim ends, this comes before any VimLeavePre, where plugins save the windows as a session.
+    if vim.v.exiting ~= vim.NIL then
+      view:close_on_exit()
+    end
+    vim.schedule(function()
+      self:check_windows()
+    end)
   end)
-  for _, buf in ipairs(self.proposal:buffers()) do
-    events:on({ "BufWinLeave", "BufUnload" }, check_windows, { buffer = buf })
-  end
-  events:on({ "WinClosed", "TabClosed", "BufWinEnter" }, check_windows)
-  events:on({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, self:all_checks())
   -- Later, as Claude's terminal and other plugins change sizes now.
   events:on(
     "VimResized",
     vim.schedule_wrap(function()
-      self.view:even_out()
+      view:even_out()
     end)
   )
   winbar.follow(events.id, function()
-    self.view:show_bars()
-  end)
-  events:on("BufWinLeave", function()
-    -- As Neovim ends, this comes before any VimLeavePre, where plugins save the windows as a session.
-    if vim.v.exiting ~= vim.NIL then
-      self.view:close_on_exit()
-    end
+    view:show_bars()
   end)
   function self.stops.events()
     events:stop()
   end
   return events
-end
-
----@private
----@return fun()
-function Watch:all_checks()
-  return vim.schedule_wrap(function()
-    self:check_windows()
-    self:check_file()
-  end)
-end
-
----@private
-function Watch:start_watchdog()
-  local timer = assert(vim.uv.new_timer())
-  timer:start(WATCHDOG_MS, WATCHDOG_MS, self:all_checks())
-  self.stops.watchdog = function()
-    timer:close()
-  end
 end
 
 return M

@@ -142,7 +142,8 @@ function M.follow(group, callback)
   local function show()
     callback()
   end
-  local events = { "CursorMoved", "CursorMovedI", "CursorHold", "WinEnter", "WinResized" }
+  -- Neovim reports another current window as a moved cursor, too.
+  local events = { "CursorMoved", "CursorMovedI", "CursorHold", "WinResized" }
   api.nvim_create_autocmd(events, { group = group, callback = show })
   -- Nobody answers to that we set it again: autocommands don't nest.
   api.nvim_create_autocmd("OptionSet", { group = group, pattern = "winbar", callback = show })
