@@ -90,6 +90,30 @@ function M.are_same(a, b)
   return true
 end
 
+---What two lines share.
+---@param old string
+---@param new string
+---@return integer head bytes that both begin with, whole characters
+---@return integer tail bytes that both end with, whole characters, without the head
+function M.common(old, new)
+  local most, head, tail = math.min(#old, #new), 0, 0
+  while head < most and old:byte(head + 1) == new:byte(head + 1) do
+    head = head + 1
+  end
+  if head < #old then
+    head = head + vim.str_utf_start(old, head + 1)
+  elseif head < #new then
+    head = head + vim.str_utf_start(new, head + 1)
+  end
+  while tail < most - head and old:byte(#old - tail) == new:byte(#new - tail) do
+    tail = tail + 1
+  end
+  while tail > 0 and vim.str_utf_start(old, #old - tail + 1) < 0 do
+    tail = tail - 1
+  end
+  return head, tail
+end
+
 ---@param buf integer loaded
 ---@param row integer 0-based
 ---@return string line "" behind the last one

@@ -1,6 +1,7 @@
 --- Gives a buffer other text by changing the lines that differ, so that marks, signs, extmarks, folds,
 --- cursors and views stay with their lines, and language servers receive the changes alone.
 local api = vim.api
+local file_lines = require("claude-code.editor.documents.lines")
 
 ---Hunks up to this size are aligned line by line, so that marks stay with the most similar line.
 local LINEMATCH = 60
@@ -19,29 +20,6 @@ local diff = vim.text and vim.text.diff or vim.diff
 ---@field top integer extmark on the first line that is shown
 ---@field cursor integer extmark on the cursor's line
 ---@field line string the cursor's
-
----@param old string
----@param new string
----@return integer head bytes that both begin with, whole characters
----@return integer tail bytes that both end with, whole characters, without the head
-local function common(old, new)
-  local most, head, tail = math.min(#old, #new), 0, 0
-  while head < most and old:byte(head + 1) == new:byte(head + 1) do
-    head = head + 1
-  end
-  if head < #old then
-    head = head + vim.str_utf_start(old, head + 1)
-  elseif head < #new then
-    head = head + vim.str_utf_start(new, head + 1)
-  end
-  while tail < most - head and old:byte(#old - tail) == new:byte(#new - tail) do
-    tail = tail + 1
-  end
-  while tail > 0 and vim.str_utf_start(old, #old - tail + 1) < 0 do
-    tail = tail - 1
-  end
-  return head, tail
-end
 
 ---@param buf integer
 ---@return claude-code.SavedView[]
@@ -63,7 +41,7 @@ end
 ---@param new string
 ---@return integer col of the same text; the same column in text that was changed
 local function moved_column(col, old, new)
-  local head, tail = common(old, new)
+  local head, tail = file_lines.common(old, new)
   return col > head and col >= #old - tail and col + #new - #old or math.min(col, #new)
 end
 
@@ -103,7 +81,7 @@ end
 local function change_line(buf, row, old, new)
   -- TODO(0.10): there nvim_buf_set_text() loses them too.
   local marks = vim.fn.has("nvim-0.11") == 0 and marks_on(buf, row) or {}
-  local head, tail = common(old, new)
+  local head, tail = file_lines.common(old, new)
   local text = new:sub(head + 1, #new - tail)
   api.nvim_buf_set_text(buf, row, head, row, #old - tail, { text })
   for _, mark in ipairs(marks) do

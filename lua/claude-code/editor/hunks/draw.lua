@@ -1,6 +1,5 @@
 --- Draws hunks in a buffer that holds the new text: colours, signs, and the old lines as virtual lines.
 local api, fn = vim.api, vim.fn
-local changed_part = require("claude-code.editor.hunks.changed_part")
 local highlights = require("claude-code.editor.hunks.highlights")
 local old_lines = require("claude-code.editor.hunks.old_lines")
 
@@ -31,7 +30,7 @@ local M = {}
 ---@param old string
 local function mark_text(buf, namespace, row, old)
   local new = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
-  local first, last = changed_part.of(new, old)
+  local first, last = old_lines.changed_part(new, old)
   if first then
     api.nvim_buf_set_extmark(buf, namespace, row, first, {
       end_col = last,

@@ -1,7 +1,7 @@
 --- The old lines of a hunk as virtual lines. Neovim cuts those at the window's edge: where 'wrap' breaks the lines
 --- of the buffer, they are broken here.
 local api, fn = vim.api, vim.fn
-local changed_part = require("claude-code.editor.hunks.changed_part")
+local file_lines = require("claude-code.editor.documents.lines")
 local highlights = require("claude-code.editor.hunks.highlights")
 
 ---Nobody scrolls through more virtual lines than this; Neovim draws them all each time.
@@ -15,10 +15,27 @@ local LONGEST_HUNK = 200
 local LONGEST_LINES = { { above = 20000, most = 2000 }, { above = 60000, most = 200 } }
 local SHORTEST_LINE = 50
 
+---Within longer lines nobody sees what changed; bytes.
+local LONGEST_MARKED_LINE = 2000
+
 ---Rows that one line may take where lines are wrapped.
 local MOST_ROWS = 30
 
 local M = { LONGEST_HUNK = LONGEST_HUNK }
+
+---What a line has between the beginning and the end it shares with its other form.
+---@param line string
+---@param other string
+---@return integer? first 0-based byte in `line`; nil if there is none, or the lines are too long
+---@return integer? last 0-based, not included
+function M.changed_part(line, other)
+  if math.max(#line, #other) <= LONGEST_MARKED_LINE then
+    local head, tail = file_lines.common(line, other)
+    if head < #line - tail then
+      return head, #line - tail
+    end
+  end
+end
 
 ---@alias claude-code.Chunk { [1]: string, [2]: string } text and highlight group
 
@@ -65,7 +82,7 @@ end
 local function chunks(line, most, new, tabstop)
   local first, last, note
   if new then
-    first, last = changed_part.of(line, new)
+    first, last = M.changed_part(line, new)
   end
   line, note = cut(line, most)
   local parts = {

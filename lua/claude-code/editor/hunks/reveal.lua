@@ -1,6 +1,7 @@
 --- Scrolls a window to a hunk: to all of its lines, to what changed far to the right in them, and to the old
 --- lines above them.
 local api, fn = vim.api, vim.fn
+local file_lines = require("claude-code.editor.documents.lines")
 
 ---Lines that are shown below a hunk.
 local CONTEXT = 3
@@ -31,27 +32,14 @@ local function show_lines(win, last)
   api.nvim_win_set_cursor(win, cursor)
 end
 
----@param line string
----@param other string
----@return integer bytes that both begin with, FARTHEST at most
-local function common_prefix(line, other)
-  local shortest = math.min(#line, #other, FARTHEST)
-  for byte = 1, shortest do
-    if line:byte(byte) ~= other:byte(byte) then
-      return byte - 1
-    end
-  end
-  return shortest
-end
-
 ---Scrolls sideways to a change that 'nowrap' hides. Moves the cursor as well: Neovim keeps it in sight.
 ---@param win integer
 ---@param row integer 1-based
 ---@param other string the line that it replaces, or that replaces it
 function M.changed_part(win, row, other)
   local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
-  local column = common_prefix(line, other)
-  if column == FARTHEST then
+  local column = file_lines.common(line, other)
+  if column >= FARTHEST then
     return
   end
   local width = api.nvim_win_get_width(win) - fn.getwininfo(win)[1].textoff
