@@ -9,17 +9,21 @@ local M = {}
 ---@field win integer
 ---@field terminal boolean it was in terminal mode
 
----Window that terminal mode is on its way back to: until then `mode()` does not say so.
-local returning ---@type integer?
+---How soon, and how often, terminal mode is asked for again.
+local RETRY_MS, TRIES = 20, 10
 
----It takes 100 ms at most.
-local RETRY_MS, TRIES = 20, 5
+---Window that terminal mode is on its way back to, and until when: before it is there `mode()` does not say so.
+local returning = { win = 0, till = 0 }
+
+---@return boolean is terminal mode on its way back to the current window?
+local function is_returning()
+  return api.nvim_get_current_win() == returning.win and vim.uv.now() < returning.till
+end
 
 ---@return claude-code.Origin
 function M.origin()
-  local win = api.nvim_get_current_win()
-  local terminal = api.nvim_get_mode().mode == "t" or returning == win
-  return { win = win, terminal = terminal }
+  local terminal = api.nvim_get_mode().mode == "t" or is_returning()
+  return { win = api.nvim_get_current_win(), terminal = terminal }
 end
 
 ---@type (fun(): boolean?)[]
@@ -36,7 +40,7 @@ end
 ---@param win integer
 ---@param origin claude-code.Origin
 function M.take(win, origin)
-  returning = nil
+  returning.win = 0
   if origin.terminal then
     vim.cmd.stopinsert()
   end
@@ -68,21 +72,18 @@ function M.outside_terminal(work)
   end
 end
 
----A terminal mode that is about to end also ends one that is asked for in the meantime, as by a diff that
----was answered as soon as it had the cursor: so once more, until it has begun.
----@param win integer of a terminal
----@param tries integer
-local function begin_terminal_mode(win, tries)
-  vim.cmd.startinsert()
+---Begins terminal mode in the current window. TODO(0.10): a terminal mode that is about to end also ends one that
+---is asked for in the meantime: so once more, until it has begun.
+---@param is_due fun(): boolean asked before it is tried again
+---@param tries? integer
+function M.begin_terminal_mode(is_due, tries)
+  tries = tries or TRIES
+  if api.nvim_get_mode().mode ~= "t" then
+    vim.cmd.startinsert()
+  end
   timer.once(RETRY_MS, function()
-    if returning ~= win then
-      return
-    end
-    local is_there = api.nvim_get_current_win() == win
-    if tries > 1 and is_there and vim.startswith(api.nvim_get_mode().mode, "n") then
-      begin_terminal_mode(win, tries - 1)
-    else
-      returning = nil
+    if tries > 1 and is_due() then
+      M.begin_terminal_mode(is_due, tries - 1)
     end
   end)
 end
@@ -99,8 +100,10 @@ function M.give_back(origin, previous)
   end
   api.nvim_set_current_win(origin.win)
   if origin.terminal and vim.bo[api.nvim_win_get_buf(origin.win)].buftype == "terminal" then
-    returning = origin.win
-    begin_terminal_mode(origin.win, TRIES)
+    returning = { win = origin.win, till = vim.uv.now() + RETRY_MS * TRIES }
+    M.begin_terminal_mode(function()
+      return is_returning() and vim.startswith(api.nvim_get_mode().mode, "n")
+    end)
   end
 end
 

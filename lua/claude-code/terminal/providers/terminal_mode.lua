@@ -1,6 +1,6 @@
 --- Terminal mode in the window of Claude's terminal: it begins with the window, and comes back with it
 --- unless it was left to read.
-local timer = require("claude-code.lib.timer")
+local focus = require("claude-code.editor.windows.focus")
 local api = vim.api
 
 ---@class claude-code.TerminalMode
@@ -16,7 +16,6 @@ local M = {}
 --- A mapping such as <C-\><C-n><C-w>h leaves terminal mode and the window within this time, in ms;
 --- a user who leaves terminal mode to read takes longer.
 local SAME_KEY_MS = 100
-local RETRY_MS, TRIES = 20, 10
 
 --- Does the user come out of the tab page of a diff?
 local leaves_diff = false
@@ -28,31 +27,19 @@ local function is_asking()
   return require("claude-code.sessions.attention").count_diffs() > 0
 end
 
---- One try after the other until terminal mode has begun. TODO(0.10): a terminal mode that is about
---- to end also ends one that was just asked for.
----@param mode claude-code.TerminalMode
----@param tries integer
-local function try_startinsert(mode, tries)
-  vim.schedule(function()
-    if not mode.pending or api.nvim_get_current_buf() ~= mode.buf or tries == 0 then
-      return
-    elseif api.nvim_get_mode().mode ~= "t" then
-      vim.cmd.startinsert()
-    end
-    timer.once(RETRY_MS, function()
-      try_startinsert(mode, tries - 1)
-    end)
-  end)
-end
-
 --- Begins it, unless the cursor is elsewhere by the time Neovim gets to it. From one terminal to
 --- another one in the same window it goes on by itself, without an event.
 ---@param before? integer window in which the cursor was
 function TerminalMode:enter(before)
   self.pending = api.nvim_get_mode().mode ~= "t" or api.nvim_get_current_win() ~= before
-  if self.pending then
-    try_startinsert(self, TRIES)
+  local function is_due()
+    return self.pending and api.nvim_get_current_buf() == self.buf
   end
+  vim.schedule(function()
+    if is_due() then
+      focus.begin_terminal_mode(is_due)
+    end
+  end)
 end
 
 --- What is still pending would become insert mode in the window that comes next.
