@@ -209,7 +209,7 @@ function Bars:update()
     hunks = list,
     moved = self.proposal.destination:has_changed(),
     read_only = self.proposal.destination:is_read_only(),
-    hidden = hidden.show(self.proposal.new_buf, list),
+    hidden = hidden.show(self.proposal),
     accepted = accepted and accepted.count,
     conflicts = self.proposal.merge:has_conflicts(),
     session = self.diff:session_name(),

@@ -2,6 +2,7 @@
 --- characters, those that turn the direction of the text (CVE-2021-42574), invisible ones, and blanks
 --- that push what follows out of the window.
 local api = vim.api
+local highlights = require("claude-code.editor.hunks.highlights")
 
 ---First and last code point. Not among them: tab, form feed and carriage return, which are common;
 ---U+200C, U+200D and the variation selectors below U+FE10, which are part of words and emojis. A NUL
@@ -31,13 +32,10 @@ local RANGES = {
 
 ---A text behind so many blanks is outside of many windows; a tab counts as four.
 local MANY_BLANKS = 80
+local LEAST_BLANKS = MANY_BLANKS / 4
 
 ---More of them in one proposal are not marked.
 local MOST_MARKS = 1000
----In lines: so many are read at once.
-local PIECE = 1000
----In bytes, of whole lines: so many are searched at once.
-local PIECE_BYTES = 64 * 1000
 ---In bytes.
 local PIECE_OF_LINE = 4000
 ---Bytes of the codes of one cell.
@@ -64,20 +62,19 @@ end
 local function compile_blanks()
   local lpeg = vim.lpeg
   local blank = lpeg.S(" \t")
-  local least = MANY_BLANKS / 4
-  local others = (1 - blank) ^ 1 + blank * blank ^ (2 - least) * -blank
-  return others ^ 0 * lpeg.Cp() * blank ^ least * lpeg.Cp() * #lpeg.P(1)
+  local others = (1 - blank) ^ 1 + blank * blank ^ (2 - LEAST_BLANKS) * -blank
+  return others ^ 0 * lpeg.Cp() * blank ^ LEAST_BLANKS * lpeg.Cp() * #lpeg.P(1)
 end
 
-local characters, blanks ---@type vim.lpeg.Pattern?, vim.lpeg.Pattern?
+local CHARACTERS, BLANKS = compile_characters(), compile_blanks()
+local SIGN_OF_BLANKS = (" "):rep(LEAST_BLANKS)
 
 ---@param line string
 ---@param from integer 1-based
 ---@return integer? first 1-based, of the next such character, in bytes
 ---@return integer? next
 local function find(line, from)
-  characters = characters or compile_characters()
-  return characters:match(line, from)
+  return CHARACTERS:match(line, from)
 end
 
 ---@param line string
@@ -85,14 +82,17 @@ end
 ---@return integer? first 1-based, of the next blanks that are many
 ---@return integer? next
 local function find_blanks(line, from)
-  blanks = blanks or compile_blanks()
-  local first, next = blanks:match(line, from)
+  -- Mostly there are none, which a search for fixed strings finds in a fraction of the time.
+  if not line:find(SIGN_OF_BLANKS, from, true) and not line:find("\t", from, true) then
+    return nil
+  end
+  local first, next = BLANKS:match(line, from)
   while first do
     local _, tabs = line:sub(first, next - 1):gsub("\t", "")
     if next - first + 3 * tabs >= MANY_BLANKS then
       return first, next
     end
-    first, next = blanks:match(line, next)
+    first, next = BLANKS:match(line, next)
   end
 end
 
@@ -120,7 +120,6 @@ end
 
 ---@class claude-code.HiddenMarking
 ---@field buf integer the proposal's
----@field hunks claude-code.HunkList
 ---@field left integer how many marks may still be set
 ---@field found? integer line 1-based, of the first mark
 
@@ -128,11 +127,15 @@ end
 ---@param row integer 0-based
 ---@param column integer 0-based, in bytes
 ---@param options vim.api.keyset.set_extmark
----@return boolean goes_on there may be more
 local function set_mark(marking, row, column, options)
   api.nvim_buf_set_extmark(marking.buf, NAMESPACE, row, column, options)
   marking.left, marking.found = marking.left - 1, marking.found or row + 1
-  return marking.left > 0
+end
+
+---@param text string
+---@return vim.api.keyset.set_extmark
+local function inline(text)
+  return { virt_text = { { text, highlights.name("Warning") } }, virt_text_pos = "inline" }
 end
 
 ---@param line string
@@ -157,113 +160,39 @@ end
 ---@param marking claude-code.HiddenMarking
 ---@param row integer 0-based
 ---@param line string
----@return boolean goes_on
-local function mark_characters(marking, row, line)
-  local group, goes_on = require("claude-code.editor.hunks.highlights").name("Warning"), true
+local function mark_line(marking, row, line)
   local first, next = find(line, 1)
-  while goes_on and first do
+  while first and marking.left > 0 do
     local codes, last = codes_of(line, first, next --[[@as integer]])
-    goes_on = set_mark(marking, row, (codes and last or first) - 1, {
-      end_col = not codes and last - 1 or nil,
-      hl_group = not codes and group or nil,
-      virt_text = codes and { { codes, group } } or nil,
-      virt_text_pos = "inline",
-    })
+    if codes then
+      set_mark(marking, row, last - 1, inline(codes))
+    else
+      local range = { end_col = last - 1, hl_group = highlights.name("Warning") }
+      set_mark(marking, row, first - 1, range)
+    end
     first, next = find(line, last)
   end
-  return goes_on
-end
-
----@param marking claude-code.HiddenMarking
----@param row integer 0-based
----@param line string
----@return boolean goes_on
-local function mark_blanks(marking, row, line)
-  local group, goes_on = require("claude-code.editor.hunks.highlights").name("Warning"), true
-  local first, next = find_blanks(line, 1)
-  while goes_on and first do
-    goes_on = set_mark(marking, row, first - 1, {
-      virt_text = { { ("<%d blanks>"):format(next - first), group } },
-      virt_text_pos = "inline",
-    })
+  first, next = find_blanks(line, 1)
+  while first and marking.left > 0 do
+    set_mark(marking, row, first - 1, inline(("<%d blanks>"):format(next - first)))
     first, next = find_blanks(line, next --[[@as integer]])
   end
-  return goes_on
 end
 
----Every long run of blanks has one of these in it.
-local SIGNS_OF_BLANKS = { (" "):rep(MANY_BLANKS), ("\t"):rep(MANY_BLANKS / 4), " \t", "\t " }
-
----Mostly there is none, and a search for fixed strings takes a fraction of the time.
----@param text string
----@return boolean
-local function may_have_any(text)
-  return vim.iter(SIGNS_OF_BLANKS):any(function(sign)
-    return text:find(sign, 1, true) ~= nil
-  end) or find(text, 1) ~= nil
-end
-
----@param lines string[]
----@param first integer
----@return integer last so many lines that have PIECE_BYTES together, or one
-local function piece_from(lines, first)
-  local last, bytes = first, #lines[first]
-  while last < #lines and bytes < PIECE_BYTES do
-    last = last + 1
-    bytes = bytes + #lines[last]
-  end
-  return last
-end
-
----@param marking claude-code.HiddenMarking
----@param row integer 0-based, of the first line
----@param lines string[]
----@return boolean goes_on
-local function mark_lines(marking, row, lines)
-  local first, goes_on = 1, true
-  while goes_on and first <= #lines do
-    local last = piece_from(lines, first)
-    if may_have_any(table.concat(lines, "\f", first, last)) then
-      for i = first, last do
-        goes_on = goes_on
-          and mark_characters(marking, row + i - 1, lines[i])
-          and mark_blanks(marking, row + i - 1, lines[i])
-      end
-    end
-    first = last + 1
-  end
-  return goes_on
-end
-
----Shows those in the lines that hunks add or change.
----@param marking claude-code.HiddenMarking
-local function mark_hunks(marking)
-  api.nvim_buf_clear_namespace(marking.buf, NAMESPACE, 0, -1)
-  for _, hunk in ipairs(marking.hunks.list) do
-    local last = hunk.new - 1 + hunk.new_count
-    for row = hunk.new - 1, last - 1, PIECE do
-      local rows_end = math.min(row + PIECE, last)
-      if
-        not mark_lines(marking, row, api.nvim_buf_get_lines(marking.buf, row, rows_end, false))
-      then
-        return
-      end
-    end
-  end
-end
-
----Shows those that the proposal adds, once for each state of it.
----@param buf integer the proposal's
----@param hunks claude-code.HunkList
+---Shows those in the lines that hunks add or change, once for each state of the proposal.
+---@param proposal claude-code.Proposal
 ---@return integer? line 1-based, of the first one
-function M.show(buf, hunks)
+function M.show(proposal)
+  local hunks = proposal:hunks()
   if hunks.hidden == nil then
-    local marking = {
-      buf = buf,
-      hunks = hunks,
-      left = MOST_MARKS,
-    }
-    mark_hunks(marking)
+    local marking = { buf = proposal.new_buf, left = MOST_MARKS }
+    api.nvim_buf_clear_namespace(marking.buf, NAMESPACE, 0, -1)
+    local lines = proposal:lines()
+    for _, hunk in ipairs(hunks.list) do
+      for number = hunk.new, hunk.new + hunk.new_count - 1 do
+        mark_line(marking, number - 1, lines[number])
+      end
+    end
     hunks.hidden = marking.found or false
   end
   return hunks.hidden or nil
