@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { truncateSync, writeFileSync } from "node:fs";
+import { existsSync, truncateSync, writeFileSync } from "node:fs";
 import { rebuild } from "../../../src/ide/diffs/final-text";
 import { LONGEST_MS, watchComputing } from "../../support/computing";
 import { eventually } from "../../support/eventually";
@@ -30,8 +30,8 @@ const TEXTS: [string, string][] = [
   ["a line of 100,000 characters", `${"x".repeat(100_000)}\n`],
 ];
 
-/** What is copied from a proposal: the old file, the proposal, keys before, the copy. */
-const COPIES: [string, old: string, proposal: string, keys: string, copy: string][] = [
+/** What is accepted: the old file, the proposal, keys before, the text. */
+const ACCEPTED: [string, old: string, proposal: string, keys: string, text: string][] = [
   ["NUL", "a\n", "a\0\nB\n", "", "a\0\nB\n"],
   ["CRLF", "a\r\n", "a\r\nB\r\n", "", "a\r\nB\r\n"],
   ["mixed line ends", "a\n", "a\r\nB\n", "", "a\r\nB\n"],
@@ -208,69 +208,43 @@ for (const version of NEOVIMS) {
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", lines: ["wo"] });
     });
 
-    test(":w other.txt writes a copy and decides nothing; an aborted :w neither", async () => {
+    test(":w other.txt and :saveas write nothing, say so, and decide nothing; an aborted :w neither", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
       await a.attach();
-      await a.propose(path, "two\nthree\n");
-      await a.nvim.type(":w other.txt<CR>");
+      const id = await a.propose(path, "two\nthree\n");
+      for (const command of [":w other.txt", ":w! other.txt", ":saveas other.txt"]) {
+        await a.nvim.command("messages clear");
+        await a.nvim.type(`${command}<CR>`);
+        await eventually(command, async () =>
+          (await a.messages()).includes("other.txt was not written: the proposal is written by"),
+        );
+        expect(await a.messages()).not.toContain("stack traceback");
+        await eventually("its name", () =>
+          a.nvim.lua<boolean>("return vim.fn.bufname():find('^claude%-code://') ~= nil"),
+        );
+      }
       await a.nvim.type(":w<Esc>");
       await a.nvim.type(":1w!<CR>");
       await a.nvim.type(":wfoo<CR>");
       await Bun.sleep(50);
       expect(await a.mode()).toBe("n");
       expect(a.ended).toEqual([]);
-      expect(a.read("other.txt")).toBe("two\nthree\n");
+      expect(existsSync(a.path("other.txt"))).toBe(false);
+      await a.nvim.type(":w<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.cleared();
     });
 
-    test.each(COPIES)("a copy is what accepting gives, to the byte: %s", async (...sample) => {
+    test.each(ACCEPTED)("what accepting gives, to the byte: %s", async (...sample) => {
       const [, old, proposal, keys, text] = sample;
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", old);
       await a.attach();
       const id = await a.propose(path, proposal);
-      await a.nvim.type(`${keys}:w copy.txt<CR>`);
-      await eventually("the copy", async () => a.read("copy.txt") === text);
-      await a.nvim.type("<CR>");
+      await a.nvim.type(`${keys}<CR>`);
       const { lines, newline } = await a.outcome(id);
       expect(lines ? rebuild(proposal, lines, newline) : proposal).toBe(text);
-    });
-
-    test("a copy that cannot be written: one line says so, and nothing is decided", async () => {
-      await using a = await Attached.start({ version, ui: UI });
-      const path = a.file("main.txt", "one\n");
-      a.file("taken.txt", "mine\n");
-      await a.attach();
-      const id = await a.propose(path, "two\n");
-      const said = (text: string) =>
-        eventually(text, async () => (await a.messages()).includes(text));
-      await a.nvim.type(":w nodir/copy.txt<CR>");
-      await said("cannot write a copy to copy.txt: No such file or directory");
-      await a.nvim.type(":w taken.txt<CR>");
-      await said("add ! to");
-      expect(a.read("taken.txt")).toBe("mine\n");
-      await a.nvim.type(":w! taken.txt<CR>");
-      await said("wrote a copy to taken.txt");
-      expect(a.read("taken.txt")).toBe("two\n");
-      expect(await a.messages()).not.toContain("stack traceback");
-      expect(a.ended).toEqual([]);
-      await a.nvim.type(":w<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-    });
-
-    test(":saveas writes a copy; the proposal keeps its name, and no buffer stays behind", async () => {
-      await using a = await Attached.start({ version, ui: UI });
-      const path = a.file("main.txt", "one\n");
-      await a.attach();
-      const id = await a.propose(path, "two\n");
-      await a.nvim.type(":saveas new.txt<CR>");
-      await eventually("its name", () =>
-        a.nvim.lua<boolean>("return vim.fn.bufname():find('^claude%-code://') ~= nil"),
-      );
-      expect(a.read("new.txt")).toBe("two\n");
-      await a.nvim.type(":w<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-      await a.cleared();
     });
 
     test.each(["vertical", "inline"])(

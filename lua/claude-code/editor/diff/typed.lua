@@ -7,13 +7,17 @@ local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local windows = require("claude-code.editor.windows")
 
-local WRITING = { exit = true, update = true, wq = true, write = true, xit = true }
+---:x and :update write a modified buffer only; the user means it in any case.
+local WRITING = {
+  exit = "if modified",
+  update = "if modified",
+  wq = "always",
+  write = "always",
+  xit = "if modified",
+}
 
 ---They write what was edited; each time a message says that they accept nothing.
 local WRITING_ALL = { wall = true, wqall = true, xall = true }
-
----:x and :update write a modified buffer only; the user means it in any case.
-local ONLY_IF_MODIFIED = { exit = true, update = true, xit = true }
 
 local CLOSING = { close = true, quit = true }
 local CTRL_W, CTRL_Q = "\23", "\17"
@@ -36,35 +40,6 @@ local Typed = {}
 Typed.__index = Typed
 
 local M = {}
-
----@param name string
----@param bytes string
----@return string? failure
-local function write_file(name, bytes)
-  local file, failure = io.open(name, "wb")
-  if not file then
-    return failure and failure:gsub("^.*: ", "") or "unknown"
-  end
-  local written, reason = file:write(bytes)
-  local closed, late_reason = file:close()
-  return (not written and reason) or (not closed and late_reason) or nil
-end
-
----`:w other.txt`: a copy, as in Vim. It is what accepting would give.
----@private
----@param target string
-function Typed:copy(target)
-  local name = path.normal(target)
-  local base = path.base(name)
-  if vim.uv.fs_stat(name) and vim.v.cmdbang == 0 then
-    return notify.error(("%s exists (add ! to replace it)"):format(base))
-  end
-  local failure = write_file(name, self.proposal:text())
-  if failure then
-    return notify.error(("cannot write a copy to %s: %s"):format(base, failure))
-  end
-  notify.info(("wrote a copy to %s; the proposal still waits for your answer"):format(base))
-end
 
 ---`:saveas` gave the proposal's name to another buffer, and that one's to the proposal.
 ---@private
@@ -117,7 +92,8 @@ function Typed:on_write(target)
     self:fail()
   elseif target ~= self.proposal.label then
     self:take_name_back()
-    self:copy(target)
+    local text = "%s was not written: the proposal is written by accepting it, and to no other file"
+    notify.error(text:format(path.base(target)))
   elseif not self.is_writing then
     self:hint()
   else
@@ -134,7 +110,7 @@ end
 ---@private
 function Typed:on_close()
   local win, view = api.nvim_get_current_win(), self.diff.view
-  if not view or self.guard:is_active() or not vim.tbl_contains(view:windows(), win) then
+  if not view or self.guard:is_active() or not vim.tbl_contains(view.layout.windows, win) then
     return
   end
   self.is_closing = true
@@ -160,7 +136,7 @@ function Typed:on_command(command)
     self.hinted = false
   elseif WRITING[command] and api.nvim_get_current_buf() == buf then
     self.is_writing = true
-    if ONLY_IF_MODIFIED[command] then
+    if WRITING[command] == "if modified" then
       vim.bo[buf].modified = true
     end
     vim.schedule(function()
