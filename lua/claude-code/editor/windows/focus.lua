@@ -26,16 +26,6 @@ function M.origin()
   return { win = api.nvim_get_current_win(), terminal = terminal }
 end
 
----@type (fun(): boolean?)[]
-local listeners = {}
-
----Calls `listener` each time the cursor was moved by M.take, which no autocommand reports, until it
----returns true.
----@param listener fun(): boolean?
-function M.on_take(listener)
-  listeners[#listeners + 1] = listener
-end
-
 ---Moves to a window, in normal mode.
 ---@param win integer
 ---@param origin claude-code.Origin
@@ -47,9 +37,6 @@ function M.take(win, origin)
   windows.noautocmd(function()
     api.nvim_set_current_win(win)
   end)
-  listeners = vim.tbl_filter(function(listener)
-    return not listener()
-  end, listeners)
 end
 
 ---Runs `work`, which works on buffers that no window shows, in a window without a terminal. Neovim

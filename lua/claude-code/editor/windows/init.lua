@@ -136,20 +136,6 @@ function M.beside(buf)
   return win
 end
 
----A window that shows `buf`: the one for the file, borrowed, or a new one if there is none.
----@param buf integer
----@param target integer? buffer of the file
----@param except integer? window to leave alone
----@return integer win
----@return claude-code.BorrowedWindow? borrowed nil if the window is new
-function M.take(buf, target, except)
-  local win = M.for_file(target, except)
-  if win then
-    return win, M.borrow(win, buf)
-  end
-  return M.beside(buf)
-end
-
 ---Does another plugin (or the user) compare something in this tab page? All windows in diff mode
 ---of a tab page are compared with each other, so ours must not be among them.
 ---@return boolean

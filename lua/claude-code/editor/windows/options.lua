@@ -3,29 +3,27 @@ local api = vim.api
 
 local M = {}
 
----@return string[] names of all options that belong to a window, except those we never touch
-local function window_options()
-  local names = {}
+---@param value_of fun(name: string, info: vim.api.keyset.get_option_info): any
+---@return table<string, any> values of all options that belong to a window, except those we never touch
+local function collect(value_of)
+  local values = {}
   for name, info in pairs(api.nvim_get_all_options_info()) do
     if info.scope == "win" and name ~= "scroll" then
-      names[#names + 1] = name
+      values[name] = value_of(name, info)
     end
   end
-  table.sort(names)
-  return names
+  return values
 end
 
 ---What a new window has: values of its own only of options that have no global one to follow.
 ---@return table<string, any>
 function M.global()
-  local values, infos = {}, api.nvim_get_all_options_info()
-  for _, name in ipairs(window_options()) do
-    if infos[name].global_local then
-      values[name] = infos[name].type == "string" and "" or -1
-    else
-      values[name] = api.nvim_get_option_value(name, { scope = "global" })
+  local values = collect(function(name, info)
+    if info.global_local then
+      return info.type == "string" and "" or -1
     end
-  end
+    return api.nvim_get_option_value(name, { scope = "global" })
+  end)
   values.diff, values.scrollbind, values.cursorbind, values.winfixbuf = false, false, false, false
   return values
 end
@@ -33,11 +31,9 @@ end
 ---@param win integer
 ---@return table<string, any>
 function M.of(win)
-  local values = {}
-  for _, name in ipairs(window_options()) do
-    values[name] = api.nvim_get_option_value(name, { win = win, scope = "local" })
-  end
-  return values
+  return collect(function(name)
+    return api.nvim_get_option_value(name, { win = win, scope = "local" })
+  end)
 end
 
 ---Sets what differs, for this window only.

@@ -24,31 +24,17 @@ local function geometry()
   }
 end
 
---- Does the cursor stay in a window below it? One that only passes by does not count.
----@param win integer
----@param hide fun()
-local function hide_if_left(win, hide)
-  vim.schedule(function()
-    local here = api.nvim_get_current_win()
-    if api.nvim_win_is_valid(win) and here ~= win and not windows.is_floating(here) then
-      hide()
-    end
-  end)
-end
-
---- Hides the window when the user goes to one below it.
+--- Hides the window when the user goes to one below it. A window that they only pass by does not count.
 ---@param win integer
 ---@param hide fun()
 function M.hide_when_left(win, hide)
   placement.while_open(win, { "WinEnter", "CursorMoved", "ModeChanged" }, function()
-    hide_if_left(win, hide)
-  end)
-  -- A diff takes the cursor without any of these.
-  require("claude-code.editor.windows.focus").on_take(function()
-    if not api.nvim_win_is_valid(win) then
-      return true
-    end
-    hide_if_left(win, hide)
+    vim.schedule(function()
+      local here = api.nvim_get_current_win()
+      if api.nvim_win_is_valid(win) and here ~= win and not windows.is_floating(here) then
+        hide()
+      end
+    end)
   end)
 end
 
