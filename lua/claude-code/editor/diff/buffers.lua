@@ -36,16 +36,14 @@ local TREE_SITTER_LIMIT = vim.fn.has("nvim-0.11") == 1 and 64 * 1024 or -1
 ---In bytes. Patterns for a line of 64 KB take up to 90 ms, and fail (E363) where they take too much memory.
 local LONGEST_HIGHLIGHTED_LINE = 16 * 1024
 
----In lines. Only of a piece that is long as a whole the lines are looked at.
-local PIECE = 100
-
 local M = {}
 
 ---@param name string
 ---@param lines string[]
 ---@param file string the path whose text this is, by which it is private or not
+---@param target? integer the file's own buffer
 ---@return integer buf
-local function create(name, lines, file)
+local function create(name, lines, file, target)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].modifiable = true
   M.fill(buf, lines)
@@ -54,6 +52,10 @@ local function create(name, lines, file)
   vim.bo[buf].bufhidden = "hide"
   pcall(api.nvim_buf_set_name, buf, name)
   vim.b[buf].claude_code_file = file
+  -- A moment later: Neovim answers keys before.
+  timer.once(1, function()
+    M.colour(buf, target)
+  end)
   return buf
 end
 
@@ -96,30 +98,11 @@ function M.filetype_of(file, lines)
 end
 
 ---@param buf integer
----@param like integer the file's own buffer
-local function copy_editing_options(buf, like)
-  for _, option in ipairs(EDITING_OPTIONS) do
-    vim.bo[buf][option] = vim.bo[like][option]
-  end
-end
-
----@param buf integer
 ---@return boolean
 local function has_long_line(buf)
-  local count, from = api.nvim_buf_line_count(buf), 0
-  for first = 0, count - 1, PIECE do
-    local last = math.min(first + PIECE, count)
-    local to = api.nvim_buf_get_offset(buf, last)
-    local is_long = to - from > LONGEST_HIGHLIGHTED_LINE
-    local lines = is_long and api.nvim_buf_get_lines(buf, first, last, true) or {}
-    for _, line in ipairs(lines) do
-      if #line > LONGEST_HIGHLIGHTED_LINE then
-        return true
-      end
-    end
-    from = to
-  end
-  return false
+  return vim.iter(api.nvim_buf_get_lines(buf, 0, -1, false)):any(function(line)
+    return #line > LONGEST_HIGHLIGHTED_LINE
+  end)
 end
 
 ---Tree-sitter reads the queries of a language at once, of C for 30 to 60 ms: so it gives the colours only
@@ -161,21 +144,9 @@ end
 ---@param like? integer the file's own buffer
 function M.colour(buf, like)
   if api.nvim_buf_is_loaded(buf) then
-    vim.b[buf].claude_code_coloured = true
     like = like and api.nvim_buf_is_loaded(like) and like or nil
     windows.noautocmd(function()
       colour(buf, like)
-    end)
-  end
-end
-
----Adds them a moment later, if that was not done: Neovim answers keys before.
----@param buf integer
----@param like? integer the file's own buffer
-function M.colour_soon(buf, like)
-  if not vim.b[buf].claude_code_coloured then
-    timer.once(1, function()
-      M.colour(buf, like)
     end)
   end
 end
@@ -191,13 +162,6 @@ local function name_of(proposal, state)
   return ("claude-code://%s/%s (%s)"):format(proposal.id, name, state)
 end
 
----@param proposal claude-code.Proposal
----@return string
-local function filetype_of(proposal)
-  return proposal.target and vim.bo[proposal.target].filetype
-    or M.filetype_of(proposal.new_path, proposal.proposed.lines)
-end
-
 ---@param buf? integer
 function M.delete(buf)
   if buf and api.nvim_buf_is_valid(buf) then
@@ -210,8 +174,9 @@ end
 function M.old_side(proposal)
   M.delete(proposal.old_buf)
   local name = name_of(proposal, proposal.exists and "on disk" or "new file")
-  local buf = create(name, proposal.old.lines, proposal.base_path)
-  vim.bo[buf].filetype = filetype_of(proposal)
+  local buf = create(name, proposal.old.lines, proposal.base_path, proposal.target)
+  vim.bo[buf].filetype = proposal.target and vim.bo[proposal.target].filetype
+    or M.filetype_of(proposal.new_path, proposal.proposed.lines)
   vim.bo[buf].modifiable = false
   return buf
 end
@@ -221,12 +186,12 @@ end
 function M.proposed_side(proposal)
   M.delete(proposal.new_buf)
   local name = name_of(proposal, "proposed")
-  local buf = create(name, proposal.proposed.lines, proposal.new_path)
+  local buf = create(name, proposal.proposed.lines, proposal.new_path, proposal.target)
   vim.bo[buf].filetype = vim.bo[proposal.old_buf].filetype
   vim.bo[buf].buftype = "acwrite"
   vim.bo[buf].readonly = false
-  if proposal.target then
-    copy_editing_options(buf, proposal.target)
+  for _, option in ipairs(proposal.target and EDITING_OPTIONS or {}) do
+    vim.bo[buf][option] = vim.bo[proposal.target][option]
   end
   return buf
 end

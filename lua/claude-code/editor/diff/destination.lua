@@ -94,23 +94,10 @@ function Destination:confirm()
     return true
   end
   self.confirmed, self.reported.written = true, true
-  notify.warn(
-    ("%s was written since Claude proposed this: review what you would lose, then accept again"):format(
-      path.title(self.given)
-    ),
-    "diff.written"
-  )
+  local text =
+    "%s was written since Claude proposed this: review what you would lose, then accept again"
+  notify.warn(text:format(path.title(self.given)), "diff.written")
   return false
-end
-
----@param title string
-local function report_unsaved(title)
-  local key = keys.of("merge")[1]
-  local way = (key and key .. " or " or "") .. ":Claude diff merge"
-  notify.warn(
-    ("%s has unsaved edits, which are kept; %s merges them in"):format(title, way),
-    "diff.merge"
-  )
 end
 
 ---Reports each piece of news once.
@@ -121,7 +108,10 @@ function Destination:report(unsaved)
   local title = path.title(self.given)
   if unsaved and not reported.unsaved then
     reported.unsaved, any = true, true
-    report_unsaved(title)
+    local key = keys.of("merge")[1]
+    local way = (key and key .. " or " or "") .. ":Claude diff merge"
+    local text = "%s has unsaved edits, which are kept; %s merges them in"
+    notify.warn(text:format(title, way), "diff.merge")
   end
   if self.written and not reported.written then
     reported.written, any = true, true

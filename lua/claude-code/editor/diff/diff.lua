@@ -219,57 +219,37 @@ function Diff:send(outcome, reason)
   self:emit(accepted and "DiffAccepted" or "DiffRejected", reason)
 end
 
----@private
----@param act fun(cursor: claude-code.HunkCursor)
-function Diff:on_screen(act)
-  if self.view and not self.outcome and self.view:is_intact() then
-    act(self.view.cursor)
-    self.view:refresh()
-  end
-end
-
----What keys and commands do.
----@type table<claude-code.DiffAction, fun(self: claude-code.Diff)>
-local ACTIONS = {
-  accept = Diff.accept,
-  reject = Diff.reject,
-  reject_with_reason = Diff.reject_with_reason,
-  next_hunk = function(self)
-    self:on_screen(function(cursor)
-      cursor:move(vim.v.count1)
-    end)
+---What keys and commands do to the hunk under the cursor, and to the proposal on screen.
+---@type table<string, fun(view: claude-code.View)>
+local ON_SCREEN = {
+  next_hunk = function(view)
+    view.cursor:move(vim.v.count1)
   end,
-  previous_hunk = function(self)
-    self:on_screen(function(cursor)
-      cursor:move(-vim.v.count1)
-    end)
+  previous_hunk = function(view)
+    view.cursor:move(-vim.v.count1)
   end,
-  accept_hunk = function(self)
-    self:on_screen(function(cursor)
-      cursor:accept()
-    end)
+  accept_hunk = function(view)
+    view.cursor:accept()
   end,
-  drop_hunk = function(self)
-    self:on_screen(function(cursor)
-      cursor:drop()
-    end)
+  drop_hunk = function(view)
+    view.cursor:drop()
   end,
-  merge = function(self)
-    self:on_screen(function()
-      self.proposal.merge:run()
-    end)
-  end,
-  next_diff = function(self)
-    self.queue:switch(1)
-  end,
-  previous_diff = function(self)
-    self.queue:switch(-1)
+  merge = function(view)
+    view.proposal.merge:run()
   end,
 }
 
 ---@param action claude-code.DiffAction
 function Diff:act(action)
-  ACTIONS[action](self)
+  local act = ON_SCREEN[action]
+  if action == "next_diff" or action == "previous_diff" then
+    self.queue:switch(action == "next_diff" and 1 or -1)
+  elseif not act then
+    self[action](self)
+  elseif self.view and not self.outcome and self.view.layout:is_intact() then
+    act(self.view)
+    self.view:refresh()
+  end
 end
 
 return M

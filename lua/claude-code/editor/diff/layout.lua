@@ -2,7 +2,6 @@
 ---
 --- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with
 --- autocommands off.
-local buffers = require("claude-code.editor.diff.buffers")
 local focus = require("claude-code.editor.windows.focus")
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
@@ -32,29 +31,6 @@ local M = {}
 ---@field refresh fun(self) the proposal was edited
 ---@field reveal fun(self, hunk?: claude-code.Hunk) the cursor was moved to it
 
----@param name claude-code.DiffLayout
----@param proposal claude-code.Proposal
----@param place claude-code.DiffPlace
----@return claude-code.Layout
-local function create(name, proposal, place)
-  if name == "inline" then
-    return require("claude-code.editor.diff.inline").new(proposal, place)
-  end
-  return require("claude-code.editor.diff.sides").new(proposal, place)
-end
-
----@param lines string[]
----@param first integer 1-based
----@param count integer
----@return integer
-local function bytes_of(lines, first, count)
-  local bytes = 0
-  for i = first, first + count - 1 do
-    bytes = bytes + #(lines[i] or "")
-  end
-  return bytes
-end
-
 ---@param proposal claude-code.Proposal
 ---@return boolean
 local function is_too_big(proposal)
@@ -65,23 +41,14 @@ local function is_too_big(proposal)
   local bytes = 0
   for _, hunk in ipairs(found.list) do
     bytes = bytes
-      + bytes_of(old, hunk.old, hunk.old_count)
-      + bytes_of(new, hunk.new, hunk.new_count)
+      + #table.concat(old, "", hunk.old, hunk.old + hunk.old_count - 1)
+      + #table.concat(new, "", hunk.new, hunk.new + hunk.new_count - 1)
   end
   return bytes > MOST_CHANGED_BYTES
 end
 
 ---On a small screen it is so with every diff.
 local is_room_reported = false
-
----@param reason string
----@param is_room boolean
-local function report_inline(reason, is_room)
-  if not (is_room and is_room_reported) then
-    notify.info("shown inline: " .. reason, "diff.layout")
-  end
-  is_room_reported = is_room_reported or is_room
-end
 
 ---@param wanted claude-code.DiffLayout
 ---@param place claude-code.DiffPlace
@@ -109,10 +76,16 @@ local function pick(proposal, except)
   local place = place_for(name)
   local reason = why_inline(name, place, proposal)
   if reason then
-    report_inline(reason, not place.fits)
+    if place.fits or not is_room_reported then
+      notify.info("shown inline: " .. reason, "diff.layout")
+    end
+    is_room_reported = is_room_reported or not place.fits
     name, place = "inline", place_for("inline")
   end
-  return create(name, proposal, place)
+  if name == "inline" then
+    return require("claude-code.editor.diff.inline").new(proposal, place)
+  end
+  return require("claude-code.editor.diff.sides").new(proposal, place)
 end
 
 ---Makes a proposal's buffers and windows; throws if that is not possible, with nothing left behind.
@@ -126,9 +99,6 @@ function M.open(proposal, except)
     focus.outside_terminal(function()
       proposal:prepare()
     end)
-    for _, buf in ipairs(proposal:buffers()) do
-      buffers.colour_soon(buf, proposal.target)
-    end
     saved = saved_layout.save()
     layout = pick(proposal, except)
     layout:open()

@@ -107,12 +107,7 @@ end
 ---@param name string
 local function ask(proposal, name)
   local target, title = proposal.target, proposal:title()
-  if not (target and api.nvim_buf_is_loaded(target)) then
-    return notify.info(
-      ("%s is open in no buffer: no language server knows it"):format(title),
-      TOPIC
-    )
-  elseif #clients_for(target, name) == 0 then
+  if #clients_for(target, name) == 0 then
     return notify.info(("no language server of %s knows a %s"):format(title, name), TOPIC)
   end
   local buf, cursor = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)

@@ -58,18 +58,12 @@ local function room_here(target, except)
   return windows.room_beside()
 end
 
----@return integer width
----@return integer height
-local function room_on_tab()
-  -- A line each for tab pages and status.
-  return vim.o.columns, vim.o.lines - vim.o.cmdheight - 2
-end
-
+---Must a diff have a tab page of its own?
 ---@param layout claude-code.DiffLayout
----@param target? integer
----@param except? integer
----@return boolean nothing but a tab page will do
-local function must_be_on_tab(layout, target, except)
+---@param target? integer buffer of the file
+---@param except? integer window that must not change
+---@return boolean
+function M.needs_tab(layout, target, except)
   local width, height = room_here(target, except)
   if layout == "tab" or width < LEAST_INLINE.width or height < LEAST_INLINE.height then
     return true
@@ -80,25 +74,16 @@ local function must_be_on_tab(layout, target, except)
   return layout ~= "inline" or not windows.for_file(target, except)
 end
 
----Must a diff have a tab page of its own?
----@param target? integer buffer of the file
----@param except? integer window that must not change
----@return boolean
-function M.needs_tab(target, except)
-  return must_be_on_tab(require("claude-code.config").get().diff.layout, target, except)
-end
-
 ---@param layout claude-code.DiffLayout
 ---@param target? integer buffer of the file
 ---@param except? integer window that must not change, as the user types there
 ---@param behind_float boolean in this tab page nothing can be seen of it
 ---@return claude-code.DiffPlace
 function M.choose(layout, target, except, behind_float)
-  local on_tab = behind_float or must_be_on_tab(layout, target, except)
-  local width, height
-  if on_tab then
-    width, height = room_on_tab()
-  else
+  local on_tab = behind_float or M.needs_tab(layout, target, except)
+  -- A line each for tab pages and status.
+  local width, height = vim.o.columns, vim.o.lines - vim.o.cmdheight - 2
+  if not on_tab then
     width, height = room_here(target, except)
   end
   return setmetatable({
@@ -135,8 +120,11 @@ end
 ---@return integer win
 ---@return claude-code.BorrowedWindow? borrowed nil if the window is new
 function Place:take(buf)
-  if not self.on_tab then
-    return windows.take(buf, self.target, self.except)
+  local file_win = not self.on_tab and windows.for_file(self.target, self.except)
+  if file_win then
+    return file_win, windows.borrow(file_win, buf)
+  elseif not self.on_tab then
+    return windows.beside(buf)
   end
   -- A terminal that leaves too little does not come along.
   local win = open_tab(buf, function(width, height)

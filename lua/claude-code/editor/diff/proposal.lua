@@ -18,8 +18,7 @@ local text = require("claude-code.editor.diff.text")
 ---@field destination claude-code.Destination where that is, and what happens to it
 ---@field base_path string the old side's file: the one at `new_path`, as accepting replaces that; if
 --- there is none, the one at `old_path`
----@field private contents? string what is proposed, until it is parsed
----@field proposed claude-code.Text after `parse`
+---@field proposed claude-code.Text
 ---@field old claude-code.Text the file on disk; one empty line if there is none
 ---@field exists boolean the old side's file was there when it was last read
 ---@field target? integer buffer of the file, if one is loaded
@@ -41,9 +40,16 @@ Proposal.__index = Proposal
 
 local M = {}
 
+---@param buf? integer
+---@return boolean
+local function is_loaded(buf)
+  return buf ~= nil and api.nvim_buf_is_loaded(buf)
+end
+
 ---@param params claude-code.DiffParams
 ---@return claude-code.Proposal
 function M.new(params)
+  local proposed = text.parse(params.contents)
   local proposal = setmetatable({
     id = params.id,
     client = params.client,
@@ -51,7 +57,8 @@ function M.new(params)
     new_path = params.new_path,
     destination = destinations.new(params.new_path, params.old_path),
     base_path = params.old_path,
-    contents = params.contents,
+    proposed = proposed,
+    keep_cr = not proposed.crlf and params.contents:find("\r\n", 1, true) ~= nil,
     old = text.NOTHING,
     exists = false,
     is_read = false,
@@ -62,16 +69,6 @@ function M.new(params)
   return proposal
 end
 
----@private
-function Proposal:parse()
-  local contents = self.contents
-  if contents then
-    local proposed = text.parse(contents)
-    self.keep_cr = not proposed.crlf and contents:find("\r\n", 1, true) ~= nil
-    self.proposed, self.contents = proposed, nil
-  end
-end
-
 function Proposal:title()
   return path.title(self.new_path)
 end
@@ -79,8 +76,7 @@ end
 ---Are the buffers there, because the diff was looked at before?
 ---@return boolean
 function Proposal:is_prepared()
-  local old, new = self.old_buf, self.new_buf
-  return old ~= nil and new ~= nil and api.nvim_buf_is_loaded(old) and api.nvim_buf_is_loaded(new)
+  return is_loaded(self.old_buf) and is_loaded(self.new_buf)
 end
 
 ---@private
@@ -134,13 +130,12 @@ function Proposal:prepare()
   self:follow_disk()
   self:find_unsaved()
   if not self.is_read then
-    self:parse()
     self:read_old()
   end
-  if not (self.old_buf and api.nvim_buf_is_loaded(self.old_buf)) then
+  if not is_loaded(self.old_buf) then
     self.old_buf = buffers.old_side(self)
   end
-  if not (self.new_buf and api.nvim_buf_is_loaded(self.new_buf)) then
+  if not is_loaded(self.new_buf) then
     self.merge, self.accepted = merge.new(self), accepted_hunks.new(self)
     self.new_buf = buffers.proposed_side(self)
     self.label = api.nvim_buf_get_name(self.new_buf)
@@ -171,8 +166,7 @@ end
 
 ---@return boolean
 function Proposal:is_edited()
-  local is_loaded = self.new_buf ~= nil and api.nvim_buf_is_loaded(self.new_buf)
-  return is_loaded and not text.same_lines(self:lines(), self.proposed.lines)
+  return is_loaded(self.new_buf) and not text.same_lines(self:lines(), self.proposed.lines)
 end
 
 ---The hunks of the proposal as it is now; computed again only after an edit.
@@ -188,7 +182,7 @@ end
 ---What accepting the lines in the buffer gives.
 ---@return claude-code.DiffResult
 function Proposal:result()
-  if not (self.new_buf and api.nvim_buf_is_loaded(self.new_buf)) then
+  if not is_loaded(self.new_buf) then
     return { empty = false }
   end
   return text.result(self:lines(), self.old, self.proposed)
@@ -231,16 +225,10 @@ function Proposal:accept(force)
   return "accepted"
 end
 
----@return string text that accepting gives: of chosen hunks only those
-function Proposal:text()
-  return text.accepted(self.accepted:lines(), self.old, self.proposed)
-end
-
 ---@return string text once it was accepted: then the hunks that were not chosen are gone
 function Proposal:final_text()
-  self:parse()
-  local is_loaded = self.new_buf ~= nil and api.nvim_buf_is_loaded(self.new_buf)
-  return text.accepted(is_loaded and self:lines() or self.proposed.lines, self.old, self.proposed)
+  local lines = is_loaded(self.new_buf) and self:lines() or self.proposed.lines
+  return text.accepted(lines, self.old, self.proposed)
 end
 
 ---@return string? words what the proposal changes if it changes no line

@@ -31,7 +31,6 @@ local CONDITIONS = {
 ---@field private waiting claude-code.Diff[] not on screen, the next one first
 ---@field private shown? claude-code.Diff on screen, or ended and its windows about to close
 ---@field private series { total: integer }
----@field private has_keys boolean
 local Queue = {}
 Queue.__index = Queue
 
@@ -39,7 +38,7 @@ local M = {}
 
 ---@return claude-code.Queue
 function M.new()
-  return setmetatable({ waiting = {}, series = { total = 0 }, has_keys = false }, Queue)
+  return setmetatable({ waiting = {}, series = { total = 0 } }, Queue)
 end
 
 ---@param key string
@@ -84,7 +83,7 @@ function Queue:add(params)
   local is_next = not self.shown and self:next_up() == diff
   local failure = is_next and self:try_next() or nil
   if self.shown and not self.shown.aside then
-    self.shown.view:show_count()
+    self.shown.view:show_bars()
   end
   return failure
 end
@@ -301,10 +300,6 @@ end
 ---@private
 function Queue:update_keys()
   local is_needed = #self.waiting > 0 and not self.shown
-  if is_needed == self.has_keys then
-    return
-  end
-  self.has_keys = is_needed
   for _, mapping in ipairs(api.nvim_get_keymap("n")) do
     if mapping.desc == DESCRIPTION then
       vim.keymap.del("n", mapping.lhs)
@@ -321,21 +316,6 @@ function Queue:update_keys()
   end
 end
 
----The windows of a proposal's buffer show what they showed before.
----@param buf integer
-local function clear_windows(buf)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    windows.noautocmd(function()
-      local before = windows.buffer_before(win, false)
-      if before then
-        windows.show(win, before)
-      else
-        api.nvim_win_call(win, vim.cmd.enew)
-      end
-    end)
-  end
-end
-
 ---Shows a diff that was left when the user shows one of its buffers (CTRL-^, :buffer).
 ---@private
 ---@param diff claude-code.Diff
@@ -343,7 +323,9 @@ function Queue:watch_buffers(diff)
   local events = autocommands.new(("diff.aside.%d"):format(diff.proposal.id))
   local show = vim.schedule_wrap(function(buf)
     if diff.unwatch and #vim.fn.win_findbuf(buf) > 0 then
-      clear_windows(buf)
+      windows.noautocmd(function()
+        windows.replace_buffer(buf)
+      end)
       self:bring_back(diff)
     end
   end)

@@ -20,11 +20,8 @@ local DIFF_OPTIONS = {
   "wrap",
 }
 
----@alias claude-code.SplitDirection "right"|"below"
-
 ---@class claude-code.Sides : claude-code.Layout
 ---@field private proposal claude-code.Proposal
----@field private direction claude-code.SplitDirection of the proposal, seen from the old side
 ---@field private place claude-code.DiffPlace
 ---@field private old_win? integer
 ---@field private borrowed? claude-code.BorrowedWindow what `old_win` showed; nil if the window is ours
@@ -38,13 +35,7 @@ local M = {}
 ---@param place claude-code.DiffPlace
 ---@return claude-code.Sides
 function M.new(proposal, place)
-  local sides = {
-    proposal = proposal,
-    direction = place.is_below and "below" or "right",
-    place = place,
-    windows = {},
-  }
-  return setmetatable(sides, Sides)
+  return setmetatable({ proposal = proposal, place = place, windows = {} }, Sides)
 end
 
 ---@param win? integer
@@ -65,13 +56,12 @@ end
 ---@return vim.api.keyset.win_config
 function Sides:split()
   local width, height = api.nvim_win_get_width(self.old_win), api.nvim_win_get_height(self.old_win)
-  local right = self.direction == "right"
-  return {
-    win = self.old_win,
-    split = self.direction,
-    width = right and math.max(1, math.floor((width - 1) / 2)) or nil,
-    height = not right and math.max(1, math.floor((height - 1) / 2)) or nil,
-  }
+  if self.place.is_below then
+    local half = math.max(1, math.floor((height - 1) / 2))
+    return { win = self.old_win, split = "below", height = half }
+  end
+  local half = math.max(1, math.floor((width - 1) / 2))
+  return { win = self.old_win, split = "right", width = half }
 end
 
 function Sides:open()
@@ -116,7 +106,7 @@ function Sides:even_out()
   if not self:is_intact() then
     return
   end
-  local dimension = self.direction == "right" and "width" or "height"
+  local dimension = self.place.is_below and "height" or "width"
   local get, set = api["nvim_win_get_" .. dimension], api["nvim_win_set_" .. dimension]
   -- What the first side gives or takes is the second one's, which is next to it.
   set(self.old_win, math.floor((get(self.old_win) + get(self.win)) / 2))

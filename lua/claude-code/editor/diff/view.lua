@@ -25,13 +25,12 @@ local windows = require("claude-code.editor.windows")
 ---@field guard claude-code.DecisionGuard
 ---@field diff claude-code.Diff
 ---@field proposal claude-code.Proposal
----@field private layout claude-code.Layout
+---@field layout claude-code.Layout
 ---@field private saved claude-code.SavedLayout the windows before
 ---@field private origin claude-code.Origin where the user was
 ---@field private bars claude-code.Bars
 ---@field private watch claude-code.Watch
 ---@field private closing boolean
----@field private is_count_due? boolean
 ---@field private closing_as? claude-code.Closing
 local View = {}
 View.__index = View
@@ -145,17 +144,6 @@ function View:is_open()
   return not self.closing and self.proposal:is_prepared()
 end
 
----Did the user leave its windows as they are?
----@return boolean
-function View:is_intact()
-  return self.layout:is_intact()
-end
-
----@return integer[]
-function View:windows()
-  return self.layout.windows
-end
-
 ---@return boolean is the cursor in one of its windows, or in another that shows a side of it?
 function View:is_inside()
   return vim.tbl_contains(self.layout.windows, api.nvim_get_current_win())
@@ -164,37 +152,18 @@ end
 
 ---Counts, colours and bars as the proposal is now.
 function View:refresh()
-  if self:is_open() and self:is_intact() then
+  if self:is_open() and self.layout:is_intact() then
     self.layout:refresh()
     self.proposal.accepted:show_labels()
     self.bars:update()
   end
 end
 
----The screen has another size.
-function View:even_out()
-  if self:is_open() then
-    self.layout:even_out()
-  end
-end
-
----The bars alone: the cursor moved.
+---The bars alone: the cursor moved, or another diff waits.
 function View:show_bars()
-  if self:is_open() and self:is_intact() then
+  if self:is_open() and self.layout:is_intact() then
     self.bars:show()
   end
-end
-
----Other diffs wait: their number is shown once for all that come together.
-function View:show_count()
-  if self.is_count_due then
-    return
-  end
-  self.is_count_due = true
-  vim.schedule(function()
-    self.is_count_due = false
-    self:show_bars()
-  end)
 end
 
 ---@private

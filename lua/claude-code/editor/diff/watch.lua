@@ -99,7 +99,7 @@ function Watch:check_windows()
     return
   end
   -- In this order: without the executable the diff closes by itself.
-  if channel.is_attached() and not self.view:is_intact() then
+  if channel.is_attached() and not self.view.layout:is_intact() then
     self.view.diff:put_aside()
   end
 end
@@ -141,7 +141,9 @@ function Watch:start_events()
   events:on(
     "VimResized",
     vim.schedule_wrap(function()
-      view:even_out()
+      if view:is_open() then
+        view.layout:even_out()
+      end
     end)
   )
   winbar.follow(events.id, function()

@@ -1,7 +1,6 @@
 --- When a diff may be shown, when it may take the focus, and when a key may decide it: not while the user types, or
 --- is in the middle of something else.
 local api, fn = vim.api, vim.fn
-local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
 local clock = require("claude-code.editor.input.clock")
 local keyboard = require("claude-code.editor.input.keyboard")
@@ -69,22 +68,17 @@ function M.can_show(file)
     -- A picker's prompt, most likely: it is about to open a file in the window behind it.
     return false
   end
-  local here = api.nvim_get_current_win()
+  local here, layout = api.nvim_get_current_win(), require("claude-code.config").get().diff.layout
   return windows.for_file(nil, here) ~= nil
     and not windows.has_diff()
-    and not places.needs_tab(path.loaded_buffer(file), here)
-end
-
----@param win integer
----@return boolean
-local function is_claude(win)
-  return require("claude-code.terminal.providers.window").is_terminal(win)
+    and not places.needs_tab(layout, path.loaded_buffer(file), here)
 end
 
 ---Has a floating window the focus, other than Claude's terminal, which gives way to a diff?
 ---@return boolean
 function M.is_in_float()
-  return windows.is_floating(0) and not is_claude(0)
+  return windows.is_floating(0)
+    and not require("claude-code.terminal.providers.window").is_terminal(0)
 end
 
 ---@return claude-code.BusyReason?
@@ -111,20 +105,10 @@ end
 ---Calls once, when what the user was in the middle of has ended.
 ---@param callback fun()
 function M.after_busy(callback)
-  local events = autocommands.new(("diff.busy.%d"):format(vim.uv.hrtime()))
-  local is_over = false
-  local run = vim.schedule_wrap(function()
-    if not is_over then
-      is_over = true
-      events:stop()
-      callback()
-    end
-  end)
-  events:on({ "SafeState", "WinEnter", "WinClosed", "RecordingLeave" }, function(_, args)
+  local events = { "SafeState", "WinEnter", "WinClosed", "RecordingLeave" }
+  blocked.on_next(events, callback, function(event)
     -- Only then is anything scheduled: that itself leads to the next SafeState.
-    if args.event ~= "SafeState" or not reason_by_state() then
-      run()
-    end
+    return event ~= "SafeState" or not reason_by_state()
   end)
 end
 

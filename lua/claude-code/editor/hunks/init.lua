@@ -52,21 +52,12 @@ local function compare(old, new, count)
   end, diff(old, new, diff_options(count)) --[[@as integer[][] ]])
 end
 
----@param text string
----@return integer
-local function count_lines(text)
-  local count, at = 0, text:find("\n", 1, true)
-  while at do
-    count, at = count + 1, text:find("\n", at + 1, true)
-  end
-  return count
-end
-
 ---@param old string lines that end
 ---@param new string
 ---@return claude-code.Hunk[]
 function M.compare(old, new)
-  return compare(old, new, count_lines(old) + count_lines(new))
+  local _, count = (old .. new):gsub("\n", "")
+  return compare(old, new, count)
 end
 
 ---By the item of 'diffopt'.

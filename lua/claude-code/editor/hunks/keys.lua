@@ -19,7 +19,6 @@ local M = {}
 
 ---@class claude-code.Mapped
 ---@field owner claude-code.KeyOwner
----@field key string
 ---@field before table the buffer's own mapping, as of maparg(); empty if it had none
 
 ---By the functions that our mappings call. It forgets those of mappings that Neovim cleared.
@@ -55,7 +54,7 @@ local function map(buf, owner, mode, key, entry)
   local function run()
     entry.run(mode, key)
   end
-  mapped[run] = { owner = owner, key = key, before = before }
+  mapped[run] = { owner = owner, before = before }
   vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc, nowait = entry.nowait })
 end
 
@@ -82,10 +81,7 @@ function M.unmap(buf, owner)
     for _, mapping in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
       local ours = mapped[mapping.callback]
       if ours and ours.owner == owner then
-        if not pcall(vim.keymap.del, mode, ours.key, { buffer = buf }) then
-          -- 'mapleader' is another one by now.
-          api.nvim_buf_del_keymap(buf, mode, mapping.lhs)
-        end
+        api.nvim_buf_del_keymap(buf, mode, mapping.lhs)
         if next(ours.before) then
           api.nvim_buf_call(buf, function()
             fn.mapset(mode, false, ours.before)

@@ -10,10 +10,9 @@ local MOST_LINES = 500
 ---In bigger hunks what changed within a line is not marked.
 local LONGEST_HUNK = 200
 
----Of a line so many bytes are shown, while what is shown of the lines above it has fewer bytes, all together.
+---Of a line so many bytes are shown, and only so many once the lines above it have LONG_LINES bytes, all together.
 ---Nobody sees more, and Neovim takes some 10 ms for 100 KB.
-local LONGEST_LINES = { { above = 20000, most = 2000 }, { above = 60000, most = 200 } }
-local SHORTEST_LINE = 50
+local LONGEST_LINE, SHORTER_LINE, LONG_LINES = 2000, 100, 20000
 
 ---Within longer lines nobody sees what changed; bytes.
 local LONGEST_MARKED_LINE = 2000
@@ -115,17 +114,6 @@ local function replacements(buf, hunk)
   return api.nvim_buf_get_lines(buf, hunk.new - 1, hunk.new - 1 + count, false)
 end
 
----@param above integer bytes
----@return integer most bytes
-local function longest_line(above)
-  for _, step in ipairs(LONGEST_LINES) do
-    if above < step.above then
-      return step.most
-    end
-  end
-  return SHORTEST_LINE
-end
-
 ---@param text string
 ---@param cells integer
 ---@return string head that fits, at least one character
@@ -181,7 +169,8 @@ function M.of(buf, hunk, margin, wrap_width)
   local new = hunk.new_count > 0 and replacements(buf, hunk) or {}
   local lines, above = {}, 0
   for i = 1, math.min(#hunk.old_lines, MOST_LINES) do
-    local line, bytes = chunks(hunk.old_lines[i], longest_line(above), new[i], tabstop)
+    local most = above < LONG_LINES and LONGEST_LINE or SHORTER_LINE
+    local line, bytes = chunks(hunk.old_lines[i], most, new[i], tabstop)
     above = above + bytes
     table.insert(line, 1, margin)
     lines[#lines + 1] = line

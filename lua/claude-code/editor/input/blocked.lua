@@ -38,21 +38,37 @@ function M.may_change()
   return "nothing"
 end
 
+---Calls once, soon after the next of these events.
+---@param events string[]
+---@param callback fun()
+---@param is_meant? fun(event: string): boolean
+---@return fun() run calls now, unless it has called
+function M.on_next(events, callback, is_meant)
+  local group, is_over = autocommands.new(("next.%d"):format(vim.uv.hrtime())), false
+  local function run()
+    if not is_over then
+      is_over = true
+      group:stop()
+      callback()
+    end
+  end
+  group:on(events, function(_, args)
+    if not is_meant or is_meant(args.event) then
+      vim.schedule(run)
+    end
+  end)
+  return run
+end
+
 ---Calls once, soon after `may_change` may have another answer; the callee asks it again.
 ---@param callback fun()
 ---@param ms? integer when to call at the latest
 function M.retry(callback, ms)
-  local events = autocommands.new(("retry.%d"):format(vim.uv.hrtime()))
   local cancel
-  local function run()
-    if cancel then
-      cancel()
-      cancel = nil
-      events:stop()
-      callback()
-    end
-  end
-  events:on({ "ModeChanged", "CmdlineLeave", "CmdwinLeave" }, vim.schedule_wrap(run))
+  local run = M.on_next({ "ModeChanged", "CmdlineLeave", "CmdwinLeave" }, function()
+    cancel()
+    callback()
+  end)
   cancel = clock.after(ms or RETRY_MS, run)
 end
 
