@@ -55,10 +55,8 @@ end
 
 ---@return claude-code.SessionRow[] those that belong to this Neovim
 local function session_rows()
-  local rows = package.loaded["claude-code.sessions.rows"]
-  return rows and vim.tbl_filter(function(row)
-    return row.attached
-  end, rows.list()) or {}
+  local summary = package.loaded["claude-code.sessions.summary"]
+  return summary and summary.attached() or {}
 end
 
 --- File types without a language server, as a rule.
@@ -165,8 +163,7 @@ end
 --- How the state of a session is known: in its terminal Claude says what it does, in its file whether
 --- it works or asks. Of an Esc hooks say nothing.
 ---@type table<claude-code.StateSource, string>
-local SOURCES =
-  { terminal = "terminal", registry = "registry", connection = "hooks", hook = "hooks" }
+local SOURCES = { terminal = "terminal", registry = "registry", hook = "hooks" }
 
 ---@param row claude-code.SessionRow
 ---@return string what it asks and the user may answer here

@@ -143,8 +143,6 @@ export interface EditorPort {
   submitPrompt(prompt: Prompt): Promise<boolean>;
   /** The user's comments that wait to be sent, as one text; they count as sent then. */
   takeComments(): Promise<string>;
-  /** The user gave a prompt to the CLI with this process id. */
-  prompted(pid: number): void;
   /** Closes a buffer by its path or its last name; never one with unsaved changes (EditorRefusal). */
   closeTab(tab: { path: FilePath } | { name: string }): Promise<void>;
 }

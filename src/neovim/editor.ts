@@ -180,12 +180,6 @@ export class NeovimEditor extends Queries implements EditorPort {
     return v.parse(v.string(), await this.call("review_comments", {}));
   }
 
-  prompted(pid: number): void {
-    this.call("prompted", { pid }, WORK_DEADLINE_MS).catch((error) =>
-      this.log.warn(`Reporting a prompt failed: ${error}`),
-    );
-  }
-
   async closeTab(tab: { path: FilePath } | { name: string }): Promise<void> {
     await this.#work("tab_close", tab);
   }

@@ -512,7 +512,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await editor.says("no Claude session asks anything");
     await editor.block("registry", `name = "docs"`);
     await editor.neovim.command("Claude answer");
-    await editor.says("Claude needs input; it asks in its terminal only");
+    await editor.says("Claude (docs) needs input; it asks in its terminal only");
     await editor.neovim.command("1Claude answer");
     await editor.report(1, "idle");
     await editor.neovim.command("1Claude answer");

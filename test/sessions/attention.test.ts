@@ -54,7 +54,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     await report(1, "blocked", "approve Bash: npm test");
     await eventually("the message", async () => (await messages()) !== "");
     expect(await messages()).toBe(
-      "claude-code.nvim: Claude (docs) needs input: approve Bash: npm test; :Claude next shows it",
+      "claude-code.nvim: Claude 1 (docs) needs input: approve Bash: npm test; :Claude next shows it",
     );
   });
 
@@ -66,7 +66,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     await eventually("the message", async () => (await messages()) !== "");
     await Bun.sleep(MERGED_MS);
     expect(await messages()).toBe(
-      "claude-code.nvim: 2 Claude sessions need input; :Claude next shows it",
+      "claude-code.nvim: 2 Claude sessions need you; :Claude next shows it",
     );
   });
 
@@ -96,7 +96,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
         rows.report({ n = n, pid = pid or nil }, "terminal", asks)
       end`);
     await eventually("the message", async () => (await messages()).includes("needs input"));
-    expect(await messages()).toContain("Claude (login) needs input: approve 3");
+    expect(await messages()).toContain("Claude 3 (login) needs input: approve 3");
     await neovim.lua(`
       require("port").dispatcher.call("diff_close", { ids = { 1, 2 } })
       require("port").server.clients = {}`);

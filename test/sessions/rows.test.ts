@@ -74,13 +74,13 @@ describe.each([...NEOVIMS])("the rows of sessions in Neovim $name", (version) =>
       local n, states = rows.add({ pid = 100 }), {}
       for _, step in ipairs({
         { "hook", "working" }, { "registry", "idle" }, { "hook", "working" },
-        { "connection", "working" }, { "terminal", "blocked" }, { "registry", "idle" },
+        { "terminal", "blocked" }, { "registry", "idle" },
       }) do
         rows.report({ pid = 100 }, step[1], { state = step[2] })
         table.insert(states, rows.get(n).state)
       end
       return states`);
-    expect(states).toEqual(["working", "idle", "idle", "idle", "blocked", "blocked"]);
+    expect(states).toEqual(["working", "idle", "idle", "blocked", "blocked"]);
   });
 
   test("a session is known by its process, by its id, or, once, by its number", async () => {

@@ -125,7 +125,6 @@ local methods = {
     return require("claude-code.status").report()
   end,
   prompt_submit = lazy("terminal.prompt", "submit_for_user"),
-  prompted = lazy("sessions.hooks", "prompted"),
   permission_wanted = lazy("sessions.requests", "wanted"),
   permission_request = lazy("sessions.requests", "add"),
   problems = lazy("editor.methods.problems", "list"),

@@ -21,14 +21,6 @@ local function row_of(request)
 end
 
 ---@param request claude-code.PermissionRequest
----@return string
-local function name_of(request)
-  local row = row_of(request)
-  return request.session and label.of(request.session)
-    or ("Claude (%s)"):format(row and label.name(row) or "elsewhere")
-end
-
----@param request claude-code.PermissionRequest
 ---@param answer claude-code.PermissionAnswer
 local function send(request, answer)
   local ok, problem = requests.answer(request.id, answer)
@@ -134,7 +126,8 @@ end
 ---@return string
 local function prompt_of(request, lines)
   local title = request.questions and lines[1] or request.title
-  local prompt = ("%s asks: %s"):format(name_of(request), title)
+  local name = label.of({ n = request.session, pid = request.pid })
+  local prompt = ("%s asks: %s"):format(name, title)
   local most = math.max(20, vim.o.columns - 2)
   local is_cut = vim.fn.strcharlen(prompt) > most
   return is_cut and vim.fn.strcharpart(prompt, 0, most - 1) .. "…" or prompt
@@ -266,8 +259,8 @@ local function explain(n)
     )
   end
   local is_shown = show_terminal(row)
-  local name = row.n and label.of(row.n) or ("Claude (%s)"):format(label.name(row))
-  notify.info(("%s needs input; %s%s"):format(name, why, is_shown and "" or ", outside of Neovim"))
+  local where = is_shown and "" or ", outside of Neovim"
+  notify.info(("%s needs input; %s%s"):format(label.of(row), why, where))
 end
 
 ---@param n? integer number of a session; without it the current one, or the one that has asked longest

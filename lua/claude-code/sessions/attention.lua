@@ -1,6 +1,7 @@
 --- What the user has before their eyes, and calls them to a session that needs them: the options
 --- `notify.*`.
 local api = vim.api
+local label = require("claude-code.sessions.label")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
@@ -8,14 +9,8 @@ local M = {}
 --- What happens within this time is one report, and what is over by then is none. In ms.
 local MERGE_MS = 1000
 
----@type table<claude-code.SessionState, { one: string, several: string }>
-local WORDS = {
-  blocked = { one = "needs input", several = "need input" },
-  error = { one = "failed", several = "failed" },
-  done = { one = "is done", several = "are done" },
-  idle = { one = "is idle", several = "are idle" },
-  working = { one = "works", several = "work" },
-}
+--- States whose words are no sentence by themselves.
+local IS = { done = true, idle = true, working = true }
 
 ---@param row claude-code.SessionRow
 ---@return string
@@ -39,9 +34,10 @@ end
 
 --- A session whose terminal is on screen in a Neovim that has the focus was looked at.
 local function look()
-  for _, row in ipairs(user.has_focus and rows.peek() or {}) do
+  for _, row in ipairs(user.has_focus and rows.list() or {}) do
     if not row.seen and is_on_screen(row) then
-      rows.see({ buf = row.buf })
+      local state = row.state == "done" and "idle" or row.state
+      rows.set({ buf = row.buf }, { seen = true, state = state })
     end
   end
 end
@@ -72,30 +68,15 @@ local function is_wanted(row)
     and not M.has_diff(row)
 end
 
----@param row claude-code.SessionRow
----@return string
-local function name_of(row)
-  local name = row.name or row.worktree
-  return name and ("Claude (%s)"):format(name)
-    or row.n and row.n > 1 and "Claude " .. row.n
-    or "Claude"
-end
-
 ---@param found claude-code.SessionRow[] one or more
 ---@return string
 local function text_of(found)
-  local row = found[1]
-  if #found == 1 then
-    local what = ("%s %s"):format(name_of(row), WORDS[row.state].one)
-    return row.msg and ("%s: %s"):format(what, row.msg) or what
+  if #found > 1 then
+    return ("%d Claude sessions need you"):format(#found)
   end
-  local is_same = vim.iter(found):all(function(other)
-    return other.state == row.state
-  end)
-  return ("%d Claude sessions %s"):format(
-    #found,
-    is_same and WORDS[row.state].several or "need you"
-  )
+  local row = found[1]
+  local words = (IS[row.state] and "is " or "") .. label.words(row.state)
+  return ("%s %s%s"):format(label.of(row), words, row.msg and ": " .. row.msg or "")
 end
 
 --- A notification of the terminal around Neovim, which does not say which of the two it knows; most know
@@ -161,24 +142,36 @@ local function report_pending()
   end
 end
 
----Follows windows and focus, and reports what needs the user, from the first call on.
+---@type fun()
+local report_soon = require("claude-code.lib.timer").throttle(
+  { min_ms = MERGE_MS, max_ms = MERGE_MS, share = 1 },
+  report_pending
+)
+
+---Reports a session that needs the user now.
+---@param change { session: claude-code.SessionRow, from?: claude-code.SessionState }
+function M.notice(change)
+  look()
+  local row, key = change.session, key_of(change.session)
+  if row.since ~= user.pending[key] and change.from ~= row.state and is_wanted(row) then
+    user.pending[key] = row.since
+    report_soon()
+  end
+end
+
+---Follows the focus of Neovim.
 function M.follow()
-  local group = require("claude-code.lib.autocommands").new("sessions.attention")
-  local limits = { min_ms = MERGE_MS, max_ms = MERGE_MS, share = 1 }
-  local trigger = require("claude-code.lib.timer").throttle(limits, report_pending)
+  local group = require("claude-code.lib.autocommands").new("sessions.focus")
   group:on({ "FocusGained", "FocusLost" }, function(_, args)
     user.has_focus = args.event == "FocusGained"
     look()
   end)
+end
+
+---Follows the windows, in which there are terminals from now on.
+function M.watch()
+  local group = require("claude-code.lib.autocommands").new("sessions.attention")
   group:on({ "WinEnter", "BufWinEnter" }, look)
-  group:on("User", function(_, args)
-    look()
-    local row, key = args.data.session, key_of(args.data.session)
-    if row.since ~= user.pending[key] and args.data.from ~= row.state and is_wanted(row) then
-      user.pending[key] = row.since
-      trigger()
-    end
-  end, { pattern = "ClaudeCodeSessionChanged" })
 end
 
 return M

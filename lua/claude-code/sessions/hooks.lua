@@ -1,26 +1,8 @@
---- What the hooks of a CLI and its prompts say of its state: together they know most of a turn.
+--- What the hooks of a CLI say of its state.
 local rows = require("claude-code.sessions.rows")
 local sources = require("claude-code.sessions.sources")
 
 local M = {}
-
---- CLIs that were given a prompt before their first hook came.
----@type table<integer, true>
-local prompted = {}
-
----A CLI was given a prompt, as its connection shows: each prompt closes all diffs. Only others know
----when the turn ends, so it counts from when one of them reports.
----@param params { pid: integer }
----@return true
-function M.prompted(params)
-  local row = rows.get({ pid = params.pid })
-  if row and row.state then
-    rows.report({ pid = params.pid }, "connection", { state = "working" })
-  else
-    prompted[params.pid] = true
-  end
-  return true
-end
 
 ---@class claude-code.HookParams what every hook sends
 ---@field session string the session's id
@@ -28,9 +10,9 @@ end
 ---@field n? integer the number of the session's row, which the CLI has inherited
 ---@field cwd? string
 
----A hook reports. SessionStart takes its time, and may come after the first prompt.
+---A hook reports.
 ---@param params claude-code.HookParams
----@param now "working"|"idle"|"done"|"started"
+---@param now "working"|"idle"|"done"
 function M.report(params, now)
   local pid = params.pid
   if not pid and not params.n then
@@ -41,9 +23,7 @@ function M.report(params, now)
   if pid then
     sources.add(key, { cwd = params.cwd })
   end
-  local state = now ~= "started" and now or prompted[pid or 0] and "working" or "idle"
-  prompted[pid or 0] = nil
-  rows.report(key, "hook", { state = state }, { attached = true })
+  rows.report(key, "hook", { state = now }, { attached = true })
 end
 
 ---The SessionEnd hook: the CLI ends, or goes on with another conversation.

@@ -9,9 +9,7 @@ local M = {
   get = rows.get,
   list = rows.list,
   report = rows.report,
-  see = rows.see,
   clients = sources.clients,
-  own = sources.own,
 }
 
 ---@type table<integer, integer> when each was used last, by number
@@ -49,7 +47,7 @@ end
 local function in_folder()
   local nearest ---@type claude-code.SessionRow?
   local folder = vim.fn.haslocaldir(-1, 0) == 1 and vim.fs.normalize(vim.fn.getcwd(-1, 0))
-  for _, row in ipairs(folder and rows.peek() or {}) do
+  for _, row in ipairs(folder and rows.list() or {}) do
     local is_around = row.n
       and row.cwd
       and require("claude-code.sessions.worktrees").is_below(folder, row.cwd)
@@ -63,7 +61,7 @@ end
 ---@return integer? n
 local function last_used()
   local last
-  for _, row in ipairs(rows.peek()) do
+  for _, row in ipairs(rows.list()) do
     if row.n and (not last or (used[row.n] or 0) > (used[last] or 0)) then
       last = row.n
     end
@@ -88,6 +86,8 @@ end
 ---@return integer n
 function M.add(fields)
   sources.start()
+  require("claude-code.sessions.osc").follow(sources.read)
+  require("claude-code.sessions.attention").watch()
   local n = rows.add(fields)
   M.use(n)
   return n

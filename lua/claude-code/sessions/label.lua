@@ -1,5 +1,5 @@
 --- How a session is called and described to the user.
-local sessions = require("claude-code.sessions")
+local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
@@ -27,11 +27,17 @@ function M.highlight(row)
   return require("claude-code.sessions.highlights").name(name)
 end
 
+---@param state? claude-code.SessionState
+---@return string
+function M.words(state)
+  return (STATES[state] or UNKNOWN).words
+end
+
 --- What it does, or what it asks.
 ---@param row claude-code.SessionRow
 ---@return string
 function M.activity(row)
-  return row.msg or (STATES[row.state] or UNKNOWN).words
+  return row.msg or M.words(row.state)
 end
 
 ---@param row claude-code.SessionRow
@@ -44,19 +50,17 @@ end
 function M.own()
   return vim.tbl_filter(function(row)
     return row.n ~= nil
-  end, sessions.list())
+  end, rows.list())
 end
 
---- A session of this Neovim in a sentence: its number and its name where there are several.
----@param n integer
+--- A session in a sentence. One of this Neovim has its number where there are several.
+---@param key integer|claude-code.SessionKey
 ---@return string
-function M.of(n)
-  if #M.own() < 2 then
-    return "Claude"
-  end
-  local row = sessions.get(n)
-  local name = row and (row.name or row.worktree)
-  return name and ("Claude %d (%s)"):format(n, name) or ("Claude %d"):format(n)
+function M.of(key)
+  local row = rows.get(key) or {}
+  local name = row.name or row.worktree or not row.n and row.id and row.id:sub(1, 8)
+  local number = row.n and #M.own() > 1 and " " .. row.n or ""
+  return "Claude" .. number .. (name and (" (%s)"):format(name) or "")
 end
 
 --- What a conversation's session is called, by the conversation's id, of all that are known; nil unless
@@ -67,7 +71,7 @@ function M.by_conversation()
     return nil
   end
   local names = {}
-  for _, row in ipairs(sessions.list()) do
+  for _, row in ipairs(rows.list()) do
     if row.id then
       names[row.id] = row.n and M.of(row.n) or M.name(row)
     end

@@ -69,33 +69,33 @@ local function sequence_of(event)
 end
 
 ---Answers the CLIs in the terminals of this Neovim's sessions, and reports what they report.
----@param on_cut fun(row: claude-code.SessionRow) a report was cut off: others may know the state
-function M.follow(on_cut)
-  vim.api.nvim_create_autocmd("TermRequest", {
-    group = vim.api.nvim_create_augroup("claude-code.sessions.osc", { clear = true }),
-    callback = function(event)
-      local sequence = sequence_of(event)
-      local row = vim.startswith(sequence, PREFIX) and rows.get({ buf = event.buf })
-      if not row or not row.n then
-        return
+---@param read fun(pid: integer) called where a report was cut off: the CLI's file knows the state, too
+function M.follow(read)
+  local group = require("claude-code.lib.autocommands").new("sessions.osc")
+  group:on("TermRequest", function(buf, event)
+    local sequence = sequence_of(event)
+    local row = vim.startswith(sequence, PREFIX) and rows.get({ buf = buf })
+    if not row or not row.n then
+      return
+    end
+    local body = sequence:sub(#PREFIX + 1)
+    if body == "?" then
+      pcall(vim.api.nvim_chan_send, vim.bo[buf].channel, PREFIX .. "?\27\\")
+      return
+    end
+    local report, is_cut
+    if #sequence <= MOST_BYTES then
+      report, is_cut = parse(body)
+    end
+    if report then
+      rows.report(row.n, "terminal", report)
+    elseif is_cut then
+      rows.set(row.n, { source = vim.NIL })
+      if row.pid then
+        read(row.pid)
       end
-      local body = sequence:sub(#PREFIX + 1)
-      if body == "?" then
-        pcall(vim.api.nvim_chan_send, vim.bo[event.buf].channel, PREFIX .. "?\27\\")
-        return
-      end
-      local report, is_cut
-      if #sequence <= MOST_BYTES then
-        report, is_cut = parse(body)
-      end
-      if report then
-        rows.report({ n = row.n }, "terminal", report)
-      elseif is_cut then
-        rows.release({ n = row.n })
-        on_cut(row)
-      end
-    end,
-  })
+    end
+  end)
 end
 
 return M

@@ -6,7 +6,7 @@ local M = {}
 
 ---@alias claude-code.SessionState "idle"|"working"|"blocked"|"done"|"error"
 ---@alias claude-code.BlockedKind "permission"|"question"|"auth"
----@alias claude-code.StateSource "terminal"|"registry"|"connection"|"hook"
+---@alias claude-code.StateSource "terminal"|"registry"|"hook"
 
 ---@class claude-code.StateReport
 ---@field state? claude-code.SessionState nil: the source reports no longer
@@ -45,9 +45,9 @@ local M = {}
 ---@field has_cli? boolean whether the CLI itself has named its process
 
 --- A source never overrules one that is above it. The terminal and the CLI's file know all that happens;
---- neither a hook nor the connection reports an Esc, and only both together know a whole turn.
+--- no hook reports an Esc.
 ---@type table<claude-code.StateSource, integer>
-local RANK = { hook = 1, connection = 1, registry = 2, terminal = 3 }
+local RANK = { hook = 1, registry = 2, terminal = 3 }
 
 --- A CLI that was ended keeps its own file up to date until it is gone. For so long, in ms, its process
 --- stands for no session: not for the one that was started with its number, nor for one elsewhere.
@@ -102,9 +102,10 @@ end
 --- Finds a session by its process; in the background one job may have one process after another. A CLI
 --- that has not named its process yet is known by its id, or by the number, which it has inherited from its
 --- terminal, as does every CLI that it starts in turn.
----@param key claude-code.SessionKey
+---@param key integer|claude-code.SessionKey a number stands for { n = … }
 ---@return claude-code.SessionEntry?
 local function find(key)
+  key = type(key) == "table" and key or { n = key }
   for _, field in ipairs({ "n", "buf", "pid", "job", "id" }) do
     local entry = entry_with(field, key[field])
     local is_weak = (field == "n" or field == "id") and key.pid ~= nil
@@ -210,7 +211,7 @@ end
 ---@param key integer|claude-code.SessionKey a number stands for { n = … }
 ---@param fields table of claude-code.SessionRow
 function M.set(key, fields)
-  local entry = find(type(key) == "table" and key or { n = key })
+  local entry = find(key)
   if entry then
     local other = entry_with("pid", fields.pid)
     if other and other ~= entry then
@@ -228,7 +229,7 @@ end
 ---Removes a session that has ended.
 ---@param key integer|claude-code.SessionKey
 function M.remove(key)
-  local entry = find(type(key) == "table" and key or { n = key })
+  local entry = find(key)
   if entry then
     remove(entry)
   end
@@ -237,15 +238,8 @@ end
 ---@param key integer|claude-code.SessionKey
 ---@return claude-code.SessionRow?
 function M.get(key)
-  local entry = find(type(key) == "table" and key or { n = key })
+  local entry = find(key)
   return entry and copy(entry)
-end
-
----@return claude-code.SessionRow[] the rows themselves, for who only reads them
-function M.peek()
-  return vim.tbl_map(function(entry)
-    return entry.row
-  end, entries)
 end
 
 ---@return claude-code.SessionRow[] those of this Neovim first, by number
@@ -304,27 +298,6 @@ function M.report(key, source, report, fields)
     end
   end)
   return true
-end
-
----What a source has reported no longer counts before what others report.
----@param key claude-code.SessionKey
-function M.release(key)
-  local entry = find(key)
-  if entry then
-    entry.row.source = nil
-  end
-end
-
----The user has looked at a session: one that was done is idle.
----@param key integer|claude-code.SessionKey
-function M.see(key)
-  local entry = find(type(key) == "table" and key or { n = key })
-  if entry then
-    update(entry, function(row)
-      row.seen = true
-      row.state = row.state == "done" and "idle" or row.state
-    end)
-  end
 end
 
 return M

@@ -10,36 +10,24 @@ local M = {}
 --- A file of another machine or container says nothing after its CLI was killed.
 local STALE_MS = 24 * 3600 * 1000
 
---- `listed`: CLIs that have a file (those without -p, of a version that writes one), by the number of the
---- file. `outside`: the folder of one that runs outside of the workspace; `foreign_id`: the session of one
---- on another machine or in another container.
+--- `listed`: the sessions of CLIs that have a file (those without -p, of a version that writes one), by the
+--- number of the file.
 ---@class claude-code.FollowedSources
 ---@field is_started? boolean
 ---@field cancel_watch? fun()
----@field listed table<integer, { outside?: string, foreign_id?: string }>
+---@field listed table<integer, claude-code.SessionKey>
 local following = { listed = {} }
 
 ---@param place claude-code.ProcessPlace of a CLI
 ---@param buf? integer the terminal of this Neovim in which it runs
 ---@return integer? n of the session whose terminal it is
 local function own_session(place, buf)
-  for _, row in ipairs(rows.peek()) do
+  for _, row in ipairs(rows.list()) do
     -- Behind npx or direnv the terminal's process is another one than the CLI's.
     if row.n and (row.buf == (buf or 0) or vim.list_contains(place.ancestors, row.pid)) then
       return row.n
     end
   end
-end
-
----@param pid integer of a CLI
----@return integer? n of the session of this Neovim that it is
-function M.own(pid)
-  local row = rows.get({ pid = pid })
-  if row and row.n then
-    return row.n
-  end
-  local place = process.place(pid)
-  return own_session(place, process.terminal(place.ancestors))
 end
 
 ---Adds a session that this Neovim did not start, unless its row is known.
@@ -62,12 +50,11 @@ end
 --- The file of a CLI is gone, or its process.
 ---@param pid integer
 local function forget(pid)
-  local file = following.listed[pid]
-  if not file then
+  local key = following.listed[pid]
+  if not key then
     return
   end
   following.listed[pid] = nil
-  local key = file.foreign_id and { id = file.foreign_id } or { pid = pid }
   local row = rows.get(key)
   -- The end of one in our own terminal is seen there.
   if row and not row.n then
@@ -95,16 +82,12 @@ end
 ---@param entry claude-code.CliFile
 local function on_entry(entry)
   local key = { pid = entry.pid, id = entry.id, job = entry.job }
-  local file = following.listed[entry.pid] or {}
-  following.listed[entry.pid] = file
   if is_foreign(entry) then
-    key.pid, key.job, file.foreign_id = nil, nil, entry.id
+    key.pid, key.job = nil, nil
   end
+  following.listed[entry.pid] = { pid = key.pid, id = not key.pid and key.id or nil }
   if not rows.get(key) then
-    if file.outside == entry.cwd then
-      return
-    elseif not worktrees.is_covered(entry.cwd) then
-      file.outside = entry.cwd
+    if not worktrees.is_covered(entry.cwd) then
       return
     end
     M.add(key, { where = entry.is_background and "background" or not key.pid and "outside" or nil })
@@ -167,7 +150,7 @@ end
 
 ---Removes the rows of processes that have ended without a word.
 function M.prune()
-  for _, row in ipairs(rows.peek()) do
+  for _, row in ipairs(rows.list()) do
     -- The end of one in Neovim's own terminal is seen there.
     local is_seen = row.n and row.where ~= "tmux"
     if row.pid and not is_seen and not process.is_alive(row.pid) then
@@ -188,19 +171,16 @@ function M.start()
     return is_missing
   end
   following.is_started = true
-  require("claude-code.sessions.osc").follow(function(row)
-    if row.pid then
-      M.read(row.pid)
-    end
-  end)
-  require("claude-code.sessions.attention").follow()
-  require("claude-code.sessions.summary").follow()
-  require("claude-code.lib.autocommands").new("sessions.sources"):on("DirChanged", function()
-    for _, file in pairs(following.listed) do
-      file.outside = nil
-    end
+  local attention = require("claude-code.sessions.attention")
+  local group = require("claude-code.lib.autocommands").new("sessions")
+  group:on("User", function(_, args)
+    attention.notice(args.data)
+    require("claude-code.sessions.summary").emit()
+  end, { pattern = "ClaudeCodeSession*" })
+  group:on("DirChanged", function()
     M.refresh()
   end)
+  attention.follow()
   M.refresh()
   return true
 end
@@ -210,7 +190,7 @@ local function connect(pid)
   M.start()
   local key = { pid = pid }
   M.add(key, {})
-  rows.report(key, "connection", nil, { attached = true, connected = true })
+  rows.report(key, "hook", nil, { attached = true, connected = true })
   M.read(pid)
 end
 
@@ -236,7 +216,7 @@ function M.clients(clients)
       end
     end
   end
-  for _, row in ipairs(rows.peek()) do
+  for _, row in ipairs(rows.list()) do
     if row.connected and not connected[row.pid] then
       disconnect(row)
     end

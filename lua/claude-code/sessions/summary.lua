@@ -1,18 +1,14 @@
 --- What all sessions that belong to this Neovim do, in a few words, and whether any of them works: User
 --- ClaudeCodeActivityChanged.
+local label = require("claude-code.sessions.label")
 local process = require("claude-code.programs.process")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
 --- What the user should know of first comes first.
----@type { state: claude-code.SessionState, one: string, several: string }[]
-local ORDER = {
-  { state = "blocked", one = "needs input", several = "need input" },
-  { state = "error", one = "failed", several = "failed" },
-  { state = "working", one = "working", several = "working" },
-  { state = "done", one = "done", several = "done" },
-}
+---@type claude-code.SessionState[]
+local ORDER = { "blocked", "error", "working", "done" }
 
 ---@param row claude-code.SessionRow
 ---@return string
@@ -21,21 +17,20 @@ local function name(row)
 end
 
 --- A single one that is not working has its name.
----@param found claude-code.SessionRow[]
----@param words { state: claude-code.SessionState, one: string, several: string }
+---@param found claude-code.SessionRow[] of one state
 ---@return string
-local function part(found, words)
-  if #found == 1 and words.state ~= "working" then
-    return ("%s %s"):format(name(found[1]), words.one)
-  end
-  return ("%d %s"):format(#found, #found == 1 and words.one or words.several)
+local function part(found)
+  local state = found[1].state
+  local who = #found == 1 and state ~= "working" and name(found[1]) or #found
+  local words = #found > 1 and state == "blocked" and "need input" or label.words(state)
+  return ("%s %s"):format(who, words)
 end
 
----@return claude-code.SessionRow[]
-local function attached()
+---@return claude-code.SessionRow[] those that belong to this Neovim
+function M.attached()
   return vim.tbl_filter(function(row)
     return row.attached
-  end, rows.peek())
+  end, rows.list())
 end
 
 ---@class claude-code.SessionSummary
@@ -45,14 +40,14 @@ end
 
 ---@return claude-code.SessionSummary
 function M.get()
-  local all, parts, worst = attached(), {}, nil
-  for _, words in ipairs(ORDER) do
+  local all, parts, worst = M.attached(), {}, nil
+  for _, state in ipairs(ORDER) do
     local found = vim.tbl_filter(function(row)
-      return row.state == words.state
+      return row.state == state
     end, all)
     if #found > 0 then
-      worst = worst or words.state
-      parts[#parts + 1] = #all == 1 and words.one or part(found, words)
+      worst = worst or state
+      parts[#parts + 1] = #all == 1 and label.words(state) or part(found)
     end
   end
   local text = #parts > 0 and table.concat(parts, ", ") or #all > 1 and "idle" or nil
@@ -72,7 +67,7 @@ local emitted
 local function activity_of(row)
   -- No hook reports that a CLI was killed.
   local is_gone = row.source == "hook" and row.pid and not process.is_alive(row.pid)
-  if not row.attached or not row.state or is_gone then
+  if not row.state or is_gone then
     return nil
   end
   return (row.state == "working" or row.state == "blocked") and "working" or "idle"
@@ -82,24 +77,19 @@ end
 ---@return claude-code.Activity?
 function M.activity()
   local activity
-  for _, row in ipairs(rows.peek()) do
+  for _, row in ipairs(M.attached()) do
     activity = activity ~= "working" and activity_of(row) or activity
   end
   return activity
 end
 
-local function emit()
+---Reports a change of it.
+function M.emit()
   local now = M.activity()
   if now ~= emitted then
     emitted = now
     require("claude-code.lib.events").emit("ActivityChanged", { activity = now })
   end
-end
-
----Reports changes, from the first call on.
-function M.follow()
-  local group = require("claude-code.lib.autocommands").new("sessions.summary")
-  group:on("User", emit, { pattern = "ClaudeCodeSession*" })
 end
 
 return M

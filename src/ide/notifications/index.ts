@@ -21,10 +21,7 @@ export class Notifications {
   readonly #selection: SelectionNotifier;
   readonly #mentions: Mentions;
 
-  constructor(
-    private readonly editor: EditorPort,
-    log: Log,
-  ) {
+  constructor(editor: EditorPort, log: Log) {
     this.#selection = new SelectionNotifier(editor, this.#subscribers);
     this.#mentions = new Mentions(editor, this.#subscribers, log);
     notifyDiagnostics(editor, this.#subscribers);
@@ -69,7 +66,6 @@ export class Notifications {
   toolCalled(name: string, client: Client): void {
     if (name !== "closeAllDiffTabs") return;
     void this.#selection.resend(client);
-    if (client.pid !== undefined) this.editor.prompted(client.pid);
   }
 
   #later(client: Client, ms: number, action: () => void): void {

@@ -20,7 +20,7 @@ local M = {
 ---@param params claude-code.SessionParams|{ source?: string }
 ---@return true
 function M.start(params)
-  hooks.report(params, "started")
+  hooks.report(params, "idle")
   local session = sessions.of(params)
   if session and (params.source == "startup" or params.source == "clear") then
     session.files = {}
