@@ -1,6 +1,6 @@
 --- Which client of the server runs in which terminal of this Neovim, whoever opened that.
 local label = require("claude-code.sessions.label")
-local process = require("claude-code.programs.process")
+local sessions = require("claude-code.sessions")
 
 local M = {}
 
@@ -17,12 +17,12 @@ end
 ---@param pids integer[]
 ---@return integer? buf
 function M.terminal(pids)
-  for _, pid in ipairs(pids) do
-    local buf = process.terminal(process.place(pid).ancestors)
-    if buf then
-      return buf
-    end
-  end
+  return vim
+    .iter(pids)
+    :map(function(pid)
+      return (sessions.get({ pid = pid }) or {}).buf
+    end)
+    :next()
 end
 
 --- The session of this Neovim whose CLI this is. In a terminal of the user's own provider the process
@@ -30,10 +30,9 @@ end
 ---@param pid integer of a connected CLI
 ---@return integer? n
 function M.session(pid)
-  local n = require("claude-code.sessions").own(pid)
-  local rows, pids = label.own(), M.pids()
-  local is_only = #rows == 1 and #pids == 1 and pids[1] == pid and not M.terminal(pids)
-  return n or is_only and rows[1].n or nil
+  local row, rows, pids = sessions.get({ pid = pid }) or {}, label.own(), M.pids()
+  local is_only = #rows == 1 and #pids == 1 and pids[1] == pid and not row.buf
+  return row.n or is_only and rows[1].n or nil
 end
 
 --- What a message calls the session of a CLI; nil unless several run in this Neovim.
@@ -61,7 +60,7 @@ end
 --- that one is not connected.
 ---@return integer? pid
 function M.current_pid()
-  local n = #label.own() > 1 and require("claude-code.sessions").current()
+  local n = #label.own() > 1 and sessions.current()
   return n and vim.iter(M.pids()):find(function(pid)
     return M.session(pid) == n
   end) or nil

@@ -1,7 +1,16 @@
---- The buffer of a CLI in a terminal of Neovim's: its name and its keys, and text that is pasted into it.
+--- A CLI in a terminal buffer of Neovim's, whoever shows it: the buffer's name and its keys, and text that is
+--- pasted into it.
 local api = vim.api
 
-local M = {}
+---@class claude-code.BufferTerminal: claude-code.Terminal
+---@field buf integer
+---@field show fun(self) shows and focuses it
+local Terminal = {}
+
+local M = { Terminal = Terminal }
+
+---@type table<integer, claude-code.BufferTerminal> those that nobody has ended, by their buffers
+local terminals = {}
 
 local NAME = "claude-code://terminal"
 
@@ -53,12 +62,85 @@ local function map_keys(buf)
 end
 
 --- Makes a buffer Claude's, once its command has started.
----@param buf integer
+---@param terminal claude-code.BufferTerminal
 ---@param n integer the session's number
-function M.prepare(buf, n)
+function M.add(terminal, n)
+  local buf = terminal.buf
+  terminals[buf], terminal.n = terminal, n
   vim.b[buf].claude_code_terminal = true
   M.name(buf, n)
   map_keys(buf)
+end
+
+---@return claude-code.BufferTerminal[] whose commands run, in the order of their sessions
+function M.open()
+  local open = vim.tbl_filter(Terminal.is_open, vim.tbl_values(terminals))
+  table.sort(open, function(a, b)
+    return a.n < b.n
+  end)
+  return open
+end
+
+---@param buf integer
+---@return boolean is it one that nobody has ended?
+function M.is_known(buf)
+  return terminals[buf] ~= nil
+end
+
+---@param buf integer of a terminal
+---@return boolean does its command run?
+function M.runs(buf)
+  return vim.fn.jobwait({ vim.bo[buf].channel }, 0)[1] == -1
+end
+
+function Terminal:is_open()
+  return terminals[self.buf] == self and api.nvim_buf_is_valid(self.buf) and M.runs(self.buf)
+end
+
+--- It ends.
+---@protected
+---@return boolean known false if it was ended before
+function Terminal:forget()
+  if terminals[self.buf] ~= self then
+    return false
+  end
+  terminals[self.buf] = nil
+  return true
+end
+
+--- Its command has ended.
+---@protected
+---@param launch claude-code.TerminalLaunch
+---@param code integer
+---@param is_typing boolean whether terminal mode is on there, or about to begin
+---@param close fun()
+function Terminal:on_exit(launch, code, is_typing, close)
+  -- Not by us.
+  if self:forget() then
+    local exited = require("claude-code.terminal.providers.exited")
+    exited.handle(self.buf, launch, code, is_typing, close)
+  end
+end
+
+function Terminal:is_visible()
+  return require("claude-code.terminal.providers.window").find(self.buf) ~= nil
+end
+
+function Terminal:focus()
+  if api.nvim_get_current_buf() == self.buf then
+    vim.cmd.wincmd("p")
+  else
+    self:show()
+  end
+end
+
+function Terminal:send(text)
+  M.paste(vim.bo[self.buf].channel, text)
+  return true
+end
+
+function Terminal:submit()
+  api.nvim_chan_send(vim.bo[self.buf].channel, "\r")
 end
 
 local START, END = "\27[200~", "\27[201~"

@@ -3,26 +3,18 @@ local api = vim.api
 local buffer = require("claude-code.terminal.providers.buffer")
 local window = require("claude-code.terminal.providers.window")
 
----@class claude-code.NativeTerminal: claude-code.Terminal
----@field buf integer
----@field private job integer
+---@class claude-code.NativeTerminal: claude-code.BufferTerminal
 ---@field private mode claude-code.TerminalMode
-local Terminal = {}
+local Terminal = setmetatable({}, { __index = buffer.Terminal })
 Terminal.__index = Terminal
 
 ---@class claude-code.NativeProvider: claude-code.Provider
 local M = {}
 
----@type table<integer, claude-code.NativeTerminal> those that nobody has ended, by their buffers
-local terminals = {}
-
 ---@param n integer number of a session that ends
 ---@return integer? buf of the session with the next number that runs, or else of the first one
 local function next_to(n)
-  local open = vim.tbl_filter(Terminal.is_open, vim.tbl_values(terminals))
-  table.sort(open, function(a, b)
-    return a.n < b.n
-  end)
+  local open = buffer.open()
   local next = vim.iter(open):find(function(terminal)
     return terminal.n > n
   end)
@@ -43,29 +35,14 @@ local function discard(buf, n)
   end
 end
 
----@param terminal claude-code.NativeTerminal
----@param code integer
----@param launch claude-code.TerminalLaunch
-local function handle_exit(terminal, code, launch)
-  local buf = terminal.buf
-  if terminals[buf] ~= terminal then
-    return -- we ended it
-  end
-  terminals[buf] = nil
-  local is_typing = terminal.mode:is_on()
-  require("claude-code.terminal.providers.exited").handle(buf, launch, code, is_typing, function()
-    discard(buf, terminal.n)
-  end)
-end
-
 --- Would anything but our terminals keep Neovim from ending?
 ---@return boolean
 local function is_exit_doubtful()
   return vim.iter(api.nvim_list_bufs()):any(function(buf)
-    if terminals[buf] then
+    if buffer.is_known(buf) then
       return false
     elseif vim.bo[buf].buftype == "terminal" then
-      return vim.fn.jobwait({ vim.bo[buf].channel }, 0)[1] == -1
+      return buffer.runs(buf)
     end
     return vim.bo[buf].modified and vim.tbl_contains({ "", "acwrite" }, vim.bo[buf].buftype)
   end)
@@ -82,9 +59,9 @@ local function end_with_neovim(group)
       if is_exit_doubtful() then
         return
       end
-      for buf, terminal in pairs(vim.deepcopy(terminals, true)) do
+      for _, terminal in ipairs(buffer.open()) do
         -- Neovim stays if the window goes in which `:qa` was typed.
-        local empty = window.replace_buffer(buf)
+        local empty = window.replace_buffer(terminal.buf)
         terminal:close()
         -- Session plugins write their file later. With the name these windows close when it is loaded;
         -- without one the session would show an empty buffer there.
@@ -99,8 +76,8 @@ end
 ---@return boolean does it show what a CLI has left that ended by itself?
 local function has_ended(buf)
   return vim.b[buf].claude_code_terminal == true
-    and not terminals[buf]
-    and vim.fn.jobwait({ vim.bo[buf].channel }, 0)[1] ~= -1
+    and not buffer.is_known(buf)
+    and not buffer.runs(buf)
 end
 
 ---@param win integer
@@ -126,13 +103,15 @@ function M.open(launch)
   vim.iter(api.nvim_list_bufs()):filter(has_ended):each(discard)
   local before, buf = api.nvim_get_current_win(), api.nvim_create_buf(false, true)
   ---@type claude-code.NativeTerminal
-  local terminal = setmetatable({ buf = buf, job = 0 }, Terminal)
+  local terminal = setmetatable({ buf = buf }, Terminal)
   -- The window comes first: the command asks for its size at once.
   local ok, job = pcall(start, window.show(buf), launch.command, {
     env = launch.env,
     cwd = launch.folder,
     on_exit = function(_, code)
-      handle_exit(terminal, code, launch)
+      terminal:on_exit(launch, code, terminal.mode:is_on(), function()
+        discard(buf, terminal.n)
+      end)
     end,
   })
   if not ok or job <= 0 then
@@ -140,10 +119,9 @@ function M.open(launch)
     local reason = not ok and job or "it is not executable"
     return nil, ("%s cannot be started: %s; see terminal.command"):format(launch.command[1], reason)
   end
-  terminal.job, terminals[buf] = job, terminal
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = window.FILETYPE
-  buffer.prepare(buf, launch.n)
+  buffer.add(terminal, launch.n)
   local group = api.nvim_create_augroup("claude-code.terminal", { clear = false })
   terminal.mode = require("claude-code.terminal.providers.terminal_mode").follow(
     buf,
@@ -157,21 +135,9 @@ function M.open(launch)
   return terminal
 end
 
-function Terminal:is_open()
-  if not api.nvim_buf_is_valid(self.buf) then
-    terminals[self.buf] = nil
-  end
-  return terminals[self.buf] == self and vim.fn.jobwait({ self.job }, 0)[1] == -1
-end
-
-function Terminal:is_visible()
-  return self:is_open() and window.find(self.buf) ~= nil
-end
-
 --- Ends it.
 function Terminal:close()
-  if terminals[self.buf] == self then
-    terminals[self.buf] = nil
+  if self:forget() then
     self.mode:cancel()
     discard(self.buf, self.n)
   end
@@ -184,30 +150,12 @@ function Terminal:show()
   self.mode:enter(before)
 end
 
---- From anywhere to the terminal, and back.
-function Terminal:focus()
-  if api.nvim_get_current_buf() == self.buf then
-    vim.cmd.wincmd("p")
-  else
-    self:show()
-  end
-end
-
 function Terminal:toggle()
   if window.find(self.buf) then
     window.hide(self.buf)
   else
     self:show()
   end
-end
-
-function Terminal:send(text)
-  buffer.paste(self.job, text)
-  return true
-end
-
-function Terminal:submit()
-  api.nvim_chan_send(self.job, "\r")
 end
 
 return M

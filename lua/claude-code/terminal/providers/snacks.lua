@@ -1,24 +1,21 @@
 --- The CLI in a terminal of folke/snacks.nvim, with that plugin's windows and styles.
 local buffer = require("claude-code.terminal.providers.buffer")
 
----@class claude-code.SnacksTerminal: claude-code.Terminal
----@field buf integer
+---@class claude-code.SnacksTerminal: claude-code.BufferTerminal
 ---@field private win table the snacks.win
 ---@field private restore_others? fun() gives the other windows the sizes that they had before
-local Terminal = {}
+local Terminal = setmetatable({}, { __index = buffer.Terminal })
 Terminal.__index = Terminal
 
 ---@class claude-code.SnacksProvider: claude-code.Provider
 local M = {}
 
----@type table<integer, claude-code.SnacksTerminal> those that nobody has ended, by their buffers
-local terminals = {}
-
 --- The others of this tab page make room.
 ---@private
 function Terminal:before_showing()
   local restore
-  for _, other in pairs(terminals) do
+  for _, other in ipairs(buffer.open()) do
+    ---@cast other claude-code.SnacksTerminal
     if other ~= self and other:is_visible() then
       restore, other.restore_others = other.restore_others, nil
       other.win:hide()
@@ -41,21 +38,10 @@ end
 ---@param launch claude-code.TerminalLaunch
 function Terminal:watch_exit(launch)
   self.win:on("TermClose", function()
-    if terminals[self.buf] ~= self then
-      return -- we ended it
-    end
-    terminals[self.buf] = nil
     local is_typing = vim.api.nvim_get_mode().mode == "t"
-    local code = vim.v.event.status
-    require("claude-code.terminal.providers.exited").handle(
-      self.buf,
-      launch,
-      code,
-      is_typing,
-      function()
-        self.win:close()
-      end
-    )
+    self:on_exit(launch, vim.v.event.status, is_typing, function()
+      self.win:close()
+    end)
   end, { buf = true })
 end
 
@@ -105,39 +91,22 @@ function M.open(launch)
     win = terminal:window_options(),
   })
   terminal.buf = terminal.win.buf
-  terminals[terminal.buf] = terminal
   terminal:watch_exit(launch)
-  buffer.prepare(terminal.buf, launch.n)
+  buffer.add(terminal, launch.n)
   if not terminal:is_open() then
     return nil, "snacks.nvim did not open a terminal for Claude"
   end
   return terminal
 end
 
-function Terminal:is_open()
-  return terminals[self.buf] == self
-    and vim.api.nvim_buf_is_valid(self.buf)
-    and vim.fn.jobwait({ vim.bo[self.buf].channel }, 0)[1] == -1
-end
-
-function Terminal:is_visible()
-  return require("claude-code.terminal.providers.window").find(self.buf) ~= nil
-end
-
 function Terminal:close()
-  if terminals[self.buf] == self then
-    terminals[self.buf] = nil
+  if self:forget() then
     -- With its buffer goes the job.
     self.win:close()
   end
 end
 
---- From anywhere to the terminal, and back.
-function Terminal:focus()
-  if vim.api.nvim_get_current_buf() == self.buf then
-    vim.cmd.wincmd("p")
-    return
-  end
+function Terminal:show()
   if not self:is_visible() then
     self:before_showing()
     self.win:show()
@@ -151,15 +120,6 @@ function Terminal:toggle()
     self:before_showing()
   end
   self.win:toggle()
-end
-
-function Terminal:send(text)
-  buffer.paste(vim.bo[self.buf].channel, text)
-  return true
-end
-
-function Terminal:submit()
-  vim.api.nvim_chan_send(vim.bo[self.buf].channel, "\r")
 end
 
 return M
