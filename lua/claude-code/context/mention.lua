@@ -9,12 +9,22 @@ local MOST = 50
 ---@class claude-code.WaitingMention: claude-code.MentionTarget
 ---@field id integer
 ---@field until_ms number when it is dropped, in vim.uv.now()'s time
----@field announced? boolean the user knows that it waits
+---@field announced boolean the user knows that it waits
 
 local M = {}
 
 ---@type { waiting: claude-code.WaitingMention[], last_id: integer } `waiting`: the oldest first
 local queue = { waiting = {}, last_id = 0 }
+
+---@param is_over fun(mention: claude-code.WaitingMention): boolean
+---@return claude-code.WaitingMention[] those that wait no longer
+local function remove(is_over)
+  local removed = vim.tbl_filter(is_over, queue.waiting)
+  queue.waiting = vim.tbl_filter(function(mention)
+    return not vim.list_contains(removed, mention)
+  end, queue.waiting)
+  return removed
+end
 
 ---@return integer
 local function wait_ms()
@@ -53,15 +63,13 @@ end
 
 ---Drops what has waited too long.
 local function expire()
-  local now, expired, ids = vim.uv.now(), {}, {}
-  queue.waiting = vim.tbl_filter(function(mention)
-    if mention.until_ms > now then
-      return true
-    end
-    expired[#expired + 1] = mention
-    ids[#ids + 1] = mention.id
-  end, queue.waiting)
+  local expired = remove(function(mention)
+    return mention.until_ms <= vim.uv.now()
+  end)
   if #expired > 0 then
+    local ids = vim.tbl_map(function(mention)
+      return mention.id
+    end, expired)
     require("claude-code.server.channel").notify("mentions_withdrawn", { ids = ids })
     local text = "Claude did not connect in time, so %s was dropped; start claude, or type /ide in it, "
       .. "and try again"
@@ -170,33 +178,22 @@ function M.command(args)
   end
 end
 
----Reports what has waited, and with several sessions whose prompt has it.
----@param delivered claude-code.WaitingMention[]
----@param pid? integer the client's process
-local function report_delivered(delivered, pid)
+---A client has received them: reports what has waited, and with several sessions whose prompt has it.
+---@param params { ids: integer[], pid?: integer } pid: the client's process
+---@return true
+function M.delivered(params)
+  local delivered = remove(function(mention)
+    return vim.list_contains(params.ids, mention.id)
+  end)
   local announced = vim.tbl_filter(function(mention)
-    return mention.announced == true
+    return mention.announced
   end, delivered)
-  local whom = pid and require("claude-code.terminal.clients").label(pid)
+  local whom = params.pid and require("claude-code.terminal.clients").label(params.pid)
   if whom and #delivered > 0 then
     notify.info(("%s has %s in its prompt"):format(whom, labels(delivered)), "send")
   elseif #announced > 0 then
     notify.info(("Claude is connected and has %s in its prompt"):format(labels(announced)))
   end
-end
-
----A client has received them.
----@param params { ids: integer[], pid?: integer } pid: the client's process
----@return true
-function M.delivered(params)
-  local delivered = {}
-  queue.waiting = vim.tbl_filter(function(mention)
-    if not vim.tbl_contains(params.ids, mention.id) then
-      return true
-    end
-    delivered[#delivered + 1] = mention
-  end, queue.waiting)
-  report_delivered(delivered, params.pid)
   return true
 end
 

@@ -146,41 +146,6 @@ local function expanded(word)
   return #found > 0 and found or { name }
 end
 
----Of a bigger file the lines are not counted.
-local MOST_BYTES = 10 * 1000 * 1000
-
----@param text string
----@return integer
-local function count_lines(text)
-  -- gsub() takes forty times as long.
-  local count, from = 0, 1
-  while from <= #text do
-    count, from = count + 1, (text:find("\n", from, true) or #text) + 1
-  end
-  return count
-end
-
----@param name string
----@return integer? count of lines: what the user sees, or else what is on disk
-local function line_count(name)
-  local buf = path.loaded_buffer(path.normal(name))
-  if buf then
-    return api.nvim_buf_line_count(buf)
-  end
-  local text = require("claude-code.lib.regular_file").read(name, MOST_BYTES)
-  return text and count_lines(text)
-end
-
----@param item { path: string, first?: integer, last?: integer }
----@return string? problem a sentence
-local function missing_line(item)
-  local line = item.last or item.first
-  local count = line and line_count(item.path)
-  if count and line > math.max(count, 1) then
-    return ("%s has no line %d; its last line is %d"):format(item.path, line, math.max(count, 1))
-  end
-end
-
 ---What words name: files and folders; or one file, its first line and perhaps its last one, unless a number is
 ---a file's name.
 ---@param list string[]
@@ -195,11 +160,7 @@ local function from_words(list)
   local items = vim.tbl_map(function(name)
     return { path = name, first = first, last = last }
   end, expanded(list[1]))
-  local targets, problems = M.of_items(items)
-  if #problems == 0 then
-    problems = vim.iter(items):map(missing_line):totable()
-  end
-  return #problems == 0 and targets or {}, problems
+  return M.of_items(items)
 end
 
 ---@param args claude-code.CommandArgs
