@@ -12,15 +12,9 @@ local EXPRESSION = "%{%v:lua.require'claude-code.terminal.winbar'.text()%}"
 local CLICK = "v:lua.require'claude-code.terminal.winbar'.click"
 
 --- How the sessions stand in the bar: the first that has room for all. `name`: cells that a name gets, 0
---- for none; `is_dense`: without blanks around the symbols.
----@type { name: integer, only_shown?: boolean, is_dense?: boolean }[]
-local LAYOUTS = {
-  { name = 16 },
-  { name = 8 },
-  { name = 16, only_shown = true },
-  { name = 8, only_shown = true, is_dense = true },
-  { name = 0, is_dense = true },
-}
+--- for none; `blank`: around the symbols.
+---@type { name: integer, blank: string }[]
+local LAYOUTS = { { name = 16, blank = " " }, { name = 8, blank = " " }, { name = 0, blank = "" } }
 
 --- Cells that what a session does needs at least, or it is left out.
 local ACTIVITY = 8
@@ -30,17 +24,17 @@ local ACTIVITY = 8
 ---@param layout table of LAYOUTS
 ---@return claude-code.BarPart[]
 local function parts_for(rows, buf, layout)
-  local parts, blank = {}, layout.is_dense and "" or " "
+  local parts = {}
   for _, row in ipairs(rows) do
-    local is_shown, name = row.buf == buf, row.name or row.worktree
-    local text = tostring(row.n)
-    if name and layout.name > 0 and (is_shown or not layout.only_shown) then
+    local text, name = tostring(row.n), row.name or row.worktree
+    if name and layout.name > 0 then
       text = ("%d %s"):format(row.n, winbar.shortened(name, layout.name, "head"))
     end
-    local group = highlights.name(is_shown and "Current" or "Other")
+    local group = highlights.name(row.buf == buf and "Current" or "Other")
     local click = ("%%%d@%s@"):format(row.n, CLICK)
-    table.insert(parts, { " " .. text .. blank, group, click = click })
-    table.insert(parts, { label.symbol(row) .. blank, label.highlight(row), click = click })
+    table.insert(parts, { " " .. text .. layout.blank, group, click = click })
+    local symbol = label.symbol(row) .. layout.blank
+    table.insert(parts, { symbol, label.highlight(row), click = click })
   end
   return parts
 end
