@@ -29,19 +29,6 @@ local function send(request, answer)
   end
 end
 
----@param row claude-code.SessionRow
----@return boolean shown
-local function show_terminal(row)
-  if row.n then
-    require("claude-code.terminal.running").show(row.n)
-  elseif row.buf and vim.api.nvim_buf_is_valid(row.buf) then
-    vim.cmd.sbuffer(row.buf)
-  else
-    return false
-  end
-  return true
-end
-
 ---@param request claude-code.PermissionRequest
 ---@param text string
 ---@param answer claude-code.PermissionAnswer
@@ -83,7 +70,7 @@ local function other_choices(request)
     choices[3] = {
       text = "Show it in its terminal",
       run = function()
-        show_terminal(row)
+        require("claude-code.terminal.go_to").session(row)
       end,
     }
   end
@@ -258,9 +245,8 @@ local function explain(n)
       n and ("Claude %d does not ask anything"):format(n) or "no Claude session asks anything"
     )
   end
-  local is_shown = show_terminal(row)
-  local where = is_shown and "" or ", outside of Neovim"
-  notify.info(("%s needs input; %s%s"):format(label.of(row), why, where))
+  require("claude-code.terminal.go_to").session(row)
+  notify.info(("%s needs input; %s"):format(label.of(row), why))
 end
 
 ---@param n? integer number of a session; without it the current one, or the one that has asked longest
