@@ -3,21 +3,11 @@ import { answerHookSettings, hookSettings } from "./hooks";
 import { READING_TOOLS, SERVER_NAME } from "./names";
 
 /**
- * What the plugin passes to a Claude CLI that it starts, so that no file of the user's is touched.
- * Each is one word with its value behind `=`: --mcp-config would take the words that follow it for
- * further values.
+ * What the plugin passes to a Claude CLI that it starts, so that no file of the user's is touched
+ * (lua/claude-code/terminal/launch.lua chooses among them). Each is one word with its value behind `=`:
+ * --mcp-config would take the words that follow it for further values.
  */
-export interface CliArguments {
-  /** Where the hooks are in a settings file of the project already. */
-  settings: string;
-  settings_with_hooks: string;
-  /** With the hook that lets the user answer in Neovim, and with it alone. */
-  settings_with_answers: string;
-  settings_with_all: string;
-  mcp_config: string;
-}
-
-export function cliArguments(executable: string): CliArguments {
+export function cliArguments(executable: string) {
   // Without these rules the CLI would ask before each call. Before those that write, it does ask.
   const permissions = { allow: READING_TOOLS.map((tool) => `mcp__${SERVER_NAME}__${tool}`) };
   // The CLI then says what each Bash command changed: for the review, and for the Stop hook.

@@ -21,10 +21,6 @@ interface NewProblems {
   items: Diagnostic[];
 }
 
-export interface AdditionalContext {
-  hookSpecificOutput: { hookEventName: "PostToolUse"; additionalContext: string };
-}
-
 /** The most of one command; a codemod may change thousands, each of which Neovim would load. */
 const MOST_FILES = 50;
 
@@ -32,7 +28,7 @@ const MOST_FILES = 50;
  * Files were edited, by an editing tool or by Bash: Neovim shows them, and Claude may receive what is
  * wrong with them now.
  */
-export async function postToolUse(call: HookCall): Promise<AdditionalContext | undefined> {
+export async function postToolUse(call: HookCall) {
   const paths = changedPaths(call.input, call.cwd).filter((path) => existsSync(path));
   const reports: string[] = [];
   for (const path of paths.slice(0, MOST_FILES)) {

@@ -64,12 +64,8 @@ function toolCall({ input, cwd }: HookCall): ToolCall {
   };
 }
 
-export interface PromptContext {
-  hookSpecificOutput: { hookEventName: "UserPromptSubmit"; additionalContext: string };
-}
-
 /** The user submits a prompt: Claude receives with it which of its edits were undone. */
-export async function userPromptSubmit(call: HookCall): Promise<PromptContext | undefined> {
+export async function userPromptSubmit(call: HookCall) {
   // Loaded only here: the journal's schemas are for those who read it.
   const { takeUndoneEdits } = await import("../review/undone-edits");
   const additionalContext = takeUndoneEdits(projectFolder(call), call.input.session_id);

@@ -29,21 +29,17 @@ export function notReady(states: readonly ServerState[], settled: boolean): stri
 /** To ask again later brings nothing else. */
 const LASTING = new Set<ServerState["state"]>(["idle", "failing", "unindexed", "ended"]);
 
+const WORDS: Record<ServerState["state"], string> = {
+  idle: "idle",
+  starting: "is starting",
+  indexing: "indexes",
+  failing: "reports an error",
+  unindexed: "has indexed only open files (no compile_commands.json)",
+  ended: "has ended",
+  hangs: "does not answer",
+};
+
 function describe({ name, state, title }: ServerState): string {
-  switch (state) {
-    case "indexing":
-      return `${name} indexes`;
-    case "starting":
-      return `${name} is starting`;
-    case "failing":
-      return `${name} reports an error${title ? `: ${title.split("\n", 1)[0]?.slice(0, 200)}` : ""}`;
-    case "unindexed":
-      return `${name} has indexed only open files (no compile_commands.json)`;
-    case "ended":
-      return `${name} has ended`;
-    case "hangs":
-      return `${name} does not answer`;
-    case "idle":
-      return `${name} idle`;
-  }
+  const error = state === "failing" && title ? `: ${title.split("\n", 1)[0]?.slice(0, 200)}` : "";
+  return `${name} ${WORDS[state]}${error}`;
 }

@@ -17,8 +17,6 @@ import * as requests from "./requests";
 import {
   type ShownDecision,
   type ShownFile,
-  type ShownHunk,
-  type ShownOwner,
   shownDecision,
   shownFile,
   shownHunk,
@@ -203,9 +201,8 @@ export class ReviewService {
       count === 0 ? row === first || row === first + 1 : row >= first && row < first + count,
     );
     if (!entry || (!hunk && entry.kind === "changed")) return undefined;
-    const owners: ShownOwner[] = (hunk ?? entry).owners.map((owner) => shownOwner(project, owner));
-    const shown: ShownHunk | undefined = hunk && shownHunk(project, hunk, true);
-    return { ...(shown && { hunk: shown }), owners };
+    const owners = (hunk ?? entry).owners.map((owner) => shownOwner(project, owner));
+    return { ...(hunk && { hunk: shownHunk(project, hunk, true) }), owners };
   }
 
   base({ path, text }: Request<typeof requests.Base>): { text: Uint8Array } | undefined {

@@ -3,18 +3,6 @@ import { EDITING_TOOLS } from "../../claude/names";
 import { visible, visibleLine } from "../../lib/visible";
 import type { HookInput } from "../input";
 
-/** What the user reads of a request. */
-export interface RequestText {
-  tool: string;
-  /** One line. */
-  title: string;
-  lines: string[];
-  /** Neovim's 'syntax' for the lines. */
-  syntax?: string;
-  /** It edits a file, which the CLI may show as a diff in Neovim. */
-  is_edit?: true;
-}
-
 /** More than anybody reads, and less than what makes Neovim slow; the last line then says so. */
 const MOST_CHARACTERS = 200_000;
 const MOST_LINES = 5_000;
@@ -22,8 +10,11 @@ const MOST_TITLE = 120;
 
 type Fields = Record<string, unknown>;
 
-/** The whole request as text. Nothing in it is left out but by length, which a line says. */
-export function describe({ tool_name = "", tool_input = {} }: HookInput): RequestText {
+/**
+ * What the user reads of a request (lua/claude-code/sessions/requests.lua has the fields): all of it.
+ * Nothing is left out but by length, which a line says.
+ */
+export function describe({ tool_name = "", tool_input = {} }: HookInput) {
   const { text, syntax } = body(tool_name, tool_input);
   const first = tool_input.command ?? tool_input.file_path ?? tool_input.notebook_path;
   const subject = typeof first === "string" ? `: ${first}` : "";
@@ -32,7 +23,7 @@ export function describe({ tool_name = "", tool_input = {} }: HookInput): Reques
     title: visibleLine(`${tool_name}${subject}`, MOST_TITLE),
     lines: shortened(text),
     ...(syntax && { syntax }),
-    ...(EDITING_TOOLS.includes(tool_name) && { is_edit: true as const }),
+    ...(EDITING_TOOLS.includes(tool_name) && { is_edit: true }),
   };
 }
 

@@ -9,13 +9,6 @@ import type { ToolCall } from "./tool-call";
 
 const SHARED = "Other commands ran at the same time: some of these changes may be theirs.";
 
-export interface BashChanges {
-  files: FileChange[];
-  /** Not everything is in `files`: the work tree must be compared. */
-  isCut: boolean;
-  incomplete: string | undefined;
-}
-
 /**
  * What a Bash command changed below the root, by the CLI's own account; what it leaves out the comparison
  * of the work tree finds (./compare.ts). Both are needed: this one separates commands that ran at the
@@ -27,7 +20,7 @@ export function bashChanges(
   project: RecordedProject,
   known: KnownContents,
   { response, use }: ToolCall,
-): BashChanges | undefined {
+) {
   const diff = bashEditDiff(response);
   if (!diff) return undefined;
   const hunks = new Map(diff.files.map((file) => [file.filePath, file]));
@@ -38,6 +31,7 @@ export function bashChanges(
   const unseen = diff.moreFiles + hunks.size - diff.changedFiles.length;
   return {
     files: withRenames(found),
+    // Not everything is in `files`: the work tree must be compared.
     isCut: Boolean(diff.unavailable || diff.skipped || unseen > 0 || files.includes("unknown")),
     incomplete: diff.shared ? SHARED : undefined,
   };
