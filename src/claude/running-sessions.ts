@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import * as v from "valibot";
+import { readJson } from "../lib/json";
 import { namesIn } from "../lib/paths";
 import { isGone } from "../lib/process";
-import { readRegular } from "../lib/read-regular";
 import { claudeFolder } from "./config-dir";
 
 /** The CLI itself reads no more (2.1.330). */
@@ -63,10 +63,8 @@ export function isRunning({ pid, pidDomain }: RunningSession): boolean {
 }
 
 function read(pid: number): RunningSession | undefined {
-  try {
-    const text = readRegular(join(sessionsFolder(), `${pid}.json`), MOST_BYTES).toString();
-    return { ...v.parse(Session, JSON.parse(text)), pid };
-  } catch {
-    return undefined; // Being written, or not a session's.
-  }
+  const content = readJson(join(sessionsFolder(), `${pid}.json`), MOST_BYTES);
+  const { success, output } = v.safeParse(Session, content);
+  // It is being written, or not a session's.
+  return success ? { ...output, pid } : undefined;
 }

@@ -24,7 +24,6 @@ export async function doctor(args: string[]): Promise<number> {
   return findings.some(isProblem) ? 1 : 0;
 }
 
-/** The findings as lines for the user. */
 function formatReport(findings: readonly Finding[]): string {
   const lines = findings.flatMap((finding) => {
     const line = LABELS[finding.level] + finding.what;

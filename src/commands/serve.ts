@@ -87,8 +87,8 @@ async function run(
   };
   const server = createIdeServer(editor, log, onClientsChanged, launch.options.execute_code);
   listener.admit(admission(token, server, log));
-  const { NeovimRequests } = await loading;
-  const requests = new NeovimRequests(editor, log);
+  const { neovimRequests } = await loading;
+  const requests = neovimRequests(editor, log);
   attachment.after(() => {
     compileEarly();
     requests.start();

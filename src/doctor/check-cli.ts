@@ -5,7 +5,6 @@ import { error, type Finding, ok } from "./finding";
 const OLDEST = "2.0.0";
 const INSTALL = "run `npm install -g @anthropic-ai/claude-code`";
 
-/** Is the Claude CLI installed, and new enough? */
 export function checkCli({ cli, cliVersion: version }: Facts): Finding {
   if (cli.path === undefined) return error("cli-missing", `the Claude CLI ${cli.why}`, INSTALL);
   const { path } = cli;

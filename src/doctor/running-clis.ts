@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import type { Environment } from "../lib/paths";
 
-/** A Claude CLI that runs now. */
 export interface RunningCli {
   pid: number;
   cwd: string;

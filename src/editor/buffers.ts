@@ -14,7 +14,6 @@ export function bufferAt(state: EditorState, path: FilePath): EditorBuffer | und
   );
 }
 
-/** A buffer that shows a file. */
 export type FileBuffer = EditorBuffer & { path: string };
 
 /** The files that a user has open: what `:ls` lists, without unnamed and special buffers. */

@@ -1,6 +1,5 @@
 import type { Delta, Diagnostic, EditorBuffer } from "./model";
 
-/** All diagnostics of one file. */
 export interface FileDiagnostics {
   readonly buf: number;
   readonly path: string;

@@ -48,13 +48,10 @@ interface FileOptions {
 
 /** Files as they will be: each is read once, and nothing is written. Every method throws EditProblem. */
 export class VirtualFiles {
-  readonly #judge: Judge | undefined;
   readonly #files = new Map<string, VirtualFile>();
   #bytes = 0;
 
-  constructor(judge?: Judge) {
-    this.#judge = judge;
-  }
+  constructor(private readonly judge?: Judge) {}
 
   edit(path: string, edits: readonly EncodedEdit[]): void {
     const file = this.#file(path);
@@ -97,7 +94,7 @@ export class VirtualFiles {
     const changes: FileChange[] = [];
     for (const [path, file] of [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const { before, edits, from } = file;
-      const after = file.now && edited(path, file.now, file.pending, this.#judge);
+      const after = file.now && edited(path, file.now, file.pending, this.judge);
       if (isSame(before, after)) continue;
       if (after && after.length > MOST_BYTES) {
         throw new EditProblem(`${path} would have more than 10 MB.`);

@@ -60,7 +60,6 @@ export function changedPaths(input: HookInput, cwd: string): string[] {
   return path === undefined ? [] : [path];
 }
 
-/** Whether the tool has made the file. */
 export function createdFile(input: HookInput): boolean {
   const response = input.tool_response as { type?: unknown } | null | undefined;
   return response?.type === "create";

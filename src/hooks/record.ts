@@ -6,7 +6,6 @@ import type { ToolCall } from "../review/record/tool-call";
 import { cliPid, type HookCall } from "./call";
 import { editedPath } from "./input";
 
-/** What each event records for the review. */
 const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comparison> = {
   "session-start": () => "compare",
   "user-prompt-submit": (recorder, { input }) =>

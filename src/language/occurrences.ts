@@ -80,7 +80,6 @@ async function filesWith(name: string, project: ProjectFiles): Promise<string[] 
     .filter((path) => !privacy.isPrivate(path));
 }
 
-/** Where the name stands in one file. */
 export function inFile(path: string, name: string): Occurrence[] {
   const text = readText(path);
   const offsets = text === undefined ? [] : offsetsOf(text, name);

@@ -13,7 +13,6 @@ import { within } from "./within";
 /** Characters of an answer: about 2,000 tokens. */
 const MOST_CHARACTERS = 8_000;
 
-/** What is shown of an answer. */
 export interface ReferencesQuestion {
   relation: Relation;
   within?: string | undefined;
@@ -25,7 +24,6 @@ export interface AnswerText {
   isError: boolean;
 }
 
-/** `find_references`' answer. */
 export function referencesText(
   found: Found,
   question: ReferencesQuestion,

@@ -112,9 +112,9 @@ export class References {
       if (verdict === "other") remember(this.#others, this.#keyOf(use, symbol));
     }
     const isUnjudged = ({ use, verdict }: (typeof judged)[number]) =>
-      (verdict === "unknown" || verdict === "unasked") && this.servers.isFresh(use.path);
+      (verdict === "unknown" || verdict === "unasked") && this.servers.changed.isFresh(use.path);
     const isUnasked = ({ use, verdict }: (typeof judged)[number]) =>
-      verdict === "unasked" && !this.servers.isFresh(use.path);
+      verdict === "unasked" && !this.servers.changed.isFresh(use.path);
     const notLooked = fresh.filter((use) => !chosen.includes(use)).length;
     return {
       missed: judged.filter(({ verdict }) => verdict === "same").map(({ use }) => use),
@@ -139,12 +139,12 @@ export class References {
     const suspects = code.filter(
       (use) => languages.has(languageOf(use.path)) && !this.#others.has(this.#keyOf(use, symbol)),
     );
-    const isFresh = ({ path }: Occurrence) => this.servers.isFresh(path);
+    const isFresh = ({ path }: Occurrence) => this.servers.changed.isFresh(path);
     return { fresh: suspects.filter(isFresh), others: suspects.filter((use) => !isFresh(use)) };
   }
 
   #keyOf({ path, line, column }: Occurrence, symbol: string): string {
-    return [path, this.servers.versionOf(path), line, column, symbol].join("\0");
+    return [path, this.servers.changed.versions?.get(path), line, column, symbol].join("\0");
   }
 }
 

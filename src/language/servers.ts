@@ -6,7 +6,7 @@ import type { FollowedNeovim } from "../locate/followed";
 import type { OutlineAnswer, SymbolAnswer } from "./answer";
 import { ChangedFiles } from "./changed-files";
 import { type Occurrence, type Occurrences, occurrencesOf } from "./occurrences";
-import { type FileVersion, ProjectFiles, statOf } from "./project-files";
+import { ProjectFiles, statOf } from "./project-files";
 import { SourceLines } from "./source-lines";
 
 /** A whole question, asked again and waited for included. */
@@ -21,7 +21,6 @@ const MOST_OUTLINED = 20;
 /** Where a definition is, in a file that is named, says its server alone. */
 const NOT_LOOKED: Occurrences = { list: [], isCut: true };
 
-/** Which symbol a question is about. */
 export interface SymbolInput {
   symbol: string;
   path?: string | undefined;
@@ -65,17 +64,13 @@ export interface Found {
  */
 export class LanguageServers {
   readonly project: ProjectFiles;
-  readonly #changed: ChangedFiles;
+  /** What changes in the project from its start on is reported to the servers before a question. */
+  readonly changed: ChangedFiles;
   readonly #idleGc = new IdleGc();
 
   constructor(private readonly neovim: FollowedNeovim) {
     this.project = new ProjectFiles(neovim.places[0] ?? process.cwd());
-    this.#changed = new ChangedFiles(this.project);
-  }
-
-  /** What changes in the project from now on is reported to the servers before a question. */
-  start(): void {
-    this.#changed.start();
+    this.changed = new ChangedFiles(this.project);
   }
 
   definition(input: SymbolInput, body: boolean, signal?: AbortSignal): Promise<Found> {
@@ -89,7 +84,7 @@ export class LanguageServers {
   /** A method that needs nothing but a path; that file and all others are as on disk by then. */
   ask<T>(method: string, path: string, params: object, signal?: AbortSignal): Promise<T> {
     const named = this.file(path);
-    const changes = this.#changed.take();
+    const changes = this.changed.take();
     return this.neovim.runTask(method, { ...params, ...named, changes }, LIMIT_MS, signal);
   }
 
@@ -102,23 +97,13 @@ export class LanguageServers {
     return this.neovim.runTask("verify_uses", { definitions, uses }, VERIFY_MS, signal);
   }
 
-  /** As of the last question. */
-  versionOf(path: string): FileVersion | undefined {
-    return this.#changed.versions?.get(path);
-  }
-
-  /** Whether the file was written a short time ago. */
-  isFresh(path: string): boolean {
-    return this.#changed.isFresh(path);
-  }
-
   /** What a file, or each file of a folder, declares. */
   outline(path: string, signal?: AbortSignal): Promise<OutlineAnswer> {
     const { file, named } = this.file(path);
     const inFolder = this.#filesBelow(file);
     const files = inFolder?.slice(0, MOST_OUTLINED).map((one) => [one]) ?? [file];
     const left = (inFolder?.length ?? 0) - files.length;
-    const params = { files, named, changes: this.#changed.take() };
+    const params = { files, named, changes: this.changed.take() };
     const answer = this.neovim.runTask<OutlineAnswer>("outline", params, LIMIT_MS, signal);
     return answer.then((value) => ({ ...value, left: Math.max(left, 0) }));
   }
@@ -149,7 +134,7 @@ export class LanguageServers {
       this.neovim.runTask<SymbolAnswer>(method, { ...more, symbol, ...params }, LIMIT_MS, until);
     const word = lastName(symbol);
     if (path === undefined) {
-      const changes = this.#changed.take();
+      const changes = this.changed.take();
       const occurrences = await occurrencesOf(word, this.project, signal);
       const answer = await run({ changes, occurrences: likelyPlaces(occurrences) });
       return { answer, occurrences, source: new SourceLines() };
@@ -161,7 +146,7 @@ export class LanguageServers {
     early.catch(() => {});
     const words = method === "find_symbol" ? NOT_LOOKED : occurrencesOf(word, this.project, signal);
     await new Promise(setImmediate);
-    const changes = this.#changed.take();
+    const changes = this.changed.take();
     if (changes.length > 0) tooEarly.abort();
     const asked = changes.length > 0 ? run({ ...place, changes }) : early;
     asked.catch(() => {});

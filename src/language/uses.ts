@@ -3,7 +3,6 @@ import type { LanguageFile, LanguagePlace, LanguagePlaces } from "./answer";
 import type { ProjectFiles } from "./project-files";
 import { indexOf, type SourceLines } from "./source-lines";
 
-/** A line in which a symbol is used. */
 export interface UseLine {
   /** From 1, as on disk. */
   line: number;

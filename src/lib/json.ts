@@ -3,10 +3,10 @@ import { readRegular } from "./read-regular";
 export type JsonObject = Record<string, unknown>;
 
 /** The JSON object in a file, with or without a byte order mark; undefined if there is none. */
-export function readJson(path: string): JsonObject | undefined {
+export function readJson(path: string, mostBytes?: number): JsonObject | undefined {
   try {
     const content: unknown = JSON.parse(
-      readRegular(path)
+      readRegular(path, mostBytes)
         .toString()
         .replace(/^\uFEFF/, ""),
     );

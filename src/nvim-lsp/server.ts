@@ -40,7 +40,7 @@ export function createStdioServer(log: Log, env = process.env): McpServer {
     },
     {
       // Once Claude Code has what it waits for.
-      onToolsListed: () => void setTimeout(() => servers.start(), FIRST_LOOK_MS).unref(),
+      onToolsListed: () => void setTimeout(() => servers.changed.start(), FIRST_LOOK_MS).unref(),
       onDisconnect: () => neovim.close(),
       onFault: (error, tool) => log.warn(`${tool}: ${error}`, tool),
     },

@@ -93,7 +93,6 @@ function marked(sign: string, text: string): string[] {
     .map((line) => sign + line);
 }
 
-/** Any tool's arguments. */
 function fields(input: Fields): string[] {
   return Object.entries(input)
     .filter(([, value]) => value !== undefined)

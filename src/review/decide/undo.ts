@@ -43,7 +43,6 @@ export interface UndoOptions {
   keepsBoth?: boolean;
 }
 
-/** A file that is about to be undone. */
 interface Plan extends FileTarget {
   entry: Entry;
   view: View;

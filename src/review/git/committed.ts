@@ -1,6 +1,5 @@
 import type { GitWork } from "./run";
 
-/** A file of a commit. */
 export interface CommittedFile {
   mode: number;
   /** As a checkout would write it. Undefined where a filter driver (LFS) would make it, or it is missing. */

@@ -139,7 +139,6 @@ function turnedOff(name: string): [name: string, value: string] {
   return [name, /\.required$/i.test(name) ? "false" : ""];
 }
 
-/** A command with all that it needs. */
 interface Spawn {
   command: string[];
   input: Buffer;

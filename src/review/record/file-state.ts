@@ -9,7 +9,6 @@ import type { RecordedProject } from "./recorded-project";
 /** Above this even the hash costs too much time. */
 const MOST_HASHED_BYTES = 64 * 1024 * 1024;
 
-/** What a path holds on disk now. */
 export interface FileState {
   content: Content;
   symlink: boolean;

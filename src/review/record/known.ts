@@ -154,7 +154,6 @@ export class KnownContents {
   }
 }
 
-/** What a path holds after a record. */
 export function contentAfter(record: JournalRecord, path: string): Content | undefined {
   if (record.type === "written")
     return record.files.findLast((file) => file.path === path)?.content;

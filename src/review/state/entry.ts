@@ -16,7 +16,6 @@ export type Kind =
   | "symlink"
   | "unseen";
 
-/** A file with something to review. */
 export interface Entry {
   file: TrackedFile;
   view: View | undefined;
@@ -186,7 +185,6 @@ function hasTextOf({ view }: Entry, deleted: Entry, scope: Scope): boolean {
   return Boolean(text) && deleted.view?.weave.base(scope).join("") === text;
 }
 
-/** What waits for the user. */
 export interface Counts {
   files: number;
   /** Those of files, one for each file that is an entry as a whole, one for a mode beside hunks. */

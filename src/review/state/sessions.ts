@@ -35,7 +35,6 @@ export class Sessions {
   readonly #turns = new Map<string, Turn[]>();
   /** When the last record of a turn came that has not ended. */
   readonly #working = new Map<string, number>();
-  /** When each call began. */
   readonly #began = new Map<string, number>();
   /** Calls of which the end is recorded: the hook of a begin may come later. */
   readonly #ended = new Set<string>();
