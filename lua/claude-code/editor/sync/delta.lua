@@ -109,12 +109,6 @@ local function has_changed(buf, modified)
     or (vim.fn.buflisted(buf) == 1) ~= before.listed
 end
 
----@param buf integer
----@return boolean
-function M.has_changed(buf)
-  return has_changed(buf, api.nvim_get_option_value("modified", { buf = buf }))
-end
-
 ---The buffers that may have changed: those of events, and those whose text has changes or had some. All
 ---of them from time to time, and where some came or went.
 ---@param bufs integer[] all

@@ -80,14 +80,6 @@ local function mark_diagnostics(buf)
   M.touch()
 end
 
----Typing changes a file's entry only when its first change or its number of lines does.
----@param buf integer
-local function on_typing(buf)
-  if deltas.has_changed(buf) then
-    M.touch()
-  end
-end
-
 ---@return fun() stop
 local function watch()
   local events = autocommands.new("state")
@@ -99,8 +91,7 @@ local function watch()
     deltas.mark_listed()
     mark_buffer(api.nvim_get_current_buf())
   end, { pattern = OPTIONS })
-  events:on("TextChangedI", on_typing)
-  events:on({ "BufEnter", "WinEnter" }, M.touch)
+  events:on({ "BufEnter", "WinEnter", "TextChangedI" }, M.touch)
   events:on("DiagnosticChanged", mark_diagnostics)
   return function()
     events:stop()
