@@ -30,13 +30,15 @@ local M = {}
 ---@class claude-code.PendingState
 ---@field reports table<integer, table<integer, claude-code.PendingReport>> by buffer and client
 ---@field ended table<integer, table<string, true>> by buffer, names of servers that ended before they reported on it
----@field has_changed boolean since the listeners were called
+---@field changes integer how many there were
+---@field reported integer how many the listeners know
 ---@field listeners table<fun(), true>
 ---@field cancel_review fun()
 local state = {
   reports = {},
   ended = {},
-  has_changed = false,
+  changes = 0,
+  reported = 0,
   listeners = {},
   cancel_review = function() end,
 }
@@ -66,7 +68,7 @@ function M.add(buf, client, kind, timeout_ms)
     due = math.huge,
     overlaps = state.reports[buf][client.id] ~= nil and kind ~= "opened",
   }
-  state.has_changed = true
+  state.changes = state.changes + 1
 end
 
 ---@param buf integer
@@ -77,7 +79,7 @@ function M.remove(buf, id)
     if next(state.reports[buf]) == nil then
       state.reports[buf] = nil
     end
-    state.has_changed = true
+    state.changes = state.changes + 1
   end
 end
 
@@ -155,30 +157,23 @@ function M.review()
   if first < math.huge then
     state.cancel_review = timer.once(first - now, M.review)
   end
-  if state.has_changed then
-    state.has_changed = false
+  if state.reported ~= state.changes then
+    state.reported = state.changes
     for _, listener in ipairs(vim.tbl_keys(state.listeners)) do
       listener()
     end
   end
 end
 
----@param report claude-code.Report
-function M.on_report(report)
-  local expected = state.reports[report.buf] and state.reports[report.buf][report.client]
-  if expected then
-    expected.due = servers.due(expected, report, now_ms()) or expected.due
-    M.review()
-  end
-end
-
----The server has checked the text: its problems are those that it reported last.
 ---@param buf integer
 ---@param id integer client
-function M.on_unchanged(buf, id)
-  local expected = state.reports[buf] and state.reports[buf][id]
+---@param report? claude-code.Report nil: the server has checked the text, and its problems are those that it reported
+--- last
+function M.on_report(buf, id, report)
+  local expected = (state.reports[buf] or {})[id]
   if expected then
-    expected.due = now_ms()
+    local now = now_ms()
+    expected.due = not report and now or servers.due(expected, report, now) or expected.due
     M.review()
   end
 end
@@ -252,6 +247,11 @@ function M.paths()
   return paths
 end
 
+---@return integer another one, once `is_pending` and `paths` may answer something else
+function M.changes()
+  return state.changes
+end
+
 ---@param callback fun() called when `is_pending` and `paths` may answer something else
 ---@return fun() cancel
 function M.on_change(callback)
@@ -263,7 +263,7 @@ end
 
 function M.clear()
   state.cancel_review()
-  state.reports, state.ended, state.has_changed = {}, {}, false
+  state.reports, state.ended, state.reported = {}, {}, state.changes
 end
 
 return M

@@ -48,7 +48,7 @@ local function expect(buf, client, kind, is_known)
     require("claude-code.editor.diagnostics.requests").pull_if_out_of_sight(buf, client)
   end
   require("claude-code.editor.diagnostics.requests").check_by_tsserver(buf, client, function()
-    pending.on_unchanged(buf, client.id)
+    pending.on_report(buf, client.id)
   end)
 end
 
@@ -136,7 +136,7 @@ local function on_report(now, report)
   now.reported[buf] = now.reported[buf] or {}
   now.reported[buf][id] = tick
   servers.learn(report, took)
-  pending.on_report(report)
+  pending.on_report(buf, id, report)
 end
 
 ---A reload closes the text for language servers, and opens it with the version it had (measured with

@@ -84,31 +84,16 @@ local function unknown(symbol)
   return busy or { code = "not_found", message = text:format(symbol.name, vim.trim(line)) }
 end
 
----@param contents any MarkupContent, MarkedString or MarkedString[] (LSP 3.17)
----@return string markdown
-local function markdown(contents)
-  if type(contents) == "string" then
-    return contents
-  elseif type(contents) ~= "table" then
-    return ""
-  elseif contents.language then
-    return ("```%s\n%s\n```"):format(contents.language, contents.value)
-  elseif contents.value then
-    local is_code = contents.kind == "plaintext"
-    return is_code and "```\n" .. contents.value .. "\n```" or contents.value
-  end
-  return table.concat(vim.tbl_map(markdown, contents), "\n\n")
-end
-
 ---In a task: what servers show about the symbol, in Markdown.
 ---@param symbol claude-code.Symbol
 ---@return string?
 local function hover_of(symbol)
   local clients = servers.capable(symbol.buf, HOVER)
   for _, answer in ipairs(request.all(clients, position.question(symbol, HOVER))) do
-    local text = answer.result and markdown(answer.result.contents) or ""
-    if text:find("%S") then
-      return text:sub(1, MOST_HOVER)
+    local contents = (answer.result or {}).contents
+    local ok, text_lines = pcall(vim.lsp.util.convert_input_to_markdown_lines, contents)
+    if ok and #text_lines > 0 then
+      return table.concat(text_lines, "\n"):sub(1, MOST_HOVER)
     end
   end
 end

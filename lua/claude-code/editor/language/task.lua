@@ -77,7 +77,7 @@ function M.wait_for(test, ms)
   local limit = uv.now() + ms
   local is_met = test()
   while not is_met and uv.now() < limit do
-    M.sleep(25)
+    M.sleep(math.min(25, limit - uv.now()))
     is_met = test()
   end
   return is_met

@@ -3,7 +3,6 @@ local uv = vim.uv
 local channel = require("claude-code.server.channel")
 local pending = require("claude-code.editor.diagnostics.pending")
 local task = require("claude-code.editor.language.task")
-local timer = require("claude-code.lib.timer")
 
 ---A file that was loaded for the request: linters and language servers begin within this time.
 local BEGIN_MS = 25
@@ -23,44 +22,21 @@ local function is_settled(answer)
   return answer.value == nil or answer.value.settled
 end
 
----@return fun(ms: number) wait in a task, until a report comes; not longer than this
----@return fun() cancel
-local function changes()
-  local has_changed, wake = false, function() end
-  local cancel_change = pending.on_change(function()
-    has_changed = true
-    wake()
-  end)
-  local function wait(ms)
-    local cancel_timer
-    task.await(function(done)
-      cancel_timer = timer.once(ms, done)
-      -- Scheduled, since the question may load a file, which is such a change.
-      wake = vim.schedule_wrap(done)
-      if has_changed then
-        wake()
-      end
-      return function()
-        cancel_timer()
-        cancel_change()
-      end
-    end)
-    cancel_timer()
-    has_changed, wake = false, function() end
-  end
-  return wait, cancel_change
-end
-
 ---@param params claude-code.WaitParams
 ---@param ask fun(): claude-code.Answer whose value has `settled`
 ---@param limit number by uv.now()
 ---@return claude-code.Answer? nil if the asker is gone
 local function wait_for_answer(params, ask, limit)
   local deadline, pause = uv.now() + params.timeout_ms, math.min(BEGIN_MS, params.timeout_ms)
-  local wait, cancel = changes()
+  local changes = pending.changes()
   local answer ---@type claude-code.Answer?
   repeat
-    wait(pause)
+    -- Neovim gets its turn, also where the question itself loads files, which are such changes.
+    task.sleep(math.min(LOAD_STEP_MS, pause))
+    task.wait_for(function()
+      return pending.changes() ~= changes
+    end, pause)
+    changes = pending.changes()
     answer = channel.is_open(params.channel) and ask() or nil
     local value, now = answer and answer.value or {}, uv.now()
     if value.is_busy then
@@ -69,7 +45,6 @@ local function wait_for_answer(params, ask, limit)
     local step = (value.files or value.is_loading) and LOAD_STEP_MS or BUSY_STEP_MS
     pause = math.min(deadline - now, value.is_busy and step or math.huge)
   until not answer or is_settled(answer) or pause <= 0
-  cancel()
   return answer
 end
 

@@ -30,8 +30,8 @@ local M = {}
 ---@class claude-code.SessionFile
 ---@field before? claude-code.ProblemCounts as the session found it; nil: not known
 ---@field edited? claude-code.ProblemCounts as the last edit found it; nil: not known
----@field unchecked? true a turn ended before language servers had reported on it
----@field unknown? true … although a hook had waited for them
+---@field unchecked? "pending"|"unknown" a turn ended before language servers had reported on it; "unknown": although a
+--- hook had waited for them
 ---@field late? true what is wrong in it was found after the turn
 
 ---@class claude-code.SessionParams : claude-code.HookParams
@@ -156,7 +156,7 @@ function M.edited(session, real, created)
   end
   local file = session.files[real] or { before = before[real] }
   file.edited = before[real]
-  file.unchecked, file.unknown, file.late = nil, nil, nil
+  file.unchecked, file.late = nil, nil
   session.files[real] = file
 end
 
@@ -222,7 +222,7 @@ function M.edited_files(session)
       background.own(buf, session.id)
       local edited = describe(real, file, buf, open ~= nil)
       list[#list + 1] = edited
-      settled = settled and (file.unchecked or not edited.is_pending)
+      settled = settled and (file.unchecked ~= nil or not edited.is_pending)
     end
   end
   table.sort(list, function(a, b)

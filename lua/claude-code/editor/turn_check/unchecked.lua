@@ -64,7 +64,7 @@ function M.update()
   local list = {}
   for _, session in ipairs(sessions.list()) do
     for real, file in pairs(session.files) do
-      local buf = file.unknown and sessions.open_buffer(real)
+      local buf = file.unchecked == "unknown" and sessions.open_buffer(real)
       if buf then
         list[#list + 1] = { path = real, missing = pending.missing(buf) }
       end
@@ -139,7 +139,7 @@ local function review_session(session, found)
     elseif file.unchecked then
       local problems = problems_of(real, file)
       vim.list_extend(found, problems)
-      file.unchecked, file.unknown, file.late = nil, nil, true
+      file.unchecked, file.late = nil, true
       session.files[real] = #problems > 0 and file or nil
     end
   end
@@ -181,7 +181,6 @@ end
 ---@param list claude-code.EditedFile[]
 local function give_up(list)
   for _, edited in ipairs(list) do
-    edited.file.unknown = true
     for _, missing in ipairs(edited.missing) do
       if missing.id then
         servers.on_waited(missing.id)
@@ -210,8 +209,9 @@ function M.leave(session, waited)
   end
   session.files = {}
   for _, edited in ipairs(list) do
-    if edited.is_pending or edited.file.unknown and not edited.file.unchecked then
-      edited.file.unchecked = true
+    local is_unknown = vim.list_contains(unknown, edited)
+    if edited.is_pending or is_unknown then
+      edited.file.unchecked = is_unknown and "unknown" or edited.file.unchecked or "pending"
       session.files[edited.path] = edited.file
       watch()
     end
