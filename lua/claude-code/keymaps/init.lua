@@ -36,6 +36,9 @@ M.suggested = {
   mapping("n", "ai", "claude-status", "Claude's status"),
 }
 
+local GROUP = "claude-code.keymaps"
+local NAMED = { { "<leader>a", group = "Claude", mode = { "n", "x" } } }
+
 ---@param suggestion claude-code.Mapping
 ---@return string
 function M.target(suggestion)
@@ -62,6 +65,21 @@ function M.conflicts()
   end, M.suggested)
 end
 
+--- Names the keys' group in which-key.nvim, as soon as that is loaded.
+local function name_group()
+  if package.loaded["which-key"] then
+    return require("which-key").add(NAMED)
+  end
+  vim.api.nvim_create_autocmd("SourcePost", {
+    group = vim.api.nvim_create_augroup(GROUP, { clear = true }),
+    pattern = "*/plugin/which-key.lua",
+    once = true,
+    callback = vim.schedule_wrap(function()
+      require("which-key").add(NAMED)
+    end),
+  })
+end
+
 --- Makes those whose keys mean nothing yet.
 function M.set()
   local conflicts = M.conflicts()
@@ -71,6 +89,7 @@ function M.set()
       vim.keymap.set(suggestion.modes, suggestion.key, M.target(suggestion), options)
     end
   end
+  name_group()
 end
 
 --- Removes them, except for keys that mean something else by now.
@@ -82,6 +101,7 @@ function M.remove()
       end
     end
   end
+  vim.api.nvim_create_augroup(GROUP, { clear = true })
 end
 
 return M
