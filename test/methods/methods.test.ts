@@ -16,42 +16,6 @@ const LUA = [
   "",
 ].join("\n");
 
-const VIM = [
-  "function! Foo()", // 1
-  "  echo 1",
-  "endfunction",
-  "function s:bar() abort",
-  "  return 2", // 5
-  "endfunction",
-  "",
-  "function Embedding()",
-  "  lua << EOF", // 9
-  "local function inner()",
-  "  print(1)",
-  "end",
-  "EOF",
-  "  echo 3", // 14
-  "endfunction",
-  "",
-].join("\n");
-
-const MARKDOWN = [
-  "# Title", // 1
-  "",
-  "```lua",
-  "local function inner()",
-  "  print(1)", // 5
-  "end",
-  "```",
-  "a class of text", // 8
-  "```lua",
-  "function M.second()",
-  "  print(2)", // 11
-  "end",
-  "```",
-  "",
-].join("\n");
-
 onBothNeovims((session) => {
   beforeEach(() => session.reset());
   const ask = (name: string, params?: object) => session.client.request<object>(name, params);
@@ -271,16 +235,6 @@ onBothNeovims((session) => {
 
     const languages: [string, string, string, string | null][] = [
       ["c", "static int *\nfind(int a)\n{\n  return 0;\n}\n", "4G", "find"],
-      ["vim", VIM, "2G", "Foo"],
-      ["vim", VIM, "1G", "Foo"],
-      ["vim", VIM, "5Gw", "s:bar"],
-      ["vim", VIM, "7G", null],
-      ["vim", VIM, "11G", "Embedding.inner"],
-      ["vim", VIM, "14G", "Embedding"],
-      ["md", MARKDOWN, "1G", null],
-      ["md", MARKDOWN, "5G", "inner"],
-      ["md", MARKDOWN, "8G", null],
-      ["md", MARKDOWN, "11G", "M.second"],
       ["txt", "just some text\nand more\n", "2G", null],
       // Neovim has no parser for it.
       ["sh", "greet() {\n  echo hi\n}\n", "2G", null],

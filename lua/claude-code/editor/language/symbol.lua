@@ -106,6 +106,13 @@ function M.groups(list)
   return group(found), answers
 end
 
+---In a task.
+---@param place claude-code.ServerPlace
+---@return integer? buf of its file, if that is one of the project
+local function buffer_of(place)
+  return M.is_own(place.path) and files.file({ place.path }) or nil
+end
+
 ---In a task: with those merged that are one symbol by the definitions of their definitions. A server
 ---leads from a call to one of several overloads, and from each of those to the one with the body.
 ---@param groups claude-code.SymbolGroup[] with one definition at least
@@ -114,7 +121,7 @@ local function merged(groups)
   local at, others = {}, {} ---@type claude-code.Occurrence[], claude-code.SymbolGroup[]
   for _, entry in ipairs(groups) do
     local place = entry.places[1]
-    local buf = M.is_own(place.path) and files.file({ place.path })
+    local buf = buffer_of(place)
     if buf then
       at[#at + 1] = position.occurrence(buf, place)
     else
@@ -130,9 +137,8 @@ end
 ---@return claude-code.DocumentSymbol?
 ---@return integer? buf
 function M.declared_at(place)
-  local buf = M.is_own(place.path) and files.file({ place.path })
-  local declared = buf and declarations.at(buf, place) or nil
-  return declared, buf or nil
+  local buf = buffer_of(place)
+  return buf and declarations.at(buf, place), buf
 end
 
 ---@param path string?
