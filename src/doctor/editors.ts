@@ -36,7 +36,6 @@ export interface Editor {
   problem?: "gone" | "busy" | "no-plugin";
 }
 
-const CONNECT_MS = 500;
 const ANSWER_MS = 2_000;
 
 /** Claude Code's rule: the working folder is one of the workspace's, or below one. */
@@ -65,7 +64,7 @@ async function ask(address: string, inside: boolean): Promise<Editor> {
   if (whyUnsafe(address)) return { address, inside, problem: "gone" };
   let plugin: Plugin;
   try {
-    plugin = await Plugin.connect(address, CONNECT_MS);
+    plugin = await Plugin.connect(address);
   } catch {
     return { address, inside, problem: "gone" };
   }

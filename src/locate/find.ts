@@ -6,8 +6,6 @@ import type { Binding } from "./binding";
 import { candidates } from "./candidates";
 import { whyUnsafe } from "./socket";
 
-/** A local socket answers at once or not at all. */
-const CONNECT_MS = 500;
 /** Neovim answers within a few ms unless it is busy. */
 const ANSWER_MS = 1_000;
 
@@ -39,7 +37,7 @@ export async function findNeovim(
     try {
       // Loaded only here: a hook without a Neovim is done in two thirds of the time.
       const connection = await import("../neovim/plugin");
-      plugin = await connection.Plugin.connect(address, CONNECT_MS);
+      plugin = await connection.Plugin.connect(address);
       const value = await plugin.call(method, params, ANSWER_MS);
       binding?.set(address);
       return { plugin, value };

@@ -54,8 +54,8 @@ export class Plugin {
   ) {}
 
   /** Rejects when no program listens there. */
-  static async connect(address: string, deadlineMs?: number): Promise<Plugin> {
-    return new Plugin(address, await NeovimRpc.connect(address, deadlineMs));
+  static async connect(address: string): Promise<Plugin> {
+    return new Plugin(address, await NeovimRpc.connect(address));
   }
 
   get closed(): boolean {

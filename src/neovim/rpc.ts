@@ -20,7 +20,8 @@ export interface RpcNotification {
   args: unknown[];
 }
 
-const CONNECT_DEADLINE_MS = 5_000;
+/** A local socket answers at once or not at all; on a machine that does much else, we notice late. */
+const CONNECT_MS = 5_000;
 /** Neovim runs all requests that it has received before it draws or serves another: more wait here. */
 const MOST_IN_FLIGHT = 16;
 
@@ -42,8 +43,8 @@ export class NeovimRpc {
   closed = false;
 
   /** Connects to a socket path or named pipe (`v:servername`). */
-  static async connect(address: string, deadlineMs = CONNECT_DEADLINE_MS): Promise<NeovimRpc> {
-    return new NeovimRpc(await NeovimSocket.connect(address, deadlineMs));
+  static async connect(address: string): Promise<NeovimRpc> {
+    return new NeovimRpc(await NeovimSocket.connect(address, CONNECT_MS));
   }
 
   private constructor(private readonly socket: NeovimSocket) {
