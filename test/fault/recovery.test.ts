@@ -14,8 +14,8 @@ import {
 } from "../support/neovim";
 import { isRunning } from "../support/process";
 
-/** How long a stopped Neovim stays so, in s; CLAUDE_CODE_NVIM_LONG=1 makes it as long as it may be. */
-const STOPPED_S = process.env.CLAUDE_CODE_NVIM_LONG ? 20 : 3;
+/** How long a stopped Neovim stays so beyond what clients ask, in s: by CLAUDE_CODE_NVIM_LONG=1 as long as it may be. */
+const STOPPED_S = process.env.CLAUDE_CODE_NVIM_LONG ? 20 : 0;
 
 interface Running {
   neovim: TestNeovim;
@@ -148,7 +148,7 @@ describe("stopped and continued", () => {
   const version = NEWEST;
 
   test(
-    `a Neovim stopped for ${STOPPED_S} s: the executable answers all the time, then all goes on`,
+    "a stopped Neovim: the executable answers all the time, then all goes on",
     async () => {
       const { neovim, lock, executable, client } = await running({ version });
       await using _ = neovim;
@@ -160,12 +160,11 @@ describe("stopped and continued", () => {
       expect(known[0]).toContain("known before");
 
       neovim.process.kill("SIGSTOP");
-      const stopped = Bun.sleep(STOPPED_S * 1000);
       const proposed = propose(client, neovim, "proposed.txt");
       expect(await client.request("ping")).toEqual({});
       expect(await client.texts("getDiagnostics")).toEqual(known);
       expect(await client.call("getOpenEditors")).toHaveProperty("isError", true);
-      await stopped;
+      await Bun.sleep(STOPPED_S * 1000);
       expect(existsSync(lock.path)).toBe(true);
       neovim.process.kill("SIGCONT");
 
@@ -236,32 +235,6 @@ describe("nowhere to write", () => {
     );
   });
 });
-
-test("more half-open connections than descriptors: clients are served, and new ones once those time out", async () => {
-  if (process.platform !== "linux") {
-    console.log("platform skip: descriptors are counted by Linux's /proc");
-    return;
-  }
-  const binary = join(temporaryFolder(), "nvim");
-  const script = `#!/bin/sh\nulimit -n 200\nexec '${NEWEST.binary}' "$@"\n`;
-  writeFileSync(binary, script, { mode: 0o755 });
-  await using neovim = await TestNeovim.start({ version: { name: NEWEST.name, binary } });
-  const lock = await neovim.lock();
-  using early = await TestClient.open(lock);
-  const pid = await ready(neovim);
-  await using opened = new AsyncDisposableStack();
-  for (let i = 0; i < 250; i++) {
-    const socket = connect(lock.port, "127.0.0.1");
-    socket.on("error", () => {});
-    opened.defer(() => void socket.destroy());
-    if (i % 2 === 0) socket.write("POST / HTTP/1.1\r\nHost: ");
-  }
-  // As many as it may have.
-  await eventually("all its descriptors", () => readdirSync(`/proc/${pid}/fd`).length >= 195);
-  expect(await early.request("ping")).toEqual({});
-  using late = await TestClient.open(lock);
-  expect(await late.request("ping")).toEqual({});
-}, 60_000);
 
 /** The same Neovim with a disk of its own at $HOME, of which nothing is left. */
 function onFullDisk(version: NeovimVersion): NeovimVersion {

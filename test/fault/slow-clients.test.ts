@@ -1,9 +1,13 @@
 import { expect, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { LIMITS, type Limits, WebSocketListener } from "../../src/transport/websocket";
+import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
+import { NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
 
-/** The listener alone, with limits small enough to be reached: who is dropped, and who is not. */
+/** The listener, mostly alone, with limits small enough to be reached: who is dropped, and who is not. */
 const TOKEN = crypto.randomUUID();
 
 /** What a test opens ends with it. */
@@ -71,7 +75,7 @@ function ask(socket: WebSocket): Promise<string> {
   });
 }
 
-// Concurrent, since two of them wait for seconds.
+// Concurrent, since most of them wait for seconds.
 test.concurrent("a client that does not read is dropped at the limit, the others are served", async () => {
   await using opened = new AsyncDisposableStack();
   const { port, gone } = listen(opened, { backlogBytes: 4_000_000 }, "x".repeat(1_000_000));
@@ -126,6 +130,32 @@ test.concurrent("there is room again for as many clients as have gone", async ()
   await eventually("its end", () => gone.length === 1);
   expect(await ask(await client(opened, port))).toBe("!");
 });
+
+test.concurrent("more half-open connections than descriptors: clients are served, and new ones once those time out", async () => {
+  if (process.platform !== "linux") {
+    console.log("platform skip: descriptors are counted by Linux's /proc");
+    return;
+  }
+  const binary = join(temporaryFolder(), "nvim");
+  const script = `#!/bin/sh\nulimit -n 200\nexec '${NEWEST.binary}' "$@"\n`;
+  writeFileSync(binary, script, { mode: 0o755 });
+  await using neovim = await TestNeovim.start({ version: { name: NEWEST.name, binary } });
+  const lock = await neovim.lock();
+  using early = await TestClient.open(lock);
+  const pid = await neovim.lua(`return require("claude-code").status().process_id`);
+  await using opened = new AsyncDisposableStack();
+  for (let i = 0; i < 250; i++) {
+    const socket = connect(lock.port, "127.0.0.1");
+    socket.on("error", () => {});
+    opened.defer(() => void socket.destroy());
+    if (i % 2 === 0) socket.write("POST / HTTP/1.1\r\nHost: ");
+  }
+  // As many as it may have.
+  await eventually("all its descriptors", () => readdirSync(`/proc/${pid}/fd`).length >= 195);
+  expect(await early.request("ping")).toEqual({});
+  using late = await TestClient.open(lock);
+  expect(await late.request("ping")).toEqual({});
+}, 60_000);
 
 test("what may wait for one client is more than the longest message, and bounded", () => {
   expect(LIMITS.backlogBytes).toBeGreaterThan(LIMITS.messageBytes);

@@ -72,20 +72,21 @@ test("ensure() does not wait longer than three seconds for an executable that ha
   const path = join(neovim.cwd, "hangs");
   writeFileSync(path, "#!/bin/sh\necho one >&2\necho two >&2\nexec sleep 60\n", { mode: 0o755 });
   await neovim.lua(
-    `require("claude-code").setup({ auto_start = false, binary = { path = ... } })
+    `require("port").hurry(10)
+     require("claude-code").setup({ auto_start = false, binary = { path = ... } })
      require("port").server.ensure(nil, function(...) ANSWER = { ... } end)`,
     path,
   );
-  const waited = performance.now();
   const answer = await eventually(
     "an answer",
     async () => (await neovim.lua<unknown[] | null>("return ANSWER")) ?? false,
   );
-  expect(performance.now() - waited).toBeGreaterThan(2_000);
   expect(answer).toEqual([null, "the server is not ready after 3 s"]);
   expect(await neovim.lua(`return require("port").server.state`)).toBe("starting");
-  const stderr = await neovim.lua(`return require("claude-code").status().stderr`);
-  expect(stderr).toEqual(["one", "two"]);
+  await eventually("what it prints", async () => {
+    const stderr = await neovim.lua(`return require("claude-code").status().stderr`);
+    expect(stderr).toEqual(["one", "two"]);
+  });
   // It says so, and what to do, also when nobody waits.
   const error = await eventually("a word about it", async () => {
     const status = `return require("claude-code").status().last_error`;

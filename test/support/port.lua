@@ -161,6 +161,16 @@ function M.count_syncs()
   end
 end
 
+---Lets what is limited in time from now on end earlier, by this factor.
+---@param factor integer
+function M.hurry(factor)
+  local timer = require("claude-code.lib.timer")
+  local once = timer.once
+  timer.once = function(ms, callback)
+    return once(math.floor(ms / factor), callback)
+  end
+end
+
 ---Lets pauses in typing be measured by a clock that stands still until it is moved on.
 ---@return fun(ms: number) advance runs what is due by then, in its order
 function M.hold_clock()
