@@ -231,3 +231,9 @@ export const SETUPS: PluginSetup[] = [
     stays: true,
   }),
 ];
+
+export function setupOf(name: string): PluginSetup {
+  const found = SETUPS.find((setup) => setup.name === name);
+  if (!found) throw new Error(`no setup is named ${name}`);
+  return found;
+}

@@ -1,24 +1,12 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createHash } from "node:crypto";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CHANNELS, type Package, renderChannel } from "../../scripts/packaging/channels";
-import { deb } from "../../scripts/packaging/deb";
 import { archived, dependenciesHash, flakeHash } from "../../scripts/packaging/nix";
 import { type Repository, readRepository } from "../../scripts/packaging/repository";
 import { TARGETS } from "../../scripts/packaging/targets";
 import { zip } from "../../scripts/packaging/zip";
-import { PLUGIN } from "../../src/package/prefix";
-import { EXECUTABLE, NEOVIMS, temporaryFolder } from "../support/neovim";
+import { NEOVIMS, temporaryFolder } from "../support/neovim";
 import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
@@ -137,44 +125,6 @@ test("the flake pins the dependencies that bun.lock has now", async () => {
   expect(run(["nix-hash", "--type", "sha256", join(folder, "tree")]).out.trim()).toBe(hash);
 });
 
-test("the flake builds executable and plugin", () => {
-  if (!Bun.which("nix")) return console.log("platform skip: no nix, so flake.nix is not built");
-  const nix = join(folder, "nix");
-  const source = join(nix, "source");
-  mkdirSync(source, { recursive: true });
-  for (const name of [
-    "flake.nix",
-    "package.json",
-    "bun.lock",
-    "lua",
-    "plugin",
-    "doc",
-    "src",
-    "scripts",
-  ]) {
-    cpSync(join(ROOT, name), join(source, name), { recursive: true });
-  }
-  const places = ["STORE", "STATE", "LOG", "CONF"].map((name) => [
-    `NIX_${name}_DIR`,
-    join(nix, name),
-  ]);
-  const built = run(
-    [
-      ...["nix", "--extra-experimental-features", "nix-command flakes", "build", "--impure"],
-      ...[`path:${source}#vimPlugin`, "--out-link", join(nix, "result"), "--no-write-lock-file"],
-      ...["--override-input", "nixpkgs", `path:${join(ROOT, "test/support/nixpkgs")}`],
-      ...["--option", "sandbox", "false", "--option", "substitute", "false"],
-      ...["--option", "build-users-group", ""],
-    ],
-    { ...Object.fromEntries(places), HOME: nix },
-  );
-  expect([built.code, built.code === 0 ? "" : built.err]).toEqual([0, ""]);
-  const { out } = run([join(nix, "result/dist/claude-code-nvim"), "--version"]);
-  expect(out).toBe("claude-code.nvim 0.1.0\n");
-  // The store is read-only.
-  run(["chmod", "-R", "u+w", nix]);
-});
-
 test("every module that nixpkgs tries loads without another plugin", () => {
   const flake = readFileSync(join(ROOT, "flake.nix"), "utf8");
   const [, skipped = ""] = /nvimSkipModules = \[ "(.*)" \]/.exec(flake) ?? [];
@@ -215,40 +165,3 @@ for i in z.infolist(): print(i.filename, len(z.read(i)), oct(i.external_attr >> 
     "top/ü.txt 6 0o100644 1980",
   ]);
 });
-
-describe.skipIf(!Bun.which("dpkg-deb"))("the Debian package", () => {
-  let file: string;
-  beforeAll(async () => {
-    file = join(folder, "x.deb");
-    const executable = readFileSync(EXECUTABLE);
-    const options = { root: ROOT, repository, target: NATIVE, executable, notices: "x", level: 1 };
-    const bytes = await deb(options);
-    writeFileSync(file, bytes);
-    const sum = (data: Uint8Array) => createHash("sha256").update(data).digest("hex");
-    expect(sum(await deb(options))).toBe(sum(bytes));
-  });
-
-  test("says what it is", () => {
-    const field = (name: string) => run(["dpkg-deb", "--field", file, name]).out.trim();
-    expect(field("Package")).toBe("claude-code-nvim");
-    expect(field("Version")).toBe("0.1.0");
-    expect(field("Architecture")).toBe(NATIVE.machine === "x64" ? "amd64" : "arm64");
-    expect(Number(field("Installed-Size"))).toBeGreaterThan(50_000);
-  });
-
-  test("unpacks to a program that runs and a plugin that finds it", () => {
-    const root = join(folder, "debian");
-    expect(run(["dpkg-deb", "--extract", file, root])).toMatchObject({ code: 0, err: "" });
-    expect(run([join(root, "usr/bin/claude-code-nvim"), "--version"]).code).toBe(0);
-    expect(run([join(root, "usr", PLUGIN, "dist/claude-code-nvim"), "--version"]).code).toBe(0);
-    expect(existsSync(join(root, "usr", PLUGIN, "doc/tags"))).toBe(true);
-    expect(existsSync(join(root, "usr/share/man/man1/claude-code-nvim.1"))).toBe(true);
-    expect(readdirSync(root)).toEqual(["usr"]);
-    const control = join(folder, "control");
-    run(["dpkg-deb", "--control", file, control]);
-    const check = run(["sh", "-c", `cd ${root} && md5sum --check --quiet ${control}/md5sums`]);
-    expect([check.code, check.out]).toEqual([0, ""]);
-  });
-});
-if (!Bun.which("dpkg-deb"))
-  console.log("platform skip: no dpkg-deb, so the Debian package is not tried");

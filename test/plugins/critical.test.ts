@@ -3,21 +3,15 @@ import { readdirSync, rmSync } from "node:fs";
 import { byLazy, ours } from "../../bench/plugins/configurations";
 import { Editor, type Setup, startNeovim } from "../../bench/plugins/editor";
 import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
-import { sessionFile } from "../../bench/plugins/scenarios";
-import { SETUPS } from "../../bench/plugins/setups";
+import { setupOf } from "../../bench/plugins/setups";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, temporaryFolder } from "../support/neovim";
+import { popupListsKeys } from "./popup";
 
-/* What broke once beside a plugin that many have. */
+/* What broke once beside lualine.nvim, which-key.nvim and lazy.nvim, which most have. */
 
 setDefaultTimeout(120_000);
-
-function setupOf(name: string): Setup {
-  const found = SETUPS.find((setup) => setup.name === name);
-  if (!found) throw new Error(`no setup is named ${name}`);
-  return found;
-}
 
 /** Counts how often the bar of the proposal is another plugin's, at each redraw. */
 const WATCH_BAR = `
@@ -53,137 +47,11 @@ for (const version of NEOVIMS) {
     expect(await rejected).toBe("DIFF_REJECTED");
     await eventually("lualine's bar", async () => (await theirs()) === "lualine");
   });
-
-  testWithPlugins(`vim.notify = require("notify") (${version.name})`, async () => {
-    await using editor = await Editor.start(version, setupOf("nvim-notify"));
-    await editor.neovim.type(":Claude diff accept<CR>");
-    const screen = await editor.shows("waiting for an answer");
-    expect(screen.match(/claude-code\.nvim/g)).toHaveLength(1);
-    const rejected = editor.propose();
-    await editor.shown();
-    await editor.neovim.type("q");
-    expect(await rejected).toBe("DIFF_REJECTED");
-  });
-
-  testWithPlugins(
-    `popups that come and go change no size beside a diff (${version.name})`,
-    async () => {
-      await using editor = await Editor.start(version, setupOf("noice, nvim-notify"));
-      for (const layout of ["vertical", "tab", "inline"]) {
-        await editor.layout(layout);
-        const popup = `a popup beside ${layout}`;
-        await editor.neovim.lua("vim.notify(..., vim.log.levels.INFO, { timeout = false })", popup);
-        await editor.shows(popup);
-        const before = await editor.settled();
-        const rejected = editor.propose();
-        await editor.shown();
-        await editor.neovim.lua(`require("notify").dismiss({ silent = true, pending = true })`);
-        await editor.neovim.type("q");
-        expect(await rejected).toBe("DIFF_REJECTED");
-        await editor.noDiff();
-        await editor.same(before);
-      }
-    },
-  );
-
-  testWithPlugins(`nor beside Claude's terminal (${version.name})`, async () => {
-    await using editor = await Editor.start(version, setupOf("noice, nvim-notify"));
-    for (const height of [1, 3]) {
-      await editor.neovim.lua("vim.o.cmdheight = ...", height);
-      const popup = `a popup with cmdheight ${height}`;
-      await editor.neovim.lua("vim.notify(..., vim.log.levels.INFO, { timeout = false })", popup);
-      await editor.shows(popup);
-      const before = await editor.settled();
-      await editor.neovim.command("Claude");
-      await editor.waitForMode("t");
-      await editor.neovim.lua(`require("notify").dismiss({ silent = true, pending = true })`);
-      await editor.neovim.command("Claude");
-      await editor.same(before);
-      await eventually("no popup", async () => !(await editor.screen()).includes(popup));
-    }
-  });
-
-  testWithPlugins(
-    `snacks.nvim's terminal takes its share, and gives it back (${version.name})`,
-    async () => {
-      for (const [position, size] of [
-        ["right", [61, 43]],
-        ["bottom", [170, 15]],
-      ]) {
-        const ours = `{ terminal = { provider = "snacks", position = "${position}" } }`;
-        await using editor = await Editor.start(version, { ...setupOf("snacks"), ours });
-        await editor.neovim.command("vertical resize 40 | split | resize 9");
-        const before = await editor.settled();
-        for (const end of ["Claude", "Claude close"]) {
-          await editor.neovim.command("Claude");
-          await editor.waitForMode("t");
-          const found = await editor.neovim.lua(
-            "return { vim.api.nvim_win_get_width(0), vim.api.nvim_win_get_height(0) }",
-          );
-          expect(found).toEqual(size);
-          expect(await editor.neovim.lua("return vim.wo.winbar")).toBe("");
-          await editor.neovim.command(end);
-          await editor.same(before);
-        }
-      }
-    },
-  );
-
-  for (const name of ["persistence", "auto-session", "mini.sessions"]) {
-    testWithPlugins(`${name} saves the user's windows (${version.name})`, () =>
-      sessionFile(version, setupOf(name), "tab"),
-    );
-  }
 }
 
-for (const name of ["which-key", "mini.clue, mini.notify"]) {
-  testWithPlugins(`${name}: a popup with the keys of a diff that just opened`, async () => {
-    await using editor = await Editor.start(NEWEST, setupOf(name));
-    const rejected = editor.propose();
-    await editor.shown();
-    await editor.shows("accept");
-    // The popup waits in getchar(), where Neovim answers no request: a timer records what it shows.
-    await editor.neovim.lua(`
-      vim.uv.new_timer():start(600, 0, vim.schedule_wrap(function()
-        local texts = {}
-        for _, win in ipairs(vim.api.nvim_list_wins()) do
-          if vim.api.nvim_win_get_config(win).relative ~= "" then
-            local buf = vim.api.nvim_win_get_buf(win)
-            vim.list_extend(texts, vim.api.nvim_buf_get_lines(buf, 0, -1, false))
-          end
-        end
-        POPUP = table.concat(texts, "\\n")
-        vim.api.nvim_input("<Esc>")
-      end))`);
-    await editor.neovim.request("nvim_input", ["g"]);
-    const popup = await eventually("a popup", () =>
-      editor.neovim.lua<string>("return POPUP or false"),
-    );
-    expect(popup).toContain("Accept this hunk");
-    expect(popup).toContain("Drop this hunk");
-    await editor.neovim.type("q");
-    expect(await rejected).toBe("DIFF_REJECTED");
-  });
-}
-
-for (const name of ["nvim-notify", "noice, nvim-notify", "snacks"]) {
-  testWithPlugins(`messages of one topic replace each other (${name})`, async () => {
-    // One that fades away by itself while the next one comes is not what is tested.
-    const stay = `
-      local ok, notify = pcall(require, "notify")
-      if ok then notify.setup({ timeout = 60000 }) end
-      if Snacks then Snacks.config.notifier.timeout = 60000 end`;
-    const setup = setupOf(name);
-    await using editor = await Editor.start(NEWEST, { ...setup, lua: setup.lua + stay });
-    const show = (text: string) =>
-      editor.neovim.lua('require("port").messages.info(..., "topic")', text);
-    await show("the first of two");
-    await editor.shows("the first of two");
-    await show("the second of two");
-    const screen = await editor.shows("the second of two");
-    expect(screen).not.toContain("the first of two");
-  });
-}
+testWithPlugins("which-key: a popup with the keys of a diff that just opened", () =>
+  popupListsKeys("which-key"),
+);
 
 testWithPlugins("hiding Claude's terminal goes back to where the user was", async () => {
   await using editor = await Editor.start(NEWEST, {

@@ -45,33 +45,36 @@ const named = (entry: string) =>
   entry === "" ? "the empty entry of $PATH" : `the relative entry \`${entry}\` of $PATH`;
 
 describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (version) => {
-  test.each(entries)("%s: nothing is run, and the message says why", async (_, entry) => {
-    await using a = await Attached.start({
-      version,
-      cwd: project,
-      env: { PATH: `/nonexistent:${entry}`, TMUX: "x" },
-    });
-    await a.edit(a.file("a.txt", "one\ntwo\n"));
-    await a.nvim.type("Omine<Esc>");
-    await a.attach();
-    await a.propose(a.path("a.txt"), "one\nTWO\n");
-    await a.shown();
-    const reported = async (name: string) =>
-      eventually(name, async () => {
-        const messages = (await a.messages()).replaceAll("\n", "");
-        expect(messages).toContain(`\`${name}\` is not run: only ${named(entry)} leads to it`);
-        expect(messages).toContain("where a project could put a program of its own");
+  test.concurrent.each(entries)(
+    "%s: nothing is run, and the message says why",
+    async (_, entry) => {
+      await using a = await Attached.start({
+        version,
+        cwd: project,
+        env: { PATH: `/nonexistent:${entry}`, TMUX: "x" },
       });
-    await a.nvim.type("gm");
-    await reported("git");
-    await a.nvim.command("Claude");
-    await reported("claude");
-    const message = await a.nvim.lua<string>(
-      `return select(2, require("port").tmux.open({ command = { "/bin/cat" }, env = {}, folder = "/" }))`,
-    );
-    expect(message).toContain("`tmux` is not run");
-    expect(existsSync(a.path("ran"))).toBe(false);
-  });
+      await a.edit(a.file("a.txt", "one\ntwo\n"));
+      await a.nvim.type("Omine<Esc>");
+      await a.attach();
+      await a.propose(a.path("a.txt"), "one\nTWO\n");
+      await a.shown();
+      const reported = async (name: string) =>
+        eventually(name, async () => {
+          const messages = (await a.messages()).replaceAll("\n", "");
+          expect(messages).toContain(`\`${name}\` is not run: only ${named(entry)} leads to it`);
+          expect(messages).toContain("where a project could put a program of its own");
+        });
+      await a.nvim.type("gm");
+      await reported("git");
+      await a.nvim.command("Claude");
+      await reported("claude");
+      const message = await a.nvim.lua<string>(
+        `return select(2, require("port").tmux.open({ command = { "/bin/cat" }, env = {}, folder = "/" }))`,
+      );
+      expect(message).toContain("`tmux` is not run");
+      expect(existsSync(a.path("ran"))).toBe(false);
+    },
+  );
 
   test("in the terminal, npm's `claude` does not get the project's interpreter", async () => {
     const bin = temporaryFolder();

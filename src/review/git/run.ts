@@ -18,7 +18,8 @@ const ENVIRONMENT = {
   LC_ALL: "C",
 };
 
-const QUICK_MS = 2_000;
+/** Of a command, unless it says otherwise. */
+export const LIMITS = { ms: 2_000 };
 /** The most of a command's output; a blob of 10 MB is the biggest thing that the review reads. */
 const MOST_BYTES = 64 * 1024 * 1024;
 /** All commands of one piece of work of the server. */
@@ -114,7 +115,7 @@ export class Git {
         ...configEnvironment(config),
         ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
       },
-      ms: options.ms ?? QUICK_MS,
+      ms: options.ms ?? LIMITS.ms,
       mostBytes: options.mostBytes ?? MOST_BYTES,
     };
   }
