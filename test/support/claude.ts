@@ -1,6 +1,7 @@
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { claudeEnv, prepareClaudeHome } from "./claude-home";
+import { eventually } from "./eventually";
 import type { Model } from "./model";
 import { Terminal } from "./tmux";
 import { claudeCli } from "./toolchain";
@@ -9,7 +10,10 @@ const START_TIMEOUT_MS = 40_000;
 const TURN_TIMEOUT_MS = 30_000;
 const HEADLESS_TIMEOUT_MS = 60_000;
 /** A question ignores the keys of its first 250 ms or so (measured with Claude Code 2.1.330). */
-const QUESTION_DEAF_MS = 400;
+const QUESTION_DEAF_MS = 600;
+/** For what a key does; then it is pressed again. */
+const KEY_MS = 1_000;
+const MOST_KEYS = 10;
 const QUESTION = /Do you want to [^\n]*\?/;
 
 export interface ClaudeOptions {
@@ -79,12 +83,8 @@ export class Claude {
   }
 
   private async pressUntilAnswered(key: string): Promise<void> {
-    for (let attempt = 0; attempt < 3; attempt++) {
-      await Bun.sleep(QUESTION_DEAF_MS);
-      await this.terminal.press(key);
-      const gone = this.terminal.waitUntil((screen) => !QUESTION.test(screen), "answer", 3000);
-      if (await gone.catch(() => undefined)) return;
-    }
+    const gone = async () => !QUESTION.test(await this.terminal.screen());
+    if (await untilAnswered(() => this.terminal.press(key), gone)) return;
     throw new Error(`The CLI's question ignores ${key}:\n${await this.terminal.screen()}`);
   }
 
@@ -121,6 +121,23 @@ export class Claude {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/**
+ * Presses keys that answer a question of the CLI, which is on screen, until it is answered; resolves to
+ * false where it never is. A second Esc or digit would mean something else to its prompt.
+ */
+export async function untilAnswered(
+  press: () => Promise<unknown>,
+  isAnswered: () => Promise<boolean>,
+): Promise<boolean> {
+  for (let attempt = 0; attempt < MOST_KEYS; attempt++) {
+    await Bun.sleep(QUESTION_DEAF_MS);
+    if (await isAnswered()) return true;
+    await press();
+    if (await eventually("the answer", isAnswered, KEY_MS).catch(() => false)) return true;
+  }
+  return false;
 }
 
 /** `claude -p`: one prompt without a terminal. It never connects to an editor. */

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { cliArguments } from "../../src/claude/cli-arguments";
 import { Recorded } from "../review/recorded";
-import { Claude, runHeadless } from "../support/claude";
+import { runHeadless } from "../support/claude";
 import { Model } from "../support/model";
 import type { Block } from "../support/model-answer";
 import { requireNamespace } from "../support/namespace";
@@ -132,25 +132,6 @@ describe("the hooks of the genuine CLI record", () => {
       for (const [name, text] of Object.entries(FILES)) {
         expect(await Bun.file(recorded.path(name)).text()).toBe(text);
       }
-    },
-    CASE_MS,
-  );
-
-  test(
-    "what a command had changed when the user pressed Esc",
-    async () => {
-      using recorded = world({ "a.txt": "a\n" });
-      using model = new Model();
-      const options = { project: recorded.folder, home: recorded.home, model, args: ARGS };
-      await using claude = await Claude.start(options);
-      model.script([bash("echo half >> a.txt; sleep 30"), say("Second.")]);
-      await claude.prompt("go");
-      await eventually(() => Bun.file(recorded.path("a.txt")).text(), "a\nhalf\n");
-      await claude.terminal.press("Escape");
-      await claude.waitForIdle();
-      await claude.prompt("again");
-      await eventually(async () => all(recorded).join(), 'Bash a.txt: "a\\n" > "a\\nhalf\\n"');
-      expect(recorded.changes.at(-1)).toMatchObject({ command: "echo half >> a.txt; sleep 30" });
     },
     CASE_MS,
   );

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll } from "bun:test";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { Model } from "../support/model";
+import { claudeCli, type NeovimVersion } from "../support/toolchain";
+import { eventually } from "./eventually";
+import { Neovim } from "./neovim";
+
+export const CASE_MS = 120_000;
+export const START_MS = 40_000;
+
+interface Options {
+  /** Texts by name, in the project; the first one is open. */
+  files: Record<string, string>;
+  /** Lua source: further fields of the option `terminal`, and further options. */
+  terminal?: string;
+  setup?: string;
+  columns?: number;
+  /** Before Neovim starts, and before it is closed. */
+  prepare?: (env: Record<string, string>) => unknown;
+  finish?: () => Promise<unknown>;
+}
+
+/** A real Neovim whose terminals run the genuine CLI, with the model's stand-in. */
+export class InTerminal {
+  root!: string;
+  model!: Model;
+  neovim!: Neovim;
+
+  /** For the tests of the block around the call. */
+  inBlock(version: NeovimVersion, options: Options): this {
+    beforeAll(async () => {
+      this.root = await realpath(await mkdtemp(join(tmpdir(), "in-terminal-")));
+      const { home, project } = this;
+      for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
+      await mkdir(project);
+      for (const [name, text] of Object.entries(options.files))
+        await writeFile(this.path(name), text);
+      await prepareClaudeHome(home, project);
+      this.model = new Model();
+      options.prepare?.(this.env);
+      const { terminal = "", setup = "", columns = 180 } = options;
+      const [first = ""] = Object.keys(options.files);
+      this.neovim = await Neovim.start({
+        ...{ version, project, home, columns, env: this.env, files: [this.path(first)] },
+        setup: `{ terminal = { command = [[${claudeCli()}]], ${terminal} }, ${setup} }`,
+      });
+      // It answers before it has read its plugins.
+      await eventually(() => this.neovim.lua("return vim.v.vim_did_enter"), 1);
+    }, CASE_MS);
+
+    afterAll(async () => {
+      await options.finish?.();
+      await this.neovim?.close();
+      this.model?.stop();
+      await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
+    }, CASE_MS);
+
+    return this;
+  }
+
+  get project(): string {
+    return join(this.root, "project");
+  }
+
+  get home(): string {
+    return join(this.root, "home");
+  }
+
+  get env(): Record<string, string> {
+    return claudeEnv(this.home, this.model.url);
+  }
+
+  path(name: string): string {
+    return join(this.project, name);
+  }
+
+  onDisk(name: string): Promise<string> {
+    return readFile(this.path(name), "utf8");
+  }
+
+  command(line: string): Promise<boolean> {
+    return this.neovim.lua(`vim.cmd([[${line}]]) return true`);
+  }
+
+  /** Types text into the prompt of the current session, and submits it. */
+  send(prompt: string): Promise<boolean> {
+    const send = `require("port").terminal.send("${prompt}", { submit = true })`;
+    return this.neovim.lua(`${send} return true`);
+  }
+
+  /** Waits until the terminal shows something, whether its window is there or not. */
+  showing(wanted: RegExp, n = 1): Promise<void> {
+    const shown = () =>
+      this.neovim.lua<string>(`
+        local row = require("port").session_rows.get(${n})
+        local lines = row and row.buf and vim.api.nvim_buf_get_lines(row.buf, 0, -1, false) or {}
+        return table.concat(lines, "\\n")`);
+    return eventually(async () => wanted.test(await shown()), true, START_MS);
+  }
+}

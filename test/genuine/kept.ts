@@ -1,0 +1,148 @@
+import { afterAll, beforeAll } from "bun:test";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { Model } from "../support/model";
+import { TestNeovim } from "../support/neovim";
+import { Terminal } from "../support/tmux";
+import { claudeCli, type NeovimVersion } from "../support/toolchain";
+import { eventually } from "./eventually";
+
+export const CASE_MS = 120_000;
+export const START_MS = 40_000;
+/** It takes a connection that is closed as it begins for one that holds (measured with 2.1.330). */
+const SETTLES_MS = 1_000;
+export const TEXT = "one\ntwo\n";
+
+interface Row {
+  n?: number;
+  id: string;
+  state?: string;
+  connected?: boolean;
+}
+
+/** The genuine CLI in a pane of a real tmux, and one Neovim after the other beside it. */
+export class Kept {
+  root!: string;
+  model!: Model;
+  terminal!: Terminal;
+  neovim!: TestNeovim;
+  /** Claude's. */
+  pane = "";
+
+  private constructor(private readonly version: NeovimVersion) {}
+
+  /** For the tests of the block around the call. */
+  static inBlock(version: NeovimVersion): Kept {
+    const kept = new Kept(version);
+    beforeAll(() => kept.open(), CASE_MS);
+    afterAll(async () => {
+      await kept.neovim?.[Symbol.asyncDispose]();
+      await kept.terminal?.close();
+      kept.model?.stop();
+      await rm(kept.root, { recursive: true, force: true, maxRetries: 5 });
+    }, CASE_MS);
+    return kept;
+  }
+
+  private async open(): Promise<void> {
+    this.root = await realpath(await mkdtemp(join(tmpdir(), "claude-kept-")));
+    const { home, project } = this;
+    for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
+    await mkdir(project);
+    await writeFile(this.file, TEXT);
+    await prepareClaudeHome(home, project);
+    this.model = new Model();
+    const env = claudeEnv(home, this.model.url);
+    this.terminal = await Terminal.start({ command: ["cat"], cwd: project, env, columns: 300 });
+    await this.start();
+    await this.neovim.command("Claude");
+    const panes = async () =>
+      (await this.terminal.tmux("list-panes", "-F", "#{pane_id}")).trim().split("\n");
+    await eventually(async () => (await panes()).length, 2);
+    this.pane = (await panes()).at(-1) ?? "";
+    await this.shows(/^❯/m);
+    await this.connected();
+  }
+
+  private get project(): string {
+    return join(this.root, "project");
+  }
+
+  private get home(): string {
+    return join(this.root, "home");
+  }
+
+  get file(): string {
+    return join(this.project, "a.txt");
+  }
+
+  /** The next Neovim. */
+  async start(): Promise<void> {
+    const { home, project: cwd, version } = this;
+    const command = `{ provider = "tmux", keep = true, command = [[${claudeCli()}]] }`;
+    this.neovim = await TestNeovim.start({
+      ...{ version, home, cwd, args: ["-n", this.file], ui: { width: 160, height: 40 } },
+      setup: `{ terminal = ${command} }`,
+      env: await this.terminal.inside(),
+    });
+    await this.neovim.lua(`
+      SAID, HOOKS = {}, 0
+      vim.notify = function(text) table.insert(SAID, text) end
+      local hooks = require("port").session_hooks
+      local report = hooks.report
+      hooks.report = function(...)
+        HOOKS = HOOKS + 1
+        return report(...)
+      end`);
+  }
+
+  async kill(): Promise<void> {
+    const gone = new Promise((resolve) => this.neovim.process.once("exit", resolve));
+    this.neovim.process.kill("SIGKILL");
+    await gone;
+  }
+
+  press(...keys: string[]): Promise<string> {
+    return this.terminal.tmux("send-keys", "-t", this.pane, ...keys);
+  }
+
+  /** Waits until Claude's pane shows it. */
+  shows(wanted: RegExp): Promise<void> {
+    const screen = () => this.terminal.tmux("capture-pane", "-p", "-t", this.pane);
+    return eventually(async () => wanted.test(await screen()), true, START_MS);
+  }
+
+  onDisk(): Promise<string> {
+    return readFile(this.file, "utf8");
+  }
+
+  async row(): Promise<Row | undefined> {
+    const rows = await this.neovim.lua<Row[]>(`return require("claude-code").sessions()`);
+    return rows.find(({ n }) => n === 1);
+  }
+
+  async connected(): Promise<void> {
+    await eventually(async () => (await this.row())?.connected, true, START_MS);
+    await Bun.sleep(SETTLES_MS);
+  }
+
+  hasState(state: string): Promise<void> {
+    return eventually(async () => (await this.row())?.state, state, START_MS);
+  }
+
+  /** What Neovim has said. */
+  said(): Promise<string> {
+    return this.neovim.lua(`return table.concat(SAID, " ")`);
+  }
+
+  says(part: string): Promise<void> {
+    return eventually(async () => (await this.said()).includes(part), true, START_MS);
+  }
+
+  diffShown(): Promise<void> {
+    const shown = () => this.neovim.lua<boolean>(`return require("port").diff_shown()`);
+    return eventually(shown, true, START_MS);
+  }
+}
