@@ -1,5 +1,5 @@
-import { expect } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { afterAll, expect } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
 import { type NeovimOptions, TestNeovim, withoutPauses } from "../support/neovim";
@@ -73,11 +73,24 @@ const PICTURE = `
     mode = vim.api.nvim_get_mode().mode, windows = windows, buffers = buffers,
   }`;
 
+/** Neovims whose test is over, by their options: the next test with the same ones takes such a one. */
+const idle = new Map<string, Attached[]>();
+
+afterAll(async () => {
+  const all = [...idle.values()].flat();
+  idle.clear();
+  await Promise.all(all.map((attached) => attached.nvim[Symbol.asyncDispose]()));
+});
+
 /** A Neovim in which this test plays the executable's part. */
 export class Attached implements AsyncDisposable {
   readonly ended: Ended[] = [];
   readonly pushed: WireDelta[] = [];
   #nextId = 1;
+  /** For `idle`, if tests may use it one after the other. */
+  #key: string | undefined;
+  /** Files that were there at its start. */
+  #kept = new Set<string>();
 
   private constructor(
     readonly nvim: TestNeovim,
@@ -90,12 +103,26 @@ export class Attached implements AsyncDisposable {
     const [channel] = (await nvim.request("nvim_get_api_info", [])) as [number];
     const attached = new Attached(nvim, channel, options.waitsForPauses ?? false);
     if (!attached.waitsForPauses) await attached.configure("{}");
+    await nvim.lua('require("port").look_often()');
     nvim.api.on("notification", (method: string, args: unknown[]) => {
       if (method !== "claude_code") return;
       const [event, payload] = args as [string, never];
       if (event === "diff_ended") attached.ended.push(payload);
       if (event === "state") attached.pushed.push(payload);
     });
+    return attached;
+  }
+
+  /** As `start`, but perhaps a Neovim that a test has used before, and that is again as at its start. */
+  static async asNew(options: NeovimOptions): Promise<Attached> {
+    const key = JSON.stringify([options.version.name, options]);
+    const used = idle.get(key)?.pop();
+    if (used) return used;
+    const attached = await Attached.start(options);
+    attached.#key = key;
+    const source = join(import.meta.dir, "as-new.lua");
+    await attached.nvim.lua(`AS_NEW = dofile(...)`, source);
+    attached.#kept = new Set(await attached.#files());
     return attached;
   }
 
@@ -157,6 +184,15 @@ export class Attached implements AsyncDisposable {
       if (!end) throw new Error("still open");
       return end;
     });
+  }
+
+  /** Lets pauses be measured by a clock that stands still unless a test moves it on. */
+  async holdClock(): Promise<void> {
+    await this.nvim.lua('ADVANCE, WAITING = require("port").hold_clock()');
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.nvim.lua("ADVANCE(...)", ms);
   }
 
   picture(): Promise<Picture> {
@@ -230,7 +266,33 @@ export class Attached implements AsyncDisposable {
     return this.nvim.command("messages");
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.nvim[Symbol.asyncDispose]();
+  #files(): string[] {
+    return [this.nvim.cwd, this.nvim.home].flatMap((folder) =>
+      readdirSync(folder).map((name) => join(folder, name)),
+    );
+  }
+
+  /** False if it is not as at its start. */
+  async #reset(): Promise<boolean> {
+    const { exitCode, signalCode } = this.nvim.process;
+    if (exitCode !== null || signalCode !== null) return false;
+    const { blocking } = await this.nvim.request<{ blocking: boolean }>("nvim_get_mode", []);
+    if (blocking || (await this.nvim.lua("return vim.fn.getcmdwintype()")) !== "") return false;
+    await this.nvim.type("<C-\\><C-n>");
+    await this.nvim.lua('require("port").detach()');
+    await this.cleared();
+    await this.nvim.lua("AS_NEW()");
+    await this.configure("{}");
+    for (const path of this.#files())
+      if (!this.#kept.has(path)) rmSync(path, { recursive: true, force: true });
+    this.ended.length = 0;
+    this.pushed.length = 0;
+    return (await this.mode()) === "n";
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const isIdle = this.#key !== undefined && (await this.#reset().catch(() => false));
+    if (isIdle) idle.set(this.#key as string, [...(idle.get(this.#key as string) ?? []), this]);
+    else await this.nvim[Symbol.asyncDispose]();
   }
 }

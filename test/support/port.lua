@@ -131,6 +131,21 @@ function M.hunks()
   return diff().current().proposal:hunks().list
 end
 
+---Ends what the executable has begun, as when it is gone.
+function M.detach()
+  M.channel.detach()
+  diff().abandon()
+end
+
+---Lets the plugin look at what has no event 20 times as often.
+function M.look_often()
+  local timer = require("claude-code.lib.timer")
+  local every = timer.every
+  timer.every = function(ms, callback)
+    return every(math.ceil(ms / 20), callback)
+  end
+end
+
 ---@return integer diffs on screen and waiting
 function M.diff_count()
   return diff().count()
@@ -171,10 +186,22 @@ function M.hurry(factor)
   end
 end
 
+local real_clock ---@type { now: fun(): number, after: function }?
+
+---Ends what `hold_clock` began.
+function M.run_clock()
+  local clock = require("claude-code.editor.input.clock")
+  for name, real in pairs(real_clock or {}) do
+    clock[name] = real
+  end
+end
+
 ---Lets pauses in typing be measured by a clock that stands still until it is moved on.
 ---@return fun(ms: number) advance runs what is due by then, in its order
+---@return fun(): integer waiting count of what is not due yet
 function M.hold_clock()
   local clock = require("claude-code.editor.input.clock")
+  real_clock = real_clock or { now = clock.now, after = clock.after }
   local now, waiting = clock.now(), {} ---@type number, { at: number, run: fun() }[]
   clock.now = function()
     return now
@@ -199,6 +226,8 @@ function M.hold_clock()
       entry.run()
     end
     now = till
+  end, function()
+    return #waiting
   end
 end
 

@@ -45,7 +45,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     ["answered at once", "<CR>"],
     ["left", ":e other.txt<CR>"],
   ])("the user's edits of a diff that is %s stay in a buffer", async (_, keys) => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.nvim.command("filetype on");
     a.file("src/a.lua", OLD);
     await a.edit(a.path("src/a.lua"));
@@ -75,7 +75,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     ["before it has received the answer", false],
     ["later", true],
   ])("the user's edits of a diff that they accepted, %s", async (_, isReceived) => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.edit(a.file("a.txt", OLD));
     const socket = await attachSocket(a);
     await a.propose(a.path("a.txt"), NEW);
@@ -91,7 +91,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
   });
 
   test("of a diff without edits nothing stays, and no word is said", async () => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.edit(a.file("a.txt", OLD));
     const socket = await attachSocket(a);
     await a.propose(a.path("a.txt"), NEW);
@@ -105,7 +105,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
   test.each(["after the view has gone", "before Neovim has noticed"])(
     "who came from a terminal does not type in it: %s",
     async (when) => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.edit(a.file("a.txt", OLD));
       await a.nvim.command("vsplit | terminal cat");
       const socket = await attachSocket(a);

@@ -44,7 +44,7 @@ const BUSY: { with: string; lua?: string; keys?: string; end: string; until: str
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     async function start(): Promise<[Attached, string]> {
-      const a = await Attached.start({ version, ui: UI });
+      const a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -60,8 +60,9 @@ for (const version of NEOVIMS) {
       if (keys) await a.nvim.type(keys);
       if (lua?.includes("terminal"))
         await eventually("terminal mode", async () => (await a.mode()) === "t");
+      await a.holdClock();
       const id = await a.propose(path, NEW);
-      await Bun.sleep(300);
+      await a.advance(60_000);
       expect(await shown(a)).toBe(false);
       await a.nvim.type(end);
       await a.shown();
@@ -90,7 +91,8 @@ for (const version of NEOVIMS) {
         COUNT = 0
         vim.api.nvim_create_autocmd("SafeState", { callback = function() COUNT = COUNT + 1 end })`;
       await a.nvim.lua(count);
-      await Bun.sleep(600);
+      // An endless row of turns makes thousands.
+      await Bun.sleep(100);
       expect(await a.nvim.lua("return COUNT")).toBeLessThan(5);
     });
 

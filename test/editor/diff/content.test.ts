@@ -55,7 +55,7 @@ const ENDS = [
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     test("texts of all kinds: unedited they come back as nothing, edited with one change only", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.nvim.command("set noautoindent");
       await a.attach();
       for (const [name, text] of TEXTS) {
@@ -78,7 +78,7 @@ for (const version of NEOVIMS) {
     });
 
     test("the same text with other line ends shows no difference", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", "\uFEFFone\r\ntwo\r\n");
       await a.attach();
       await a.propose(path, "\uFEFFone\ntwo\n");
@@ -90,7 +90,7 @@ for (const version of NEOVIMS) {
     });
 
     test("a new file in a folder that does not exist, and one with an odd name", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.attach();
       for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua"]) {
         const id = await a.propose(a.path(name), "return 1\n");
@@ -112,7 +112,7 @@ for (const version of NEOVIMS) {
     });
 
     test("coloured on both sides, and no FileType autocommand runs", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.nvim.lua(
         `_G.types = {} vim.api.nvim_create_autocmd("FileType", { callback = function(args) table.insert(types, args.file) end })`,
       );
@@ -138,7 +138,7 @@ for (const version of NEOVIMS) {
     });
 
     test("a side too big for colours has none, the other one has them", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.attach();
       const [small, big] = ["return 1\n", `return "${"x".repeat(99)}"\n`.repeat(6_000)];
       const longLine = `return "${"x".repeat(20_000)}"\n`;
@@ -170,7 +170,7 @@ for (const version of NEOVIMS) {
     });
 
     test("the old side cannot be changed, the proposed one can, also of a read-only file", async () => {
-      await using a = await Attached.start({ version, ui: UI, args: ["-M"] });
+      await using a = await Attached.asNew({ version, ui: UI, args: ["-M"] });
       const path = a.file("main.txt", "one\n");
       await a.edit(path);
       await a.attach();
@@ -180,7 +180,7 @@ for (const version of NEOVIMS) {
     });
 
     test("an auto-save plugin accepts nothing, sees no error, and one hint is given", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
       await a.edit(path);
       await a.attach();
@@ -209,7 +209,7 @@ for (const version of NEOVIMS) {
     });
 
     test(":w other.txt and :saveas write nothing, say so, and decide nothing; an aborted :w neither", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
       await a.attach();
       const id = await a.propose(path, "two\nthree\n");
@@ -238,7 +238,7 @@ for (const version of NEOVIMS) {
 
     test.each(ACCEPTED)("what accepting gives, to the byte: %s", async (...sample) => {
       const [, old, proposal, keys, text] = sample;
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", old);
       await a.attach();
       const id = await a.propose(path, proposal);
@@ -250,7 +250,7 @@ for (const version of NEOVIMS) {
     test.each(["vertical", "inline"])(
       ":edit! in the %s layout: as proposed, as if new",
       async (layout) => {
-        await using a = await Attached.start({ version, ui: UI });
+        await using a = await Attached.asNew({ version, ui: UI });
         await a.attach();
         await a.diffLayout(layout);
         for (const name of ["a.lua", "a.py"]) {
@@ -284,7 +284,7 @@ for (const version of NEOVIMS) {
     test.each(ENDS)(
       "the bar says what differs if no line does: %s",
       async (words, old, proposal) => {
-        await using a = await Attached.start({ version, ui: UI });
+        await using a = await Attached.asNew({ version, ui: UI });
         await a.attach();
         await a.propose(a.file("main.txt", old), proposal);
         await eventually("the bar", async () => (await a.bar()).includes(words));
@@ -292,7 +292,7 @@ for (const version of NEOVIMS) {
     );
 
     test("recording a macro uses q", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
       await a.attach();
       const id = await a.propose(path, "two\n");
@@ -310,7 +310,7 @@ for (const version of NEOVIMS) {
     });
 
     test("unsaved edits: reported, kept, and no prompt after Claude wrote the file", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
       const buf = await a.edit(path);
       await a.nvim.type("omine<Esc>");
@@ -339,7 +339,7 @@ for (const version of NEOVIMS) {
     });
 
     test.each(["vertical", "inline"])("1 MB is shown, edited and accepted, %s", async (layout) => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.diffLayout(layout);
       const big = Array.from(
         { length: 19_000 },
@@ -370,7 +370,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     ["one change in a big file: side by side", bigger, bigger.replace("49\n", "49!\n"), true],
     ["small ones in a big file: side by side", old, old.replaceAll("4\n", "4!\n"), true],
   ])("%s", async (_what, before, after, isSideBySide) => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.attach();
     const id = await a.propose(a.file("big.txt", before), after);
     await a.barShows("hunk 1/");
@@ -393,7 +393,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     ["a new file", "big.txt", "", many],
     ["code", "big.lua", code, code.replace("f(7)", "g(7)")],
   ])("%s: shown without a long pause", async (_what, name, before, after) => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.attach();
     // The first diff loads what all need.
     const first = await a.propose(a.file("small.txt", "old\n"), "new\n");
@@ -408,7 +408,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
       const id = await a.propose(a.file(name, before), after);
       await a.barShows("hunk 1/");
       // The colours of the last hunks come later.
-      await Bun.sleep(300);
+      await Bun.sleep(100);
       longest = Math.min(longest, await computed());
       await a.nvim.type("q");
       await a.outcome(id);
@@ -420,7 +420,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
   test.each(["histogram", "minimal"])(
     "an algorithm that takes seconds for as much is not asked: %s",
     async (algorithm) => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.nvim.command(`set diffopt+=algorithm:${algorithm}`);
       await a.attach();
       const after = many.split("\n").map((line, i) => (i % 2 ? line : `${line}!`));
@@ -432,7 +432,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
   );
 
   test("hidden characters of which thousands share a cell: marked once, with some of their codes", async () => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.attach();
     // For each of them its cell was looked for: minutes.
     const id = await a.propose(a.file("main.txt", "x\n"), `x${"\u034f".repeat(30_000)}\u200by\n`);
@@ -453,7 +453,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     ["too many lines", "x\n".repeat(20_001), "more than 20000 lines"],
     ["a line that is too long", "x".repeat(250_001), "a line of more than 250 KB"],
   ])("%s on either side: refused, and a message says so", async (_what, big, limit) => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.attach();
     const buffers = "return #vim.api.nvim_list_bufs()";
     const before = await a.nvim.lua(buffers);
@@ -472,7 +472,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
   });
 
   test("a file that becomes too big while its diff waits: the bar says so, and nothing is read", async () => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.attach();
     const path = a.file("main.txt", "one\n");
     const id = await a.propose(path, "two\n");
@@ -493,7 +493,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
   });
 
   test("of a line of 3,000 bytes what is far to the right has no colours, as all of it would be looked at", async () => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.attach();
     const id = await a.propose(a.file("main.py", ""), `x = [${"1, ".repeat(1_000)}]\n`);
     await eventually("the colours", () => a.nvim.lua<boolean>("return vim.fn.synID(1, 6, 1) > 0"));
@@ -503,7 +503,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
   });
 
   test("of a deleted line its beginning is shown", async () => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.attach();
     await a.propose(a.file("tabs.txt", `${"\t".repeat(200_000)}\n`), "x\n");
     await a.barShows("hunk 1/1");
@@ -525,7 +525,7 @@ describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version)
     ["iwhiteeol", "if a:\n    b()  \n"],
     ["iblank", "if a:\n\n    b()\n"],
   ])("%s: a change of nothing else is shown", async (flag, proposed) => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.nvim.command(`set diffopt+=${flag}`);
     await a.attach();
     const path = a.file("main.py", "if a:\n    b()\n");
@@ -547,7 +547,7 @@ describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version)
 
 for (const version of BOTH_NEOVIMS) {
   test(`${version.name}: both sides have their colours from where the file's own buffer has them`, async () => {
-    await using a = await Attached.start({ version, ui: UI });
+    await using a = await Attached.asNew({ version, ui: UI });
     await a.attach();
     const path = a.file("main.lua", "return 1\n");
     const canParseInSteps = await a.nvim.lua<boolean>("return vim.fn.has('nvim-0.11') == 1");

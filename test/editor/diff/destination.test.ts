@@ -22,7 +22,7 @@ const WARNING = "%#ClaudeCodeDiffWarning#";
 
 describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (version) => {
   const start = async () => {
-    const a = await Attached.start({ version, ui: UI });
+    const a = await Attached.asNew({ version, ui: UI });
     await a.attach();
     return a;
   };

@@ -45,7 +45,7 @@ for (const version of BOTH_NEOVIMS) {
   describe(version.name, () => {
     for (const ending of ENDINGS) {
       test(`${ending.how}: ${ending.outcome}, once, and nothing stays behind`, async () => {
-        await using a = await Attached.start({ version, ui: UI });
+        await using a = await Attached.asNew({ version, ui: UI });
         const path = a.file("main.txt", OLD);
         a.file("other.txt", "other\n");
         const buf = await a.edit(path);
@@ -71,7 +71,7 @@ for (const version of BOTH_NEOVIMS) {
     }
 
     test("the executable closes it: no diff_ended, counted once", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -83,7 +83,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test(":qa rejects before Neovim is gone", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -93,7 +93,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("an edited proposal comes back as lines, an unedited one without", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -111,7 +111,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("undo does not go behind the proposal", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.attach();
       const id = await a.propose(path, NEW);

@@ -35,7 +35,7 @@ const toProposal = (a: Attached) =>
   a.nvim.lua("vim.api.nvim_set_current_win(require('port').diff_window())");
 
 async function start(version: (typeof NEOVIMS)[number], options = "{}"): Promise<Attached> {
-  const a = await Attached.start({ version, ui: UI });
+  const a = await Attached.asNew({ version, ui: UI });
   await a.configure(options);
   await a.attach();
   return a;
@@ -71,7 +71,6 @@ for (const version of NEOVIMS) {
         const id = await a.propose(path, NEW);
         writeFileSync(path, SAVED);
         await a.nvim.type(accept);
-        await Bun.sleep(50);
         expect(a.ended).toEqual([]);
         expect(await side(a, "old")).toBe(SAVED);
         await eventually("the warning", async () =>
@@ -145,11 +144,11 @@ for (const version of NEOVIMS) {
     });
 
     test("who is about to accept gets the time to look", async () => {
-      await using a = await Attached.start({ version, ui: UI, waitsForPauses: true });
+      await using a = await Attached.asNew({ version, ui: UI, waitsForPauses: true });
       await a.configure("{ diff = { quiet_ms = 1500 } }");
       await a.attach();
-      await a.nvim.lua(`ADVANCE = require("port").hold_clock()`);
-      const pause = () => a.nvim.lua("ADVANCE(1500)");
+      await a.holdClock();
+      const pause = () => a.advance(1500);
       const path = a.file("main.txt", OLD);
       const id = await a.propose(path, NEW);
       await pause();

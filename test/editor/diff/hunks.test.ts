@@ -159,7 +159,7 @@ function withHunks(oldText: string, newText: string, list: Hunk[], chosen: boole
 for (const version of BOTH_NEOVIMS) {
   describe(version.name, () => {
     test("what is accepted are exactly the chosen hunks, byte for byte", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.attach();
       let round = 0;
       const cases = fc.sample(made, { numRuns: 60, seed: 20261121 });
@@ -199,7 +199,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("[c and ]c in each layout, with counts, from each side; the bar says where", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -245,7 +245,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("between an edit and a pause the bar shows one state, not two mixed; then the new one", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.attach();
       for (const layout of LAYOUTS) {
@@ -271,7 +271,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("gr does not wait for a longer mapping where no language server serves the file", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.nvim.lua("vim.o.timeoutlen = 60000; vim.keymap.set('n', 'grx', 'x')");
       await a.propose(a.file("a.txt", LETTERS), LETTERS.replace("b", "B"));
       await a.shown();
@@ -284,7 +284,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("gr is undone by u; ga twice is as before; the bar says what <CR> takes", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -311,7 +311,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("edits go along with chosen hunks", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.attach();
       await a.configure(`{ diff = { layout = "inline" } }`);
@@ -321,7 +321,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("lines that repeat, a last newline on one side only: byte for byte", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.attach();
       await a.configure(`{ diff = { layout = "inline" } }`);
       const samples = fc.sample(twoTexts, { numRuns: 60, seed: 20261122 });
@@ -358,7 +358,7 @@ for (const version of BOTH_NEOVIMS) {
     }
 
     test.each(EDITED)("edited after a choice: %s", async (_, keys, bar, text) => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const id = await acceptEdited(a, keys, bar);
       expect(final(FEWER, await a.outcome(id))).toBe(text);
     });
@@ -366,7 +366,7 @@ for (const version of BOTH_NEOVIMS) {
     test.each(DOUBTFUL)(
       "edited after a choice, in doubt: %s",
       async (_, keys, bar, question, text) => {
-        await using a = await Attached.start({ version, ui: UI });
+        await using a = await Attached.asNew({ version, ui: UI });
         const id = await acceptEdited(a, keys, bar);
         await eventually("the question", async () => (await a.messages()).includes(question));
         expect(a.ended).toEqual([]);
@@ -376,7 +376,7 @@ for (const version of BOTH_NEOVIMS) {
     );
 
     test("]c is no jump of the user's window", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -394,7 +394,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("by commands, from Claude's terminal too", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.nvim.command("vsplit | terminal cat");
@@ -416,7 +416,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("a proposal that differs in line ends or the last newline only is accepted as it is", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.attach();
       for (const [old, proposal] of [
         ["a\nb", "a\nb\n"],
@@ -433,7 +433,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("mixed line ends: lines put back keep theirs", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.attach();
       const path = a.file("main.txt", "one\r\ntwo\r\nthree\r\n");
       const proposal = "ONE\r\ntwo\r\nTHREE\n";
@@ -443,7 +443,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("a new file: dropped is rejected", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.attach();
       for (const layout of LAYOUTS) {
         await a.diffLayout(layout);
@@ -456,7 +456,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("diff.keys: other keys, several, none", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -473,7 +473,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("diff.keys changed while a diff waits: the old key is free once the new one works", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.attach();
       await a.configure(`{ diff = { keys = { accept = "<F2>" } } }`);
@@ -490,7 +490,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("several wait: the next and the previous one, edits kept, each answered to its own", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
       await a.edit(paths[0] as string);
       await a.attach();
@@ -532,7 +532,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("one that waits with the user's edits is accepted from outside with them", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const paths = ["a.txt", "b.txt"].map((name) => a.file(name, OLD));
       await a.attach();
       const ids: number[] = [];

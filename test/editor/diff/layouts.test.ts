@@ -44,7 +44,7 @@ for (const version of NEOVIMS) {
   describe(version.name, () => {
     for (const [name, make] of WINDOWS) {
       test(`${name}: all comes back from each layout`, async () => {
-        await using a = await Attached.start({ version, ui: UI });
+        await using a = await Attached.asNew({ version, ui: UI });
         const path = a.file("main.txt", OLD);
         a.file("other.txt", OLD);
         a.file("third.txt", OLD);
@@ -73,7 +73,7 @@ for (const version of NEOVIMS) {
     }
 
     test("where each layout puts its sides", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -96,7 +96,7 @@ for (const version of NEOVIMS) {
     });
 
     test("the first change stands among its neighbours, diff after diff", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -118,6 +118,7 @@ for (const version of NEOVIMS) {
         ["horizontal", 100, 12],
         ["tab", 60, 30],
       ] as const) {
+        // Told once by each Neovim.
         await using a = await Attached.start({ version, ui: { width, height } });
         const path = a.file("main.txt", OLD);
         await a.edit(path);
@@ -151,7 +152,7 @@ for (const version of NEOVIMS) {
       [":tabclose<CR>", "waits"],
     ];
     test.each(endings)("inline, ended by %s: the window stays, %s", async (keys, outcome) => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       a.file("other.txt", OLD);
       const buf = await a.edit(path);
@@ -184,7 +185,7 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: a :q that comes to nothing leaves no window behind", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -198,7 +199,7 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: deleted lines, additions and changes, kept true while edited", async () => {
-      await using a = await Attached.start({ version, ui: { width: 60, height: 16 } });
+      await using a = await Attached.asNew({ version, ui: { width: 60, height: 16 } });
       const path = a.file("main.txt", "gone\tone\nsame\nold word\nend\n");
       await a.edit(path);
       await a.attach();
@@ -257,7 +258,7 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: a deleted line has one colour to the window's edge", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.attach();
       await a.configure(`{ diff = { layout = "inline" } }`);
       await a.propose(a.file("a.lua", "return 1\nlocal x\n"), "local x\n");
@@ -273,7 +274,7 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: of a changed line, both forms show what changed", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.attach();
       await a.configure(`{ diff = { layout = "inline" } }`);
       await a.propose(a.file("a.lua", "\tlocal x = 1 -- so\n"), "\tlocal total = 1 -- so\n");
@@ -323,7 +324,7 @@ for (const version of NEOVIMS) {
     );
 
     test("inline: an edited line that begins with half a character", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.attach();
       await a.configure(`{ diff = { layout = "inline" } }`);
       await a.propose(a.file("main.txt", "one\ntwo\n"), "one\nTWO\n");
@@ -356,7 +357,7 @@ for (const version of NEOVIMS) {
     });
 
     test(":edit! brings the proposal back as it was proposed, in each layout", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();

@@ -24,7 +24,7 @@ for (const version of NEOVIMS) {
         env?: Record<string, string>;
       } = {},
     ) {
-      const a = await Attached.start({ version, ui: UI, ...(options.env && { env: options.env }) });
+      const a = await Attached.asNew({ version, ui: UI, ...(options.env && { env: options.env }) });
       const path = a.file("main.txt", options.old ?? OLD);
       const buf = await a.edit(path);
       await a.nvim.type(options.edit ?? "GA and mine<Esc>gg");
@@ -184,7 +184,7 @@ for (const version of NEOVIMS) {
     });
 
     test("nothing to merge is said", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -198,7 +198,7 @@ for (const version of NEOVIMS) {
     });
 
     test("in the inline layout, hunks dropped after the merge", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.nvim.type("GA and mine<Esc>gg");

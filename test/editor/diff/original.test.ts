@@ -53,7 +53,7 @@ const OLD = "one\ntwo\nthree\nfour\nfive\n";
 const NEW = "one\nTWO\nthree\nnew\nnewer\nfour\nfive\n";
 
 async function start(version: NeovimVersion): Promise<[a: Attached, path: string]> {
-  const a = await Attached.start({ version, ui: UI });
+  const a = await Attached.asNew({ version, ui: UI });
   const path = a.file("main.txt", OLD);
   const other = a.file("other.txt", OLD);
   await a.edit(path);

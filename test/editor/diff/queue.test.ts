@@ -19,7 +19,7 @@ for (const version of NEOVIMS) {
   describe(version.name, () => {
     /** A Neovim with main.lua open, as `make` arranges it. */
     async function start(make = "", layout = "vertical"): Promise<[Attached, string]> {
-      const a = await Attached.start({ version, ui: UI });
+      const a = await Attached.asNew({ version, ui: UI });
       await a.diffLayout(layout);
       const path = a.file("main.lua", OLD);
       for (const name of ["other.txt", "third.txt"]) a.file(name, OLD);

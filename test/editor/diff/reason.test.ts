@@ -10,8 +10,8 @@ const UI = { width: 120, height: 40 };
 for (const version of NEOVIMS) describe(version.name, () => rejectingWithReason(version));
 
 function rejectingWithReason(version: NeovimVersion) {
-  async function proposed() {
-    const a = await Attached.start({ version, ui: UI });
+  async function proposed(start: typeof Attached.start = Attached.asNew) {
+    const a = await start({ version, ui: UI });
     const path = a.file("main.txt", "one\n");
     await a.edit(path);
     await a.attach();
@@ -54,7 +54,7 @@ function rejectingWithReason(version: NeovimVersion) {
   });
 
   test("answered while the reason is typed: nothing is sent twice, and the reason is not lost", async () => {
-    const { a, id } = await proposed();
+    const { a, id } = await proposed(Attached.start);
     await using _a = a;
     await a.nvim.lua("vim.ui.input = function(_, answer) _G.answer = answer end");
     await a.nvim.type("Q");

@@ -60,7 +60,7 @@ function sides(tab: number, ...sizes: [number, number][]): Shown {
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     test.each(places)("beside %s (%s)", async (_, layout, make, shown) => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("a.txt", OLD);
       a.file("b.txt", OLD);
       await a.edit(path);
@@ -83,7 +83,7 @@ for (const version of NEOVIMS) {
     });
 
     test("with `diff.focus = false` the diff is in sight, beside the cursor", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.edit(a.file("a.txt", OLD));
       await a.nvim.command("vsplit b.txt");
       await a.configure("{ diff = { focus = false } }");
@@ -100,7 +100,7 @@ for (const version of NEOVIMS) {
     });
 
     test("a user who types in one of two windows stays there, and sees the diff", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("a.txt", OLD);
       await a.edit(path);
       await a.nvim.command("vsplit b.txt");
@@ -119,7 +119,7 @@ for (const version of NEOVIMS) {
     test.each(["vertical", "horizontal", "tab"])(
       "both sides are the same size after the screen has changed (%s)",
       async (layout) => {
-        await using a = await Attached.start({ version, ui: UI });
+        await using a = await Attached.asNew({ version, ui: UI });
         await a.edit(a.file("a.txt", OLD));
         await a.nvim.command("botright 30vnew | setlocal winfixwidth | wincmd p");
         await a.diffLayout(layout);
@@ -144,7 +144,7 @@ for (const version of NEOVIMS) {
     test.each(["vertical", "horizontal", "inline"])(
       "a change far to the right is in sight, hunk after hunk (%s)",
       async (layout) => {
-        await using a = await Attached.start({ version, ui: UI });
+        await using a = await Attached.asNew({ version, ui: UI });
         const far = (line: number, word: string) => `${line} ${"x".repeat(600)} ${word}\n`;
         const text = (word: string) =>
           `${far(1, word)}same\n${word}\n${"same\n".repeat(20)}${far(9, word)}`;
@@ -180,7 +180,7 @@ for (const version of NEOVIMS) {
     );
 
     test("all of a hunk is in sight, and what follows it (inline)", async () => {
-      await using a = await Attached.start({ version, ui: { width: 80, height: 24 } });
+      await using a = await Attached.asNew({ version, ui: { width: 80, height: 24 } });
       const line = (n: number) => `line ${n}\n`;
       const all = Array.from({ length: 90 }, (_, i) => line(i + 1));
       const path = a.file("a.txt", all.join(""));
@@ -217,7 +217,7 @@ for (const version of NEOVIMS) {
       [91, true],
       [90, false],
     ])("%d columns: two sides: %p", async (width, two) => {
-      await using a = await Attached.start({ version, ui: { width, height: 24 } });
+      await using a = await Attached.asNew({ version, ui: { width, height: 24 } });
       await a.attach();
       await a.propose(a.file("a.txt", OLD), NEW);
       expect((await a.nvim.lua<Shown>(DIFF)).sizes.length).toBe(two ? 2 : 1);

@@ -17,12 +17,12 @@ describe.each(NEOVIMS)("$name", (version) => {
   test.each(["vertical", "tab", "inline"])(
     "%s: it loads without an error or a message, and holds no buffer of the diff; the diff stays as it is",
     async (layout) => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       await a.diffLayout(layout);
       await a.edit(a.file("a.txt", "old\n"));
       await a.attach();
       const id = await a.propose(a.path("a.txt"), "new\n");
-      await a.shown();
+      await a.barShows("hunk 1/1");
       const before = await a.picture();
       for (const [index, options] of OPTIONS.entries())
         await a.nvim.command(`set sessionoptions=${options} | mksession! ${index}.vim`);

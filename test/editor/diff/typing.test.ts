@@ -31,7 +31,7 @@ class User {
   }
 
   async pause(ms: number): Promise<void> {
-    await this.a.nvim.lua("ADVANCE(...)", ms);
+    await this.a.advance(ms);
   }
 
   /** The lines of the proposal, which must not change by accident. */
@@ -75,10 +75,10 @@ class User {
 for (const version of BOTH_NEOVIMS) {
   describe(`${version.name}: keys typed for something else decide nothing`, () => {
     const start = async (options: Partial<NeovimOptions> = {}) => {
-      const a = await Attached.start({ version, ui: UI, waitsForPauses: true, ...options });
+      const a = await Attached.asNew({ version, ui: UI, waitsForPauses: true, ...options });
       await a.configure(`{ diff = { quiet_ms = ${QUIET_MS} } }`);
       await a.attach();
-      await a.nvim.lua(`ADVANCE = require("port").hold_clock()`);
+      await a.holdClock();
       return a;
     };
 
@@ -224,7 +224,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("by a real clock: shown after a pause, and decided after another", async () => {
-      await using a = await Attached.start({ version, ui: UI, waitsForPauses: true });
+      await using a = await Attached.asNew({ version, ui: UI, waitsForPauses: true });
       await a.configure("{ diff = { quiet_ms = 150 } }");
       await a.attach();
       await a.edit(a.file("a.txt", OLD));

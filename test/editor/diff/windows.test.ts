@@ -77,7 +77,7 @@ for (const version of NEOVIMS) {
   describe(version.name, () => {
     for (const layout of LAYOUTS) {
       test(`${layout.name}: all comes back`, async () => {
-        await using a = await Attached.start({ version, ui: UI });
+        await using a = await Attached.asNew({ version, ui: UI });
         const path = a.file("main.txt", OLD);
         a.file("other.txt", OLD);
         a.file("third.txt", OLD);
@@ -103,7 +103,7 @@ for (const version of NEOVIMS) {
     }
 
     test("a float that was open before and has gone since: sizes come back all the same", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.nvim.command("botright split other.txt | vsplit third.txt | wincmd t");
@@ -124,7 +124,7 @@ for (const version of NEOVIMS) {
     });
 
     test("both sides stand at the first change, with the old text left and the new right", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -143,7 +143,7 @@ for (const version of NEOVIMS) {
     });
 
     test("the file of the old side was closed: no error, no scratch buffer", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       const buf = await a.edit(path);
       await a.attach();
@@ -155,7 +155,7 @@ for (const version of NEOVIMS) {
     });
 
     test("the proposal is wiped out after a diff whose old side was closed: no error", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -173,7 +173,7 @@ for (const version of NEOVIMS) {
     });
 
     test("others get an event for each buffer that goes, to forget what they kept of it", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -195,7 +195,7 @@ for (const version of NEOVIMS) {
     });
 
     test("the user went to another tab page: the focus stays there", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -213,7 +213,7 @@ for (const version of NEOVIMS) {
     });
 
     test("terminal mode: left for the diff, and taken up again", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.nvim.command("vsplit | terminal cat");
@@ -231,7 +231,7 @@ for (const version of NEOVIMS) {
     });
 
     test("insert mode: a diff of that very file waits, and shows afterwards", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
@@ -249,7 +249,7 @@ for (const version of NEOVIMS) {
     });
 
     test("insert mode in another window: the diff shows, the typing goes on", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.nvim.command("new notes.txt");
@@ -267,10 +267,11 @@ for (const version of NEOVIMS) {
     });
 
     test("visual mode, a pending operator, a command line and its window: nothing moves", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.attach();
+      await a.holdClock();
       for (const [keys, mode, leave] of [
         ["vj", "v", "<Esc>"],
         ["d", "no", "<Esc>"],
@@ -281,7 +282,7 @@ for (const version of NEOVIMS) {
         const before = await a.picture();
         expect(before.mode).toBe(mode);
         const id = await a.propose(path, NEW);
-        await Bun.sleep(300);
+        await a.advance(60_000);
         const during = await a.picture();
         expect(during.layout).toEqual(before.layout);
         expect(during.mode).toEqual(mode);
@@ -294,7 +295,7 @@ for (const version of NEOVIMS) {
     });
 
     test("closed by the executable while the user edits the proposal: insert mode ends first", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       await a.nvim.type("10G2l");
@@ -309,7 +310,7 @@ for (const version of NEOVIMS) {
     });
 
     test("closed by the executable under a command line: the command reaches no other buffer", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       const buf = await a.edit(path);
       await a.attach();
@@ -322,7 +323,7 @@ for (const version of NEOVIMS) {
     });
 
     test("the executable dies: the diff closes", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
       const before = await a.picture();
@@ -345,7 +346,7 @@ for (const version of NEOVIMS) {
     });
 
     test("no room at all: an error, and the windows as they were", async () => {
-      await using a = await Attached.start({ version, ui: { width: 20, height: 12 } });
+      await using a = await Attached.asNew({ version, ui: { width: 20, height: 12 } });
       const path = a.file("main.txt", OLD);
       await a.nvim.command("terminal cat");
       await a.nvim.command("set winheight=9 winminheight=9");
@@ -361,7 +362,7 @@ for (const version of NEOVIMS) {
     });
 
     test("no room for one that had to wait: it and those behind it are answered", async () => {
-      await using a = await Attached.start({ version, ui: { width: 60, height: 12 } });
+      await using a = await Attached.asNew({ version, ui: { width: 60, height: 12 } });
       const paths = ["a.txt", "b.txt"].map((name) => a.file(name, OLD));
       await a.nvim.command("terminal cat");
       await a.nvim.command("set winheight=9 winminheight=9");
@@ -380,7 +381,7 @@ for (const version of NEOVIMS) {
     for (const autoread of ["autoread", "noautoread"]) {
       test(`written before its window is back, '${autoread}': read afresh, nothing is asked`, async () => {
         for (const unsaved of [false, true]) {
-          await using a = await Attached.start({ version, ui: UI });
+          await using a = await Attached.asNew({ version, ui: UI });
           const path = a.file("main.txt", "old\n");
           await a.edit(path);
           await a.nvim.command(`set ${autoread}`);
@@ -406,7 +407,7 @@ for (const version of NEOVIMS) {
     }
 
     test("three diffs wait in a row, counted in the winbar, each answered once", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
       await a.edit(paths[0] as string);
       await a.attach();
@@ -428,7 +429,7 @@ for (const version of NEOVIMS) {
     });
 
     test("all of a queue closed at once: none flashes up", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
       await a.attach();
       const ids = [];

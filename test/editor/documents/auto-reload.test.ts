@@ -41,7 +41,8 @@ const RECORD_HANDLES = `
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
-    const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
+    const UI = { width: 120, height: 40 };
+    const start = () => Attached.asNew({ version, ui: UI });
     const clients = (a: Attached, list: object[]) => a.call("clients", { clients: list });
     const withClient = async () => {
       const a = await start();
@@ -57,6 +58,23 @@ for (const version of NEOVIMS) {
       a.nvim.lua<string>("return vim.api.nvim_buf_get_lines(..., 0, 1, false)[1]", buf);
     const shows = (a: Attached, buf: number, wanted: string, what = wanted) =>
       eventually(what, async () => expect(await line(a, buf)).toBe(wanted));
+    /** Waits until Neovim has followed a change that comes after all before. */
+    const caughtUp = async (a: Attached) => {
+      const path = a.file("last.txt", "before\n");
+      const buf = await a.nvim.lua<number>(
+        "local buf = vim.fn.bufadd(...) vim.fn.bufload(buf) return buf",
+        path,
+      );
+      writeFileSync(path, "after\n");
+      await shows(a, buf, "after");
+    };
+    const notFollowed = (a: Attached) =>
+      eventually("nothing is watched", async () =>
+        expect(await a.nvim.lua<unknown>("return HANDLES()")).toMatchObject({
+          fs_event: 0,
+          fs_poll: 0,
+        }),
+      );
     const noQuestion = async (a: Attached) =>
       expect(await a.nvim.request<object>("nvim_get_mode", [])).toEqual({
         mode: "n",
@@ -74,7 +92,7 @@ for (const version of NEOVIMS) {
       writeFileSync(other, "two\n");
       const changed = 'return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == "two"';
       await eventually("the other file's text", () => a.nvim.lua(changed));
-      await Bun.sleep(500);
+      await caughtUp(a);
       await a.nvim.command("wincmd w");
       expect(await a.nvim.lua("return vim.fn.getline(1)")).toBe("one");
     });
@@ -153,7 +171,7 @@ for (const version of NEOVIMS) {
         writeFileSync(path, `theirs ${times}\n`);
         await eventually("the message", async () => expect(await said()).toBe(times));
         await a.call("document_reload", { path });
-        await Bun.sleep(200);
+        await caughtUp(a);
         expect(await said()).toBe(times);
         expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("mine");
       }
@@ -171,7 +189,7 @@ for (const version of NEOVIMS) {
       await eventually("the message", async () => expect(await said()).toBe(1));
       a.file("other.txt", "x\n");
       await a.nvim.command("checktime");
-      await Bun.sleep(500);
+      await caughtUp(a);
       expect(await said()).toBe(1);
       expect(await a.messages()).not.toContain("E211");
       expect(await line(a, buf)).toBe("one");
@@ -199,7 +217,7 @@ for (const version of NEOVIMS) {
     ];
     for (const [why, begin, end] of BEGIN_AND_END) {
       test(`${why}: files are followed as long as it lasts, and nothing is left afterwards`, async () => {
-        await using a = await start();
+        await using a = await Attached.start({ version, ui: UI });
         await a.nvim.command("set noautoread");
         const path = a.file("main.txt", "one\n");
         const buf = await a.edit(path);
@@ -210,7 +228,7 @@ for (const version of NEOVIMS) {
         await a.nvim.lua(RECORD_HANDLES);
         const handles = "return HANDLES()";
         writeFileSync(path, "two\n");
-        await Bun.sleep(300);
+        await notFollowed(a);
         expect(await line(a, buf)).toBe("one");
         await a.nvim.lua(begin);
         writeFileSync(path, "three\n");
@@ -223,15 +241,15 @@ for (const version of NEOVIMS) {
           }),
         );
         await a.nvim.lua(end);
+        await notFollowed(a);
         writeFileSync(path, "four\n");
-        await Bun.sleep(300);
         expect(await line(a, buf)).toBe("three");
-        expect(await a.nvim.lua<{ fs_event: number }>(handles)).toMatchObject({ fs_event: 0 });
       });
     }
 
     test("a terminal with Claude in it: files are followed until it ends", async () => {
-      await using a = await start();
+      await using a = await Attached.start({ version, ui: UI });
+      await a.nvim.lua(RECORD_HANDLES);
       await a.configure(
         `{ terminal = { command = { "sh", "-c", "cat" }, provider = "native" }, auto_start = false }`,
       );
@@ -247,8 +265,8 @@ for (const version of NEOVIMS) {
       await shows(a, buf, "two");
       await a.nvim.lua('require("port").terminal.close()');
       await a.nvim.command("set noautoread");
+      await notFollowed(a);
       writeFileSync(path, "three\n");
-      await Bun.sleep(300);
       expect(await line(a, buf)).toBe("two");
     });
 
@@ -327,10 +345,12 @@ for (const version of NEOVIMS) {
     test("a command that is typed keeps the text until it is done", async () => {
       await using a = await withClient();
       const buf = await a.edit(a.file("main.txt", "one\n"));
+      await a.holdClock();
       await a.nvim.type(":%s/one/x");
       a.file("main.tmp", "two\n");
       renameSync(a.path("main.tmp"), a.path("main.txt"));
-      await Bun.sleep(300);
+      await eventually("it waits", () => a.nvim.lua<boolean>("return WAITING() > 0"));
+      await a.advance(60_000);
       expect(await line(a, buf)).toBe("one");
       await a.nvim.type("<Esc>");
       await shows(a, buf, "two");

@@ -33,7 +33,7 @@ const selected = `
 
 for (const version of BOTH_NEOVIMS) {
   describe(version.name, () => {
-    const start = () => Attached.start({ version, ui: UI });
+    const start = () => Attached.asNew({ version, ui: UI });
     const lines = (a: Attached, buf: number) =>
       a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf);
 
@@ -298,7 +298,7 @@ for (const version of BOTH_NEOVIMS) {
       await using a = await start();
       const path = a.file("main.txt", "one\n");
       // The swap file of an editor that was killed.
-      await using other = await Attached.start({ version, cwd: a.nvim.cwd });
+      await using other = await Attached.asNew({ version, cwd: a.nvim.cwd });
       await other.nvim.lua("vim.o.directory = vim.fn.getcwd() vim.o.updatecount = 1");
       await other.edit(path);
       await other.nvim.lua(
@@ -340,7 +340,7 @@ for (const version of BOTH_NEOVIMS) {
     }
 
     test("a file made outside under unsaved edits: no question, edits kept, :w! only", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.path('odd "[New]" name.txt');
       const buf = await a.edit(path);
       await a.attach();
@@ -367,7 +367,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("a file made outside under an unmodified buffer that has text: read, no question", async () => {
-      await using a = await Attached.start({ version, ui: UI });
+      await using a = await Attached.asNew({ version, ui: UI });
       const path = a.path("template.txt");
       const buf = await a.edit(path);
       await a.attach();
@@ -400,7 +400,6 @@ for (const version of BOTH_NEOVIMS) {
           const id = await a.propose(path, "two\n");
           await a.nvim.type("<CR>");
           await a.outcome(id);
-          await Bun.sleep(120);
           how(path);
           await eventually(`${name}, ${exists}`, async () => (await lines(a, buf))[0] === "two");
           expect(await a.nvim.lua("return vim.bo[...].modified", buf)).toBe(false);

@@ -81,7 +81,7 @@ const SERVER = `
 for (const version of BOTH_NEOVIMS) {
   describe(version.name, () => {
     const open = async (content: string | Uint8Array, name = "main.txt") => {
-      const a = await Attached.start({ version, ui: { width: 120, height: 40 } });
+      const a = await Attached.asNew({ version, ui: { width: 120, height: 40 } });
       const path = a.file(name, content);
       await a.edit(path);
       await a.attach();

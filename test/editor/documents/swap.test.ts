@@ -12,9 +12,9 @@ for (const version of BOTH_NEOVIMS) {
     const SWAPS = "vim.o.directory = vim.fn.getcwd() .. '//' vim.o.updatecount = 1";
     /** Two Neovims with the same swap folder; the other one has main.txt open. */
     const both = async () => {
-      const a = await Attached.start({ version, ui: UI });
+      const a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
-      const other = await Attached.start({ version, cwd: a.nvim.cwd });
+      const other = await Attached.asNew({ version, cwd: a.nvim.cwd });
       await a.nvim.lua(SWAPS);
       await other.nvim.lua(SWAPS);
       await other.edit(path);
@@ -52,7 +52,6 @@ for (const version of BOTH_NEOVIMS) {
         const text = `main.txt is open in another Neovim (process ${other.nvim.process.pid}): opened read-only; close it there, then :e`;
         await eventually("the message", async () => expect(await a.messages()).toContain(text));
         expect((await a.messages()).split(text).length).toBe(2);
-        await Bun.sleep(100);
         expect(await asks(a)).toBe(false);
         expect(await state(a)).toEqual([front ? "main.txt" : "notes.txt", front]);
         // Neovim's own way with a file that is open in another one of the same user: W325.
