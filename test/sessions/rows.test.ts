@@ -83,22 +83,30 @@ describe.each([...NEOVIMS])("the rows of sessions in Neovim $name", (version) =>
     expect(states).toEqual(["working", "idle", "idle", "blocked", "blocked"]);
   });
 
-  test("a session is known by its process, by its id, or, once, by its number", async () => {
+  test("a session is known by its process, by its id, or by its number until its CLI ends", async () => {
     const known = await run(`
       local n, report = rows.add({ pid = 100, id = "a" }), { state = "idle" }
-      local second = rows.add({})
+      local second, cli = rows.add({}), vim.fn.jobstart({ "sleep", "100" })
+      local pid = vim.fn.jobpid(cli)
       return {
         rows.report({ pid = 100, id = "cleared" }, "hook", report),
         rows.get(n).id,
         rows.report({ id = "a" }, "hook", report),
-        rows.report({ n = second, pid = 200, id = "b" }, "hook", report),
-        rows.get(second).pid,
+        rows.report({ n = second, pid = pid, id = "b" }, "hook", report),
+        rows.get(second).pid == pid,
         -- A CLI that Claude has started: it inherits the number.
         rows.report({ n = second, pid = 201, id = "c" }, "hook", report),
         rows.get(second).id,
         rows.report(9, "hook", report),
+        -- Another one in the same terminal, after its end.
+        vim.fn.jobstop(cli) == 1 and vim.fn.jobwait({ cli })[1] ~= -1,
+        rows.report({ n = second, pid = 202, id = "d" }, "hook", report),
+        rows.get(second).id,
       }`);
-    expect(known).toEqual([true, "cleared", false, true, 200, false, "b", false]);
+    expect(known).toEqual([
+      ...[true, "cleared", false, true, true],
+      ...[false, "b", false, true, true, "d"],
+    ]);
   });
 
   test("the current session: with the cursor, of the tab page, shown, used last", async () => {

@@ -1,6 +1,7 @@
 --- A row for each Claude session that this Neovim knows: those in its own terminals, which have a
 --- number, and those that run elsewhere. Rows are plain data; callers get copies.
 local events = require("claude-code.lib.events")
+local process = require("claude-code.programs.process")
 
 local M = {}
 
@@ -99,9 +100,17 @@ local function free_number()
   return n
 end
 
+--- Is it the row of a CLI that runs, and not of this one?
+---@param entry claude-code.SessionEntry
+---@param pid? integer
+---@return boolean
+local function has_other_cli(entry, pid)
+  return entry.has_cli == true and entry.row.pid ~= pid and process.is_alive(entry.row.pid)
+end
+
 --- Finds a session by its process; in the background one job may have one process after another. A CLI
 --- that has not named its process yet is known by its id, or by the number, which it has inherited from its
---- terminal, as does every CLI that it starts in turn.
+--- terminal: so does every CLI that it starts in turn, and one that is started there after its end.
 ---@param key integer|claude-code.SessionKey a number stands for { n = … }
 ---@return claude-code.SessionEntry?
 local function find(key)
@@ -109,8 +118,7 @@ local function find(key)
   for _, field in ipairs({ "n", "buf", "pid", "job", "id" }) do
     local entry = entry_with(field, key[field])
     local is_weak = (field == "n" or field == "id") and key.pid ~= nil
-    local is_other = is_ending(key.pid) or entry and entry.has_cli and entry.row.pid ~= key.pid
-    if entry and not (is_weak and is_other) then
+    if entry and not (is_weak and (is_ending(key.pid) or has_other_cli(entry, key.pid))) then
       return entry
     end
   end
