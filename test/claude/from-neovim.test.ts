@@ -7,15 +7,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
@@ -222,25 +214,16 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("no CLI at all: the message of the specification is stored, and where is said", async () => {
-      const stored = async () => {
-        const file = join(project.neovim.home, ".cache/nvim/claude-code-message.md");
-        const shown = await lastSaid();
-        expect(shown).toMatch(/Claude is not connected; the whole message is in /);
-        if (shown.includes(file)) {
-          expect(statSync(file).mode & 0o777).toBe(0o600);
-          return readFileSync(file, "utf8");
-        }
-        return `${await project.neovim.lua("return vim.fn.getreg('+')")}\n`;
+      const text = async () => {
+        const said = await lastSaid();
+        expect(said).toMatch(/Claude is not connected; the whole message is in /);
+        return project.storedMessage(said);
       };
-      // One that an earlier version left, which other users may read.
-      const cache = join(project.neovim.home, ".cache/nvim");
-      mkdirSync(cache, { recursive: true });
-      writeFileSync(join(cache, "claude-code-message.md"), "old", { mode: 0o666 });
       await project.neovim.command("2,3Claude diagnostics");
-      expect(await stored()).toBe(`${message}\n`);
+      expect(await text()).toBe(message);
       await project.neovim.lua("_G.said = {}");
       await project.neovim.command("3Claude diagnostics");
-      expect(await stored()).toContain("No diagnostics in selected range");
+      expect(await text()).toContain("No diagnostics in selected range");
     });
 
     test("a CLI outside: it gets a mention of the lines", async () => {

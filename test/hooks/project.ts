@@ -129,6 +129,12 @@ export class Project implements AsyncDisposable {
     return output as never;
   }
 
+  /** What Neovim has stored for the user to paste, in the register of which it told them. */
+  storedMessage(said: string): Promise<string> {
+    const register = said.includes("in the clipboard") ? "+" : '"';
+    return this.neovim.lua<string>("return vim.fn.getreg(...)", register);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.neovim[Symbol.asyncDispose]();
     await rm(this.folder, { recursive: true, force: true });

@@ -178,11 +178,11 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
 
       await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
       await project.neovim.command("Claude problems");
-      const path = await eventually("the message for Claude", async () => {
-        const text = (await notified()).join();
-        return /\S+claude-code-message\.md/.exec(text)?.[0] ?? false;
+      const message = await eventually("the message for Claude", async () => {
+        const said = (await notified()).join();
+        return said.includes("the whole message is in ") && project.storedMessage(said);
       });
-      expect(readFileSync(path, "utf8")).toContain(
+      expect(message).toContain(
         `- ${name}:1:1 [ERROR]: WRONG one\n- ${name}:2:1 [ERROR]: WRONG two\n`,
       );
       // At the latest now Claude has to fix it.
@@ -212,12 +212,12 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     );
     await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
     await project.neovim.command("Claude problems");
-    const path = await eventually("the message for Claude", async () => {
-      const text = (await notified()).join();
-      return /\S+claude-code-message\.md/.exec(text)?.[0] ?? false;
+    const message = await eventually("the message for Claude", async () => {
+      const said = (await notified()).join();
+      return said.includes("the whole message is in ") && project.storedMessage(said);
     });
-    expect(readFileSync(path, "utf8")).toContain("one.txt:1:1");
-    expect(readFileSync(path, "utf8")).not.toContain("two.txt");
+    expect(message).toContain("one.txt:1:1");
+    expect(message).not.toContain("two.txt");
   });
 
   test("several files: one message", async () => {

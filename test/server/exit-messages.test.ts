@@ -68,7 +68,7 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
        IDENTITY.token = function() return "no uuid" end`,
       `IDENTITY.token = TOKEN`,
     );
-    expect(message).toContain("rejected its start options");
+    expect(message).toContain("does not fit the plugin");
     expect(message).toContain("wrong in: token");
   });
 

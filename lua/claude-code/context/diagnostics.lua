@@ -76,21 +76,12 @@ end
 ---@param text string
 ---@return string place with the next step for the user
 local function store(text)
-  if vim.fn.has("clipboard") == 1 then
-    local ok = pcall(vim.fn.setreg, "+", text)
-    if ok and vim.fn.getreg("+") == text then
-      return "the clipboard, for you to paste into Claude's prompt"
-    end
+  local is_set = vim.fn.has("clipboard") == 1 and pcall(vim.fn.setreg, "+", text)
+  if is_set and vim.fn.getreg("+") == text then
+    return "the clipboard, for you to paste into Claude's prompt"
   end
-  local folder = vim.fn.stdpath("cache") --[[@as string]]
-  vim.fn.mkdir(folder, "p")
-  local path = vim.fs.joinpath(folder, "claude-code-message.md")
-  -- A file of its own each time: one that is there may be readable by other users.
-  vim.uv.fs_unlink(path)
-  local fd = assert(vim.uv.fs_open(path, "wx", tonumber("600", 8)))
-  vim.uv.fs_write(fd, text .. "\n")
-  vim.uv.fs_close(fd)
-  return ("%s: mention it in Claude's prompt as @%s"):format(path, path)
+  vim.fn.setreg('"', text)
+  return "Neovim's unnamed register"
 end
 
 --- A CLI outside of Neovim gets a mention of the lines; only the user can hand it the message.

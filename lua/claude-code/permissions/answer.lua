@@ -224,13 +224,9 @@ end
 ---@param n? integer
 ---@return claude-code.SessionRow? row of a session that asks in its terminal only
 local function find_blocked(n)
-  local current = sessions.current()
-  local blocked = vim.tbl_filter(function(row)
-    return row.state == "blocked" and (n == nil and row.attached or row.n == n and n ~= nil)
-  end, sessions.list())
-  return vim.iter(blocked):find(function(row)
-    return row.n ~= nil and row.n == current
-  end) or blocked[1]
+  return vim.iter(sessions.list()):find(function(row)
+    return row.state == "blocked" and (not n and row.attached or n ~= nil and row.n == n)
+  end)
 end
 
 --- There is no request that can be answered here.

@@ -5,18 +5,13 @@ local PROXIES =
   { "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" }
 local LOOPBACK = { "127.0.0.1", "localhost" }
 
----@class claude-code.EnvChange
----@field name string
----@field before? string
----@field after string
-
----@type claude-code.EnvChange[]
+---@type table<string, { before?: string, after: string }> by the variable's name
 local changes = {}
 
 ---@param name string
 ---@param value string
 local function set(name, value)
-  table.insert(changes, { name = name, before = vim.env[name], after = value })
+  changes[name] = { before = vim.env[name], after = value }
   vim.env[name] = value
 end
 
@@ -70,20 +65,17 @@ end
 --- What apply() has set, for terminals that do not inherit Neovim's environment.
 ---@return table<string, string>
 function M.applied()
-  local env = {}
-  for _, change in ipairs(changes) do
-    env[change.name] = change.after
-  end
-  return env
+  return vim.tbl_map(function(change)
+    return change.after
+  end, changes)
 end
 
 --- Takes back what apply() did, except where something else has changed it since. In a Neovim
 --- inside another Neovim's terminal this brings the outer one's values back.
 function M.restore()
-  for i = #changes, 1, -1 do
-    local change = changes[i]
-    if vim.env[change.name] == change.after then
-      vim.env[change.name] = change.before
+  for name, change in pairs(changes) do
+    if vim.env[name] == change.after then
+      vim.env[name] = change.before
     end
   end
   changes = {}

@@ -2,7 +2,8 @@
 --- first, since a message line may have room for no more; then the details.
 local M = {}
 
-M.EXIT_USAGE, M.EXIT_CONTRACT = 2, 3
+--- Exit codes of an executable that refuses its start options, and another contract.
+M.MISMATCHES = { [2] = true, [3] = true }
 
 ---@class claude-code.Ending
 ---@field binary claude-code.Binary
@@ -59,13 +60,6 @@ end
 
 ---@param ending claude-code.Ending
 ---@return string
-function M.refused(ending)
-  local text = "the executable rejected its start options: %s (%s)"
-  return text:format(remedy(ending.binary), details(ending))
-end
-
----@param ending claude-code.Ending
----@return string
 function M.crash_loop(ending)
   local text = "the executable ended %d times in a row (%s): read :Claude log (%s), then "
     .. ":Claude start%s (%s)"
@@ -94,7 +88,7 @@ local function upgraded_to()
   end
 end
 
---- Both versions are in what the executable has written.
+--- It refuses the plugin's contract, or its start options: which, is in what it has written.
 ---@param ending claude-code.Ending
 ---@return string
 function M.mismatch(ending)

@@ -136,10 +136,8 @@ local function on_exit(process, code, signal)
     times = #run.ends,
   }
   exit_message.log(ending)
-  if code == exit_message.EXIT_CONTRACT then
+  if exit_message.MISMATCHES[code] then
     return fail(exit_message.mismatch(ending))
-  elseif code == exit_message.EXIT_USAGE then
-    return fail(exit_message.refused(ending))
   elseif not delay then
     return fail(exit_message.crash_loop(ending))
   end

@@ -1,20 +1,17 @@
 --- One run of the executable. It waits for a launch line on its stdin, which then stays open: by
 --- stdin's end it notices that Neovim is gone.
 local executable = require("claude-code.install.executable")
-local timer = require("claude-code.lib.timer")
 
 local M = {}
 
 --- The end of what it writes to stderr is kept.
 local MOST_STDERR = 4096
---- How long after its end the rest of stderr is waited for.
-local DRAIN_MS = 100
 
 ---@class claude-code.Process
 ---@field pid integer
 ---@field private stderr string the last that it wrote there
 ---@field on_exit? fun(code: integer, signal: integer) called in the main loop, once
----@field private ended? { code: integer, signal: integer }
+---@field private ended? boolean
 ---@field private path string
 ---@field private env table<string, string>
 ---@field environment_changes? table<string, string|userdata> since it was spawned; vim.NIL for one
@@ -75,27 +72,13 @@ local function changes_of(before, now)
   return changes
 end
 
---- Calls `on_exit` if the process has ended, once.
----@param process claude-code.Process
-local function report_end(process)
-  local on_exit, ended = process.on_exit, process.ended
-  if ended then
-    process.on_exit = nil
-    if on_exit then
-      vim.schedule(function()
-        on_exit(ended.code, ended.signal)
-      end)
-    end
-  end
-end
-
+--- What it has written is read before its end is noticed: libuv looks for signals last.
 ---@param process claude-code.Process
 ---@param pipe uv.uv_pipe_t
 local function collect_stderr(process, pipe)
   pipe:read_start(function(err, data)
     if err or not data then
-      pipe:close()
-      return report_end(process)
+      return pipe:close()
     end
     process.stderr = (process.stderr .. data):sub(-MOST_STDERR)
   end)
@@ -123,14 +106,9 @@ function M.spawn(launch)
   }, function(code, signal)
     process.handle:close()
     process:hang_up()
-    process.ended = { code = code, signal = signal }
-    if stderr:is_closing() then
-      report_end(process)
-    else
-      -- A child of it may hold stderr open.
-      timer.once(DRAIN_MS, function()
-        report_end(process)
-      end)
+    process.ended = true
+    if process.on_exit then
+      vim.schedule_wrap(process.on_exit)(code, signal)
     end
   end)
   if not handle then
@@ -190,7 +168,7 @@ end
 ---@return boolean ended
 function Process:wait(timeout_ms)
   return (vim.wait(timeout_ms, function()
-    return self.ended ~= nil
+    return self.ended == true
   end, 2))
 end
 

@@ -120,9 +120,8 @@ end
 ---call; what changes comes as an event.
 ---@return claude-code.SessionRow[] those of this Neovim first, by number
 function M.all()
-  if not sources.start() then
-    sources.refresh()
-  end
+  sources.start()
+  sources.refresh()
   sources.prune()
   return rows.list()
 end

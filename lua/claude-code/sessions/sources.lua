@@ -160,26 +160,21 @@ function M.prune()
 end
 
 ---Follows all sources, from the first call on.
----@return boolean has_read whether the files of all CLIs are read now
 function M.start()
-  if following.is_started then
-    -- A CLI that is about to start may be the first of all.
-    local is_missing = following.cancel_watch == nil
-    if is_missing then
-      M.refresh()
-    end
-    return is_missing
+  if not following.is_started then
+    following.is_started = true
+    local attention = require("claude-code.sessions.attention")
+    local group = require("claude-code.lib.autocommands").new("sessions")
+    group:on("User", function(_, args)
+      attention.notice(args.data)
+      require("claude-code.sessions.summary").emit()
+    end, { pattern = "ClaudeCodeSession*" })
+    attention.follow()
   end
-  following.is_started = true
-  local attention = require("claude-code.sessions.attention")
-  local group = require("claude-code.lib.autocommands").new("sessions")
-  group:on("User", function(_, args)
-    attention.notice(args.data)
-    require("claude-code.sessions.summary").emit()
-  end, { pattern = "ClaudeCodeSession*" })
-  attention.follow()
-  M.refresh()
-  return true
+  -- A CLI that is about to start may be the first of all.
+  if not following.cancel_watch then
+    M.refresh()
+  end
 end
 
 ---@param pid integer of a CLI that has connected

@@ -12,13 +12,9 @@ local M = {}
 ---@return integer? n
 local function current()
   local n = running.current()
-  if not n or vim.fn.haslocaldir(-1, 0) == 0 or vim.t.claude_code_session == n then
-    return n
-  end
-  local folder = require("claude-code.terminal.launch").folder()
-  return vim.iter(running.list()):find(function(other)
-    return sessions.get(other).cwd == folder
-  end)
+  local is_any = not n or vim.fn.haslocaldir(-1, 0) == 0 or vim.t.claude_code_session == n
+  local folder = not is_any and require("claude-code.terminal.launch").folder()
+  return (is_any or sessions.get(n).cwd == folder) and n or nil
 end
 
 ---@class claude-code.TerminalOptions
@@ -124,7 +120,7 @@ function M.close()
   return n ~= nil
 end
 
---- Ends all, and cancels all starts.
+--- Ends all, and cancels what is about to start.
 function M.close_all()
   while M.close() do
   end

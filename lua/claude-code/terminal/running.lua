@@ -81,55 +81,30 @@ function M.open(n, launch)
   return true
 end
 
----@param adopted claude-code.AdoptedTerminal[]
----@return integer[] numbers of those that run and are not connected
-local function unconnected(adopted)
-  local numbers = {}
-  for _, found in ipairs(adopted) do
-    local row = sessions.get(found.terminal.n)
-    numbers[#numbers + 1] = row and not row.connected and row.n or nil
-  end
-  return numbers
-end
-
----@param numbers integer[]
-local function report(numbers)
-  for _, n in ipairs(numbers) do
-    local text = "%s runs on in its tmux pane, without a connection to this Neovim; "
-      .. "type /ide there and choose Neovim"
-    local name = require("claude-code.sessions.label").of(n)
-    require("claude-code.messages.notify").info(text:format(name))
-  end
-end
-
---- A CLI that has given up takes the port of before for one that it is connected to, and /ide then
---- fails there (measured with 2.1.330).
----@param adopted claude-code.AdoptedTerminal[]
-local function give_up(adopted)
-  local numbers = unconnected(adopted)
-  if #numbers > 0 then
-    require("claude-code.server").change_port()
-    report(numbers)
-  end
-end
-
---- Starts the server that their CLIs look for, and reports those that do not find it.
+--- Starts the server that their CLIs look for, and reports those that do not find it: once they have
+--- given up, or at once if they look elsewhere.
 ---@param adopted claude-code.AdoptedTerminal[]
 local function connect(adopted)
   local server = require("claude-code.server")
+  local text = "%s runs on in its tmux pane, without a connection to this Neovim; "
+    .. "type /ide there and choose Neovim"
   server.ensure({}, function()
-    local look_here = vim.tbl_filter(function(found)
+    local looks_here = vim.iter(adopted):any(function(found)
       return found.port == server.port
-    end, adopted)
-    local look_elsewhere = vim.tbl_filter(function(found)
-      return found.port ~= server.port
-    end, adopted)
-    local once = require("claude-code.lib.timer").once
-    once(0, function()
-      report(unconnected(look_elsewhere))
     end)
-    once(M.RETRY_MS, function()
-      give_up(look_here)
+    require("claude-code.lib.timer").once(looks_here and M.RETRY_MS or 0, function()
+      for _, found in ipairs(adopted) do
+        local row = sessions.get(found.terminal.n)
+        if row and not row.connected then
+          local name = require("claude-code.sessions.label").of(row.n)
+          require("claude-code.messages.notify").info(text:format(name))
+          -- A CLI that has given up takes the port of before for one that it is connected to, and /ide then
+          -- fails there (measured with 2.1.330). Of several calls the first one does something.
+          if looks_here then
+            server.change_port()
+          end
+        end
+      end
     end)
   end)
 end

@@ -8,18 +8,20 @@ local M = {}
 --- The first start waits for the daemon: 1 s as measured with 2.1.330.
 local TIMEOUT_MS = 30000
 
----@type table[] the starts that wait for the server, the newest last
+---@type table<table, true> the starts that wait for the server
 local waiting = {}
 
 ---@return boolean
 function M.is_waiting()
-  return #waiting > 0
+  return next(waiting) ~= nil
 end
 
---- Cancels the newest start that waits.
----@return boolean cancelled false if none waits
+--- Cancels what waits.
+---@return boolean cancelled false if nothing waits
 function M.cancel()
-  return table.remove(waiting) ~= nil
+  local is_waiting = M.is_waiting()
+  waiting = {}
+  return is_waiting
 end
 
 --- Runs `callback` in normal mode: the terminal takes the cursor, so not from a user who types.
@@ -36,7 +38,7 @@ end
 --- Reports that a start waits for the download, if that is so.
 ---@return boolean
 function M.notify_if_downloading()
-  if #waiting > 0 and require("claude-code.server").state == "downloading" then
+  if M.is_waiting() and require("claude-code.server").state == "downloading" then
     notify.info("Claude starts once the executable is there")
     return true
   end
@@ -49,14 +51,12 @@ end
 local function after_server(callback)
   local this, was_downloading = {}, false
   local function finish()
-    for index, start in ipairs(waiting) do
-      if start == this then
-        table.remove(waiting, index)
-        return callback()
-      end
+    if waiting[this] then
+      waiting[this] = nil
+      callback()
     end
   end
-  table.insert(waiting, this)
+  waiting[this] = true
   require("claude-code.server").ensure({ after_stop = true }, function()
     if was_downloading then
       in_normal_mode(finish)
@@ -64,7 +64,7 @@ local function after_server(callback)
       finish()
     end
   end)
-  was_downloading = vim.list_contains(waiting, this) and M.notify_if_downloading()
+  was_downloading = waiting[this] ~= nil and M.notify_if_downloading()
 end
 
 ---@param name? string

@@ -38,15 +38,10 @@ end
 ---@param goes_on boolean whether it does so in the background
 local function notify(code, name, goes_on)
   local messages = require("claude-code.messages.notify")
-  local is_last = #require("claude-code.sessions.label").own() == 0
-  if code == 0 and goes_on then
-    messages.info(name .. " goes on in the background; :Claude sessions shows it")
-  elseif code == 0 then
-    messages.info(name .. " has ended" .. (is_last and "; :Claude starts it again" or ""))
+  if code == 0 then
+    messages.info(name .. (goes_on and " goes on in the background" or " has ended"))
   else
-    local text = "%s ended with code %d; its output is in the window."
-      .. (is_last and " :Claude restarts it" or "")
-    messages.warn(text:format(name, code))
+    messages.warn(("%s ended with code %d; its output is in the window"):format(name, code))
   end
 end
 

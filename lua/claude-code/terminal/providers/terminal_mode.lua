@@ -17,9 +17,6 @@ local M = {}
 --- a user who leaves terminal mode to read takes longer.
 local SAME_KEY_MS = 100
 
---- Does the user come out of the tab page of a diff?
-local leaves_diff = false
-
 --- Does a proposal wait for an answer? Then the CLI asks as well, and the next Enter in its terminal
 --- would be the answer.
 ---@return boolean
@@ -59,17 +56,6 @@ function TerminalMode:is_on()
   return self.pending or api.nvim_get_mode().mode == "t"
 end
 
----@param group integer
-local function watch_tab_pages(group)
-  api.nvim_clear_autocmds({ group = group, event = { "TabLeave", "TabEnter" } })
-  api.nvim_create_autocmd({ "TabLeave", "TabEnter" }, {
-    group = group,
-    callback = function(args)
-      leaves_diff = args.event == "TabLeave" and vim.t.claude_code_diff ~= nil
-    end,
-  })
-end
-
 ---@param buf integer a terminal's
 ---@param group integer of autocommands
 ---@param is_open fun(): boolean does its command run?
@@ -92,13 +78,10 @@ function M.follow(buf, group, is_open)
       or vim.uv.now() - mode.left_at < SAME_KEY_MS
   end)
   on("WinEnter", function()
-    -- A user who leaves a diff for another tab page did not choose the terminal there, and the CLI asks
-    -- about the diff: the next Enter would accept it.
-    if mode.resumes and not leaves_diff and not is_asking() and is_open() then
+    if mode.resumes and not is_asking() and is_open() then
       mode:enter()
     end
   end)
-  watch_tab_pages(group)
   return mode
 end
 
