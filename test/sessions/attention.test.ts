@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { NEOVIMS, PORT, TestNeovim } from "../support/neovim";
 import { ROOT } from "../support/toolchain";
 
 /* What calls the user to a session that needs them: the options `notify.*`. */
 
+/** Reports are merged for so much less than the second that users wait. */
+const HURRY = 10;
 /** Longer than reports are merged. */
-const MERGED_MS = 1_500;
+const MERGED_MS = 300;
 
 describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (version) => {
   let neovim: TestNeovim;
@@ -17,6 +19,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
       setup: "{ auto_start = false }",
       ui: { width: 120, height: 20 },
     });
+    await neovim.lua(`require("port").hurry(${HURRY})`);
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
 
@@ -129,16 +132,17 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
 
   test("is reported by the terminal when Neovim has not the focus", async () => {
     const inner = `
+      require("port").hurry(${HURRY})
       require("claude-code").setup({ auto_start = false })
       local rows = require("claude-code.sessions")
       vim.defer_fn(function()
         local n = rows.add({ name = "do;cs" })
         vim.cmd.doautocmd("FocusLost")
         rows.report(n, "terminal", { state = "blocked", msg = "a\\27]0;b" })
-      end, 500)`;
+      end, 200)`;
     await neovim.lua(
       `
-      local binary, root, inner = ...
+      local binary, root, port, inner = ...
       vim.api.nvim_create_autocmd("TermRequest", {
         callback = function(event)
           local data = event.data
@@ -146,14 +150,15 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
         end,
       })
       vim.cmd.enew()
-      local command = { binary, "--clean", "--cmd", "set rtp^=" .. root, "-c", "lua " .. inner }
+      local command = { binary, "--clean", "--cmd", "set rtp^=" .. root, "--cmd", "lua " .. port }
+      vim.list_extend(command, { "-c", "lua " .. inner })
       local env = { TMUX = "", VTE_VERSION = "", TERM = "xterm-256color" }
       if vim.fn.has("nvim-0.11") == 1 then
         vim.fn.jobstart(command, { term = true, env = env })
       else
         vim.fn.termopen(command, { env = env })
       end`,
-      ...[version.binary, ROOT, inner.replaceAll(/\s+/g, " ")],
+      ...[version.binary, ROOT, PORT, inner.replaceAll(/\s+/g, " ")],
     );
     await eventually("the notification", () =>
       neovim.lua<boolean>(`return vim.iter(received):any(function(sequence)

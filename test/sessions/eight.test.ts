@@ -8,7 +8,8 @@ describe.each([...NEOVIMS])("eight sessions in Neovim $name", (version) => {
   test("need no timer while they rest", async () => {
     await using neovim = await TestNeovim.start({
       version,
-      setup: "{ auto_start = false }",
+      // Sooner than users are told.
+      setup: `(function() require("port").hurry(10) return { auto_start = false } end)()`,
       ui: { width: 120, height: 30 },
     });
     // Neovim 0.10 aborts in uv.walk().

@@ -176,13 +176,21 @@ function M.count_syncs()
   end
 end
 
----Lets what is limited in time from now on end earlier, by this factor.
+---Lets what is limited in time, or reported after a while, from now on end earlier, by this factor.
 ---@param factor integer
+---@return fun() restore
 function M.hurry(factor)
   local timer = require("claude-code.lib.timer")
-  local once = timer.once
+  local once, throttle = timer.once, timer.throttle
   timer.once = function(ms, callback)
     return once(math.floor(ms / factor), callback)
+  end
+  timer.throttle = function(limits, callback)
+    local least, most = limits.min_ms / factor, limits.max_ms / factor
+    return throttle({ min_ms = least, max_ms = most, share = limits.share }, callback)
+  end
+  return function()
+    timer.once, timer.throttle = once, throttle
   end
 end
 
