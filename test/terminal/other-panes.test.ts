@@ -17,8 +17,10 @@ test("a Claude in a pane that Neovim did not open is shown there", async () => {
     const command = ["sh", "-c", "sleep 300 & echo $! >child; wait"];
     const opened = ["new-window", "-d", "-c", cwd, "-P", "-F", "#{pane_id}", ...command];
     const pane = (await terminal.tmux(...opened)).trim();
-    const child = await eventually("its program", async () =>
-      Number(await Bun.file(join(cwd, "child")).text()),
+    // The file is there a moment before the number is.
+    const child = await eventually(
+      "its program",
+      async () => Number(await Bun.file(join(cwd, "child")).text()) || false,
     );
     const file = { pid: child, sessionId: "1", cwd, kind: "interactive", name: "docs" };
     writeFileSync(join(listed, `${child}.json`), JSON.stringify(file));

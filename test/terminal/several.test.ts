@@ -353,6 +353,8 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       const client = await TestClient.open(lock, "claude-code");
       const pid = await neovim.lua<number>("return vim.b[...].terminal_job_pid", buf);
       client.notify("ide_connected", { pid });
+      // The CLI's last message before it takes mentions.
+      await client.request("tools/list", {});
       clients.push(client);
     }
     await eventually("their processes", () =>
