@@ -54,6 +54,26 @@ const ENDS = [
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
+    test("a file in UTF-16: decoded, unless it has a lone surrogate, which would crash Neovim", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      for (const [bytes, decoded] of [
+        [[0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde], "a😀"],
+        [[0xfe, 0xff, 0, 0x61, 0xd8, 0x3d, 0xde, 0], "a😀"],
+        [[0xff, 0xfe, 0x61, 0, 0, 0xd8], undefined],
+        [[0xfe, 0xff, 0, 0x61, 0xd8, 0, 0, 0x62], undefined],
+      ] as const) {
+        const id = await a.propose(a.file("main.txt", new Uint8Array(bytes)), "new\n");
+        await a.shown();
+        const shown = await a.nvim.lua<string>(`
+          local buf = vim.fn.bufnr("claude-code://*on disk*")
+          return vim.base64.encode(vim.api.nvim_buf_get_lines(buf, 0, -1, false)[1])`);
+        expect(Buffer.from(shown, "base64")).toEqual(Buffer.from(decoded ?? bytes));
+        await a.nvim.type("<CR>");
+        await a.outcome(id);
+      }
+    });
+
     test("texts of all kinds: unedited they come back as nothing, edited with one change only", async () => {
       await using a = await Attached.asNew({ version, ui: UI });
       await a.nvim.command("set noautoindent");

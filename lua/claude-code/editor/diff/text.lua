@@ -57,12 +57,24 @@ function M.change_of_ends(old, new)
   end
 end
 
+---A whole text in UTF-16, little-endian. Not with a lone surrogate: there vim.iconv() crashes Neovim (0.10 to 0.12).
+---@return vim.lpeg.Pattern
+local function utf16()
+  local any, range = vim.lpeg.P(1), vim.lpeg.R
+  local pair = any * range("\216\219") * any * range("\220\223")
+  return (any * range("\0\215", "\224\255") + pair) ^ 0 * -1
+end
+
 ---@param bytes string
 ---@return string utf8 UTF-16 with a byte order mark decoded, anything else as it is
 local function decode(bytes)
-  local mark = bytes:sub(1, 2)
-  local from = mark == "\255\254" and "utf-16le" or mark == "\254\255" and "utf-16be"
-  return from and vim.iconv(bytes:sub(3), from, "utf-8") or bytes
+  local is_swapped = vim.startswith(bytes, "\254\255")
+  if not is_swapped and not vim.startswith(bytes, "\255\254") then
+    return bytes
+  end
+  -- For Neovim, "utf-16be" is "utf-16", which is little-endian for many an iconv().
+  local text = is_swapped and bytes:gsub("(.)(.)", "%2%1") or bytes
+  return utf16():match(text) and vim.iconv(text:sub(3), "utf-16le", "utf-8") or bytes
 end
 
 local TOO_MANY_BYTES = ("more than %d MB"):format(MOST_BYTES / 2 ^ 20)
