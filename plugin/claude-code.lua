@@ -57,14 +57,6 @@ for command, subcommand in pairs({
   define(command, subcommand)
 end
 
-api.nvim_create_autocmd("CmdUndefined", {
-  group = api.nvim_create_augroup("claude-code.commands.renamed", { clear = true }),
-  pattern = "Claude*",
-  callback = function(event)
-    require("claude-code.commands.renamed").explain(event.match)
-  end,
-})
-
 --- <Plug>(claude-diff-accept) does what `:Claude diff accept` does.
 ---@param modes string|string[]
 ---@param subcommands string[]
@@ -94,23 +86,33 @@ plugs("x", { "mention" }, "<Cmd>Claude %s<CR>")
 plugs("x", { "send-to", "diagnostics", "comment", "keep", "undo" }, ":Claude %s<CR>")
 plugs("x", { "send" }, '<Cmd>lua require("claude-code.context.send").selection()<CR>')
 
--- Claude's terminal in a session file (:mksession) starts nothing: once the file is read its window closes.
--- With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.
-local session_file = api.nvim_create_augroup("claude-code.session_file", { clear = true })
+local buffers = api.nvim_create_augroup("claude-code.buffers", { clear = true })
+
+-- Our buffers that Neovim reads by their names. Claude's terminal in a session file (:mksession) starts nothing: once
+-- the file is read its window closes. With "localoptions" the session sets 'buftype' to "terminal", which no other
+-- buffer can be.
 api.nvim_create_autocmd("BufReadCmd", {
-  group = session_file,
-  pattern = "claude-code://terminal*",
+  group = buffers,
+  pattern = "claude-code://*",
   callback = function(event)
-    vim.cmd("setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})")
-    vim.schedule(function()
-      pcall(api.nvim_buf_delete, event.buf, { force = true })
-    end)
+    if vim.startswith(event.match, "claude-code://base/") then
+      require("claude-code.editor.review.base").load(event.buf)
+    elseif not vim.startswith(event.match, "claude-code://terminal") then
+      require("claude-code.editor.diff").refill(event.buf)
+    else
+      vim.cmd(
+        "setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})"
+      )
+      vim.schedule(function()
+        pcall(api.nvim_buf_delete, event.buf, { force = true })
+      end)
+    end
   end,
 })
 
 -- A diff in a session file is an empty buffer that has its name.
 api.nvim_create_autocmd("SessionLoadPost", {
-  group = session_file,
+  group = buffers,
   pattern = "claude-code://[0-9]*",
   callback = function(event)
     if not vim.b[event.buf].claude_code_file then
@@ -121,15 +123,6 @@ api.nvim_create_autocmd("SessionLoadPost", {
         pcall(api.nvim_buf_delete, event.buf, { force = true })
       end)
     end
-  end,
-})
-
--- The text of a file before Claude changed it, as a review shows a deleted file.
-api.nvim_create_autocmd("BufReadCmd", {
-  group = api.nvim_create_augroup("claude-code.review.base", { clear = true }),
-  pattern = "claude-code://base/*",
-  callback = function(event)
-    require("claude-code.editor.review.base").load(event.buf)
   end,
 })
 

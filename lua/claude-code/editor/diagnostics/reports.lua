@@ -26,38 +26,6 @@ local readers = {
   end,
 }
 
----@param client vim.lsp.Client
----@param name string of a namespace: `vim.lsp.lua_ls.1`, `nvim.lsp.lua_ls.1.…`
----@return boolean
-local function owns(client, name)
-  local rest = name:match("^n?vim%.lsp%.(.+)$")
-  local label = ("%s.%d"):format(client.name, client.id)
-  return rest ~= nil and (rest == label or vim.startswith(rest, label .. "."))
-end
-
----@param name string of a namespace
----@return integer? id client
-local function client_of(name)
-  for _, client in ipairs(vim.lsp.get_clients()) do
-    if owns(client, name) then
-      return client.id
-    end
-  end
-end
-
----Ids of the clients that have ever reported.
----@return table<integer, true>
-function M.reporters()
-  local found = {}
-  for _, namespace in pairs(vim.diagnostic.get_namespaces()) do
-    local id = client_of(namespace.name or "")
-    if id then
-      found[id] = true
-    end
-  end
-  return found
-end
-
 ---Wraps the handlers of the servers that there are. Only they see the version, which vim.diagnostic does not keep.
 ---While nobody listens they do nothing.
 function M.wrap_handlers()

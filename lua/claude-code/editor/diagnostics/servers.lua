@@ -1,7 +1,6 @@
 --- What is known of language servers: whether they report at all, whether they name the version of the
 --- text, and how long they take. From that: when a report counts.
 local lsp = require("claude-code.lib.lsp")
-local reports = require("claude-code.editor.diagnostics.reports")
 
 ---Silence after a report on the right version: some servers report twice.
 local REPEAT_MS = 150
@@ -37,8 +36,11 @@ end
 
 ---Looks up which servers have reported already. What else is known stays for the next session.
 function M.start()
-  for id in pairs(package.loaded["vim.lsp"] and reports.reporters() or {}) do
-    of(id).reports = true
+  local used = vim.diagnostic.get_namespaces()
+  for _, client in ipairs(lsp.clients()) do
+    if used[vim.lsp.diagnostic.get_namespace(client.id)] then
+      of(client.id).reports = true
+    end
   end
 end
 

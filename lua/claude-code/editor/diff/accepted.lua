@@ -7,7 +7,7 @@ local api = vim.api
 local highlights = require("claude-code.editor.hunks.highlights")
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
-local buffers = require("claude-code.editor.diff.buffers")
+local patch = require("claude-code.editor.documents.patch")
 
 local ACCEPTED = api.nvim_create_namespace("claude-code.diff.accepted")
 local OPEN = api.nvim_create_namespace("claude-code.diff.open")
@@ -228,7 +228,7 @@ end
 function AcceptedHunks:drop_others()
   if self:states() then
     local lines, buf = self:lines(), self.proposal.new_buf
-    buffers.close_undo_block(buf)
+    patch.break_undo(buf)
     api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   end
 end

@@ -72,12 +72,6 @@ function M.fill(buf, lines)
   vim.bo[buf].modified = false
 end
 
----The next edit can be undone by itself.
----@param buf integer
-function M.close_undo_block(buf)
-  vim.bo[buf].undolevels = vim.bo[buf].undolevels
-end
-
 ---By a buffer: 0.10 does not look at the option `contents` for all file types, such as TypeScript.
 ---@param file string
 ---@param lines string[]

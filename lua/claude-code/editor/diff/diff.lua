@@ -81,6 +81,14 @@ function Diff:show()
   return focused
 end
 
+---@param buf integer of its buffers
+function Diff:refill(buf)
+  self.proposal:refill(buf)
+  if self.view then
+    self.view:follow_edits()
+  end
+end
+
 ---@param focused boolean
 function Diff:report_shown(focused)
   local proposal = self.proposal

@@ -3,7 +3,7 @@
 local api = vim.api
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
-local buffers = require("claude-code.editor.diff.buffers")
+local patch = require("claude-code.editor.documents.patch")
 
 ---@class claude-code.HunkCursor
 ---@field private proposal claude-code.Proposal
@@ -107,7 +107,7 @@ function HunkCursor:put_back(hunk)
     -- A proposal without any text has a line in its buffer all the same.
     last = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "" and 1 or last
   end
-  buffers.close_undo_block(buf)
+  patch.break_undo(buf)
   api.nvim_buf_set_lines(buf, first, last, false, lines)
 end
 

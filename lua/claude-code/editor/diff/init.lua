@@ -116,6 +116,16 @@ function M.switch(step)
   end
 end
 
+---Fills a buffer of a diff again, which Neovim has emptied (`:edit!`): there is no file of its name to read.
+---@param buf integer
+function M.refill(buf)
+  for _, diff in ipairs(queue:all()) do
+    if vim.tbl_contains(diff.proposal:buffers(), buf) then
+      diff:refill(buf)
+    end
+  end
+end
+
 ---The executable is gone: nobody waits for an answer any more.
 function M.abandon()
   for _, diff in ipairs(queue:all()) do

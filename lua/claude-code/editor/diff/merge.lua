@@ -4,7 +4,7 @@ local api = vim.api
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
 local programs = require("claude-code.programs")
-local buffers = require("claude-code.editor.diff.buffers")
+local patch = require("claude-code.editor.documents.patch")
 
 local LABELS = { "your unsaved edits", "the file on disk", "Claude's proposal" }
 local CONFLICT = "<<<<<<< " .. LABELS[1]
@@ -180,7 +180,7 @@ end
 ---@param conflicts integer
 function Merge:apply(lines, conflicts)
   local buf = self.proposal.new_buf --[[@as integer]]
-  buffers.close_undo_block(buf)
+  patch.break_undo(buf)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   self.last = {
     undo = api.nvim_buf_call(buf, vim.fn.undotree).seq_cur,

@@ -148,7 +148,7 @@ function Proposal:buffers()
   return { self.old_buf, self.new_buf }
 end
 
----Fills one of its buffers again, which `:edit!` has emptied: there is no file of its name to read.
+---Fills one of its buffers again, as it was at first.
 ---@param buf integer
 function Proposal:refill(buf)
   buffers.fill(buf, buf == self.new_buf and self.proposed.lines or self.old.lines)

@@ -162,10 +162,6 @@ function Typed:follow(events)
   events:on("BufWriteCmd", function(_, args)
     self:on_write(args.match)
   end, { buffer = proposal.new_buf })
-  events:on("BufReadCmd", function(buf)
-    proposal:refill(buf)
-    self.watch:follow_edits()
-  end, { pattern = ("claude-code://%d/*"):format(proposal.id) })
   local previous = ""
   vim.on_key(function(key)
     if CLOSING_KEYS[previous .. key] and vim.fn.mode() == "n" then

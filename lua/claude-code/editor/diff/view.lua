@@ -159,6 +159,11 @@ function View:refresh()
   end
 end
 
+---Once the proposal's buffer has its text again.
+function View:follow_edits()
+  self.watch:follow_edits()
+end
+
 ---The bars alone: the cursor moved, or another diff waits.
 function View:show_bars()
   if self:is_open() and self.layout:is_intact() then

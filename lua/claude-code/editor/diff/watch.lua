@@ -30,9 +30,14 @@ local M = {}
 function M.start(view)
   local watch = setmetatable({ view = view, proposal = view.proposal, stops = {} }, Watch)
   local events = watch:start_events()
+  local columns, rows = vim.o.columns, vim.o.lines
   watch.stops.watchdog = timer.every(WATCHDOG_MS, function()
     watch:check_windows()
     watch:check_file()
+    if columns ~= vim.o.columns or rows ~= vim.o.lines then
+      columns, rows = vim.o.columns, vim.o.lines
+      view.layout:even_out()
+    end
     view:show_bars()
   end)
   watch.typed = typed.watch(watch, events)
@@ -137,15 +142,6 @@ function Watch:start_events()
       self:check_windows()
     end)
   end)
-  -- Later, as Claude's terminal and other plugins change sizes now.
-  events:on(
-    "VimResized",
-    vim.schedule_wrap(function()
-      if view:is_open() then
-        view.layout:even_out()
-      end
-    end)
-  )
   winbar.follow(events.id, function()
     view:show_bars()
   end)

@@ -164,12 +164,10 @@ local function apply(buf, hunk, change, by_line)
   end
 end
 
----Ends the undo step that is open: setting 'undolevels' does.
+---Ends the undo step that is open: the next edit can be undone by itself.
 ---@param buf integer
-local function break_undo(buf)
-  api.nvim_buf_call(buf, function()
-    vim.cmd("noautocmd let &l:undolevels = &l:undolevels")
-  end)
+function M.break_undo(buf)
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
 
 ---Makes the file's lines the buffer's, in one undo step. Throws what Neovim refuses (E565).
@@ -180,12 +178,12 @@ function M.apply(buf, change)
     return
   end
   local list, by_line = hunks(change)
-  break_undo(buf)
+  M.break_undo(buf)
   local views = save_views(buf)
   for i = #list, 1, -1 do
     apply(buf, list[i], change, by_line)
   end
-  break_undo(buf)
+  M.break_undo(buf)
   restore_views(buf, views)
 end
 
