@@ -23,8 +23,32 @@ const PROBLEMS: [options: string, message: string][] = [
     `binary.download: expected a boolean or "prompt", got "ask"`,
   ],
   [
+    `{ binary = { source = "system" } }`,
+    "binary.source: removed; binary.path names an executable, and dist/ goes before a download and $PATH",
+  ],
+  [
+    `{ terminal = { keys = { left = "<M-h>" } } }`,
+    "terminal.keys.left: removed; :help claude-code-terminal-keys shows how to map such a key yourself",
+  ],
+  [
+    `{ terminal = { float = { border = "single" } } }`,
+    "terminal.float: removed; terminal.size is the share of a float, too, and 'winborder' its border",
+  ],
+  [
+    `{ diff = { lsp = { enabled = false } } }`,
+    "diff.lsp: removed; in a diff the language servers of the file's own buffer answer, on lines that it has",
+  ],
+  [
+    `{ diff = { narrow_terminal = 30 } }`,
+    "diff.narrow_terminal: removed; Claude's terminal keeps its size beside a diff",
+  ],
+  [
     `{ diff = { layout = "horizontal" } }`,
     `diff.layout: expected one of "vertical", "tab", "inline" (one side above the other: "vertical", :set diffopt+=horizontal), got "horizontal"`,
+  ],
+  [
+    `{ selection = { max_bytes = 5 } }`,
+    "selection.max_bytes: removed; 100,000 bytes of a selection are sent",
   ],
   [`{ auto_start = "no" }`, `auto_start: expected "auto" or a boolean or a function, got "no"`],
   [
@@ -76,12 +100,36 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     });
   });
 
+  test("a renamed option is reported with its new name, a removed one with what to do", async () => {
+    const problems = await neovim.lua<string[]>(`
+      local renamed = { ["diff.old"] = "diff.layout", gone = "removed; use :Other instead" }
+      local _, problems = require("port").options.resolve(
+        { diff = { old = "tab" }, gone = true }, renamed)
+      return problems`);
+    expect(problems).toEqual([
+      "diff.old: renamed to diff.layout",
+      "gone: removed; use :Other instead",
+    ]);
+  });
+
   test("each default is one of an option, which accepts it", async () => {
     const wrong = await neovim.lua<string[]>(`
       local defaults = require("claude-code.config.defaults")
-      local options, problems = require("port").options.resolve(defaults)
+      local options, problems = require("port").options.resolve(defaults, {})
       return vim.deep_equal(options, defaults) and problems or { "others" }`);
     expect(wrong).toEqual([]);
+  });
+
+  test("every renamed option leads to an option, or says what to do", async () => {
+    const lost = await neovim.lua<string[]>(`
+      local config, known = require("port").config, {}
+      for _, option in ipairs(require("claude-code.config.options")) do
+        known[option.key] = true
+      end
+      return vim.iter(pairs(config.renamed)):filter(function(old, new)
+        return known[old] or not (known[new] or new:find(" "))
+      end):map(function(old) return old end):totable()`);
+    expect(lost).toEqual([]);
   });
 
   test("whoever follows an option is called when setup() changes it, and only then", async () => {

@@ -1,5 +1,26 @@
+local MAP_IT = "removed; :help claude-code-terminal-keys shows how to map such a key yourself"
+
 --- The options in effect.
 local M = {
+  --- Options that were renamed or removed: the new name, or a sentence that says what to do instead.
+  ---@type table<string, string>
+  renamed = {
+    ["binary.source"] = "removed; binary.path names an executable, and dist/ goes before a download and $PATH",
+    ["diff.lsp"] = "removed; in a diff the language servers of the file's own buffer answer, on lines that it has",
+    ["diff.narrow_terminal"] = "removed; Claude's terminal keeps its size beside a diff",
+    ["diagnostics.after_edit_deadline_ms"] = "removed; each edit waits for 1.5 seconds",
+    ["execute_code.default_language"] = "removed; python, or the first language, is it",
+    ["execute_code.max_output_bytes"] = "removed; 1 MB of each stream is kept",
+    ["execute_code.timeout_ms"] = "removed; code runs for 30 seconds at most",
+    log_events = "removed; clients other than the Claude CLI receive log_event",
+    ["review.accepted_is_reviewed"] = "removed; what you accepted in a diff is reviewed",
+    ["selection.max_bytes"] = "removed; 100,000 bytes of a selection are sent",
+    ["terminal.float"] = "removed; terminal.size is the share of a float, too, and 'winborder' its border",
+    ["terminal.keys.down"] = MAP_IT,
+    ["terminal.keys.left"] = MAP_IT,
+    ["terminal.keys.right"] = MAP_IT,
+    ["terminal.keys.up"] = MAP_IT,
+  },
   --- What cannot be used of the options that the last setup() was given.
   ---@type string[]
   problems = {},
@@ -20,7 +41,7 @@ local function resolve(given)
   if given == nil or (type(given) == "table" and next(given) == nil) then
     return vim.deepcopy(require("claude-code.config.defaults")), {}
   end
-  return require("claude-code.config.resolve").resolve(given)
+  return require("claude-code.config.resolve").resolve(given, M.renamed)
 end
 
 ---@param problems string[]

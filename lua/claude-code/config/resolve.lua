@@ -9,6 +9,7 @@ local M = {}
 
 ---@class claude-code.Check
 ---@field options table<string, claude-code.Option> by their keys
+---@field renamed table<string, string>
 ---@field resolved table has the defaults, and receives what is valid
 ---@field problems string[] receives a sentence for what is not valid
 
@@ -29,6 +30,10 @@ end
 ---@param key string unknown
 ---@return string problem
 local function unknown_option(state, key)
+  local instead = state.renamed[key]
+  if instead then
+    return (instead:find(" ") and "%s: %s" or "%s: renamed to %s"):format(key, instead)
+  end
   local names = vim.tbl_keys(state.options)
   for name in pairs(state.options) do
     table.insert(names, name:match("^(.*)%."))
@@ -80,15 +85,17 @@ end
 
 --- Merges what the user gave over the defaults.
 ---@param given any
+---@param renamed table<string, string> old names: the new name, or a sentence
 ---@return table resolved every option present; an invalid one has its default, or what `refused` says
 ---@return string[] problems one sentence per option that cannot be used
-function M.resolve(given)
+function M.resolve(given, renamed)
   local options = {}
   for _, option in ipairs(require("claude-code.config.options")) do
     options[option.key] = option
   end
   local defaults = require("claude-code.config.defaults")
-  local state = { options = options, resolved = vim.deepcopy(defaults), problems = {} }
+  local state =
+    { options = options, renamed = renamed, resolved = vim.deepcopy(defaults), problems = {} }
   check(state, given, defaults, "")
   return state.resolved, state.problems
 end
