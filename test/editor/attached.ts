@@ -126,6 +126,21 @@ export class Attached implements AsyncDisposable {
     return attached;
   }
 
+  /** The same, with the executable attached. */
+  static async attached(options: NeovimOptions): Promise<Attached> {
+    const attached = await Attached.asNew(options);
+    await attached.attach();
+    return attached;
+  }
+
+  /** The same, with main.txt in its window. */
+  static async opened(options: NeovimOptions, text: string): Promise<Attached> {
+    const attached = await Attached.asNew(options);
+    await attached.edit(attached.file("main.txt", text));
+    await attached.attach();
+    return attached;
+  }
+
   attach(): Promise<WireDelta> {
     return this.call<WireDelta>("attach", { channel: this.channel, contract: 1, version: "0.1.0" });
   }
@@ -140,6 +155,10 @@ export class Attached implements AsyncDisposable {
     if (error !== undefined)
       throw new Error(typeof error === "string" ? error : JSON.stringify(error));
     return value as T;
+  }
+
+  get main(): string {
+    return this.path("main.txt");
   }
 
   path(name: string): string {
@@ -193,6 +212,29 @@ export class Attached implements AsyncDisposable {
 
   async advance(ms: number): Promise<void> {
     await this.nvim.lua("ADVANCE(...)", ms);
+  }
+
+  /** Types the key that accepts. */
+  async accepts(id: number): Promise<void> {
+    await this.nvim.type("<CR>");
+    expect(await this.outcome(id)).toEqual({ id, outcome: "accepted" });
+    await this.cleared();
+  }
+
+  /** Types the key that rejects. */
+  async rejects(id: number): Promise<void> {
+    await this.nvim.type("q");
+    expect((await this.outcome(id)).outcome).toBe("rejected");
+    await this.cleared();
+  }
+
+  /** Waits until a message has these words. */
+  async says(words: string): Promise<void> {
+    await eventually(`"${words}"`, async () => expect(await this.messages()).toContain(words));
+  }
+
+  lines(buf = 0): Promise<string[]> {
+    return this.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf);
   }
 
   picture(): Promise<Picture> {

@@ -66,9 +66,7 @@ for (const version of NEOVIMS) {
       expect(await shown(a)).toBe(false);
       await a.nvim.type(end);
       await a.shown();
-      await eventually("the message", async () =>
-        (await a.messages()).includes(`main.txt waits ${until}`),
-      );
+      await a.says(`main.txt waits ${until}`);
       expect(a.ended).toEqual([]);
       expect(
         await a.nvim.lua('return vim.api.nvim_get_current_win() == require("port").diff_window()'),
@@ -76,9 +74,7 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua('return require("port").diff_text("new")')).toBe(NEW);
       if (keys === "qa") expect(await a.nvim.lua('return vim.fn.getreg("a")')).toBe("");
       if (keys === "<F2>") expect(await a.nvim.lua("return KEY")).toBe("q");
-      await a.nvim.type("<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-      await a.cleared();
+      await a.accepts(id);
     });
 
     test("no turn of the event loop is spent on waiting", async () => {
@@ -102,15 +98,11 @@ for (const version of NEOVIMS) {
       const before = await a.picture();
       await a.nvim.lua(FLOAT);
       const id = await a.propose(path, NEW);
-      await eventually("the message", async () =>
-        (await a.messages()).includes("]f or :Claude diff next shows it now"),
-      );
+      await a.says("]f or :Claude diff next shows it now");
       await a.nvim.type("]f");
       await a.shown();
       expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);
-      await a.nvim.type("q");
-      expect((await a.outcome(id)).outcome).toBe("rejected");
-      await a.cleared();
+      await a.rejects(id);
       expect(await a.nvim.lua("return vim.api.nvim_win_get_config(0).relative")).toBe("editor");
       await a.nvim.command("close");
       expect((await a.picture()).layout).toEqual(before.layout);

@@ -110,13 +110,11 @@ for (const version of NEOVIMS) {
     });
 
     test("a new file in a folder that does not exist, and one with an odd name", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.attach();
+      await using a = await Attached.attached({ version, ui: UI });
       for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua"]) {
         const id = await a.propose(a.path(name), "return 1\n");
         expect(await a.nvim.lua("return vim.bo.filetype")).toBe("lua");
-        await a.nvim.type("<CR>");
-        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+        await a.accepts(id);
       }
       expect(
         (
@@ -151,15 +149,13 @@ for (const version of NEOVIMS) {
             [type, true],
           ]),
         );
-        await a.nvim.type("q");
-        await a.outcome(id);
+        await a.rejects(id);
       }
       expect(await a.nvim.lua("return types")).toEqual([]);
     });
 
     test("a side too big for colours has none, the other one has them", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.attach();
+      await using a = await Attached.attached({ version, ui: UI });
       const [small, big] = ["return 1\n", `return "${"x".repeat(99)}"\n`.repeat(6_000)];
       const longLine = `return "${"x".repeat(20_000)}"\n`;
       const wide = `return "${"x".repeat(200)}"\n`.repeat(300);
@@ -183,9 +179,7 @@ for (const version of NEOVIMS) {
         await eventually("the colours", async () =>
           expect(await coloured()).toEqual([coloursOf.get(old), coloursOf.get(proposal)]),
         );
-        await a.nvim.type("q");
-        await a.outcome(id);
-        await a.cleared();
+        await a.rejects(id);
       }
     });
 
@@ -236,9 +230,7 @@ for (const version of NEOVIMS) {
       for (const command of [":w other.txt", ":w! other.txt", ":saveas other.txt"]) {
         await a.nvim.command("messages clear");
         await a.nvim.type(`${command}<CR>`);
-        await eventually(command, async () =>
-          (await a.messages()).includes("other.txt was not written: the proposal is written by"),
-        );
+        await a.says("other.txt was not written: the proposal is written by");
         expect(await a.messages()).not.toContain("stack traceback");
         await eventually("its name", () =>
           a.nvim.lua<boolean>("return vim.fn.bufname():find('^claude%-code://') ~= nil"),
@@ -270,8 +262,7 @@ for (const version of NEOVIMS) {
     test.each(["vertical", "inline"])(
       ":edit! in the %s layout: as proposed, as if new",
       async (layout) => {
-        await using a = await Attached.asNew({ version, ui: UI });
-        await a.attach();
+        await using a = await Attached.attached({ version, ui: UI });
         await a.diffLayout(layout);
         for (const name of ["a.lua", "a.py"]) {
           const path = a.file(name, "x = 1\ny = 1\nz = 1\n");
@@ -294,9 +285,7 @@ for (const version of NEOVIMS) {
           await bar("+1 −2");
           await a.nvim.type("u");
           await bar("+2 −2");
-          await a.nvim.type("<CR>");
-          expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-          await a.cleared();
+          await a.accepts(id);
         }
       },
     );
@@ -304,10 +293,9 @@ for (const version of NEOVIMS) {
     test.each(ENDS)(
       "the bar says what differs if no line does: %s",
       async (words, old, proposal) => {
-        await using a = await Attached.asNew({ version, ui: UI });
-        await a.attach();
+        await using a = await Attached.attached({ version, ui: UI });
         await a.propose(a.file("main.txt", old), proposal);
-        await eventually("the bar", async () => (await a.bar()).includes(words));
+        await a.barShows(words);
       },
     );
 
@@ -325,8 +313,7 @@ for (const version of NEOVIMS) {
         "",
         "x",
       ]);
-      await a.nvim.type("q");
-      expect((await a.outcome(id)).outcome).toBe("rejected");
+      await a.rejects(id);
     });
 
     test("unsaved edits: reported, kept, and no prompt after Claude wrote the file", async () => {
@@ -347,12 +334,10 @@ for (const version of NEOVIMS) {
       await a.nvim.type("<CR>");
       await a.outcome(id);
       writeFileSync(path, "two\n");
-      await eventually("the warning", async () => (await a.messages()).includes("changed on disk"));
+      await a.says("changed on disk");
       await a.nvim.command("checktime");
       expect(await a.mode()).toBe("n");
-      expect(await a.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf)).toEqual(
-        ["one", "mine"],
-      );
+      expect(await a.lines(buf)).toEqual(["one", "mine"]);
       const saved = await a.answer("document_save", { path });
       expect(saved.error).toContain("changed on disk");
       expect(a.read("main.txt")).toBe("two\n");
@@ -390,16 +375,13 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     ["one change in a big file: side by side", bigger, bigger.replace("49\n", "49!\n"), true],
     ["small ones in a big file: side by side", old, old.replaceAll("4\n", "4!\n"), true],
   ])("%s", async (_what, before, after, isSideBySide) => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    await a.attach();
+    await using a = await Attached.attached({ version, ui: UI });
     const id = await a.propose(a.file("big.txt", before), after);
     await a.barShows("hunk 1/");
     expect(await a.nvim.lua("return vim.wo.diff")).toBe(isSideBySide);
     const message = "shown inline: the change is too big for diff mode";
     expect((await a.messages()).includes(message)).toBe(!isSideBySide);
-    await a.nvim.type("q");
-    await a.outcome(id);
-    await a.cleared();
+    await a.rejects(id);
   });
 
   const many = lines("old", 19_999);
@@ -413,14 +395,11 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     ["a new file", "big.txt", "", many],
     ["code", "big.lua", code, code.replace("f(7)", "g(7)")],
   ])("%s: shown without a long pause", async (_what, name, before, after) => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    await a.attach();
+    await using a = await Attached.attached({ version, ui: UI });
     // The first diff loads what all need.
     const first = await a.propose(a.file("small.txt", "old\n"), "new\n");
     await a.barShows("hunk 1/1");
-    await a.nvim.type("q");
-    await a.outcome(first);
-    await a.cleared();
+    await a.rejects(first);
     let longest = Number.POSITIVE_INFINITY;
     // Other processes take Neovim's time, too: the least disturbed run counts.
     for (let run = 0; run < 3 && longest >= LONGEST_MS; run++) {
@@ -430,9 +409,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
       // The colours of the last hunks come later.
       await Bun.sleep(100);
       longest = Math.min(longest, await computed());
-      await a.nvim.type("q");
-      await a.outcome(id);
-      await a.cleared();
+      await a.rejects(id);
     }
     expect(longest).toBeLessThan(LONGEST_MS);
   });
@@ -452,8 +429,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
   );
 
   test("hidden characters of which thousands share a cell: marked once, with some of their codes", async () => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    await a.attach();
+    await using a = await Attached.attached({ version, ui: UI });
     // For each of them its cell was looked for: minutes.
     const id = await a.propose(a.file("main.txt", "x\n"), `x${"\u034f".repeat(30_000)}\u200by\n`);
     await a.barShows("hunk 1/1");
@@ -464,8 +440,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
         return mark[4].virt_text and mark[4].virt_text[1][1] or "as Neovim shows it"
       end, vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true }))`);
     expect(marks).toEqual(["<034f>".repeat(10), "as Neovim shows it"]);
-    await a.nvim.type("q");
-    await a.outcome(id);
+    await a.rejects(id);
   });
 
   test.each([
@@ -473,8 +448,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     ["too many lines", "x\n".repeat(20_001), "more than 20000 lines"],
     ["a line that is too long", "x".repeat(250_001), "a line of more than 250 KB"],
   ])("%s on either side: refused, and a message says so", async (_what, big, limit) => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    await a.attach();
+    await using a = await Attached.attached({ version, ui: UI });
     const buffers = "return #vim.api.nvim_list_bufs()";
     const before = await a.nvim.lua(buffers);
     const problem = `main.txt is too big for a diff (${limit})`;
@@ -492,8 +466,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
   });
 
   test("a file that becomes too big while its diff waits: the bar says so, and nothing is read", async () => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    await a.attach();
+    await using a = await Attached.attached({ version, ui: UI });
     const path = a.file("main.txt", "one\n");
     const id = await a.propose(path, "two\n");
     await a.barShows("hunk 1/1");
@@ -508,23 +481,19 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     writeFileSync(path, "three\n");
     await eventually("the new text", async () => (await a.nvim.lua<string[]>(old))[0] === "three");
     expect(await a.nvim.lua<string>(bar)).not.toContain("too big");
-    await a.nvim.type("q");
-    await a.outcome(id);
+    await a.rejects(id);
   });
 
   test("of a line of 3,000 bytes what is far to the right has no colours, as all of it would be looked at", async () => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    await a.attach();
+    await using a = await Attached.attached({ version, ui: UI });
     const id = await a.propose(a.file("main.py", ""), `x = [${"1, ".repeat(1_000)}]\n`);
     await eventually("the colours", () => a.nvim.lua<boolean>("return vim.fn.synID(1, 6, 1) > 0"));
     expect(await a.nvim.lua("return vim.fn.synID(1, 2706, 1)")).toBe(0);
-    await a.nvim.type("q");
-    await a.outcome(id);
+    await a.rejects(id);
   });
 
   test("of a deleted line its beginning is shown", async () => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    await a.attach();
+    await using a = await Attached.attached({ version, ui: UI });
     await a.propose(a.file("tabs.txt", `${"\t".repeat(200_000)}\n`), "x\n");
     await a.barShows("hunk 1/1");
     const shown = await a.nvim.lua<string>(`
@@ -550,14 +519,10 @@ describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version)
     await a.attach();
     const path = a.file("main.py", "if a:\n    b()\n");
     const id = await a.propose(path, proposed);
-    await eventually("the message", async () =>
-      (await a.messages()).includes("shown inline: 'diffopt' hides changes of white space"),
-    );
+    await a.says("shown inline: 'diffopt' hides changes of white space");
     expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(1);
     await a.barShows("hunk 1/1");
-    await a.nvim.type("q");
-    await a.outcome(id);
-    await a.cleared();
+    await a.rejects(id);
     // What it does not hide is shown side by side.
     await a.propose(path, "if a:\n    c()\n");
     expect(await a.nvim.lua("return vim.wo.diff")).toBe(true);
@@ -567,8 +532,7 @@ describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version)
 
 for (const version of BOTH_NEOVIMS) {
   test(`${version.name}: both sides have their colours from where the file's own buffer has them`, async () => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    await a.attach();
+    await using a = await Attached.attached({ version, ui: UI });
     const path = a.file("main.lua", "return 1\n");
     const canParseInSteps = await a.nvim.lua<boolean>("return vim.fn.has('nvim-0.11') == 1");
     const sourceIs = async (wanted: string) => {
@@ -582,9 +546,7 @@ for (const version of BOTH_NEOVIMS) {
           end, { buffers.old, buffers.new })`),
         ).toEqual([wanted, wanted]),
       );
-      await a.nvim.type("q");
-      await a.outcome(id);
-      await a.cleared();
+      await a.rejects(id);
     };
     await sourceIs("lua");
     const buf = await a.edit(path);

@@ -265,8 +265,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       expect((await bars(a))[0]).toContain(`${WARNING} hidden characters, line 2 `),
     );
     expect(await screenOf(a)).toContain("^@if<202e>^@x");
-    await a.nvim.type("<CR>");
-    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    await a.accepts(id);
   });
 
   test.each([
@@ -304,8 +303,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
         return vim.tbl_map(function(win) return vim.wo[win].conceallevel end,
           require("port").diff_windows())`);
       expect(new Set(levels)).toEqual(new Set([0]));
-      await a.nvim.type("q");
-      await a.outcome(id);
+      await a.rejects(id);
       await eventually("its own value", () =>
         a.nvim.lua<boolean>("return vim.wo.conceallevel == 2"),
       );

@@ -63,18 +63,14 @@ for (const version of BOTH_NEOVIMS) {
         expect(
           await a.nvim.lua("return { vim.bo[...].bufhidden, vim.bo[...].modified }", buf),
         ).toEqual(["", false]);
-        expect(
-          await a.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf),
-        ).toEqual(["one", "two", "three"]);
+        expect(await a.lines(buf)).toEqual(["one", "two", "three"]);
         expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
       });
     }
 
     test("the executable closes it: no diff_ended, counted once", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       const id = await a.propose(path, NEW);
       expect(await a.call("diff_close", { ids: [id, 99] })).toBe(1);
       expect(await a.call("diff_close", { ids: [id] })).toBe(0);
@@ -83,20 +79,16 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test(":qa rejects before Neovim is gone", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       const id = await a.propose(path, NEW);
       a.nvim.request("nvim_input", [":qa<CR>"]).catch(() => {});
       expect((await a.outcome(id)).outcome).toBe("rejected");
     });
 
     test("an edited proposal comes back as lines, an unedited one without", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       const first = await a.propose(path, NEW);
       await a.nvim.type("ggdd");
       await a.nvim.type("<CR>");

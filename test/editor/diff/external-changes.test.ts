@@ -59,8 +59,7 @@ for (const version of NEOVIMS) {
         await a.nvim.type("<CR>");
         await says("then accept again");
         expect(a.ended).toEqual([]);
-        await a.nvim.type("<CR>");
-        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+        await a.accepts(id);
       });
     }
 
@@ -111,8 +110,7 @@ for (const version of NEOVIMS) {
       expect(await side(a, "old")).toBe(SAVED);
       await a.nvim.type("<CR>");
       expect(a.ended).toHaveLength(1);
-      await a.nvim.type("<CR>");
-      expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
+      await a.accepts(first);
     });
 
     test("one that was never shown is no less careful", async () => {
@@ -133,14 +131,12 @@ for (const version of NEOVIMS) {
       const path = a.file("main.txt", OLD);
       const id = await a.propose(path, NEW);
       utimesSync(path, 1, 1);
-      await a.nvim.type("<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.accepts(id);
       const other = await a.propose(path, NEW);
       rmSync(path);
       await barsHave(a, "(new file)");
       expect(await side(a, "old")).toBe("\n");
-      await a.nvim.type("q");
-      await a.outcome(other);
+      await a.rejects(other);
     });
 
     test("who is about to accept gets the time to look", async () => {

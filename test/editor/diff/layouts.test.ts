@@ -9,27 +9,55 @@ setDefaultTimeout(60_000);
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 100\n", "LINE 100\n").replace("line 150\n", "");
 const UI = { width: 143, height: 47 };
-const LAYOUTS = ["horizontal", "tab", "inline"] as const;
+/** Room for diffs in the place of most windows; room.test.ts has those that need a tab page. */
+const WIDE = { width: 300, height: 90 };
+const LAYOUTS = ["vertical", "horizontal", "tab", "inline"] as const;
 
 /** Windows as a user may have them; each leaves the current window as the diff finds it. */
 const WINDOWS: [name: string, make: string][] = [
-  ["one window, scrolled", `vim.cmd("normal! 150Gzt3l")`],
+  ["one window, cursor and scroll in the middle", `vim.cmd("normal! 150Gzt3l")`],
   [
-    "odd sizes, 'equalalways'",
+    "four windows of odd sizes",
     `vim.cmd("split other.txt | vsplit third.txt | wincmd j | 17split | wincmd t")
-     vim.cmd("vertical resize 31 | resize 9")`,
+     vim.cmd("vertical resize 31 | resize 9")
+     vim.cmd("normal! G")`,
+  ],
+  [
+    "two windows on the file",
+    `vim.cmd("split") vim.cmd("normal! 77Gzb") vim.cmd("wincmd w") vim.cmd("normal! 7G")`,
+  ],
+  [
+    "the file in another window",
+    `vim.cmd("vnew") vim.api.nvim_buf_set_lines(0, 0, -1, false, { "unnamed" })`,
   ],
   ["the file in no window", `vim.cmd("edit other.txt")`],
   ["two tab pages", `vim.cmd("tabnew third.txt") vim.cmd("split")`],
   ["'nohidden' and unsaved edits", `vim.o.hidden = false vim.cmd("normal! 5Gdd60G")`],
   ["'bufhidden' is wipe, folds", `vim.bo.bufhidden = "wipe" vim.cmd("10,20fold | normal! 32G")`],
+  [
+    "an odd option and manual folds",
+    `vim.wo.foldmethod = "manual" vim.cmd("10,20fold | 30,35fold") vim.wo.number = true
+     vim.wo[0][0].wrap = false vim.wo.winbar = "mine" vim.cmd("normal! 32G")`,
+  ],
+  [
+    "scrolled sideways and a jump list",
+    `vim.wo.wrap = false vim.cmd("normal! 10Gyy40GP99G12G") vim.cmd("edit other.txt | buffer main.txt")`,
+  ],
+  [
+    "a quickfix list in front",
+    `vim.fn.setqflist({ { filename = "other.txt", lnum = 1, text = "x" } }) vim.cmd("copen 5")`,
+  ],
   ["only a terminal", `vim.cmd("enew | terminal cat") vim.cmd("bwipeout! main.txt")`],
-  ["only a file tree", `vim.cmd("enew") vim.bo.buftype = "nofile" vim.wo.winfixwidth = true`],
-  ["a quickfix list in front", `vim.fn.setqflist({{ filename = "other.txt" }}) vim.cmd("copen 5")`],
+  ["a terminal beside the file", `vim.cmd("vsplit | terminal cat") vim.cmd("vertical resize 50")`],
+  [
+    "only a file tree",
+    `vim.cmd("enew") vim.bo.buftype = "nofile" vim.bo.filetype = "tree" vim.wo.winfixwidth = true`,
+  ],
   [
     "a float in front",
     `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`,
   ],
+  ["a window pinned to its buffer", `vim.wo.winfixbuf = true`],
   [
     "another plugin's diff",
     `vim.cmd("edit other.txt | diffthis | vert diffsplit third.txt | wincmd b")`,
@@ -38,13 +66,18 @@ const WINDOWS: [name: string, make: string][] = [
     "another plugin's diff beside the file",
     `vim.cmd("split other.txt | diffthis | vert diffsplit third.txt | wincmd b")`,
   ],
+  ["a preview and a help window", `vim.cmd("pedit other.txt | help") vim.cmd("wincmd p")`],
+  [
+    "folds by expression and diff options of one's own",
+    `vim.wo.foldmethod = "indent" vim.opt.diffopt:append("algorithm:histogram")`,
+  ],
 ];
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     for (const [name, make] of WINDOWS) {
       test(`${name}: all comes back from each layout`, async () => {
-        await using a = await Attached.asNew({ version, ui: UI });
+        await using a = await Attached.asNew({ version, ui: WIDE });
         const path = a.file("main.txt", OLD);
         a.file("other.txt", OLD);
         a.file("third.txt", OLD);
@@ -73,10 +106,8 @@ for (const version of NEOVIMS) {
     }
 
     test("where each layout puts its sides", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       const places = {
         vertical: ["row", 1],
         horizontal: ["col", 1],
@@ -90,16 +121,13 @@ for (const version of NEOVIMS) {
           place,
         );
         await a.barShows(/ main\.txt (?:\(proposed\) )? ?hunk 1\/2 .*q reject {2}<CR> accept$/);
-        await a.nvim.type("q");
-        await a.outcome(id);
+        await a.rejects(id);
       }
     });
 
     test("the first change stands among its neighbours, diff after diff", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       await a.configure(`{ diff = { layout = "vertical" } }`);
       for (let i = 0; i < 4; i++) {
         const id = await a.propose(path, NEW);
@@ -107,8 +135,7 @@ for (const version of NEOVIMS) {
         // The lines above the neighbours are one fold.
         const top = `return { vim.fn.line("w0"), vim.fn.foldclosedend(1), vim.fn.line(".") }`;
         expect(await a.nvim.lua(top)).toEqual([1, 93, 100]);
-        await a.nvim.type("q");
-        await a.outcome(id);
+        await a.rejects(id);
       }
     });
 
@@ -130,11 +157,9 @@ for (const version of NEOVIMS) {
           1,
           false,
         ]);
-        await eventually("the message", async () => (await a.messages()).includes("shown inline"));
+        await a.says("shown inline");
         await a.barShows("q reject  <CR> accept");
-        await a.nvim.type("<CR>");
-        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-        await a.cleared();
+        await a.accepts(id);
         expect(await a.picture()).toEqual(before);
       }
     });
@@ -185,17 +210,14 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: a :q that comes to nothing leaves no window behind", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       await a.configure(`{ diff = { layout = "inline" } }`);
       const id = await a.propose(path, NEW);
       const windows = () => a.nvim.lua<number>("return #vim.api.nvim_list_wins()");
       await a.nvim.command("doautocmd QuitPre");
       await eventually("one window", async () => (await windows()) === 1);
-      await a.nvim.type("<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.accepts(id);
     });
 
     test("inline: deleted lines, additions and changes, kept true while edited", async () => {
@@ -258,8 +280,7 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: a deleted line has one colour to the window's edge", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.attach();
+      await using a = await Attached.attached({ version, ui: UI });
       await a.configure(`{ diff = { layout = "inline" } }`);
       await a.propose(a.file("a.lua", "return 1\nlocal x\n"), "local x\n");
       const line = await a.nvim.lua<[string, string][]>(`
@@ -274,8 +295,7 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: of a changed line, both forms show what changed", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.attach();
+      await using a = await Attached.attached({ version, ui: UI });
       await a.configure(`{ diff = { layout = "inline" } }`);
       await a.propose(a.file("a.lua", "\tlocal x = 1 -- so\n"), "\tlocal total = 1 -- so\n");
       const line = await a.nvim.lua<[string, string][]>(`
@@ -324,12 +344,11 @@ for (const version of NEOVIMS) {
     );
 
     test("inline: an edited line that begins with half a character", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.attach();
+      await using a = await Attached.attached({ version, ui: UI });
       await a.configure(`{ diff = { layout = "inline" } }`);
       await a.propose(a.file("main.txt", "one\ntwo\n"), "one\nTWO\n");
       await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne' })");
-      await eventually("the figures", async () => (await a.bar()).includes("+2 −2"));
+      await a.barShows("+2 −2");
       // What is new in the line is that byte, and no more.
       expect(
         await a.nvim.lua(`
@@ -357,19 +376,15 @@ for (const version of NEOVIMS) {
     });
 
     test(":edit! brings the proposal back as it was proposed, in each layout", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       for (const layout of ["vertical", "inline"]) {
         await a.diffLayout(layout);
         const id = await a.propose(path, NEW);
         await a.nvim.type("10dd:e!<CR>");
-        await eventually("the figures", async () => (await a.bar()).includes("+1 −2"));
+        await a.barShows("+1 −2");
         if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR><C-w>l");
-        await a.nvim.type("<CR>");
-        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-        await a.cleared();
+        await a.accepts(id);
       }
     });
   });

@@ -69,9 +69,7 @@ for (const version of NEOVIMS) {
           await a.nvim.type(keys);
           await a.waits();
           expect(a.ended).toEqual([]);
-          await eventually("a message", async () =>
-            (await a.messages()).includes("main.txt waits: ]f or :Claude diff next"),
-          );
+          await a.says("main.txt waits: ]f or :Claude diff next");
           expect(await a.mode()).toBe("n");
           expect(await file(a)).toBe(wanted);
           expect(await a.nvim.lua("return { vim.v.errmsg, vim.wo.winbar, vim.wo.diff }")).toEqual([
@@ -113,9 +111,7 @@ for (const version of NEOVIMS) {
       );
       await a.nvim.type("<C-w>o");
       await a.waits();
-      await eventually("a message", async () =>
-        (await a.messages()).includes("a proposed change of src/beta/index.ts waits"),
-      );
+      await a.says("a proposed change of src/beta/index.ts waits");
     });
 
     test("accepted hunks are accepted still", async () => {
@@ -168,15 +164,11 @@ for (const version of NEOVIMS) {
       await a.waits();
       expect(await a.nvim.lua("return require('port').statusline.get().diffs")).toBe(1);
       await a.nvim.command("Claude diff accept");
-      await eventually("a hint", async () =>
-        (await a.messages()).includes("not on screen: :Claude diff shows it"),
-      );
+      await a.says("not on screen: :Claude diff shows it");
       expect(a.ended).toHaveLength(1);
       await a.nvim.command("Claude diff previous");
       await a.shown();
-      await a.nvim.type("<CR>");
-      expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
-      await a.cleared();
+      await a.accepts(first);
     });
 
     test("CTRL-^ and :buffer go back to the diff itself", async () => {
@@ -189,9 +181,7 @@ for (const version of NEOVIMS) {
       await a.shown();
       await a.barShows("main.txt");
       expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(2);
-      await a.nvim.type("<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-      await a.cleared();
+      await a.accepts(id);
       expect(await file(a)).toBe("third.txt");
     });
 
@@ -214,9 +204,7 @@ for (const version of NEOVIMS) {
       await a.propose(path, NEW);
       await a.nvim.type("<C-w>o");
       await a.waits();
-      await eventually("a message", async () =>
-        (await a.messages()).includes("main.txt waits: :Claude diff next"),
-      );
+      await a.says("main.txt waits: :Claude diff next");
       expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toContain("mine");
     });
 

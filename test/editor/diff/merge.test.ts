@@ -184,17 +184,12 @@ for (const version of NEOVIMS) {
     });
 
     test("nothing to merge is said", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       const id = await a.propose(path, NEW);
       await a.nvim.type("gm");
-      await eventually("the message", async () =>
-        (await a.messages()).includes("no unsaved edits"),
-      );
-      await a.nvim.type("<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.says("no unsaved edits");
+      await a.accepts(id);
     });
 
     test("in the inline layout, hunks dropped after the merge", async () => {
@@ -207,7 +202,7 @@ for (const version of NEOVIMS) {
       const id = await a.propose(path, NEW);
       await a.barShows("without your unsaved edits");
       await a.nvim.type("gm");
-      await eventually("the bar", async () => (await a.bar()).includes("with your unsaved edits"));
+      await a.barShows("with your unsaved edits");
       await a.nvim.type("gggr<CR>");
       const end = await a.outcome(id);
       expect(rebuild(NEW, end.lines ?? [], end.newline)).toBe(MERGED.replace("ONE", "one"));

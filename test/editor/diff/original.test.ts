@@ -98,9 +98,7 @@ for (const version of BOTH_NEOVIMS)
         expect(await shownFloat(a)).toBe("line 4 of the file"),
       );
       expect(await a.nvim.lua("return asked")).toEqual([["main.txt", 4, 2]]);
-      await a.nvim.type("q");
-      expect((await a.outcome(id)).outcome).toBe("rejected");
-      await a.cleared();
+      await a.rejects(id);
       expect(await a.nvim.lua<number>("return #vim.api.nvim_list_wins()")).toBe(1);
       expect(await a.nvim.lua("return #vim.lsp.get_clients()")).toBe(1);
       expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
@@ -209,9 +207,7 @@ for (const version of BOTH_NEOVIMS)
       const id = await a.propose(other, NEW);
       await a.shown();
       expect(await keysOf(a)).toEqual([]);
-      await a.nvim.type("q");
-      await a.outcome(id);
-      await a.cleared();
+      await a.rejects(id);
       await a.propose(path, NEW);
       await a.shown();
       expect(await keysOf(a)).toEqual(["K", "gd", "grr"]);

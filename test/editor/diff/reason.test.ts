@@ -67,8 +67,7 @@ function rejectingWithReason(version: NeovimVersion) {
   test("diff.keys.reject_with_reason names other keys", async () => {
     const { a, id } = await proposed();
     await using _a = a;
-    await a.nvim.type("q");
-    await a.outcome(id);
+    await a.rejects(id);
     await a.configure(`{ diff = { keys = { reject_with_reason = "<Space>r" } } }`);
     const second = await a.propose(a.path("main.txt"), "three\n");
     await a.nvim.type("<Space>rno<CR>");

@@ -232,8 +232,7 @@ for (const version of BOTH_NEOVIMS) {
       const id = await a.propose(a.path("a.txt"), NEW);
       await a.shown();
       await a.decidable();
-      await a.nvim.type("<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.accepts(id);
     });
   });
 }

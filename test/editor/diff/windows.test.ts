@@ -11,97 +11,8 @@ const NEW = OLD.replace("line 100\n", "LINE 100\n");
 // Room for diffs in the place of most windows; room.test.ts has those that need a tab page.
 const UI = { width: 300, height: 90 };
 
-/** Windows as a user may have them; each leaves the current window as the diff finds it. */
-const LAYOUTS: { name: string; make: string; focus?: boolean }[] = [
-  { name: "one window, cursor and scroll in the middle", make: `vim.cmd("normal! 150Gzt3l")` },
-  {
-    name: "four windows of odd sizes, 'equalalways' on",
-    make: `vim.o.equalalways = true
-      vim.cmd("split other.txt | vsplit third.txt | wincmd j | 17split | wincmd t")
-      vim.cmd("vertical resize 31 | resize 9")
-      vim.cmd("normal! G")`,
-  },
-  {
-    name: "two windows on the file",
-    make: `vim.cmd("split") vim.cmd("normal! 77Gzb") vim.cmd("wincmd w") vim.cmd("normal! 7G")`,
-  },
-  {
-    name: "the file is shown in another window",
-    make: `vim.cmd("vnew") vim.api.nvim_buf_set_lines(0, 0, -1, false, {"unnamed"})`,
-  },
-  { name: "the file is in no window", make: `vim.cmd("edit other.txt")` },
-  { name: "a second tab page", make: `vim.cmd("tabnew third.txt") vim.cmd("split")` },
-  { name: "'nohidden' and unsaved edits", make: `vim.o.hidden = false vim.cmd("normal! 5Gdd60G")` },
-  { name: "'bufhidden' is wipe", make: `vim.bo.bufhidden = "wipe"` },
-  {
-    name: "an odd option and manual folds",
-    make: `vim.wo.foldmethod = "manual" vim.cmd("10,20fold | 30,35fold") vim.wo.number = true vim.wo[0][0].wrap = false vim.wo.winbar = "mine" vim.cmd("normal! 32G")`,
-  },
-  {
-    name: "scrolled sideways and a jump list",
-    make: `vim.wo.wrap = false vim.cmd("normal! 10Gyy40GP99G12G") vim.cmd("edit other.txt | buffer main.txt")`,
-  },
-  {
-    name: "a quickfix list",
-    make: `vim.fn.setqflist({{ filename = "other.txt", lnum = 1, text = "x" }}) vim.cmd("copen 5")`,
-  },
-  { name: "only a terminal", make: `vim.cmd("enew | terminal cat") vim.cmd("bwipeout! main.txt")` },
-  {
-    name: "a terminal beside the file",
-    make: `vim.cmd("vsplit | terminal cat") vim.cmd("vertical resize 50")`,
-  },
-  {
-    name: "only a file tree",
-    make: `vim.cmd("enew") vim.bo.buftype = "nofile" vim.bo.filetype = "tree" vim.wo.winfixwidth = true`,
-  },
-  {
-    name: "a float in front",
-    make: `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`,
-  },
-  { name: "a window pinned to its buffer", make: `vim.wo.winfixbuf = true` },
-  {
-    name: "another plugin's diff",
-    make: `vim.cmd("edit other.txt | diffthis | vert diffsplit third.txt | wincmd b")`,
-  },
-  {
-    name: "a preview and a help window",
-    make: `vim.cmd("pedit other.txt | help") vim.cmd("wincmd p")`,
-  },
-  {
-    name: "folds by expression and diff options of one's own",
-    make: `vim.wo.foldmethod = "indent" vim.opt.diffopt:append("algorithm:histogram")`,
-  },
-];
-
 for (const version of NEOVIMS) {
   describe(version.name, () => {
-    for (const layout of LAYOUTS) {
-      test(`${layout.name}: all comes back`, async () => {
-        await using a = await Attached.asNew({ version, ui: UI });
-        const path = a.file("main.txt", OLD);
-        a.file("other.txt", OLD);
-        a.file("third.txt", OLD);
-        await a.edit(path);
-        await a.nvim.lua(layout.make);
-        await a.attach();
-        await a.nvim.command("redraw");
-        const before = await a.picture();
-        for (const key of ["<CR>", "q", "remote"]) {
-          const id = await a.propose(path, NEW);
-          const during = await a.picture();
-          expect(during.layout).not.toEqual(before.layout);
-          if (key === "remote") await a.call("diff_close", { ids: [id] });
-          else {
-            await a.nvim.type(key);
-            await a.outcome(id);
-          }
-          await a.cleared();
-          expect([key, await a.picture()]).toEqual([key, before]);
-          expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
-        }
-      });
-    }
-
     test("a float that was open before and has gone since: sizes come back all the same", async () => {
       await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", OLD);
@@ -115,19 +26,15 @@ for (const version of NEOVIMS) {
           { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`);
       const id = await a.propose(path, NEW);
       await a.nvim.lua("vim.api.nvim_win_close(..., true)", float);
-      await a.nvim.type("q");
-      await a.outcome(id);
-      await a.cleared();
+      await a.rejects(id);
       const sizes = (picture: typeof before) =>
         picture.windows.map(({ win, width, height }) => ({ win, width, height }));
       expect(sizes(await a.picture())).toEqual(sizes(before));
     });
 
     test("both sides stand at the first change, with the old text left and the new right", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       await a.propose(path, NEW);
       const sides = await a.nvim.lua<[string, number, boolean][]>(`
         return vim.tbl_map(function(win)
@@ -149,16 +56,12 @@ for (const version of NEOVIMS) {
       await a.attach();
       const id = await a.propose(path, NEW);
       await a.nvim.lua("vim.api.nvim_buf_delete(..., { force = true })", buf);
-      await a.nvim.type("q");
-      expect((await a.outcome(id)).outcome).toBe("rejected");
-      await a.cleared();
+      await a.rejects(id);
     });
 
     test("the proposal is wiped out after a diff whose old side was closed: no error", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       for (const keys of ["<C-w>h:q<CR>", ":bwipeout!<CR>"]) {
         const id = await a.propose(path, NEW);
         await a.nvim.type(keys);
@@ -173,10 +76,8 @@ for (const version of NEOVIMS) {
     });
 
     test("others get an event for each buffer that goes, to forget what they kept of it", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       await a.nvim.lua(`
         WIPED = {}
         vim.api.nvim_create_autocmd("BufWipeout", {
@@ -188,17 +89,13 @@ for (const version of NEOVIMS) {
           return vim.startswith(vim.api.nvim_buf_get_name(buf), "claude-code://")
         end, vim.api.nvim_list_bufs())`);
       expect(ours).toHaveLength(2);
-      await a.nvim.type("q");
-      await a.outcome(id);
-      await a.cleared();
+      await a.rejects(id);
       expect(await a.nvim.lua("table.sort(WIPED) return WIPED")).toEqual(ours);
     });
 
     test("the user went to another tab page: the focus stays there", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       const before = await a.picture();
       const id = await a.propose(path, NEW);
       await a.nvim.command("tabnew");
@@ -223,18 +120,14 @@ for (const version of NEOVIMS) {
       const terminal = await a.nvim.lua("return vim.api.nvim_get_current_win()");
       const id = await a.propose(path, NEW);
       await eventually("normal mode", async () => (await a.mode()) === "n");
-      await a.nvim.type("<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-      await a.cleared();
+      await a.accepts(id);
       expect(await a.nvim.lua("return vim.api.nvim_get_current_win()")).toBe(terminal);
       await eventually("terminal mode", async () => (await a.mode()) === "t");
     });
 
     test("insert mode: a diff of that very file waits, and shows afterwards", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       await a.nvim.type("ihello");
       const id = await a.propose(path, NEW);
       await a.nvim.type(" you");
@@ -242,9 +135,7 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(1);
       await a.nvim.type("<Esc>");
       await a.shown();
-      await a.nvim.type("q");
-      await a.outcome(id);
-      await a.cleared();
+      await a.rejects(id);
       expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("hello youline 1");
     });
 
@@ -267,10 +158,8 @@ for (const version of NEOVIMS) {
     });
 
     test("visual mode, a pending operator, a command line and its window: nothing moves", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const path = a.main;
       await a.holdClock();
       for (const [keys, mode, leave] of [
         ["vj", "v", "<Esc>"],
@@ -288,9 +177,7 @@ for (const version of NEOVIMS) {
         expect(during.mode).toEqual(mode);
         await a.nvim.type(leave);
         await a.shown();
-        await a.nvim.type("q");
-        expect((await a.outcome(id)).outcome).toBe("rejected");
-        await a.cleared();
+        await a.rejects(id);
       }
     });
 
@@ -357,8 +244,7 @@ for (const version of NEOVIMS) {
       expect(await a.picture()).toEqual(before);
       await a.nvim.command("set winminheight=1 winheight=1");
       const id = await a.propose(path, NEW);
-      await a.nvim.type("q");
-      expect((await a.outcome(id)).outcome).toBe("rejected");
+      await a.rejects(id);
     });
 
     test("no room for one that had to wait: it and those behind it are answered", async () => {
@@ -372,9 +258,7 @@ for (const version of NEOVIMS) {
       for (const path of paths) ids.push(await a.propose(path, NEW));
       await a.nvim.type("<Esc>");
       for (const id of ids) expect((await a.outcome(id)).outcome).toBe("rejected");
-      await eventually("the reason", async () =>
-        (await a.messages()).includes("the change of b.txt was"),
-      );
+      await a.says("the change of b.txt was");
       await a.cleared();
     });
 

@@ -147,9 +147,7 @@ for (const version of NEOVIMS) {
       a.file("new/folder/saved.txt", "two\n");
       await shows(a, saved, "two");
       rmSync(a.path("new/folder/saved.txt"));
-      await eventually("the message", async () =>
-        expect(await a.messages()).toContain("saved.txt was deleted"),
-      );
+      await a.says("saved.txt was deleted");
       await a.edit(a.file("before.txt", "one\n"));
       mkdirSync(a.path("renamed"));
       await a.nvim.command("saveas renamed/main.txt");
@@ -197,9 +195,7 @@ for (const version of NEOVIMS) {
       await shows(a, buf, "two");
       for (const name of ["1.txt", "2.txt", "3.txt"]) await a.edit(a.file(name, "one\n"));
       for (const name of ["1.txt", "2.txt", "3.txt"]) rmSync(a.path(name));
-      await eventually("one message", async () =>
-        expect(await a.messages()).toContain("3 open files were deleted on disk"),
-      );
+      await a.says("3 open files were deleted on disk");
     });
 
     const BEGIN_AND_END: [why: string, begin: string, end: string][] = [
@@ -361,7 +357,7 @@ for (const version of NEOVIMS) {
       await using a = await withClient();
       const buf = await a.edit(a.file("src/main.txt", "one\n"));
       rmSync(a.path("src"), { recursive: true });
-      await eventually("the message", async () => expect(await a.messages()).toContain("deleted"));
+      await a.says("deleted");
       mkdirSync(a.path("src"));
       a.file("src/main.txt", "two\n");
       await a.nvim.command("doautocmd FocusGained");

@@ -50,7 +50,7 @@ for (const version of BOTH_NEOVIMS) {
         await a.call("document_open", { path, front, select_to_eol: false });
         await a.call("document_open", { path, front, select_to_eol: false });
         const text = `main.txt is open in another Neovim (process ${other.nvim.process.pid}): opened read-only; close it there, then :e`;
-        await eventually("the message", async () => expect(await a.messages()).toContain(text));
+        await a.says(text);
         expect((await a.messages()).split(text).length).toBe(2);
         expect(await asks(a)).toBe(false);
         expect(await state(a)).toEqual([front ? "main.txt" : "notes.txt", front]);
@@ -82,10 +82,8 @@ for (const version of BOTH_NEOVIMS) {
       const { a, other, path } = opened;
       await crash(other);
       await a.call("document_open", { path, front: false, select_to_eol: false });
-      await eventually("the message", async () =>
-        expect(await a.messages()).toContain(
-          "main.txt has a swap file of an editor that crashed: opened read-only; :e offers to recover it",
-        ),
+      await a.says(
+        "main.txt has a swap file of an editor that crashed: opened read-only; :e offers to recover it",
       );
       expect(await asks(a)).toBe(false);
       // Not typed: while a command is typed the mode is that of the question in 0.12.

@@ -102,6 +102,23 @@ onEachNeovim((session) => {
   const mapped = (key = "ga") =>
     lua<boolean>(`return vim.fn.maparg(..., "n", false, true).buffer == 1`, key);
 
+  /** Returns once Neovim has said, or not, what there is to review. */
+  const endTurn = () =>
+    lua(`
+      local timer = require("claude-code.lib.timer")
+      local once, waits = timer.once, 0
+      timer.once = function(_, callback)
+        waits = waits + 1
+        return once(1, function()
+          callback()
+          waits = waits - 1
+        end)
+      end
+      require("claude-code.lib.events").emit("ActivityChanged", { activity = "idle" })
+      timer.once = once
+      assert(waits > 0, "nothing waits for the end of the turn")
+      assert(vim.wait(20000, function() return waits == 0 end, 1))`);
+
   /** Two hunks in a, one in b; c is new, d deleted. */
   async function changed(): Promise<void> {
     for (const name of ["a", "b", "d"]) write(name, TEN);
@@ -572,7 +589,7 @@ onEachNeovim((session) => {
       review.keys.keep, review.keys.undo = { "gk", "gz" }, false`);
     await changed();
     await nvim().command(`edit ${at("a")}`);
-    await lua(`require("claude-code.lib.events").emit("ActivityChanged", { activity = "idle" })`);
+    await endTurn();
     await review("Claude review");
     expect(await lua("return vim.fn.maparg('gr', 'n', false, true).buffer == 1")).toBe(false);
     await eventually("the keys", () => mapped("gz"));
@@ -583,8 +600,6 @@ onEachNeovim((session) => {
       vim.api.nvim_create_namespace("claude-code.review"), 0, -1, {})`;
     await eventually("no signs", async () => (await lua<number>(marks)) === 0);
     expect(await lua("return vim.b.claude_code_review")).toBeNull();
-    // The message about a turn comes 400 ms after its end.
-    await Bun.sleep(500);
     expect(await said()).toEqual([]);
     await option(`review.signs, review.message, review.keys = "always", true, BEFORE`);
   });
@@ -637,7 +652,7 @@ onEachNeovim((session) => {
     for (const keys of Object.keys(longer)) {
       for (const key of keys) {
         await nvim().type(key);
-        await Bun.sleep(50);
+        await Bun.sleep(15);
       }
     }
     expect(await lua("return _G.called")).toEqual(Object.keys(longer));
@@ -1203,18 +1218,18 @@ onEachNeovim((session) => {
   });
 
   test("a turn that ends with changes says so, once", async () => {
-    const ends = () =>
-      lua(`require("claude-code.lib.events").emit("ActivityChanged", { activity = "idle" })`);
     await eventually("the executable's first report", () =>
       lua<boolean>(`return require("claude-code.editor.review.client").summary() ~= nil`),
     );
     await changed();
-    await ends();
+    await eventually("Neovim's count", () =>
+      lua<boolean>(`return require("claude-code.editor.review").count() == 5`),
+    );
+    await endTurn();
     await eventually("a message", async () => {
       expect(await said()).toEqual(["5 changes in 4 files to review: :Claude review"]);
     });
-    await ends();
-    await Bun.sleep(600);
+    await endTurn();
     expect(await said()).toHaveLength(1);
   });
 });

@@ -71,6 +71,12 @@ const PUBLIC = [
 
 onBothNeovims(
   (session) => {
+    /** Lets the debounce time end in Neovim's own clock, and every frame that is under way arrive. */
+    const settled = async () => {
+      await session.neovim.lua("vim.wait(35)");
+      await session.known();
+    };
+
     beforeEach(() => session.reset());
 
     const isPrivate = (path: string) =>
@@ -216,7 +222,7 @@ onBothNeovims(
         expect(JSON.stringify(said)).not.toContain("diary");
         await neovim.type("<Esc>");
       }
-      await Bun.sleep(100);
+      await settled();
       const received = JSON.stringify(client.received.slice(length));
       expect(received).not.toContain("very-secret-value");
       expect(received).not.toContain("diary");
@@ -292,7 +298,7 @@ onBothNeovims(
         await eventually("the public file", async () =>
           JSON.stringify(await client.call("getOpenEditors")).includes("main.lua"),
         );
-        await Bun.sleep(150);
+        await settled();
         const said = JSON.stringify([answers, client.received]);
         expect(said).not.toContain(name);
         expect(said).not.toContain("link.txt");

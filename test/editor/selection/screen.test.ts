@@ -12,6 +12,9 @@ import { NEOVIMS } from "../../support/toolchain";
  * Selecting as users do, in a real terminal with Neovim's own screen: keys in one burst, faster
  * than the debounce, and the mouse. A client on the socket sees what Claude would see.
  */
+/** Longer than the keys of one burst are apart. */
+const DEBOUNCE_MS = 100;
+const setup = `{ selection = { debounce_ms = ${DEBOUNCE_MS} } }`;
 const TEXT = "one two three\nfour five six\nseven eight nine\n";
 
 for (const version of NEOVIMS) {
@@ -29,7 +32,7 @@ for (const version of NEOVIMS) {
       }
       file = join(project, "main.txt");
       await writeFile(file, TEXT);
-      neovim = await Neovim.start({ version, project, home, files: [file] });
+      neovim = await Neovim.start({ version, project, home, files: [file], setup });
       const lock = await eventually("a lock file", async () => {
         const [found] = await lockFiles(home);
         return found ?? (false as const);
@@ -62,7 +65,7 @@ for (const version of NEOVIMS) {
         expect(last()).toMatchObject({ text, filePath: file, selection });
         return true;
       });
-      await neovim.lua("vim.wait(310) return true");
+      await neovim.lua(`vim.wait(${DEBOUNCE_MS + 10}) return true`);
       await client.json("getOpenEditors");
       expect(last()).toMatchObject({ text, selection });
     }
