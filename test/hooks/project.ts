@@ -48,6 +48,9 @@ export class Project implements AsyncDisposable {
     await neovim.lua(LINTER);
     const project = new Project(neovim, folder);
     await eventually("the registry", () => project.registered().length > 0);
+    // The executable is in the registry a moment before Neovim follows what is written.
+    const attached = "return require('port').channel.is_attached()";
+    await eventually("the executable", () => neovim.lua<boolean>(attached));
     return project;
   }
 
@@ -97,6 +100,14 @@ export class Project implements AsyncDisposable {
       { typescript: TYPESCRIPT_OPTIONS },
       this.folder,
     );
+  }
+
+  /**
+   * A server that has just begun is asked again after a moment, and not after 0.7 s: such pauses are most
+   * of what an answer takes.
+   */
+  async askAgainSoon(): Promise<void> {
+    await this.neovim.lua("require('port').language_ready.REPEAT_MS = 50");
   }
 
   hook(

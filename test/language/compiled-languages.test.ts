@@ -328,6 +328,7 @@ describe.each(NEOVIMS)("clangd, gopls and rust-analyzer with $name", (version) =
     world = await LanguageProject.open(version, () => SERVERS, { ...CLANGD, ...CPP, ...GO, ...RS });
     world.project.write("compile_commands.json", database(world.project.folder));
     for (const path of ["src/main.cpp", "cmd/cmd.go", "rust/lib.rs"]) await ready(world, path);
+    await world.project.askAgainSoon();
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
@@ -448,6 +449,7 @@ test("clangd without a compilation database: what uses the word is opened, and a
   const files = { ...CLANGD, ...CPP, "compile_flags.txt": "-xc++\n-Iinclude\n" };
   await using world = await LanguageProject.open(NEWEST, () => SERVERS, files);
   await ready(world, "src/main.cpp");
+  await world.project.askAgainSoon();
   const args = { symbol: "total", path: "src/main.cpp" };
   const text = await world.answer("find_references", args);
   expect(text).toContain("include/shape.h\n  8 double total(");
@@ -467,6 +469,7 @@ test("clangd that takes a header for C: the prototype it misses is named, and no
   const files = { ...CLANGD, ...CPP, "compile_flags.txt": "-Iinclude\n" };
   await using world = await LanguageProject.open(NEWEST, () => SERVERS, files);
   await ready(world, "src/main.cpp");
+  await world.project.askAgainSoon();
   const args = { symbol: "total", path: "src/main.cpp" };
   const missed = "cpp did not list include/shape.h:8";
   expect(await world.answer("find_references", args)).toEndWith(`${WITHOUT_DATABASE}; ${missed}`);

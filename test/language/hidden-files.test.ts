@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../support/eventually";
+import { later } from "../support/later";
 import { NEOVIMS } from "../support/neovim";
 import { LanguageProject, scripted } from "./world";
 
@@ -24,9 +25,6 @@ const HIDDEN = `
   end
   table.sort(names)
   return names`;
-
-/** As if so many ms had gone by, for all that asks what time it is. */
-const LATER = "local now, ms = vim.uv.now, ... vim.uv.now = function() return now() + ms end";
 
 describe.each(NEOVIMS)("files that language servers need with $name", (version) => {
   let world: LanguageProject;
@@ -78,9 +76,9 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     await world.answer("find_symbol", { symbol: "alpha", path: "one.txt" });
     await world.answer("find_symbol", { symbol: "beta", path: "two.txt" });
     expect(await hidden()).toEqual(["defs.txt", "one.txt", "two.txt"]);
-    await neovim.lua(LATER, 9 * 60_000);
+    await later(neovim, 9 * 60_000);
     await world.answer("find_symbol", { symbol: "beta", path: "two.txt" });
-    await neovim.lua(LATER, 2 * 60_000);
+    await later(neovim, 2 * 60_000);
     // The timer itself is not moved; a file that is loaded begins it again.
     await world.answer("find_symbol", { symbol: "delta", path: "three.txt" });
     await eventually("what is old is gone", async () => {

@@ -77,6 +77,7 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
         ),
       ),
     );
+    await world.project.askAgainSoon();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

@@ -24,8 +24,10 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
   beforeAll(async () => {
     world = await LanguageProject.open(version, (at) => ({ text: scripted(at, "utf-8") }), FILES);
     await world.project.neovim.lua(
-      `local ready = require("port").language_ready
-       ready.BUSY_MS, ready.REPEAT_MS, ready.MOST_EMPTY_MS = 300, 50, 300`,
+      `local port = require("port")
+       local ready = port.language_ready
+       ready.BUSY_MS, ready.REPEAT_MS, ready.MOST_EMPTY_MS = 100, 20, 100
+       port.language_files.ATTACH_MS = 100`,
     );
   });
   afterAll(() => world[Symbol.asyncDispose]());

@@ -32,6 +32,7 @@ export class EditedProject implements AsyncDisposable {
     const answering = [process.execPath, join(import.meta.dir, "answering-server.ts"), answers];
     for (const [name, text] of Object.entries(files)) project.write(name, text);
     await project.serve({ ...servers, text: answering });
+    await project.askAgainSoon();
     await project.neovim.lua(
       `_G.notes = {}
       vim.notify = function(text) table.insert(_G.notes, text) end`,

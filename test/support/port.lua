@@ -20,6 +20,7 @@ local MODULES = {
   float = "claude-code.messages.float",
   glob = "claude-code.editor.privacy.glob",
   install = "claude-code.install",
+  language_files = "claude-code.editor.language.files",
   language_ready = "claude-code.editor.language.request",
   language_servers = "claude-code.editor.diagnostics.servers",
   launch = "claude-code.terminal.launch",

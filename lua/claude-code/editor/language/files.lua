@@ -14,9 +14,8 @@ local writes = require("claude-code.editor.diagnostics.writes")
 
 ---@type claude-code.BackgroundOptions
 local OPTIONS = { most_bytes = 1024 * 1024, keep_ms = 10 * 60 * 1000 }
----A configuration may look for the project's root first, with a program even, and then start its
----server. Where no server came for a file type, it is waited for no longer than a moment.
-local ATTACH_MS, ATTACH_AGAIN_MS = 3000, 150
+---Where no server came for a file type, it is waited for no longer than a moment.
+local ATTACH_AGAIN_MS = 150
 local INITIALIZE_MS = 10000
 
 ---In one notification.
@@ -24,7 +23,11 @@ local MOST_FILES = 1000
 ---FileChangeType (LSP 3.17).
 local TYPES = { created = 1, changed = 2, deleted = 3 }
 
-local M = {}
+local M = {
+  ---A configuration may look for the project's root first, with a program even, and then start its
+  ---server.
+  ATTACH_MS = 3000,
+}
 
 local without_server = {} ---@type table<string, true> file types
 
@@ -56,7 +59,7 @@ end
 ---@return claude-code.Failure?
 function M.wait_for_servers(buf, is_new)
   local filetype = vim.bo[buf].filetype
-  local attach_ms = is_new and (without_server[filetype] and ATTACH_AGAIN_MS or ATTACH_MS) or 0
+  local attach_ms = is_new and (without_server[filetype] and ATTACH_AGAIN_MS or M.ATTACH_MS) or 0
   local attached = task.wait_for(function()
     return #servers.of_buffer(buf) > 0
   end, attach_ms)
