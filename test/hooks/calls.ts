@@ -1,14 +1,17 @@
 import { eventually } from "../support/eventually";
 import type { Project } from "./project";
 
-/** The names of the executable's calls. */
+/** The names of the executable's calls, and how many of those that wait have begun to. */
 const COUNT = `
   local editor = require("port").dispatcher
   local call = editor.call
-  _G.calls = {}
+  _G.calls, _G.waiting = {}, 0
   editor.call = function(method, params)
     table.insert(_G.calls, method)
-    return call(method, params)
+    local answer = call(method, params)
+    -- Before that Neovim may do other things: a call from here would come too early.
+    _G.waiting = _G.waiting + (method == "when_settled" and 1 or 0)
+    return answer
   end`;
 
 /** What programs of Claude ask a Neovim, from the start on or from the last `forget`. */
@@ -21,7 +24,7 @@ export class Calls {
   }
 
   async forget(): Promise<void> {
-    await this.project.neovim.lua("_G.calls = {}");
+    await this.project.neovim.lua("_G.calls, _G.waiting = {}, 0");
   }
 
   list(): Promise<string[]> {
@@ -34,6 +37,7 @@ export class Calls {
 
   /** Waits until `count` programs wait for language servers. */
   async waiting(count = 1): Promise<void> {
-    await eventually("who waits", async () => (await this.of("when_settled")) >= count);
+    const begun = () => this.project.neovim.lua<number>("return _G.waiting");
+    await eventually("who waits", async () => (await begun()) >= count);
   }
 }

@@ -8,7 +8,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -99,7 +99,13 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     );
   const edit = (text: string) => project.edit(name, text, session);
   const stop = (prompt: string) => project.stop({ ...session, prompt_id: prompt });
-  const started = () => eventually("the server", () => existsSync(join(control, "answered")));
+  /** Waits until Neovim knows that the server indexes. */
+  const indexing = () =>
+    eventually("the server", () =>
+      project.neovim.lua<boolean>(`
+        local client = vim.lsp.get_clients()[1]
+        return client ~= nil and require("port").language_servers.busy_with(client.id) == "indexing"`),
+    );
   const status = () => project.neovim.lua<string>("return require('claude-code').statusline()");
   const notified = () => project.neovim.lua<string[]>("return _G.notified");
 
@@ -179,12 +185,15 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   }
 
   test("starting for longer than a report may take: it is waited for", async () => {
-    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 100000");
     hold("starting");
     await edit("WRONG one\n");
     const stopped = stop("one");
     await kept();
-    await Bun.sleep(50);
+    await project.neovim.lua(`
+      local now = vim.uv.hrtime
+      vim.uv.hrtime = function() return now() + 150000 * 1e6 end
+      require("port").pending_reports.review()`);
     release("starting");
     expect((await stopped).reason).toContain("WRONG one");
   });
@@ -194,7 +203,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     async (state) => {
       hold(state);
       await edit("WRONG one\nWRONG two\n");
-      if (state === "indexing") await started();
+      if (state === "indexing") await indexing();
       const unknown = `diagnostics of ${name} unknown (scripted is still ${state})`;
       expect(await stopAfterAll("one")).toEqual({ ...GO, systemMessage: unknown });
       expect(await status()).toContain(`, ${unknown}`);
@@ -334,7 +343,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   test("it ends before it reports: unknown", async () => {
     hold("indexing");
     await edit("WRONG one\n");
-    await started();
+    await indexing();
     const stopped = stop("one");
     await kept();
     hold("crash");
@@ -363,7 +372,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   test("it ends, and starts again while Claude stops: it is waited for", async () => {
     hold("indexing");
     await edit("WRONG one\n");
-    await started();
+    await indexing();
     hold("starting");
     const ended = () => project.neovim.lua<boolean>("return #vim.lsp.get_clients() == 0");
     hold("crash");
@@ -384,6 +393,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       end })`);
     hold("indexing");
     await edit("WRONG one\n");
+    await indexing();
     const { reason } = await stopAfterAll("one");
     expect(reason).toContain("linted");
     expect(reason).toContain(
@@ -394,7 +404,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   test("get_session_diagnostics says what is unknown", async () => {
     hold("indexing");
     await edit("WRONG one\n");
-    await started();
+    await indexing();
     const client = new Client({ name: "claude", version: "1.0.0" });
     const env = isolatedEnv(project.neovim.home);
     const options = { command: EXECUTABLE, args: ["mcp"], cwd: project.folder, env };

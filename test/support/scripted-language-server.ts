@@ -6,9 +6,8 @@
  *   indexing   progress ($/progress), and no diagnostics, while it is there
  *   silent     no diagnostics while it is there, and no word why
  *   crash      ends at once
- *   answered   written by the server, once `initialize` is answered
  */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { receive, send } from "./lsp-stdio";
 
@@ -34,7 +33,6 @@ async function answer({ id, method }: Message): Promise<void> {
   await gone("starting");
   const textDocumentSync = { openClose: true, change: 1, save: true };
   send({ id, result: { capabilities: { textDocumentSync } } });
-  writeFileSync(join(folder, "answered"), "");
 }
 
 let texts = Promise.resolve();

@@ -27,15 +27,16 @@ end
 ---@param limit number by uv.now()
 ---@return claude-code.Answer? nil if the asker is gone
 local function wait_for_answer(params, ask, limit)
-  local deadline, pause = uv.now() + params.timeout_ms, math.min(BEGIN_MS, params.timeout_ms)
+  local deadline = uv.now() + params.timeout_ms
+  local look_at = uv.now() + math.min(BEGIN_MS, params.timeout_ms)
   local changes = pending.changes()
   local answer ---@type claude-code.Answer?
   repeat
     -- Neovim gets its turn, also where the question itself loads files, which are such changes.
-    task.sleep(math.min(LOAD_STEP_MS, pause))
+    task.sleep(math.min(LOAD_STEP_MS, look_at - uv.now()))
     task.wait_for(function()
       return pending.changes() ~= changes
-    end, pause)
+    end, look_at - uv.now())
     changes = pending.changes()
     answer = channel.is_open(params.channel) and ask() or nil
     local value, now = answer and answer.value or {}, uv.now()
@@ -43,8 +44,8 @@ local function wait_for_answer(params, ask, limit)
       deadline = math.min(now + params.timeout_ms, limit)
     end
     local step = (value.files or value.is_loading) and LOAD_STEP_MS or BUSY_STEP_MS
-    pause = math.min(deadline - now, value.is_busy and step or math.huge)
-  until not answer or is_settled(answer) or pause <= 0
+    look_at = math.min(deadline, value.is_busy and now + step or math.huge)
+  until not answer or is_settled(answer) or look_at <= now
   return answer
 end
 
