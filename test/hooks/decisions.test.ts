@@ -66,7 +66,8 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     const computed = await watchComputing(project.neovim);
     await project.neovim.lua(edited.replace(/vim.cmd.*/, ""), [huge], session.session_id);
     expect(await stop()).toEqual(blocked(60, 0));
-    expect(await computed()).toBeLessThan(LONGEST_MS);
+    // All at once they are more than 100 ms.
+    expect(await computed()).toBeLessThan(LONGEST_MS / 2);
   });
 
   const texts: [string, string, object][] = [

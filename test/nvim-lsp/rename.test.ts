@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, NEWEST } from "../support/neovim";
+import { NEOVIMS } from "../support/neovim";
 import { TSCONFIG } from "../support/typescript";
-import { EditedProject, PYTHON, TYPESCRIPT } from "./edits";
+import { EditedProject, TYPESCRIPT } from "./edits";
 
 /* Renames and code actions by real language servers, and how the user takes them back. */
 setDefaultTimeout(120_000);
@@ -276,31 +276,5 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     );
     await set(true);
     expect(edited.texts(NAMES)).toEqual(FILES);
-  });
-});
-
-describe(`Python with ${NEWEST.name}`, () => {
-  test("pyright renames in files that nobody has open", async () => {
-    await using edited = await EditedProject.open(
-      NEWEST,
-      {
-        "a.py": "def old(x):\n    return x\n",
-        "b.py": "from a import old\nprint('ä😀', old(1))\n",
-        // No server has this file: that it may use the symbol is no reason against the rename.
-        "c.pyx": "old(2)\n",
-      },
-      PYTHON,
-    );
-    const args = { path: "a.py", symbol: "old", new_name: "new" };
-    await eventually(
-      "the rename",
-      async () => {
-        expect(await edited.call("rename_symbol", args)).toContain(
-          "renamed old to new in 2 files, 3 places (python)",
-        );
-      },
-      100_000,
-    );
-    expect(edited.read("b.py")).toBe("from a import new\nprint('ä😀', new(1))\n");
   });
 });
