@@ -118,7 +118,7 @@ describe.each(BOTH_NEOVIMS)("nvim-lsp with $name", (version) => {
     await project.neovim.command(`edit ${link}`);
     using swapping = new DisposableStack();
     swapping.adopt(setInterval(swap, 1), clearInterval);
-    for (let round = 0; round < tries(40); round++) {
+    for (let round = 0; round < tries(40) || swaps <= 50; round++) {
       const answers = [
         await call(client, "get_diagnostics", { file_paths: [link] }),
         await call(client, "get_diagnostic_context", { file_path: link, line: 20 }),
@@ -128,7 +128,6 @@ describe.each(BOTH_NEOVIMS)("nvim-lsp with $name", (version) => {
       if (round % 2 === 0) await project.neovim.command("silent! checktime");
       else await project.neovim.command("silent! edit");
     }
-    expect(swaps).toBeGreaterThan(50);
   });
 
   test("of files that are open", async () => {
