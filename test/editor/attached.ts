@@ -214,6 +214,14 @@ export class Attached implements AsyncDisposable {
     await this.nvim.lua("ADVANCE(...)", ms);
   }
 
+  /** Waits for a diff while the clock goes on: what it waits for may end by an event, in its own time. */
+  async shownLater(): Promise<void> {
+    await eventually("a diff on screen", async () => {
+      await this.advance(1_000);
+      return this.nvim.lua<boolean>('return require("port").diff_shown()');
+    });
+  }
+
   /** Types the key that accepts. */
   async accepts(id: number): Promise<void> {
     await this.nvim.type("<CR>");

@@ -62,10 +62,10 @@ for (const version of NEOVIMS) {
         await eventually("terminal mode", async () => (await a.mode()) === "t");
       await a.holdClock();
       const id = await a.propose(path, NEW);
-      await a.advance(60_000);
+      await a.advance(1_000);
       expect(await shown(a)).toBe(false);
       await a.nvim.type(end);
-      await a.shown();
+      await a.shownLater();
       await a.says(`main.txt waits ${until}`);
       expect(a.ended).toEqual([]);
       expect(

@@ -177,7 +177,7 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
     await d.neovim.lua(`
       _G.saves = 0
       _G.saver = vim.uv.new_timer()
-      saver:start(0, 50, vim.schedule_wrap(function() saves = saves + 1 vim.cmd("silent! wall") end))
+      saver:start(0, 20, vim.schedule_wrap(function() saves = saves + 1 vim.cmd("silent! wall") end))
       return true`);
     for (const layout of ["vertical", "inline"]) {
       await configure(layout);
@@ -185,9 +185,9 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
       await terminal.waitFor("hunk 1/3");
       await terminal.type("GAmine");
       await terminal.press("Escape");
-      const enough = (await d.neovim.lua<number>("return saves")) + 10;
+      const enough = (await d.neovim.lua<number>("return saves")) + 5;
       await eventually(
-        "ten saves",
+        "five saves",
         async () => (await d.neovim.lua<number>("return saves")) > enough,
       );
       await terminal.waitFor("hunk");

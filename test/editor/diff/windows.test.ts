@@ -171,12 +171,12 @@ for (const version of NEOVIMS) {
         const before = await a.picture();
         expect(before.mode).toBe(mode);
         const id = await a.propose(path, NEW);
-        await a.advance(60_000);
+        await a.advance(1_000);
         const during = await a.picture();
         expect(during.layout).toEqual(before.layout);
         expect(during.mode).toEqual(mode);
         await a.nvim.type(leave);
-        await a.shown();
+        await a.shownLater();
         await a.rejects(id);
       }
     });

@@ -289,7 +289,8 @@ for (const version of NEOVIMS) {
         const shown = await texts();
         return files.filter((i) => shown[i] !== text);
       };
-      let written = Array.from({ length: count }, (_, i) => i);
+      // The last four of them are too many.
+      let written = Array.from({ length: 8 }, (_, i) => count - 1 - i);
       const moments = [
         () => a.nvim.command("doautocmd FocusGained"),
         () => a.nvim.command("new"),
@@ -311,19 +312,19 @@ for (const version of NEOVIMS) {
       }
     });
 
-    test("hundreds of files at once: Neovim answers while they are loaded, those on screen first", async () => {
+    test("many files at once: Neovim answers while they are loaded, those on screen first", async () => {
       await using a = await withClient();
-      const count = 300;
+      const count = 100;
       for (let i = 0; i < count; i++) a.file(`src/${i}.txt`, "one\n");
       await a.nvim.lua(
         `for i = 0, ... - 1 do vim.fn.bufload(vim.fn.bufadd("src/" .. i .. ".txt")) end
-         vim.cmd.edit("src/299.txt")
+         vim.cmd.edit("src/99.txt")
          ORDER, TURNS = {}, 0
          vim.api.nvim_create_autocmd("FileChangedShellPost", {
            callback = function(args) table.insert(ORDER, vim.fs.basename(args.file)) end,
          })
          vim.uv.new_timer():start(1, 1, function()
-           if ORDER[1] and #ORDER < 300 then TURNS = TURNS + 1 end
+           if ORDER[1] and #ORDER < 100 then TURNS = TURNS + 1 end
          end)`,
         count,
       );
@@ -334,7 +335,7 @@ for (const version of NEOVIMS) {
       await eventually("all", async () =>
         expect(await a.nvim.lua<number>("return #ORDER")).toBe(count),
       );
-      expect(await a.nvim.lua<string>("return ORDER[1]")).toBe("299.txt");
+      expect(await a.nvim.lua<string>("return ORDER[1]")).toBe("99.txt");
       expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(3);
     });
 
@@ -346,10 +347,13 @@ for (const version of NEOVIMS) {
       a.file("main.tmp", "two\n");
       renameSync(a.path("main.tmp"), a.path("main.txt"));
       await eventually("it waits", () => a.nvim.lua<boolean>("return WAITING() > 0"));
-      await a.advance(60_000);
+      await a.advance(1_000);
       expect(await line(a, buf)).toBe("one");
       await a.nvim.type("<Esc>");
-      await shows(a, buf, "two");
+      await eventually("the text", async () => {
+        await a.advance(1_000);
+        expect(await line(a, buf)).toBe("two");
+      });
       await noQuestion(a);
     });
 
