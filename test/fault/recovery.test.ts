@@ -182,7 +182,7 @@ describe("stopped and continued", () => {
     await using _ = neovim;
     process.kill(executable, "SIGSTOP");
     neovim.process.kill("SIGSTOP");
-    await Bun.sleep(1500);
+    await Bun.sleep(500);
     neovim.process.kill("SIGCONT");
     process.kill(executable, "SIGCONT");
     expect(await client.json("getOpenEditors")).toHaveProperty("tabs");

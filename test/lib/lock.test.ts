@@ -71,7 +71,7 @@ test("many take one over again and again: no two ever have it, and none is left"
       else writeFileSync(path, readFileSync(path, "utf8").replace(/^\\d+/, "${NOBODY}"));
     }`;
   const runs = Array.from({ length: 4 }, () => Bun.spawn([process.execPath, "-e", script]));
-  await Bun.sleep(2_000);
+  await Bun.sleep(1_000);
   writeFileSync(end as string, "");
   expect(await Promise.all(runs.map((run) => run.exited))).toEqual([0, 0, 0, 0]);
   expect(existsSync(both as string)).toBe(false);

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import type { Listed } from "../../src/review/service";
 import { eventually } from "../support/eventually";
 import { Recorded } from "./recorded";
+import { APART_MS } from "./state/actors";
 
 /* What the hooks of the compiled executable record, given what the genuine CLI gives them. */
 setDefaultTimeout(60_000);
@@ -314,9 +315,9 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     world.write("a.txt", "before\n");
     await world.prompt();
     await world.failing("true");
-    await Bun.sleep(120);
+    await Bun.sleep(APART_MS);
     world.write("b.txt", "between\n");
-    await Bun.sleep(120);
+    await Bun.sleep(APART_MS);
     await world.failing("echo x >> c.txt");
     await world.stop();
     world.write("c.txt", "after\n");
@@ -333,9 +334,9 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.failing("echo x >> c.txt");
     const moves = [["checkout -q other"], ["stash -q", "stash pop -q"], ["checkout -q -"]];
     for (const commands of moves) {
-      await Bun.sleep(120);
+      await Bun.sleep(APART_MS);
       world.git(...commands);
-      await Bun.sleep(120);
+      await Bun.sleep(APART_MS);
       await world.failing("true");
     }
     await world.stop();
@@ -350,9 +351,9 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
     await world.edit("a.txt", "two\n");
-    await Bun.sleep(120);
+    await Bun.sleep(APART_MS);
     world.write("a.txt", "mine\ntwo\n");
-    await Bun.sleep(120);
+    await Bun.sleep(APART_MS);
     const tool_name = how === "mcp" ? "mcp__files__write" : "Bash";
     const call = { tool_name, tool_use_id: "u", tool_input: { command: "x" }, duration_ms: 0 };
     await world.hook("pre-tool-use", call);

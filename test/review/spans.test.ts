@@ -6,7 +6,7 @@ import { JournalReader } from "../../src/review/journal/read";
 import { Recorder } from "../../src/review/record/recorder";
 import { Sessions } from "../../src/review/state/sessions";
 import { Recorded } from "./recorded";
-import { Actors } from "./state/actors";
+import { Actors, APART_MS } from "./state/actors";
 
 /* When a call of Claude's may have changed files. */
 
@@ -46,7 +46,7 @@ test("what another editor wrote after Esc, and before the next prompt, is the us
   using world = new Actors({ a: "one\n", b: "one\n" });
   await world.run("A", "interrupted", [() => world.write("a", "two\n")], []);
   says(world, process.pid, { status: "idle", statusUpdatedAt: Date.now() });
-  await Bun.sleep(120);
+  await Bun.sleep(APART_MS);
   world.write("b", "mine\n");
   world.turn("A");
   expect(await world.summary()).toEqual(["a changed 1>1@1"]);
@@ -71,7 +71,7 @@ test.each([
   claude.kill("SIGKILL");
   await claude.exited;
   world.compare();
-  await Bun.sleep(120);
+  await Bun.sleep(APART_MS);
   world.write("b", "mine\n");
   world.compare();
   expect(await world.summary()).toEqual([...expected]);
@@ -121,7 +121,7 @@ test("a deletion is the next call's, where the hook of that is late", async () =
   using world = new Actors({ a: "one\n", b: "one\n" });
   await world.run("A", "diff", [() => world.write("a", "two\n")], ["a"]);
   // Claude thinks about it.
-  await Bun.sleep(70);
+  await Bun.sleep(APART_MS);
   const started = Date.now();
   world.write("b", undefined);
   // Of the first call's begin, so late.

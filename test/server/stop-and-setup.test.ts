@@ -62,9 +62,9 @@ describe.each(NEOVIMS)("in $name", (version) => {
     // The executable waits for an answer when it is stopped.
     await neovim.lua(`
       require("claude-code").start()
-      vim.uv.sleep(1000)
+      vim.uv.sleep(500)
       require("claude-code").stop()
-      vim.uv.sleep(1000)`);
+      vim.uv.sleep(500)`);
     await eventually("the end in the log", () => logged(neovim).includes("Ending: "));
     expect(logged(neovim)).not.toContain("ERROR");
   });

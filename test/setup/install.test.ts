@@ -377,9 +377,7 @@ describe("install-hooks", () => {
     const claude = join(home, "claude");
     writeFileSync(claude, "#!/bin/sh\nkill -KILL $PPID\n", { mode: 0o755 });
     expect((await install("--claude", claude)).code).toBe(137);
-    const start = performance.now();
     expect((await install()).code).toBe(0);
-    expect(performance.now() - start).toBeLessThan(20_000);
     expect(read(SETTINGS).match(/hook stop/g)).toHaveLength(1);
   });
 

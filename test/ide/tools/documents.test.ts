@@ -258,7 +258,6 @@ onEachNeovim((session) => {
       const { client, neovim } = session;
       const path = spell(neovim.cwd);
       const paths = { old_file_path: path, new_file_path: path };
-      const start = performance.now();
       const answers = await Promise.all([
         client.call("openFile", { filePath: path }),
         client.call("saveDocument", { filePath: path }),
@@ -268,8 +267,6 @@ onEachNeovim((session) => {
         client.call("openDiff", { ...paths, new_file_contents: "x", tab_name: "x" }),
       ]);
       for (const { content } of answers) expect(content[0]?.text).toContain("too long");
-      await neovim.lua("return 1");
-      expect(performance.now() - start).toBeLessThan(1_000);
     });
 
     test("opens a file through a symlinked folder once, not twice", async () => {

@@ -6,7 +6,7 @@ import type { ToolCall } from "../../../src/review/record/tool-call";
 import { base64, World } from "./world";
 
 /** What a program wrote so long before or after a command of Claude's is told apart by its time. */
-const APART_MS = 70;
+export const APART_MS = 70;
 
 export type Texts = Record<string, string | undefined>;
 export type Seen = "never" | "before" | "between";

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { JournalReader } from "../../src/review/journal/read";
+import { temporaryFolder } from "../support/neovim";
+import { World } from "./state/world";
+
+/* Decisions of the review in processes that are killed; whoever imports this has the programs built for its tests. */
+
+/** The programs that are killed, each in one file: they start so often. */
+const programs = temporaryFolder();
+beforeAll(async () => {
+  const names = ["decide-once.ts", "compare-once.ts"];
+  const entrypoints = names.map((name) => join(import.meta.dir, name));
+  await Bun.build({ entrypoints, outdir: programs, target: "bun" });
+});
+afterAll(() => rmSync(programs, { recursive: true }));
+
+export const BEFORE = "1\n2\n3\n4\n5\n";
+export const USER = "user\n1\n2\n3\n4\n5\n";
+export const CLAUDE = "user\n1\nII\n3\n4\nV\n";
+
+/** Files by name; undefined: not there. */
+type Files = Record<string, string | undefined>;
+
+export interface Case {
+  name: string;
+  /** What stands there before Claude changes it to `claude`. */
+  files: Files;
+  claude: Files;
+  /** Claude's turn has not ended when `prepare` decides. */
+  waits?: boolean;
+  /** Decided before the one that is killed. */
+  prepare?: (world: World) => Promise<unknown>;
+  decide: (world: World) => [method: string, params: object];
+  done: Files;
+  /** Also allowed, of a decision about two files: Claude's text is there twice, and none is lost. */
+  between?: Files;
+}
+
+export const all = (world: World, ...names: string[]) => ({
+  files: names.map((name) => ({ path: world.path(name) })),
+});
+
+/** The undo that waits. */
+export function dueIn(world: World): { queued?: string } {
+  const { records } = new JournalReader(world.folder).read();
+  const queue = records.find(({ type }) => type === "queue");
+  const isDone = records.some((one) => one.type === "undo" && one.queued === queue?.id);
+  return queue && !isDone ? { queued: queue.id } : {};
+}
+
+const textsOf = (world: World, files: Files): Files =>
+  Object.fromEntries(Object.keys(files).map((name) => [name, world.read(name)]));
+
+/** The texts, and what waits for a review. */
+async function stateOf(world: World, files: Files) {
+  const { files: waiting, incomplete } = await world.list();
+  expect(incomplete).toEqual([]);
+  const entries = waiting.map(({ path, kind, hunks }) => {
+    return [path.slice(world.root.length + 1), kind, ...hunks.map(({ new: rows }) => rows)];
+  });
+  return { texts: textsOf(world, files), entries };
+}
+
+async function made({ files, claude, prepare, waits }: Case): Promise<World> {
+  const world = new World();
+  for (const [name, text] of Object.entries(files)) world.write(name, text);
+  world.prompt();
+  world.claude(claude);
+  if (!waits) world.stop();
+  await prepare?.(world);
+  return world;
+}
+
+/** Runs the decision in a process of its own. Returns whether it was killed. */
+function decideOnce(world: World, one: Case, killAt: number): Promise<boolean> {
+  const [method, params] = one.decide(world);
+  return runOnce(world, killAt, "decide-once.js", method, JSON.stringify(params));
+}
+
+export async function runOnce(
+  world: World,
+  killAt: number,
+  program: string,
+  ...args: string[]
+): Promise<boolean> {
+  const killer = join(import.meta.dir, "kill-at-step.ts");
+  const child = Bun.spawn(
+    [process.execPath, "--preload", killer, join(programs, program), world.root, ...args],
+    { env: { ...process.env, KILL_AT: String(killAt) }, stderr: "pipe" },
+  );
+  const problem = await new Response(child.stderr).text();
+  await child.exited;
+  if (child.signalCode === "SIGKILL") return true;
+  expect({ code: child.exitCode, problem }).toEqual({ code: 0, problem: "" });
+  return false;
+}
+
+/** Killed at each of its steps, a decision is made or not. */
+export async function isMadeOrNot(one: Case): Promise<void> {
+  const files = { ...one.files, ...one.claude };
+  let end: Awaited<ReturnType<typeof stateOf>>;
+  {
+    using world = await made(one);
+    await decideOnce(world, one, 0);
+    end = await stateOf(world, files);
+    expect(end.texts).toEqual(one.done);
+  }
+  let killed = true;
+  for (let step = 1; killed; step++) {
+    using world = await made(one);
+    const start = await stateOf(world, files);
+    killed = await decideOnce(world, one, step);
+    const now = await stateOf(world, files);
+    if (one.between && Bun.deepEquals(now.texts, one.between)) {
+      expect(now.entries).not.toEqual([]);
+    } else {
+      expect([start, end]).toContainEqual(now);
+    }
+    // A draft may be left, and no lock that stops the next decision.
+    const names = readdirSync(world.root).filter(
+      (name) => !/^\.claude-code-nvim\..*\.tmp$/.test(name),
+    );
+    expect(Object.keys(files)).toEqual(expect.arrayContaining(names));
+    if (!killed) expect(now).toEqual(end);
+    if (!Bun.deepEquals(now, start)) continue;
+    const [method, params] = one.decide(world);
+    await world.service.answer(method, params);
+    expect(await stateOf(world, files)).toEqual(end);
+  }
+}
