@@ -1,12 +1,15 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownProcess } from "../../src/lib/process";
 import { JournalReader } from "../../src/review/journal/read";
+import { RecordedProject } from "../../src/review/record/recorded-project";
 import { Recorder } from "../../src/review/record/recorder";
+import { snapshotFile } from "../../src/review/record/snapshot";
 import { Sessions } from "../../src/review/state/sessions";
 import { Recorded } from "./recorded";
 import { Actors, APART_MS } from "./state/actors";
+import { World } from "./state/world";
 
 /* When a call of Claude's may have changed files. */
 
@@ -133,4 +136,15 @@ test("a deletion is the next call's, where the hook of that is late", async () =
   const changes = recordsOf(world).filter((one) => one.type === "change");
   const deletions = changes.filter(({ files }) => files.some(({ path }) => path === "b"));
   expect(deletions.map(({ use }) => use)).toEqual(["u9"]);
+});
+
+test("a file that is removed between the look at it and the reading is gone", () => {
+  using world = new World();
+  world.write("a", "one\n");
+  const project = new RecordedProject(world.root);
+  spyOn(project.privacy, "isPrivate").mockImplementation(() => {
+    world.write("a", undefined);
+    return false;
+  });
+  expect(snapshotFile(project, "a")).toMatchObject({ content: { absent: true } });
 });

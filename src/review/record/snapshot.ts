@@ -102,7 +102,9 @@ export function snapshotFile(
     const mode = stats ? stats.mode & 0o777 : 0;
     return { content, stamp: stampOf(stats), mode, ...(symlink && { symlink }) };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOSPC") throw error;
-    return undefined;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOSPC") throw error;
+    // Removed between the look at it and the reading.
+    return code === "ENOENT" ? { content: { absent: true }, stamp: "", mode: 0 } : undefined;
   }
 }
