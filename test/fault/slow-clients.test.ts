@@ -1,13 +1,11 @@
 import { expect, test } from "bun:test";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { LIMITS, type Limits, WebSocketListener } from "../../src/transport/websocket";
-import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
+import { ROOT } from "../support/toolchain";
 
-/** The listener, mostly alone, with limits small enough to be reached: who is dropped, and who is not. */
+/** The listener alone, with limits small enough to be reached: who is dropped, and who is not. */
 const TOKEN = crypto.randomUUID();
 
 /** What a test opens ends with it. */
@@ -136,25 +134,32 @@ test.concurrent("more half-open connections than descriptors: clients are served
     console.log("platform skip: descriptors are counted by Linux's /proc");
     return;
   }
-  const binary = join(temporaryFolder(), "nvim");
-  const script = `#!/bin/sh\nulimit -n 200\nexec '${NEWEST.binary}' "$@"\n`;
-  writeFileSync(binary, script, { mode: 0o755 });
-  await using neovim = await TestNeovim.start({ version: { name: NEWEST.name, binary } });
-  const lock = await neovim.lock();
-  using early = await TestClient.open(lock);
-  const pid = await neovim.lua(`return require("claude-code").status().process_id`);
   await using opened = new AsyncDisposableStack();
-  for (let i = 0; i < 250; i++) {
-    const socket = connect(lock.port, "127.0.0.1");
+  const program = `
+    import { WebSocketListener } from "${ROOT}/src/transport/websocket";
+    const listener = new WebSocketListener(0);
+    const onConnect = (transport) => { transport.onMessage = () => transport.send("!"); };
+    listener.admit({ token: "${TOKEN}", onConnect });
+    console.log(listener.port);`;
+  const script = 'ulimit -n 100 && exec "$0" -e "$1"';
+  const child = Bun.spawn(["sh", "-c", script, process.execPath, program], { stdout: "pipe" });
+  opened.defer(async () => {
+    child.kill();
+    await child.exited;
+  });
+  const { value } = await child.stdout.getReader().read();
+  const port = Number(new TextDecoder().decode(value));
+  const early = await client(opened, port);
+  for (let i = 0; i < 150; i++) {
+    const socket = connect(port, "127.0.0.1");
     socket.on("error", () => {});
     opened.defer(() => void socket.destroy());
     if (i % 2 === 0) socket.write("POST / HTTP/1.1\r\nHost: ");
   }
   // As many as it may have.
-  await eventually("all its descriptors", () => readdirSync(`/proc/${pid}/fd`).length >= 195);
-  expect(await early.request("ping")).toEqual({});
-  using late = await TestClient.open(lock);
-  expect(await late.request("ping")).toEqual({});
+  await eventually("all its descriptors", () => readdirSync(`/proc/${child.pid}/fd`).length >= 95);
+  expect(await ask(early)).toBe("!");
+  expect(await ask(await client(opened, port))).toBe("!");
 }, 60_000);
 
 test("what may wait for one client is more than the longest message, and bounded", () => {

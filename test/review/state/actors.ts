@@ -20,6 +20,7 @@ export class Actors extends World {
   #prompts = 0;
   #lastCall = 0;
   #lastProgram = 0;
+  #lastEdit = 0;
   readonly #turns = new Map<string, string>();
   readonly #saved = new Map<string, string>();
   comparisons = 0;
@@ -100,8 +101,8 @@ export class Actors extends World {
     this.#lastProgram = Date.now();
   }
 
-  async #since(time: number): Promise<void> {
-    const left = time + APART_MS - Date.now();
+  async #since(time: number, ms = APART_MS): Promise<void> {
+    const left = time + ms - Date.now();
     if (left > 0) await Bun.sleep(left);
   }
 
@@ -120,6 +121,7 @@ export class Actors extends World {
       : { originalFile: shown, ...(shown === null && { type: "create" }) };
     const call = this.#call(session, by.tool, by.agent);
     new Recorder(this.root).change({ ...call, path: this.path(name), response }, true);
+    this.#lastEdit = Date.now();
   }
 
   /**
@@ -135,6 +137,8 @@ export class Actors extends World {
   ): Promise<void> {
     this.#works(session);
     await this.#since(this.#lastProgram);
+    // No two hooks run in one millisecond: of those nobody could say which came first.
+    await this.#since(this.#lastEdit, 3);
     const call = this.#call(session, how === "mcp" ? "mcp__x__write" : "Bash");
     const begun = new Recorder(this.root).begin(call);
     if (begun === "compare" && seen === "before") this.compare();
