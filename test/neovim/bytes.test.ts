@@ -95,11 +95,12 @@ onEachNeovim((session) => {
       vim.fn.mkdir(folder)
       vim.cmd.cd(vim.fn.fnameescape(folder))`);
     const path = session.path("d\uFFFDj\uFFFD vu");
-    const sent = await session.client.json("getWorkspaceFolders");
-    await session.neovim.command("cd ..");
-    expect(sent).toMatchObject({
-      folders: [{ path, name: "d\uFFFDj\uFFFD vu", uri: pathToFileURL(path).href }],
+    await eventually("the folder", async () => {
+      expect(await session.client.json("getWorkspaceFolders")).toMatchObject({
+        folders: [{ path, name: "d\uFFFDj\uFFFD vu", uri: pathToFileURL(path).href }],
+      });
     });
+    await session.neovim.command("cd ..");
   });
 
   test("text in Latin-1 of a binary buffer", async () => {
