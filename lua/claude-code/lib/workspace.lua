@@ -75,11 +75,11 @@ end
 ---@param listener fun()
 ---@return fun() cancel
 function M.on_change(listener)
-  local last = M.folders()
-  -- During LspDetach the client is still there, and several events come at once.
-  local compare_soon, cancel = require("claude-code.lib.timer").debounce(0, function()
+  local last, is_cancelled = M.folders(), false
+  -- During LspDetach the client is still there. Not by a timer: the next request has to find the new folders.
+  local compare_soon = vim.schedule_wrap(function()
     local folders = M.folders()
-    if not vim.deep_equal(folders, last) then
+    if not is_cancelled and not vim.deep_equal(folders, last) then
       last = folders
       listener()
     end
@@ -93,7 +93,7 @@ function M.on_change(listener)
     end
   end)
   return function()
-    cancel()
+    is_cancelled = true
     group:stop()
   end
 end
