@@ -2,16 +2,19 @@ import * as v from "valibot";
 
 /*
  * What Neovim sends for a review. Paths are absolute. `text` is a buffer's text as it would be
- * written, to the byte: with line ends, BOM and in the file's encoding, in base64. It is left out for a
- * file that no buffer has loaded: then the disk counts.
+ * written, to the byte: with line ends, BOM and in the file's encoding. Neovim sends it as last-text.ts
+ * says, or in base64. It is left out for a file that no buffer has loaded: then the disk counts.
  */
 
 const Path = v.string();
 const Text = v.optional(
-  v.pipe(
-    v.string(),
-    v.transform((text) => new Uint8Array(Buffer.from(text, "base64"))),
-  ),
+  v.union([
+    v.instance(Uint8Array),
+    v.pipe(
+      v.string(),
+      v.transform((text) => new Uint8Array(Buffer.from(text, "base64"))),
+    ),
+  ]),
 );
 const Id = v.string();
 const WithText = v.object({ path: Path, text: Text });
@@ -31,6 +34,8 @@ export const List = v.object({
   texts: v.optional(v.array(WithText), []),
   /** Files whose hunks are listed although there are too many in all. */
   expanded: v.optional(v.array(Path), []),
+  /** `version` of the answer that Neovim has: if it is the same, it gets Unchanged. */
+  known: v.optional(v.string()),
 });
 
 export const File = v.object({ ...Scope, path: Path, text: Text });

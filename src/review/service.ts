@@ -9,6 +9,7 @@ import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
 import { forgetIncomplete } from "./journal/folder";
 import type { Content } from "./journal/record";
+import { LastText } from "./last-text";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
 import { Projects } from "./projects";
 import { recordOverwritten } from "./record/known";
@@ -21,6 +22,7 @@ import {
   shownFile,
   shownHunk,
   shownOwner,
+  versionOf,
 } from "./shown";
 import { updateBaseRef } from "./state/base-ref";
 import { asListed, type Counts, countsOf, entryOf, sum } from "./state/entry";
@@ -43,7 +45,13 @@ function takes<S extends v.GenericSchema>(
   return (params) => answer(v.parse(schema, params));
 }
 
+/** Neovim has this answer. */
+export interface Unchanged {
+  unchanged: true;
+}
+
 export interface Listed {
+  version: string;
   files: ShownFile[];
   counts: Counts;
   /** Sentences for the user: what the review does not know. */
@@ -57,6 +65,7 @@ export interface Listed {
 export class ReviewService {
   readonly #projects = new Projects();
   readonly #watched = new WatchedProjects(this.#projects);
+  readonly #text = new LastText();
   /** Paths of files that Neovim has loaded, and whose text was recorded. */
   readonly #remembered = new Set<string>();
   #ref: Promise<unknown> = Promise.resolve();
@@ -68,7 +77,7 @@ export class ReviewService {
 
   /** What each method takes, and what it gives. */
   readonly #methods: Record<string, Method> = {
-    /** Listed: all there is to review, files in order of their paths. */
+    /** Listed: all there is to review, files in order of their paths; or Unchanged. */
     list: takes(requests.List, (request) => this.#list(request)),
     /** ShownFile with lines, or nothing: one file, also with unsaved text. */
     file: takes(requests.File, (request) => this.#file(request)),
@@ -97,14 +106,16 @@ export class ReviewService {
   };
 
   /** Throws UserError, ValiError for what is not in the contract, and the system's error. */
-  async answer(name: string, params: unknown): Promise<unknown> {
+  async answer(name: string, given: unknown): Promise<unknown> {
+    // In the order in which the texts came.
+    const params = this.#text.resolve(given);
     await this.#projects.catchUp();
     const method = own(this.#methods, name);
     if (!method) throw new UserError(`the executable has no method review/${name}: update it`);
     return method(params);
   }
 
-  async #list(request: Request<typeof requests.List>): Promise<Listed> {
+  async #list(request: Request<typeof requests.List>): Promise<Listed | Unchanged> {
     const files: ShownFile[] = [];
     const counts: Counts[] = [];
     const incomplete: string[] = [];
@@ -123,7 +134,9 @@ export class ReviewService {
     }
     const total = sum(counts);
     if (files.length < total.files) incomplete.push(tooManyFiles(files.length, total.files));
-    return { files, counts: total, incomplete };
+    const version = versionOf([files.map((file) => file.version), total, incomplete]);
+    if (version === request.known) return { unchanged: true };
+    return { version, files, counts: total, incomplete };
   }
 
   async summary(): Promise<WatchedSummary> {
@@ -138,7 +151,8 @@ export class ReviewService {
     const found = file && entryOf(project, file, scope, request.text);
     if (!found) return undefined;
     const entry = asListed(project, found, scope);
-    return shownFile(project, entry, entry.hunks, true);
+    const hunks = entry.hunks.map((hunk) => shownHunk(project, hunk, true));
+    return { ...shownFile(project, entry), hunks };
   }
 
   #keep(request: Request<typeof requests.Keep>): Promise<ShownDecision> {

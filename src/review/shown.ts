@@ -13,26 +13,28 @@ import type { Change } from "./weave/row";
 export type ShownFile = ReturnType<typeof shownFile>;
 export type ShownDecision = ReturnType<typeof shownDecision>;
 
-export function shownFile(
-  project: ReviewedProject,
-  entry: Entry,
-  hunks = entry.hunks,
-  withLines = false,
-) {
+export function shownFile(project: ReviewedProject, entry: Entry, hunks = entry.hunks) {
   const mode = modeOf(entry);
   const { from, isSameText, cannotUndo } = entry;
-  return {
+  const shown = {
     path: project.path(entry.file),
     kind: entry.kind,
     ...(from && { from: project.path(from) }),
     ...(isSameText && { same_text: true }),
     hunk_count: entry.hunks.length,
-    hunks: hunks.map((hunk) => shownHunk(project, hunk, withLines)),
+    hunks: hunks.map((hunk) => shownHunk(project, hunk)),
     ...(mode && { mode: shownMode(project, mode) }),
     owners: entry.owners.map((owner) => shownOwner(project, owner)),
     queued: entry.isQueued,
     ...(cannotUndo !== undefined && { cannot_undo: cannotUndo }),
   };
+  // A hunk's id changes with its lines.
+  return { ...shown, version: versionOf(shown) };
+}
+
+/** Another one for another answer. */
+export function versionOf(answer: unknown): string {
+  return Bun.hash(JSON.stringify(answer)).toString(36);
 }
 
 function shownMode(project: ReviewedProject, { before, after, changes }: ModeChange) {
@@ -41,7 +43,7 @@ function shownMode(project: ReviewedProject, { before, after, changes }: ModeCha
   return { before, after, queued, owners };
 }
 
-export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines: boolean) {
+export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = false) {
   const { id, added, removed, mixed, conflict } = hunk;
   return {
     id,

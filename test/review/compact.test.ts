@@ -25,7 +25,7 @@ async function state(): Promise<unknown[]> {
     counts,
     ...files.map((file) => [file, file.hunks.map((hunk) => ({ ...hunk, id: "" }))]),
   ];
-  for (const file of files) file.hunks = [];
+  for (const file of files) Object.assign(file, { hunks: [], version: "" });
   const bases = ["a", "b", "c", "d", "e"].map((name) => service.answer("base", whole(name)));
   return [list, await Promise.all(bases)];
 }

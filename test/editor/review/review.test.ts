@@ -372,6 +372,31 @@ onEachNeovim((session) => {
       await listed(count - 1);
     });
 
+    test("a decision leaves the marks of the other hunks as they are", async () => {
+      const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`).join("");
+      write("a", text);
+      claude({ a: text.replaceAll("5\n", "five\nand more\n") });
+      await nvim().command("Claude review!");
+      await listed(3);
+      const marks = () =>
+        lua<[number, number][]>(`
+          local namespace = vim.api.nvim_get_namespaces()["claude-code.review"]
+          return vim.tbl_map(function(mark)
+            return { mark[1], mark[2] }
+          end, vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, {}))`);
+      const drawn = await eventually("the marks", async () => {
+        const found = await marks();
+        expect(found.length).toBeGreaterThan(3);
+        return found;
+      });
+      await nvim().type("gr");
+      await listed(2);
+      const rest = drawn.filter(([, row]) => row > 10).map(([id, row]) => [id, row - 1] as const);
+      await eventually("those of two hunks", async () =>
+        expect(await marks()).toEqual(rest as never),
+      );
+    });
+
     test("what a running command changed in a file that is saved then is listed, without the user's", async () => {
       const session = `S${tests}`;
       const news = (field: string) =>

@@ -78,12 +78,15 @@ function Inline:refresh()
   if self.stop_drawing then
     self.stop_drawing()
   end
+  local function pen(...)
+    return api.nvim_buf_set_extmark(buf, NAMESPACE, ...)
+  end
   self.stop_drawing = slices.run(function(pause)
     for _, hunk in ipairs(now.list) do
       local part = drawn(proposal, hunk)
       -- These first: the window is scrolled to the first of them.
-      draw.old_lines(buf, NAMESPACE, part, margin)
-      draw.new_lines(buf, NAMESPACE, part, pause)
+      draw.old_lines(buf, pen, part, margin)
+      draw.new_lines(buf, pen, part, pause)
       pause()
     end
   end, function()

@@ -19,20 +19,23 @@ local CAN_SCROLL = fn.has("nvim-0.11") == 1
 
 local M = {}
 
+---@alias claude-code.Pen fun(row: integer, column: integer, options: vim.api.keyset.set_extmark) sets an
+--- extmark; both 0-based
+
 ---@class claude-code.DrawnHunk
 ---@field new integer first line, from 1; of no lines the one before
 ---@field new_count integer
 ---@field old_lines string[]
 
 ---@param buf integer
----@param namespace integer
+---@param pen claude-code.Pen
 ---@param row integer 0-based
 ---@param old string
-local function mark_text(buf, namespace, row, old)
+local function mark_text(buf, pen, row, old)
   local new = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
   local first, last = old_lines.changed_part(new, old)
   if first then
-    api.nvim_buf_set_extmark(buf, namespace, row, first, {
+    pen(row, first, {
       end_col = last,
       hl_group = highlights.name("Text"),
       priority = TEXT_PRIORITY,
@@ -42,15 +45,15 @@ end
 
 ---The new lines, with signs.
 ---@param buf integer
----@param namespace integer
+---@param pen claude-code.Pen
 ---@param hunk claude-code.DrawnHunk
 ---@param pause? fun() called now and then
-function M.new_lines(buf, namespace, hunk, pause)
+function M.new_lines(buf, pen, hunk, pause)
   if hunk.new_count == 0 then
     return
   end
   local row = hunk.new - 1
-  api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+  pen(row, 0, {
     end_row = row + hunk.new_count,
     end_col = 0,
     hl_group = highlights.name(#hunk.old_lines > 0 and "Change" or "Add"),
@@ -60,14 +63,14 @@ function M.new_lines(buf, namespace, hunk, pause)
   })
   local pairs_of_lines = math.min(#hunk.old_lines, hunk.new_count, old_lines.LONGEST_HUNK)
   for i = 1, math.min(hunk.new_count, MOST_SIGNS) do
-    api.nvim_buf_set_extmark(buf, namespace, row + i - 1, 0, {
+    pen(row + i - 1, 0, {
       sign_text = "+",
       sign_hl_group = highlights.name("Added"),
       priority = SIGN_PRIORITY,
       strict = false,
     })
     if i <= pairs_of_lines then
-      mark_text(buf, namespace, row + i - 1, hunk.old_lines[i])
+      mark_text(buf, pen, row + i - 1, hunk.old_lines[i])
     end
     if pause and i % PIECE == 0 then
       pause()
@@ -77,17 +80,17 @@ end
 
 ---The old lines, above the new ones.
 ---@param buf integer
----@param namespace integer
+---@param pen claude-code.Pen
 ---@param hunk claude-code.DrawnHunk
 ---@param margin claude-code.Chunk in front of them
 ---@param wrap_width? integer cells in which the window wraps lines; 0 if it does not
-function M.old_lines(buf, namespace, hunk, margin, wrap_width)
+function M.old_lines(buf, pen, hunk, margin, wrap_width)
   if #hunk.old_lines == 0 then
     return
   end
   local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
   local count = api.nvim_buf_line_count(buf)
-  api.nvim_buf_set_extmark(buf, namespace, math.min(row, count - 1), 0, {
+  pen(math.min(row, count - 1), 0, {
     virt_lines = old_lines.of(buf, hunk, margin, wrap_width),
     virt_lines_leftcol = true,
     virt_lines_above = row < count,

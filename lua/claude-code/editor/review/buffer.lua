@@ -15,6 +15,7 @@ local M = {}
 ---@field hunks claude-code.ReviewHunk[] of the text that it had at `tick`
 ---@field tick? integer
 ---@field scope? claude-code.ReviewScope that the hunks are of
+---@field version? string of its file, with these hunks
 ---@field is_attached boolean
 ---@field missed? string the hunks that the list lacked when it was last asked for because of them
 ---@field marks? claude-code.ReviewMarks that show them
@@ -79,13 +80,14 @@ local function summary(hunks)
   return { hunks = #hunks, added = added, removed = removed, mixed = mixed, turn = turn }
 end
 
----@param hunks claude-code.ReviewHunk[] of the text that it has now
-function Buffer:show(hunks)
+---@param file? claude-code.ReviewFile with the hunks of the text that it has now; nil: nothing to review
+function Buffer:show(file)
   local is_open = listing.review() ~= nil
   if not is_open and require("claude-code.config").get().review.signs == "never" then
-    hunks = {} -- nothing keeps them up to date
+    file = nil -- nothing keeps it up to date
   end
-  self.hunks, self.scope = hunks, listing.scope()
+  local hunks = file and file.hunks or {}
+  self.hunks, self.version, self.scope = hunks, file and file.version, listing.scope()
   self.tick = api.nvim_buf_get_changedtick(self.buf)
   vim.b[self.buf].claude_code_review = summary(hunks)
   self.marks = marks.show(self.buf, self.marks, hunks, is_open)
@@ -122,7 +124,7 @@ function Buffer:update(callback)
   local scope = listing.scope()
   self:fetch(function(fetched)
     if not fetched.is_old and scope == listing.scope() then
-      self:show(fetched.file and fetched.file.hunks or {})
+      self:show(fetched.file)
     end
     callback()
   end)
@@ -131,6 +133,15 @@ end
 ---@return boolean are its hunks those of the text that it has now?
 function Buffer:is_current()
   return self.tick == api.nvim_buf_get_changedtick(self.buf) and self.scope == listing.scope()
+end
+
+---Are its hunks those of its text, and of the list? Then nothing has to be asked for.
+---@return boolean
+function Buffer:is_as_listed()
+  local file = listing.of_buffer(self.buf)
+  return self:is_current()
+    and not reload.is_stale(self.buf)
+    and self.version == (file and file.version)
 end
 
 ---@param hunks claude-code.ReviewHunk[]

@@ -1,5 +1,7 @@
 --- Texts between buffers and the executable, to the byte as `:w` would write them: lines as bytes, and rows of
 --- bytes as lines.
+local api = vim.api
+local channel = require("claude-code.server.channel")
 local file_change = require("claude-code.editor.documents.file_change")
 local file_lines = require("claude-code.editor.documents.lines")
 local reload = require("claude-code.editor.documents.reload")
@@ -23,18 +25,41 @@ local function has_other_line_ends(buf)
   return not vim.bo[buf].modified and file_change.is_misread(buf)
 end
 
----The buffer's text, in base64. A missing last line end is no edit of the user's until Neovim has written
----one. Nil where the disk counts: for line ends that rows cannot have, and unsaved edits of an older text than
----Claude has changed.
+---@class claude-code.ReviewText
+---@field id integer
+---@field bytes? string in base64; left out if the executable has them (src/review/last-text.ts)
+
+---@type { id: integer, key?: string } the text that was sent last, and what it depends on
+local sent = { id = 0 }
+
+local function forget()
+  sent.key = nil
+end
+
+---The buffer's text, which the next request must send. A missing last line end is no edit of the user's
+---until Neovim has written one. Nil where the disk counts: for line ends that rows cannot have, and unsaved
+---edits of an older text than Claude has changed.
 ---@param buf integer loaded
----@return string?
+---@return claude-code.ReviewText?
 function M.of(buf)
   local is_mac = vim.bo[buf].fileformat == "mac"
   if is_mac or reload.is_stale(buf) or has_other_line_ends(buf) then
     return nil
   end
-  local bytes, name = file_lines.bytes(buf, 0, -1, true), encoding(buf)
-  return vim.base64.encode(name ~= "utf-8" and vim.iconv(bytes, "utf-8", name) or bytes)
+  channel.on_detach(forget)
+  if not channel.is_attached() then
+    return nil
+  end
+  local name, options, tick = encoding(buf), vim.bo[buf], api.nvim_buf_get_changedtick(buf)
+  local ends = { options.fileformat, tostring(options.endofline), tostring(options.bomb) }
+  local key = table.concat({ buf, tick, name, unpack(ends) }, " ")
+  if sent.key == key then
+    return { id = sent.id }
+  end
+  sent.id, sent.key = sent.id + 1, key
+  local bytes = file_lines.bytes(buf, 0, -1, true)
+  bytes = name ~= "utf-8" and vim.iconv(bytes, "utf-8", name) or bytes
+  return { id = sent.id, bytes = vim.base64.encode(bytes) }
 end
 
 ---@param buf integer

@@ -17,7 +17,7 @@ local M = {}
 
 ---@class claude-code.ReviewChoice
 ---@field path string absolute
----@field text? string of a loaded buffer
+---@field text? claude-code.ReviewText of a loaded buffer
 ---@field hunks? string[] ids; without it and `range` the whole file
 ---@field range? [integer, integer]
 
@@ -129,6 +129,7 @@ local function from_here()
     return api.nvim_get_current_win() == win and (is_gone() or api.nvim_get_current_buf() == buf)
   end
   return function()
+    view.update(api.nvim_get_current_buf())
     view.refresh(function()
       if listing.review() and is_here() and not list.has_cursor() then
         move.onward(is_gone() and name or nil)

@@ -47,6 +47,7 @@ local M = {}
 ---@field owners claude-code.ReviewOwner[]
 ---@field queued boolean all of it, or a part, is undone when Claude's turn ends
 ---@field cannot_undo? string why the whole file cannot be undone
+---@field version string another one for another file, or other hunks
 
 ---@class claude-code.ReviewScope
 ---@field scope "turn"|"session"|"all"|"unreviewed"
@@ -66,6 +67,7 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field review? claude-code.OpenReview
 ---@field files claude-code.ReviewFile[] in order of their paths
 ---@field by_path table<string, claude-code.ReviewFile>
+---@field answer? { version: string, files: claude-code.ReviewFile[], incomplete: string[] } that was taken last
 ---@field expanded table<string, true> files whose hunks are listed however many there are
 ---@field asked integer number of the last question
 ---@field answered integer number of the question whose answer was taken last
@@ -145,7 +147,7 @@ function M.number(file)
 end
 
 ---Texts that the disk does not have.
----@return { path: string, text: string }[]
+---@return { path: string, text: claude-code.ReviewText }[]
 function M.unsaved()
   local texts = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -161,15 +163,19 @@ end
 ---Asks for the list again. An answer that comes behind that of a later question changes nothing.
 ---@param callback fun(problem: string?, incomplete: string[]?)
 function M.refresh(callback)
-  local params = { texts = M.unsaved(), expanded = vim.tbl_keys(listing.expanded) }
+  local known, expanded = listing.answer, vim.tbl_keys(listing.expanded)
+  local params = { texts = M.unsaved(), expanded = expanded, known = known and known.version }
   params = vim.tbl_extend("force", params, M.scope())
   listing.asked = listing.asked + 1
   local number = listing.asked
   client.request("list", params, function(value, problem)
     if not value then
       return callback(problem)
-    elseif number > listing.answered then
-      listing.answered, listing.files, listing.by_path = number, value.files, {}
+    end
+    value = value.unchanged and known or value
+    if number > listing.answered then
+      listing.answered, listing.answer = number, value
+      listing.files, listing.by_path = value.files, {}
       for _, file in ipairs(value.files) do
         listing.by_path[file.path] = file
       end

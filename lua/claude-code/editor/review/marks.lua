@@ -17,7 +17,11 @@ local MOST_SIGNS = 2000
 
 local M = {}
 
----@alias claude-code.ReviewMarks "signs"|"review" what is drawn: signs alone, or colours and old lines, too
+---@class claude-code.ReviewMarks what is drawn in a buffer
+---@field is_review boolean colours and old lines, too, not signs alone
+---@field style string what all of it depends on
+---@field by_hunk table<string, table<integer, integer>> by hunk: its marks, each with its row, counted from the
+--- hunk's first one
 
 ---@param lines string[]
 ---@return string
@@ -46,14 +50,14 @@ local function drawn(hunk, in_parts, old_lines)
   end, found)
 end
 
----@param buf integer
+---@param pen claude-code.Pen
 ---@param part claude-code.DrawnHunk
-local function mark_signs(buf, part)
+local function mark_signs(pen, part)
   local count = part.new_count
   local kind = count == 0 and "Delete" or #part.old_lines == 0 and "Add" or "Change"
   local first = math.max(part.new - 1, 0)
   for row = first, first + math.min(math.max(count, 1), MOST_SIGNS) - 1 do
-    api.nvim_buf_set_extmark(buf, NAMESPACE, row, 0, {
+    pen(row, 0, {
       sign_text = kind == "Delete" and "▁" or "▎",
       sign_hl_group = highlights.name("Review" .. kind),
       priority = SIGN_PRIORITY,
@@ -90,30 +94,77 @@ local function shown_in(buf)
 end
 
 ---@param buf integer
----@param hunks claude-code.ReviewHunk[]
----@param are_first boolean
-local function draw_review(buf, hunks, are_first)
-  local lines_of, parts = text.reader(buf), {}
-  for _, hunk in ipairs(hunks) do
-    local old_lines = lines_of(hunk.old_lines or {}, hunk.old[1])
-    vim.list_extend(parts, drawn(hunk, hunk.mixed or hunk.in_parts, old_lines))
-  end
-  for _, part in ipairs(parts) do
-    draw.new_lines(buf, NAMESPACE, part)
-  end
+---@param is_review boolean
+---@return string
+local function style_of(buf, is_review)
   local win, wrap_width = shown_in(buf)
-  local margin = margin_in(win, are_first)
-  for _, part in ipairs(parts) do
-    draw.old_lines(buf, NAMESPACE, part, margin, wrap_width)
+  local margin, options = win and fn.getwininfo(win)[1].textoff or 0, vim.bo[buf]
+  local format = { options.fileformat, options.fileencoding, options.tabstop, vim.o.columns }
+  return table.concat({ tostring(is_review), wrap_width, margin, unpack(format) }, " ")
+end
+
+---Removes the marks of hunks that are not there any more, or that an edit has moved.
+---@param buf integer
+---@param marks claude-code.ReviewMarks
+---@param hunks claude-code.ReviewHunk[]
+---@return table<claude-code.ReviewHunk, claude-code.Pen> pens of those that are to be drawn
+local function prepare(buf, marks, hunks)
+  local rows, pens, kept = {}, {}, {}
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, NAMESPACE, 0, -1, {})) do
+    rows[mark[1]] = mark[2]
   end
+  for _, hunk in ipairs(hunks) do
+    local key, first = hunk.id .. (hunk.mixed and " mixed" or ""), hunk.new[1]
+    local known = marks.by_hunk[key]
+    local is_drawn = known ~= nil
+    for mark, row in pairs(known or {}) do
+      is_drawn = is_drawn and rows[mark] == first + row
+    end
+    if is_drawn then
+      kept[key], marks.by_hunk[key] = known, nil
+    else
+      local found = {}
+      kept[key] = found
+      pens[hunk] = function(row, ...)
+        found[api.nvim_buf_set_extmark(buf, NAMESPACE, row, ...)] = row - first
+      end
+    end
+  end
+  for _, gone in pairs(marks.by_hunk) do
+    for mark in pairs(gone) do
+      api.nvim_buf_del_extmark(buf, NAMESPACE, mark)
+    end
+  end
+  marks.by_hunk = kept
+  return pens
 end
 
 ---@param buf integer
----@param hunks claude-code.ReviewHunk[]
-local function draw_signs(buf, hunks)
-  for _, hunk in ipairs(hunks) do
+---@param pens table<claude-code.ReviewHunk, claude-code.Pen>
+---@param are_first boolean
+local function draw_review(buf, pens, are_first)
+  local lines_of, parts = text.reader(buf), {}
+  for hunk, pen in pairs(pens) do
+    local old_lines = lines_of(hunk.old_lines or {}, hunk.old[1])
+    parts[pen] = drawn(hunk, hunk.mixed or hunk.in_parts, old_lines)
+    for _, part in ipairs(parts[pen]) do
+      draw.new_lines(buf, pen, part)
+    end
+  end
+  local win, wrap_width = shown_in(buf)
+  local margin = margin_in(win, are_first)
+  for pen, those in pairs(parts) do
+    for _, part in ipairs(those) do
+      draw.old_lines(buf, pen, part, margin, wrap_width)
+    end
+  end
+end
+
+---@param pens table<claude-code.ReviewHunk, claude-code.Pen>
+local function draw_signs(pens)
+  for hunk, pen in pairs(pens) do
     for _, part in ipairs(drawn(hunk, hunk.in_parts, hunk.old_lines or {})) do
-      mark_signs(buf, part)
+      mark_signs(pen, part)
     end
   end
 end
@@ -137,27 +188,33 @@ function M.reveal(win, hunks)
   reveal.old_lines_on_top(win, NAMESPACE)
 end
 
----Draws the hunks in place of those that were drawn.
+---Draws the hunks. Those that are drawn already stay as they are.
 ---@param buf integer
 ---@param before claude-code.ReviewMarks? what it returned last
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param is_review boolean
 ---@return claude-code.ReviewMarks? marks nil if nothing is drawn
 function M.show(buf, before, hunks, is_review)
-  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
-  if #hunks == 0 then
-    return nil
-  elseif not is_review then
-    draw_signs(buf, hunks)
-    return "signs"
+  local style = style_of(buf, is_review)
+  local marks = before and before.style == style and before
+    or { is_review = is_review, style = style, by_hunk = {} }
+  if marks ~= before then
+    api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   end
-  draw_review(buf, hunks, before == nil)
-  if before ~= "review" then
+  local pens = prepare(buf, marks, hunks)
+  if not is_review then
+    draw_signs(pens)
+  elseif next(pens) then
+    draw_review(buf, pens, before == nil)
+  end
+  -- The first signs have moved the text.
+  marks.style = style_of(buf, is_review)
+  if is_review and not (before and before.is_review) then
     for _, win in ipairs(fn.win_findbuf(buf)) do
       M.reveal(win, hunks)
     end
   end
-  return "review"
+  return #hunks > 0 and marks or nil
 end
 
 return M

@@ -58,8 +58,14 @@ local function update_all(callback)
   end
   wanted[current] = wanted[current] or callback and true or nil
   for buf in pairs(wanted) do
-    M.update(buf, buf == current and callback or nil)
+    local shown, then_call = buffers.attach(buf), buf == current and callback or nil
+    if not shown:is_as_listed() then
+      M.update(buf, then_call)
+    elseif then_call then
+      then_call()
+    end
   end
+  bars.update()
 end
 
 ---Buffers whose text has changed; a list of the review that has other hunks than they is filled again.
@@ -105,7 +111,7 @@ local function watch()
     local shown = buffers.get(buf)
     if shown then
       -- It is another file's now.
-      shown:show({})
+      shown:show()
     end
     on_shown(buf)
   end)

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { World } from "./state/world";
+
+/** Neovim sends the bytes of a text once, and an answer that it has is not sent again. */
+let world: World;
+beforeAll(() => {
+  world = new World();
+  world.write("a", "1\n2\none\n");
+  world.claude({ a: "1\n2\ntwo\n" });
+});
+afterAll(() => world[Symbol.dispose]());
+
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+const rows = async (text: unknown) => (await world.file("a", { text }))?.hunks[0]?.new;
+
+test("a text that was sent is named by its id until another one is sent", async () => {
+  expect(await rows({ id: 1, bytes: base64("mine\n1\n2\ntwo\n") })).toEqual([4, 1]);
+  expect(await rows({ id: 1 })).toEqual([4, 1]);
+  const { files } = await world.undo([{ path: world.path("a"), text: { id: 1 } }]);
+  expect(files[0]?.edits).toHaveLength(1);
+  await world.back({ files: [{ path: world.path("a"), text: { id: 1 } }] });
+  expect(await rows({ id: 2, bytes: base64("1\n2\ntwo\n") })).toEqual([3, 1]);
+  expect(rows({ id: 1 })).rejects.toThrow("did not arrive");
+  expect(await rows({ id: 2 })).toEqual([3, 1]);
+});
+
+test("one that did not arrive, or is none, is refused", async () => {
+  expect(rows({ id: 99 })).rejects.toThrow("did not arrive");
+  expect(rows({ id: "1" })).rejects.toThrow();
+  expect(rows({ id: 1, bytes: 1 })).rejects.toThrow();
+});
+
+test("a list that Neovim has is not given again, and another one is", async () => {
+  const list = await world.list();
+  const file = await world.file("a");
+  expect(list.files.map(({ version }) => version)).toEqual([file?.version as string]);
+  expect(await world.list({ known: list.version })).toEqual({ unchanged: true } as never);
+  world.claude({ a: "1\n2\nthree\n" });
+  expect((await world.list({ known: list.version })).files).toHaveLength(1);
+  expect((await world.file("a"))?.version).not.toBe(file?.version as string);
+});
