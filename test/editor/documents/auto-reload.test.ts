@@ -178,6 +178,20 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("theirs 2");
     });
 
+    test("an unsaved edit that the file has by now is none any more, and nothing is said", async () => {
+      await using a = await withClient();
+      const path = a.file("main.lua", "one\n");
+      await a.edit(path);
+      await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "two" })');
+      writeFileSync(path, "two\n");
+      await eventually("no edits", async () =>
+        expect(await a.nvim.lua("return vim.bo.modified")).toBe(false),
+      );
+      await noQuestion(a);
+      await a.nvim.command("write");
+      expect(await a.messages()).not.toContain("unsaved edits");
+    });
+
     test("a deleted file: its buffer is kept, said once; later files are loaded", async () => {
       await using a = await withClient();
       const buf = await a.edit(a.file("main.lua", "one\n"));

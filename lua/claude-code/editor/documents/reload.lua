@@ -186,9 +186,24 @@ local function compare(buf)
   return true
 end
 
+---@param buf integer
+---@param change claude-code.FileChange
+---@return boolean
+local function is_same(buf, change)
+  local count = #change.old
+  return count == #change.new and count == change.head and change.endofline == vim.bo[buf].endofline
+end
+
 ---@param buf integer modified
 local function keep_edits(buf)
-  if compare(buf) then
+  if not compare(buf) then
+    return
+  end
+  local change = file_change.read(buf)
+  if change and is_same(buf, change) then
+    -- Another Neovim has made the same edit, and written it.
+    patch(buf, change)
+  else
     mark_stale(buf)
     local base = path.base(api.nvim_buf_get_name(buf))
     local text = "%s changed on disk, and it has unsaved edits, which are kept; "
