@@ -682,6 +682,11 @@ onEachNeovim((session) => {
     }
     expect(await lua("return _G.called")).toEqual(Object.keys(longer));
     expect(read("a")).toContain("LINE 2");
+    // In the list they would have no meaning.
+    await nvim().command("copen");
+    expect(await lua(`return vim.fn.maparg("gr", "n", false, true).nowait`)).toBe(1);
+    await nvim().command("wincmd p");
+    expect(await lua(`return vim.fn.maparg("gr", "n", false, true).nowait`)).toBe(0);
     await lua("vim.o.timeoutlen = 50");
     await nvim().type("gr");
     await eventually("the hunk undone", () => !read("a")?.includes("LINE 2"));

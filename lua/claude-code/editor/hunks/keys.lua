@@ -9,7 +9,7 @@ local M = {}
 ---@field keys string|string[]|false as the option for it says
 ---@field desc string
 ---@field modes? string[] normal mode if left out
----@field nowait? boolean a longer mapping that begins with it has no meaning in this buffer
+---@field nowait? boolean a longer mapping that begins with it has no meaning in this buffer; nor has it in a list
 ---@field run fun(mode: string, key: string)
 
 ---@alias claude-code.KeyOwner
@@ -55,7 +55,8 @@ local function map(buf, owner, mode, key, entry)
     entry.run(mode, key)
   end
   mapped[run] = { owner = owner, before = before }
-  vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc, nowait = entry.nowait })
+  local nowait = entry.nowait or vim.bo[buf].buftype == "quickfix"
+  vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc, nowait = nowait })
 end
 
 ---Maps what the buffer does not have yet; what another owner has mapped there stays. A mapping of the buffer's
