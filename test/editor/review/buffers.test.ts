@@ -61,6 +61,18 @@ onEachNeovim((session) => {
   const all = (bar = "hunk 1/2") => shows("both hunks", { rows: "2,8", hunks: 2, keys: true, bar });
   const one = () => shows("one hunk", { rows: "8", hunks: 1, keys: true, bar: "hunk 1/1" });
 
+  test("a file in UTF-16 whose first bytes have no NUL shows its hunk, and does not crash Neovim", async () => {
+    const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le").toString("latin1");
+    const far = "\u4e2d".repeat(4100);
+    world.write("a", utf16(`${far}\n\u4ed8\u4ed8`));
+    world.claude({ a: utf16(`${far}\n\u4e2d\u4ed8`) });
+    await nvim().command("edit ++enc=utf-16le a | Claude review!");
+    await eventually("the hunk", async () =>
+      expect(await lua<object>(SHOWN)).toMatchObject({ hunks: 1 }),
+    );
+    expect(await lua<string>("return vim.bo.fileencoding")).toBe("utf-16le");
+  });
+
   test("a NUL far down in a text is undone to the byte in its buffer, and shown in the base text", async () => {
     const far = `${"a long line of text\n".repeat(500)}`;
     world.write("a", `${far}one\0\nkept\0\n`);

@@ -78,7 +78,10 @@ function M.reader(buf)
         row = row:sub(#BOM + 1)
       end
       if from ~= "utf-8" then
-        row = vim.iconv(row, from, "utf-8") or row
+        -- Between NULs: at one, as in UTF-16, vim.iconv() may write past its buffer (0.10 to 0.12).
+        row = row:gsub("[^%z]+", function(part)
+          return vim.iconv(part, from, "utf-8")
+        end)
       end
       lines[i] = row
     end
