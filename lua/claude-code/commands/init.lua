@@ -46,7 +46,6 @@ end
 
 --- What is no name is for `:Claude` itself: options of the CLI, a prompt in quotes, the number of a session.
 ---@param text string
----@return boolean
 local function is_for_cli(text)
   return text:find("^[-\"'|]") ~= nil or text:find("^%d*%s*$") ~= nil
 end
@@ -139,7 +138,6 @@ local function run(name, args)
   end
 end
 
---- Runs a command line.
 ---@param name? string the subcommand; nil if the line has its name
 ---@param args claude-code.CommandArgs
 function M.run(name, args)
@@ -169,7 +167,6 @@ local function names(before)
   return vim.tbl_keys(found)
 end
 
---- Completes a command line.
 ---@param name? string the subcommand; nil if the line has its name
 ---@param lead string the word before the cursor
 ---@param line string the whole command line

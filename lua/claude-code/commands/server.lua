@@ -18,7 +18,6 @@ end
 
 --- Was the command given to nvim itself, as in `nvim --headless "+Claude install" +qa`? Then the exit code
 --- shows a failure. A plugin manager that runs a build step goes on after an error.
----@return boolean
 local function is_script()
   return vim.iter(vim.v.argv):any(function(word)
     return word:match("^%+?:?Claude!? install") ~= nil

@@ -29,8 +29,6 @@ local M = {
 ---@class claude-code.ConfigState
 ---@field current? claude-code.Config
 ---@field listeners table<string, table<fun(value: any), true>>
-
----@type claude-code.ConfigState
 local state = { listeners = {} }
 
 --- What checks options is loaded where some are given.

@@ -35,7 +35,6 @@ end
 ---Neither a file nor a folder? Those of /proc and /sys say that they are, but some of them never end,
 ---and some make the reader wait.
 ---@param name string
----@return boolean
 local function is_special(name)
   local stat = vim.uv.fs_stat(name)
   if not stat or stat.type == "directory" then
@@ -61,7 +60,6 @@ end
 
 ---By the buffer that shows it, whatever its name is: that buffer's text is what a method would send.
 ---@param name string in normal form
----@return boolean
 local function is_private(name)
   local privacy = require("claude-code.editor.privacy")
   local buf = path.buffer(name)

@@ -12,7 +12,6 @@ local STRIPPED = "%s was stripped, and is only Bun's runtime: a package has to b
 
 --- Variables that make a compiled Bun program run or expose itself to code of others.
 ---@param name string
----@return boolean
 local function is_hazard(name)
   name = name:upper()
   return name == "BUN_OPTIONS" or name == "BUN_BE_BUN" or vim.startswith(name, "BUN_INSPECT")
@@ -72,7 +71,6 @@ function M.run(words, options, callback)
   done({ code = -1, signal = 0, stdout = "", stderr = reason })
 end
 
---- Asks an executable for its version.
 ---@param path string
 ---@param callback fun(version: string?, message: string?) in the main loop; nil if it does not run
 ---@param timeout_ms? integer 3000 if left out

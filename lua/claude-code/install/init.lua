@@ -213,7 +213,6 @@ function M.wait(request)
 end
 
 --- lazy.nvim runs `build = ":Claude install"` in a task, and takes an error for a failed build.
----@return boolean
 local function is_lazy_task()
   local config = package.loaded["lazy.core.config"]
   return vim.iter(pairs(config and config.plugins or {})):any(function(_, plugin)

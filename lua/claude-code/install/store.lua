@@ -120,7 +120,6 @@ end
 
 ---@param a string
 ---@param b string
----@return boolean
 local function is_same_file(a, b)
   local one = identity(a)
   return one ~= nil and vim.deep_equal(one, identity(b))

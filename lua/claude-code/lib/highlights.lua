@@ -20,7 +20,6 @@ local set = {} ---@type table<string, vim.api.keyset.get_hl_info>
 
 ---Links are followed here: Neovim does so by the 'winhighlight' of the current window.
 ---@param name? string
----@return boolean
 local function has_background(name)
   local found = name and api.nvim_get_hl(0, { name = name }) or {}
   if found.link then

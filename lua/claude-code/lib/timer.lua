@@ -31,7 +31,6 @@ local function new(callback)
   return start, cancel
 end
 
----Calls back once.
 ---@param ms number
 ---@param callback fun()
 ---@return fun() cancel
@@ -45,7 +44,6 @@ function M.once(ms, callback)
   return cancel
 end
 
----Calls back again and again.
 ---@param ms integer
 ---@param callback fun()
 ---@return fun() cancel

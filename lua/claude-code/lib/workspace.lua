@@ -14,7 +14,6 @@ end
 
 ---Is a folder the home folder, one that contains it, or a drive? The CLI would connect from anywhere.
 ---@param folder string real path
----@return boolean
 local function is_home_or_above(folder)
   local home = vim.uv.fs_realpath(vim.uv.os_homedir() or "/") or "/"
   return vim.startswith(with_slash(home), with_slash(folder)) or folder:match("^%a:[/\\]?$") ~= nil

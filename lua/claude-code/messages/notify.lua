@@ -10,7 +10,6 @@ local HIGHLIGHTS =
 
 --- Is vim.notify Neovim's own, and not a notification plugin's, which may be a callable table, or what
 --- vim.schedule_wrap() has made (mini.notify)?
----@return boolean
 local function is_builtin()
   local info = type(vim.notify) == "function" and debug.getinfo(vim.notify, "Su")
   -- "?" in 0.12, where it is precompiled.
@@ -25,7 +24,6 @@ end
 
 --- Does Neovim draw messages itself? Otherwise whoever does (a UI's own messages, or the stderr of a
 --- Neovim without a UI) has room for them, and asks for nothing.
----@return boolean
 local function is_drawn_here()
   local uis = vim.api.nvim_list_uis()
   return #uis > 0 and not vim.iter(uis):any(function(ui)

@@ -195,7 +195,6 @@ end
 
 --- An edit with a diff is answered there, where the user may have changed it.
 ---@param request claude-code.PermissionRequest
----@return boolean
 local function has_diff(request)
   local row = request.is_edit and row_of(request)
   return row and require("claude-code.sessions.attention").has_diff(row) or false

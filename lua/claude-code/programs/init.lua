@@ -25,7 +25,6 @@ local function entries()
 end
 
 ---@param folder string
----@return boolean
 local function is_absolute(folder)
   if is_windows then
     return folder:match("^%a:[/\\]") ~= nil or folder:match("^[/\\][/\\]") ~= nil

@@ -41,7 +41,6 @@ end
 
 --- Has it ended, and its parent has not waited for it yet? In containers that may never come.
 ---@param fields string[] as `stat` returns them
----@return boolean
 local function has_ended(fields)
   return fields[1] == "Z" or fields[1] == "X"
 end

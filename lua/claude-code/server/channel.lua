@@ -50,7 +50,6 @@ function M.is_open(id)
   return vim.api.nvim_get_chan_info(id).id ~= nil
 end
 
----Sends an event to the executable.
 ---@param event "state"|"diff_ended"|"selection"|"mention"|"mentions_withdrawn"|"log_event"|"review"|"undo_rename"
 ---@param payload table
 ---@return boolean sent

@@ -59,7 +59,6 @@ function M.on_ready(info)
 end
 
 ---@param address string
----@return boolean
 local function is_local_socket(address)
   if vim.fn.has("win32") == 1 then
     return vim.startswith(address, [[\\.\pipe\]])

@@ -16,7 +16,6 @@ local function set(name, value)
 end
 
 ---@param name string
----@return boolean
 local function is_set(name)
   return (vim.env[name] or "") ~= ""
 end

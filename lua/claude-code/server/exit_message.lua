@@ -99,7 +99,6 @@ function M.mismatch(ending)
   return text:format(what_to_do, details(ending))
 end
 
---- Writes how the executable ended to the log.
 ---@param ending claude-code.Ending
 function M.log(ending)
   local log = require("claude-code.messages.log")

@@ -71,7 +71,6 @@ local function cancel(name)
   end
 end
 
---- Answers all who wait.
 ---@param ready boolean?
 ---@param message? string
 local function answer(ready, message)

@@ -46,7 +46,6 @@ local AT_START = { "^HOME$", "^NVIM$", "^LD_", "^DYLD_", "^BUN_", "^MIMALLOC_" }
 --- Whether a process that runs already can take over a variable from its launch line, which is JSON.
 ---@param name string
 ---@param value? string
----@return boolean
 local function is_adoptable(name, value)
   for _, pattern in ipairs(AT_START) do
     if name:find(pattern) then

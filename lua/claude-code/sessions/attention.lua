@@ -24,7 +24,6 @@ end
 local user = { has_focus = true, pending = {} }
 
 ---@param row claude-code.SessionRow
----@return boolean
 local function is_on_screen(row)
   return row.buf ~= nil
     and vim.iter(api.nvim_tabpage_list_wins(0)):any(function(win)
@@ -58,7 +57,6 @@ function M.has_diff(row)
 end
 
 ---@param row claude-code.SessionRow
----@return boolean
 local function is_wanted(row)
   local on = require("claude-code.config").get().notify.on
   local is_before_eyes = user.has_focus and is_on_screen(row)

@@ -53,7 +53,6 @@ end
 
 ---@param row claude-code.SessionRow
 ---@param request claude-code.PermissionRequest
----@return boolean
 local function is_of(row, request)
   return row.n ~= nil and row.n == request.session or row.pid ~= nil and row.pid == request.pid
 end
@@ -263,7 +262,6 @@ local function cleaned(answer, questions)
   return { allow = true, suggestion = answer.suggestion, replies = replies }
 end
 
----Answers a request.
 ---@param id integer
 ---@param answer claude-code.PermissionAnswer
 ---@return boolean ok

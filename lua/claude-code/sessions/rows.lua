@@ -60,7 +60,6 @@ local entries = {}
 local removed = {}
 
 ---@param pid? integer
----@return boolean
 local function is_ending(pid)
   local at = removed[pid or 0]
   return at ~= nil and vim.uv.now() - at < ENDING_MS
@@ -103,7 +102,6 @@ end
 --- Is it the row of a CLI that runs, and not of this one?
 ---@param entry claude-code.SessionEntry
 ---@param pid? integer
----@return boolean
 local function has_other_cli(entry, pid)
   return entry.has_cli == true and entry.row.pid ~= pid and process.is_alive(entry.row.pid)
 end
@@ -234,7 +232,6 @@ function M.set(key, fields)
   end
 end
 
----Removes a session that has ended.
 ---@param key integer|claude-code.SessionKey
 function M.remove(key)
   local entry = find(key)

@@ -71,7 +71,6 @@ local function is_foreign(entry)
 end
 
 ---@param entry claude-code.CliFile
----@return boolean
 local function is_running(entry)
   if is_foreign(entry) then
     return (entry.updated or 0) > os.time() * 1000 - STALE_MS

@@ -65,7 +65,6 @@ end
 
 --- Do the user's own arguments name a permission mode? The option is ignored then.
 ---@param words string[]
----@return boolean
 local function has_permission_mode(words)
   return vim.iter(words):any(function(word)
     return word == "--dangerously-skip-permissions" or word:find("^%-%-permission%-mode") ~= nil

@@ -5,7 +5,6 @@ local running = require("claude-code.terminal.running")
 local M = {}
 
 ---@param row claude-code.SessionRow
----@return boolean
 local function is_row_asking(row)
   -- What it reports to its terminal is there before its own file says so.
   local is_blocked = row.source == "terminal" and row.state == "blocked"
@@ -15,7 +14,6 @@ end
 
 --- Does the CLI that receives what is pasted ask its user something?
 ---@param n? integer the session; the current one if left out
----@return boolean
 local function is_asking(n)
   n = n or running.current()
   local row = n and require("claude-code.sessions").get(n)

@@ -60,7 +60,6 @@ local function keep(n, terminal)
   })
 end
 
---- Opens a terminal for a session that starts.
 ---@param n integer
 ---@param launch claude-code.TerminalLaunch
 ---@return boolean opened if not, a message said why
@@ -156,7 +155,6 @@ function M.current()
   return terminals[n or 0] and n or numbers[1]
 end
 
---- Calls a function of a session's terminal.
 ---@param n integer
 ---@param name string of the function
 ---@param ... any
@@ -198,7 +196,6 @@ function M.is_hidden(n)
   return M.call(n, "is_visible") == false
 end
 
---- Ends it.
 ---@param n integer
 function M.close(n)
   local terminal = terminals[n]

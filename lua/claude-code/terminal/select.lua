@@ -102,7 +102,6 @@ function M.show()
   end)
 end
 
---- Lets the user choose one of this Neovim's sessions.
 ---@param prompt string
 ---@param callback fun(n: integer)
 function M.choose_own(prompt, callback)

@@ -16,7 +16,6 @@ function M.is_waiting()
   return next(waiting) ~= nil
 end
 
---- Cancels what waits.
 ---@return boolean cancelled false if nothing waits
 function M.cancel()
   local is_waiting = M.is_waiting()

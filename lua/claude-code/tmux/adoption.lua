@@ -69,7 +69,6 @@ end
 --- Is it a pane of the workspace whose Neovim is gone, and does the CLI of then run in it?
 ---@param found claude-code.PaneTag
 ---@param pid integer of what runs in the pane now
----@return boolean
 local function is_left(found, pid)
   return found.program.pid == pid
     and tag.runs(found.program)

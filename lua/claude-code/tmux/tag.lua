@@ -45,20 +45,17 @@ end
 
 ---@param value any
 ---@param kind type
----@return boolean
 local function is_or_nil(value, kind)
   return value == nil or type(value) == kind
 end
 
 ---@param value any
----@return boolean
 local function is_process(value)
   return type(value) == "table" and type(value.pid) == "number" and type(value.start) == "string"
 end
 
 ---@param value any
 ---@param most integer
----@return boolean
 local function is_whole_or_nil(value, most)
   return value == nil or type(value) == "number" and value >= 1 and value <= most and value % 1 == 0
 end
@@ -72,7 +69,6 @@ local function is_folder(value)
 end
 
 ---@param tag any
----@return boolean
 local function is_valid(tag)
   return type(tag) == "table"
     and tag.version == VERSION

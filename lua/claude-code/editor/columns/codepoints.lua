@@ -12,33 +12,28 @@ local PIECE = 200
 ---What has not been counted to its end. A later call goes on.
 M.UNKNOWN = -1
 
----@class claude-code.CharacterCounts kept as far as the buffer does not change
----@field before integer[] characters before each piece, line ends included: 0 before the first
----@field all? integer those of the whole buffer
-
----@type table<integer, claude-code.CharacterCounts>
-local counts_of = {}
+---By buffer: characters before each piece, line ends included. Kept as far as the buffer does not change.
+local sums_of = {} ---@type table<integer, integer[]>
 
 ---@param buf integer loaded
----@return claude-code.CharacterCounts
+---@return integer[]
 local function follow(buf)
-  local counts = { before = { 0 } }
-  counts_of[buf] = counts
+  sums_of[buf] = { 0 }
   api.nvim_buf_attach(buf, false, {
     on_lines = function(_, _, _, first)
-      counts.all = nil
-      for piece = #counts.before, math.floor(first / PIECE) + 2, -1 do
-        counts.before[piece] = nil
+      local sums = sums_of[buf]
+      for piece = #sums, math.floor(first / PIECE) + 2, -1 do
+        sums[piece] = nil
       end
     end,
     on_reload = function()
-      counts.before, counts.all = { 0 }, nil
+      sums_of[buf] = { 0 }
     end,
     on_detach = function()
-      counts_of[buf] = nil
+      sums_of[buf] = nil
     end,
   })
-  return counts
+  return sums_of[buf]
 end
 
 ---@param buf integer loaded
@@ -47,7 +42,7 @@ end
 ---@return integer? characters in the pieces before that of the line; nil after `till`
 ---@return integer first 0-based line of its piece
 local function before(buf, lnum, till)
-  local sums = (counts_of[buf] or follow(buf)).before
+  local sums = sums_of[buf] or follow(buf)
   local piece = math.floor(lnum / PIECE)
   while #sums <= piece and vim.uv.hrtime() < till do
     local from = (#sums - 1) * PIECE
@@ -94,9 +89,7 @@ local function size(buf, till)
   if not api.nvim_buf_is_loaded(buf) then
     return 0
   end
-  local counts = (counts_of[buf] or follow(buf))
-  counts.all = counts.all or count_all(buf, till)
-  return counts.all or M.UNKNOWN
+  return count_all(buf, till) or M.UNKNOWN
 end
 
 ---@param params { bufs: integer[] }

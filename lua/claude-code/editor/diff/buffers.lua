@@ -92,7 +92,6 @@ function M.filetype_of(file, lines)
 end
 
 ---@param buf integer
----@return boolean
 local function has_long_line(buf)
   return vim.iter(api.nvim_buf_get_lines(buf, 0, -1, false)):any(function(line)
     return #line > LONGEST_HIGHLIGHTED_LINE
@@ -103,7 +102,6 @@ end
 ---where it does so in the user's own buffers, or where there are no others.
 ---@param language string
 ---@param like? integer the file's own buffer
----@return boolean
 local function is_for_tree_sitter(language, like)
   local active = require("vim.treesitter.highlighter").active
   if like and (active[like] or vim.bo[like].syntax ~= "") then

@@ -71,14 +71,6 @@ local SIGN_OF_BLANKS = (" "):rep(LEAST_BLANKS)
 
 ---@param line string
 ---@param from integer 1-based
----@return integer? first 1-based, of the next such character, in bytes
----@return integer? next
-local function find(line, from)
-  return CHARACTERS:match(line, from)
-end
-
----@param line string
----@param from integer 1-based
 ---@return integer? first 1-based, of the next blanks that are many
 ---@return integer? next
 local function find_blanks(line, from)
@@ -149,10 +141,10 @@ local function codes_of(line, first, next)
     return nil, next
   end
   local last = after_cell(line, next)
-  local other, after = find(line, next)
+  local other, after = CHARACTERS:match(line, next)
   while other and other < last and #codes < MOST_CODES do
     codes = codes .. (code_of(line:sub(other, after - 1)) or "")
-    other, after = find(line, after --[[@as integer]])
+    other, after = CHARACTERS:match(line, after --[[@as integer]])
   end
   return codes, last
 end
@@ -161,7 +153,7 @@ end
 ---@param row integer 0-based
 ---@param line string
 local function mark_line(marking, row, line)
-  local first, next = find(line, 1)
+  local first, next = CHARACTERS:match(line, 1)
   while first and marking.left > 0 do
     local codes, last = codes_of(line, first, next --[[@as integer]])
     if codes then
@@ -170,7 +162,7 @@ local function mark_line(marking, row, line)
       local range = { end_col = last - 1, hl_group = highlights.name("Warning") }
       set_mark(marking, row, first - 1, range)
     end
-    first, next = find(line, last)
+    first, next = CHARACTERS:match(line, last)
   end
   first, next = find_blanks(line, 1)
   while first and marking.left > 0 do

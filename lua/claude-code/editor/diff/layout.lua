@@ -32,7 +32,6 @@ local M = {}
 ---@field reveal fun(self, hunk?: claude-code.Hunk) the cursor was moved to it
 
 ---@param proposal claude-code.Proposal
----@return boolean
 local function is_too_big(proposal)
   local found, old, new = proposal:hunks(), proposal.old.lines, proposal:lines()
   if found.added + found.removed > MOST_CHANGED_LINES or #found.list > MOST_HUNKS then

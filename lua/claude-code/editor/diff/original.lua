@@ -127,7 +127,6 @@ end
 
 ---Has the user mapped the key, for all buffers, to something else than what Neovim offers for it?
 ---@param key string
----@return boolean
 local function is_users(key)
   local name = QUESTIONS[key]
   return vim.iter(api.nvim_get_keymap("n")):any(function(mapping)

@@ -134,7 +134,6 @@ function Place:take(buf)
 end
 
 ---@param tab integer
----@return boolean
 local function is_ours(tab)
   return (pcall(api.nvim_tabpage_get_var, tab, TAG))
 end

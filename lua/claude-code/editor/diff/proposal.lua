@@ -41,7 +41,6 @@ Proposal.__index = Proposal
 local M = {}
 
 ---@param buf? integer
----@return boolean
 local function is_loaded(buf)
   return buf ~= nil and api.nvim_buf_is_loaded(buf)
 end

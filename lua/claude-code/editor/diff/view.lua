@@ -80,7 +80,6 @@ function M.open(diff)
   return view, focused
 end
 
----Opens its windows.
 ---@private
 ---@param except? integer window that must not change, as the user types there
 function View:show(except)

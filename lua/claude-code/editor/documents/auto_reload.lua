@@ -168,7 +168,6 @@ local function follow(buf)
   note_absence(buf)
 end
 
----@return boolean
 local function is_needed()
   return vim.iter(reasons):any(function(_, holds)
     return holds()

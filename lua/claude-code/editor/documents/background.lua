@@ -45,7 +45,6 @@ local function drop(i)
   end
 end
 
----@return boolean
 local function are_too_many()
   local count = 0
   for _, file in ipairs(files) do

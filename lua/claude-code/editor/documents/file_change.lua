@@ -26,7 +26,6 @@ local M = {}
 
 ---Is the buffer's text the file's, in UTF-8? Not if a plugin reads or writes it (encrypted files).
 ---@param buf integer
----@return boolean
 local function is_plain(buf)
   local options = vim.bo[buf]
   local encoding = options.fileencoding
@@ -38,7 +37,6 @@ local function is_plain(buf)
 end
 
 ---@param line string
----@return boolean
 local function is_ascii(line)
   -- A pattern would take ten times as long: this loop is compiled.
   for i = 1, #line do
@@ -50,7 +48,6 @@ local function is_ascii(line)
 end
 
 ---@param line string
----@return boolean
 local function is_utf8(line)
   if is_ascii(line) then
     return true

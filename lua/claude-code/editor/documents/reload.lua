@@ -228,7 +228,6 @@ function M.allow_overwrite(buf)
 end
 
 ---@param buf integer
----@return boolean
 local function has_edits(buf)
   local allowed = notes[buf].overwritable
   local is_overwritable = allowed

@@ -1,9 +1,6 @@
 --- Puts the new texts of files into place, which the executable has written beside them: all at once,
 --- while the user cannot type, and only if everything still is as the executable has seen it.
 local api, uv = vim.api, vim.uv
-local checktime = require("claude-code.editor.documents.checktime")
-local file_change = require("claude-code.editor.documents.file_change")
-local patch = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 
@@ -19,7 +16,6 @@ local M = {}
 
 ---@param file claude-code.CommitFile
 ---@param buf integer?
----@return boolean
 local function is_unchanged(file, buf)
   local stat, tick = uv.fs_lstat(file.path), buf and api.nvim_buf_get_changedtick(buf)
   local stamp = stat and { stat.size, stat.mtime.sec, stat.mtime.nsec }
@@ -51,19 +47,6 @@ local function delete_buffers_named(name, keep)
   end
 end
 
----@param buf integer
-local function take_text(buf)
-  local change = file_change.read(buf)
-  if change then
-    patch.apply(buf, change)
-    checktime.take_time(buf)
-  else
-    api.nvim_buf_call(buf, function()
-      vim.cmd("silent! keepjumps keepalt edit!")
-    end)
-  end
-end
-
 ---Language servers see the old file closed and the new one opened.
 ---@param buf integer loaded, without unsaved changes
 ---@param name string the new one; no loaded buffer has it
@@ -79,7 +62,7 @@ local function move_buffer(buf, name)
   end)
   -- Neovim made one for the old name.
   delete_buffers_named(old, buf)
-  take_text(buf)
+  reload.check(buf)
   for _, client in ipairs(clients) do
     vim.lsp.buf_attach_client(buf, client.id)
   end

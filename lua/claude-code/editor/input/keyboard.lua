@@ -12,7 +12,6 @@ local M = {}
 local last ---@type number? when, by `clock.now`
 
 ---@param typed string
----@return boolean
 local function is_pointer(typed)
   -- Special keys start with this byte.
   if typed:byte() ~= 0x80 then

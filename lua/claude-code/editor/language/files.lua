@@ -48,7 +48,6 @@ local function no_server(buf)
 end
 
 ---@param client vim.lsp.Client
----@return boolean
 local function is_initialized(client)
   return client.initialized == true
 end

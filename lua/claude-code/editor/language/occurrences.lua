@@ -31,7 +31,6 @@ function M.parse(given)
 end
 
 ---@param char string
----@return boolean
 local function is_word(char)
   return char:find("^[%w_\128-\255]") ~= nil
 end
@@ -85,7 +84,6 @@ end
 
 ---@param text string before an occurrence
 ---@param leader string of the file type's comments
----@return boolean
 local function is_comment(text, leader)
   return text:find("^%s*/?%*") ~= nil or leader ~= "" and text:find(leader, 1, true) ~= nil
 end

@@ -179,7 +179,6 @@ function M.all(clients, question)
 end
 
 ---@param client vim.lsp.Client
----@return boolean
 local function is_busy(client)
   local state = servers.state_of(client).state
   return state == "starting" or state == "indexing"
@@ -219,7 +218,6 @@ end
 ---the edits of a rename.
 ---@param before claude-code.ServerAnswer[]
 ---@param after claude-code.ServerAnswer[]
----@return boolean
 local function are_same(before, after)
   for i, answer in ipairs(after) do
     local old, new = before[i].result, answer.result

@@ -173,7 +173,6 @@ end
 
 ---@param declared claude-code.DocumentSymbol?
 ---@param parents string[]
----@return boolean
 local function has_parents(declared, parents)
   local above = declared and declared.parents or {}
   for i = 0, #parents - 1 do

@@ -125,7 +125,6 @@ end
 ---@field id integer the asker's number for this task
 ---@field timeout_ms integer
 
----Begins a task.
 ---@param params claude-code.TaskParams
 ---@param work fun(): claude-code.Answer
 ---@return { answer?: claude-code.Answer } without one it comes as the notification "settled"

@@ -15,7 +15,6 @@ local M = {}
 ---A terminal, a list of places, a file explorer, or a float of a plugin?
 ---@param win integer
 ---@param buf integer in it
----@return boolean
 local function is_special(win, buf)
   return SPECIAL[vim.bo[buf].buftype] ~= nil
     or require("claude-code.explorers").of_buffer(buf) ~= nil

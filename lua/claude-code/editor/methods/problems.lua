@@ -71,7 +71,6 @@ end
 ---May a client read this buffer's text? Others were only loaded for a question about them, and Claude
 ---Code's own permission rules may keep their files from Claude.
 ---@param buf integer
----@return boolean
 local function is_readable(buf)
   local is_known = vim.bo[buf].buflisted
     or next(vim.diagnostic.count(buf)) ~= nil

@@ -17,7 +17,6 @@ local M = {}
 ---@field busy_timeout_ms? integer at most, where value.is_busy puts the end of `timeout_ms` off
 
 ---@param answer claude-code.Answer
----@return boolean
 local function is_settled(answer)
   return answer.value == nil or answer.value.settled
 end

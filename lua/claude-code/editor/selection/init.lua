@@ -38,7 +38,6 @@ local function emit(selection)
 end
 
 ---Claude Code does not use what is costly to find out.
----@return boolean
 local function are_details_wanted()
   return vim.iter(clients):any(function(client)
     return client.name ~= nil and client.name ~= "claude-code"

@@ -141,7 +141,6 @@ end
 
 ---@param region claude-code.Region
 ---@param cursor claude-code.Cursor
----@return boolean
 local function are_counted(region, cursor)
   local unknown = codepoints.UNKNOWN
   return region.start ~= unknown and region["end"] ~= unknown and cursor.position ~= unknown

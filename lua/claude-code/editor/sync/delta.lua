@@ -96,7 +96,6 @@ end
 ---as a plugin's edit of a hidden buffer. The text of one without changes is that of an event.
 ---@param buf integer
 ---@param modified boolean
----@return boolean
 local function has_changed(buf, modified)
   local before = known[buf]
   if not before then
@@ -244,22 +243,15 @@ function M.snapshot()
   return { buffers = buffers, current = api.nvim_get_current_buf() }
 end
 
+---@param kind "buffers"|"diagnostics"
 ---@param buf integer
-function M.mark_buffer(buf)
-  dirty.buffers[buf] = true
+function M.mark(kind, buf)
+  dirty[kind][buf] = true
 end
 
-function M.mark_listed()
-  dirty.listed = true
-end
-
----@param buf integer
-function M.mark_diagnostics(buf)
-  dirty.diagnostics[buf] = true
-end
-
-function M.mark_folders()
-  dirty.folders = true
+---@param kind "folders"|"listed" `listed`: which buffer it is nobody knows
+function M.mark_all(kind)
+  dirty[kind] = true
 end
 
 ---@param delta claude-code.Delta

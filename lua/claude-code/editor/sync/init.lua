@@ -61,7 +61,7 @@ end
 
 ---@param buf integer
 local function mark_buffer(buf)
-  deltas.mark_buffer(buf)
+  deltas.mark("buffers", buf)
   M.touch()
 end
 
@@ -76,7 +76,7 @@ end
 
 ---@param buf integer
 local function mark_diagnostics(buf)
-  deltas.mark_diagnostics(buf)
+  deltas.mark("diagnostics", buf)
   M.touch()
 end
 
@@ -88,7 +88,7 @@ local function watch()
   end)
   events:on("OptionSet", function()
     -- The event does not name the buffer; it is mostly the current one.
-    deltas.mark_listed()
+    deltas.mark_all("listed")
     mark_buffer(api.nvim_get_current_buf())
   end, { pattern = OPTIONS })
   events:on({ "BufEnter", "TextChangedI" }, M.touch)
@@ -98,7 +98,6 @@ local function watch()
   end
 end
 
----Begins to follow the editor.
 ---@return claude-code.Delta full
 function M.start()
   M.stop()
@@ -106,7 +105,7 @@ function M.start()
   channel.on_detach(M.stop)
   local push_soon, cancel_push = require("claude-code.lib.timer").throttle(PUSH, push)
   local cancel_folders = require("claude-code.lib.workspace").on_change(function()
-    deltas.mark_folders()
+    deltas.mark_all("folders")
     M.touch()
   end)
   local stop_writes = writes.follow(on_buffer_event)
@@ -115,7 +114,7 @@ function M.start()
   sources.start(api.nvim_list_bufs())
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if next(vim.diagnostic.count(buf)) then
-      deltas.mark_diagnostics(buf)
+      deltas.mark("diagnostics", buf)
     end
   end
   local delta = deltas.take()
@@ -133,7 +132,6 @@ function M.take()
   return deltas.take()
 end
 
----Leaves nothing running behind.
 function M.stop()
   for _, stop in ipairs(follower and follower.stops or {}) do
     stop()

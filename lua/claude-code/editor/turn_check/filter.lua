@@ -10,7 +10,6 @@ local LEVELS = { error = 1, warning = 2, information = 3, hint = 4 }
 ---whole path, and, if it has no slash, the file's name.
 ---@param file string
 ---@param ignored string[]
----@return boolean
 local function is_ignored(file, ignored)
   if #ignored == 0 then
     return false

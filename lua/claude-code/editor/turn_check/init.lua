@@ -40,7 +40,6 @@ end
 
 ---Does Claude see new diagnostics by itself, since the CLI is connected to Neovim as its IDE?
 ---@param pid? integer the CLI's
----@return boolean
 local function is_connected(pid)
   return pid ~= nil
     and vim.iter(require("claude-code.server").clients):any(function(client)

@@ -53,7 +53,6 @@ end
 ---Is this a window for editing files, not a special one (terminal, tree, quickfix, float, preview,
 ---another plugin's diff, pinned to its buffer)?
 ---@param win integer
----@return boolean
 local function is_normal(win)
   return api.nvim_win_is_valid(win)
     and not M.is_floating(win)

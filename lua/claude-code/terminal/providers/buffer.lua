@@ -97,7 +97,6 @@ function Terminal:is_open()
   return terminals[self.buf] == self and api.nvim_buf_is_valid(self.buf) and M.runs(self.buf)
 end
 
---- It ends.
 ---@protected
 ---@return boolean known false if it was ended before
 function Terminal:forget()

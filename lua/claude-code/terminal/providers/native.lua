@@ -36,7 +36,6 @@ local function discard(buf, n)
 end
 
 --- Would anything but our terminals keep Neovim from ending?
----@return boolean
 local function is_exit_doubtful()
   return vim.iter(api.nvim_list_bufs()):any(function(buf)
     if buffer.is_known(buf) then
@@ -135,7 +134,6 @@ function M.open(launch)
   return terminal
 end
 
---- Ends it.
 function Terminal:close()
   if self:forget() then
     self.mode:cancel()

@@ -19,7 +19,6 @@ local SAME_KEY_MS = 100
 
 --- Does a proposal wait for an answer? Then the CLI asks as well, and the next Enter in its terminal
 --- would be the answer.
----@return boolean
 local function is_asking()
   return require("claude-code.sessions.attention").count_diffs() > 0
 end
