@@ -45,13 +45,8 @@ local function check_executable()
   return binary.path
 end
 
----@class claude-code.Finding
----@field level "ok"|"note"|"warning"|"error"
----@field what string
----@field remedy? string
-
 ---@param path string the executable
----@return claude-code.Finding[]? findings
+---@return { level: "ok"|"note"|"warning"|"error", what: string, remedy?: string }[]? findings
 ---@return string? message
 local function consult(path)
   local command = { path, "doctor", "--json" }

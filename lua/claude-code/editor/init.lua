@@ -17,12 +17,7 @@ local function lazy(module, name)
   end
 end
 
----@class claude-code.AttachInfo
----@field channel integer
----@field contract? integer
----@field version? string
-
----@param info claude-code.AttachInfo
+---@param info { channel: integer, contract?: integer, version?: string }
 ---@return claude-code.Delta? full
 ---@return claude-code.Failure?
 local function attach(info)

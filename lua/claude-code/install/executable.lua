@@ -39,14 +39,10 @@ function M.as_list(env)
   return list
 end
 
----@class claude-code.RunOptions
----@field timeout? integer in ms
----@field env? table<string, string> all of its environment; ours if left out
----@field cwd? string
-
 --- Runs a program to its end.
 ---@param words string[] its path and the arguments
----@param options claude-code.RunOptions
+---@param options { timeout?: integer, env?: table<string, string>, cwd?: string } `timeout` in ms; `env`: all of
+--- its environment, ours if left out
 ---@param callback fun(result: vim.SystemCompleted) in the main loop; the code is -1 if it cannot be started, and
 ---never 0 if it was killed
 ---@return vim.SystemObj? program

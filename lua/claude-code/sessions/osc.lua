@@ -6,9 +6,6 @@ local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
----@class claude-code.TerminalReport : claude-code.StateReport
----@field state? claude-code.SessionState nil: the CLI reports no longer
-
 local PREFIX = "\27]7501;"
 --- The protocol's limits, in bytes: of a whole sequence, and of a message.
 local MOST_BYTES, MOST_MESSAGE = 4096, 2048
@@ -43,7 +40,7 @@ end
 --- A report of a part of the program (`id`) says nothing of the whole. One without its program's name
 --- was cut off: TODO(0.10), which delivers a sequence that came in two reads so.
 ---@param body string
----@return claude-code.TerminalReport?
+---@return claude-code.StateReport?
 ---@return boolean? is_cut
 local function parse(body)
   local fields = pairs_of(body)

@@ -116,13 +116,8 @@ function M.refuse_while_asking(what, n)
   return true
 end
 
----@class claude-code.UserPrompt
----@field text string
----@field pid? integer process of the CLI that it is for
----@field connected boolean is that CLI still connected?
-
 --- Submits what the user said of an edit as their prompt to the CLI that proposed it, and to no other.
----@param prompt claude-code.UserPrompt
+---@param prompt { text: string, pid?: integer, connected: boolean } of the CLI: its process, and is it still connected?
 ---@return boolean submitted false if the CLI runs in no terminal of this Neovim
 function M.submit_for_user(prompt)
   local notify = require("claude-code.messages.notify")

@@ -15,14 +15,10 @@ local TIMEOUT_MS = 5000
 
 ---@class claude-code.Merge the merge of a proposal with unsaved edits
 ---@field private proposal claude-code.Proposal
----@field private last? claude-code.MergeResult
+---@field private last? { undo: integer, tick: integer, conflicts: integer } `undo`: number of the change of the
+--- proposal that merged; `tick`: that of the file's buffer
 local Merge = {}
 Merge.__index = Merge
-
----@class claude-code.MergeResult
----@field undo integer number of the change of the proposal that merged
----@field tick integer changedtick of the file's buffer
----@field conflicts integer
 
 local M = {}
 

@@ -21,10 +21,6 @@ local M = {}
 ---@field character integer as its server counts
 ---@field encoding? string UTF-16 if left out
 
----@class claude-code.VerifyParams
----@field definitions claude-code.SymbolDefinition[]
----@field uses claude-code.DoubtfulUse[]
-
 ---@param name string
 ---@param row integer
 ---@param character integer
@@ -85,7 +81,7 @@ local function keys_of(list)
 end
 
 ---In a task.
----@param params claude-code.VerifyParams
+---@param params { definitions: claude-code.SymbolDefinition[], uses: claude-code.DoubtfulUse[] }
 ---@return claude-code.Verdict[] in the order of the uses
 function M.uses(params)
   local definitions = keys_of(params.definitions)

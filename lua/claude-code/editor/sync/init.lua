@@ -36,11 +36,8 @@ local BUFFER_EVENTS = {
 
 local M = {}
 
----@class claude-code.StateFollower while the editor is followed
----@field push_soon fun()
----@field stops (fun())[] what ends each thing that was started
-
-local follower ---@type claude-code.StateFollower?
+---While the editor is followed; `stops` end each thing that was started.
+local follower ---@type { push_soon: fun(), stops: (fun())[] }?
 
 local function push()
   if not follower or not channel.is_attached() then

@@ -51,13 +51,10 @@ end
 ---@field path string absolute
 ---@field created? boolean the edit made the file
 
----@class claude-code.Edited
----@field report boolean whether Claude is to see new problems now
----@field timeout_ms integer how long to wait for language servers
-
 ---A file was edited: its buffer shows that, and language servers see it.
 ---@param params claude-code.EditParams
----@return claude-code.Edited?
+---@return { report: boolean, timeout_ms: integer }? `report`: whether Claude is to see new problems now, for which
+--- the hook waits so long
 function M.edited(params)
   hooks.report(params, "working")
   local session = sessions.of(params)
@@ -204,12 +201,9 @@ function M.list()
   end, sessions.list())
 end
 
----@class claude-code.SessionProblems : claude-code.Problems
----@field unknown? string of which files reports are missing, and why
-
 ---The diagnostics of the files that the session has edited.
 ---@param params { session?: string, pid?: integer }
----@return claude-code.SessionProblems
+---@return claude-code.Problems|{ unknown?: string } `unknown`: of which files reports are missing, and why
 function M.problems(params)
   local session = sessions.of_server(params.session, params.pid)
   local list, settled, is_loading = {}, true, false
