@@ -38,7 +38,7 @@ function M.session(row)
     running.show(row.n)
   elseif row.job then
     local folder = vim.fn.isdirectory(row.cwd or "") == 1 and row.cwd or nil
-    require("claude-code.terminal.start").run({ "attach", row.job }, nil, { folder = folder })
+    require("claude-code.terminal.start").run({ "attach", row.job }, nil, folder)
   elseif row.buf and vim.api.nvim_buf_is_valid(row.buf) then
     vim.cmd.sbuffer(row.buf)
   elseif not show_pane(row) then
@@ -81,8 +81,7 @@ function M.conversation(past)
     local text = "Claude resumes this conversation only in %s, and that folder is gone"
     require("claude-code.messages.notify").warn(text:format(past.cwd))
   else
-    local options = { folder = past.cwd }
-    require("claude-code.terminal.start").run({ "--resume", past.id }, nil, options)
+    require("claude-code.terminal.start").run({ "--resume", past.id }, nil, past.cwd)
   end
 end
 

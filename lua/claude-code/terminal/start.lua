@@ -96,18 +96,15 @@ local function start_in_background(command, options)
   end
 end
 
----@class claude-code.StartOptions
----@field folder? string absolute, in which it starts; that of the tab page or the option if left out
-
 --- The command line and the environment name the server and its executable, so they are made when
 --- both are there.
 ---@param arguments string[]
 ---@param n? integer
----@param options claude-code.StartOptions
-local function open(arguments, n, options)
+---@param folder? string
+local function open(arguments, n, folder)
   local launch = require("claude-code.terminal.launch")
   local command, session = launch.command(arguments)
-  local folder, message = options.folder, nil
+  local message
   if not folder then
     folder, message = launch.folder()
   end
@@ -139,8 +136,8 @@ end
 
 ---@param arguments string[] for the CLI
 ---@param n? integer number of the session; the first that is free if left out
----@param options? claude-code.StartOptions
-function M.run(arguments, n, options)
+---@param folder? string absolute, in which it starts; that of the tab page or the option if left out
+function M.run(arguments, n, folder)
   -- A CLI that is missing is no reason to wait.
   local found, message = require("claude-code.claude.cli").command()
   if not found then
@@ -148,7 +145,7 @@ function M.run(arguments, n, options)
     return
   end
   after_server(function()
-    open(arguments, n, options or {})
+    open(arguments, n, folder)
   end)
 end
 

@@ -45,7 +45,7 @@ end
 ---@return string? message
 function M.tag(pane, fields)
   local text = tag.encode(vim.tbl_extend("force", fields, { neovim = tag.of_process() }))
-  local output, message = tmux.run_private({ set_option(pane, text) })
+  local output, message = tmux.run_private(set_option(pane, text))
   return output and true, message
 end
 
@@ -56,14 +56,9 @@ end
 ---@return boolean taken
 local function take(pane, text, found)
   local own = tag.encode(vim.tbl_extend("force", found, { neovim = tag.of_process() }))
-  return tmux.run_private({
-    ("if-shell -F -t %s '#{==:#{%s},%s}' { %s ; display-message -p taken }"):format(
-      pane,
-      OPTION,
-      text,
-      set_option(pane, own)
-    ),
-  }) == "taken"
+  local command = "if-shell -F -t %s '#{==:#{%s},%s}' { %s ; display-message -p taken }"
+  local set = set_option(pane, own)
+  return tmux.run_private(command:format(pane, OPTION, text, set)) == "taken"
 end
 
 --- Is it a pane of the workspace whose Neovim is gone, and does the CLI of then run in it?

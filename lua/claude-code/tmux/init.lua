@@ -29,13 +29,12 @@ function M.run(arguments, input)
   return vim.trim(result.stdout or "")
 end
 
---- Runs commands that the arguments of a process must not show. tmux runs them all before those of
---- any other client.
----@param commands string[] in the syntax of tmux's configuration, one a line
+--- Runs a command that the arguments of a process must not show.
+---@param command string in the syntax of tmux's configuration
 ---@return string? output nil if tmux failed
 ---@return string? message
-function M.run_private(commands)
-  return M.run({ "source-file", "-" }, table.concat(commands, "\n") .. "\n")
+function M.run_private(command)
+  return M.run({ "source-file", "-" }, command .. "\n")
 end
 
 --- The pane of this tmux in which a process runs, whoever opened it.
