@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
@@ -117,7 +117,8 @@ describe.each(NEOVIMS)("$name", (version) => {
           bufnr = vim.fn.bufnr("main.lua"),
         })
         return true`);
-      await eventually(async () => existsSync(join(control, "answered")), true);
+      const isReady = 'return (vim.lsp.get_clients({ name = "scripted" })[1] or {}).initialized';
+      await eventually(() => light.bench.neovim.lua(isReady), true);
       await light.propose("return M", "return WRONG");
       await light.press("Enter");
       const said = newsText(await light.received(UPDATED));
