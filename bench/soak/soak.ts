@@ -167,7 +167,6 @@ async function settled(soaked: Soaked, waits: boolean, before?: Counts): Promise
     vim.diagnostic.reset(vim.api.nvim_create_namespace("soak"))
     vim.cmd("silent! wall!")
     vim.cmd.buffer(FILES[1])`);
-  if (!waits) await neovim.lua(`require("port").end_file_watches()`);
   await Bun.sleep(waits && !before ? LAST_TIMER_MS : SETTLE_MS);
   const end = performance.now() + LAST_TIMER_MS;
   let counts = await count(soaked);

@@ -138,9 +138,11 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
   test("a file that was changed since: nothing is undone, and it is named", async () => {
     const args = { path: "parser.ts", symbol: "parse", new_name: "parseText" };
     await edited.call("rename_symbol", args);
-    // All of them are loaded by now. No report is waited for in vain: each text was checked with the others.
+    // All of them are loaded by now: each text was checked with the others, so that every report comes.
     const pending = `return #require("port").pending_reports.paths()`;
-    expect(await edited.project.neovim.lua<number>(pending)).toBe(0);
+    await eventually("the reports", async () =>
+      expect(await edited.project.neovim.lua<number>(pending)).toBe(0),
+    );
     const { "main.ts": main, ...others } = edited.texts(NAMES);
     edited.project.write("main.ts", `${main}// mine\n`);
     const refusal = "Nothing was changed. These files were changed since: main.ts.";
