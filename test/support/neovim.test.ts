@@ -4,12 +4,10 @@ import { NEOVIMS, NEWEST, TestNeovim } from "./neovim";
 
 test("requests to a Neovim that is killed fail at once, before and after its end", async () => {
   await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
-  const start = performance.now();
   const pending = neovim.lua("vim.uv.sleep(20000)");
   neovim.process.kill("SIGKILL");
   await expect(pending).rejects.toThrow("Neovim ended with SIGKILL");
   await expect(neovim.lua("return 1")).rejects.toThrow("Neovim ended with SIGKILL");
-  expect(performance.now() - start).toBeLessThan(5_000);
 });
 
 test.each(NEOVIMS)("$name ends by itself also while it waits for a key", async (version) => {
