@@ -66,10 +66,11 @@ end
 ---@return boolean? made
 ---@return string? message
 function M.make_folder(path)
-  local ok, failure = pcall(vim.fn.mkdir, path, "p", tonumber("755", 8))
-  if not ok then
-    -- Another Neovim may have made one of them just then.
+  local ok, failure, tries = false, nil, 0
+  -- It fails for each of them that another Neovim makes just then.
+  while not ok and tries < 5 do
     ok, failure = pcall(vim.fn.mkdir, path, "p", tonumber("755", 8))
+    tries = tries + 1
   end
   if not ok then
     local text = "cannot create the folder %s (%s); make it writable, or set binary.path"
