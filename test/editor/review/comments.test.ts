@@ -175,6 +175,8 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     );
     expect(await said()).toContain("press Enter in its prompt to send your comments");
     await draws(["1: look"]);
+    // It is about its line, whatever you make of that before it is read.
+    await neovim.lua('vim.api.nvim_buf_set_text(0, 0, 3, 0, 3, { " more" })');
     const { resources } = await cli.request<{ resources: { uri: string }[] }>("resources/list");
     expect(resources.map(({ uri }) => uri)).toContain("review:comments");
     const uri = "review:comments";
@@ -182,7 +184,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     using other = await TestClient.open(await neovim.lock(), "another");
     expect(other.request("resources/read", { uri })).rejects.toThrow("No such resource");
     const read = () => cli.request("resources/read", { uri });
-    const text = "My comments on these lines:\n\n1. src/a.ts:1: look\n   > one";
+    const text = "My comments on these lines:\n\n1. src/a.ts:1: look\n   > one more";
     expect(await read()).toMatchObject({ contents: [{ uri: "review:comments", text }] });
     await draws(["1: sent: look"]);
     expect(await said()).toEndWith("1 comment sent to Claude");

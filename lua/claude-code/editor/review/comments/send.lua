@@ -69,8 +69,10 @@ end
 ---@param comments claude-code.ReviewComment[]
 local function mark_sent(comments)
   store.save(vim.tbl_map(function(comment)
+    -- Before it counts as sent: then its mark says no longer where it stands.
+    local change = store.change(comment, "sent")
     comment.is_sent = true
-    return store.change(comment, "sent")
+    return change
   end, comments))
 end
 
