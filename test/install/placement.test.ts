@@ -136,6 +136,11 @@ test("a local archive is checked as a download is, and kept", async () => {
   await writeFile(other, "no archive");
   expect((await from(other)).message).toContain("is not the archive that belongs to version");
   expect((await from("/nowhere")).message).toBe("the archive /nowhere does not exist");
+  const pid = await neovim.lua<number>("return vim.uv.os_getpid()");
+  const inTheWay = join(data.root, "download", `${release.asset.file}.${pid}.part`);
+  await mkdir(inTheWay, { recursive: true });
+  expect((await from(release.archive)).message).toContain(`cannot copy ${release.archive}: EISDIR`);
+  await rm(inTheWay, { recursive: true });
   await neovim.lua(`
     require("port").target.name = function() return "linux-riscv" end`);
   expect((await from(release.archive)).message).toContain(

@@ -7,7 +7,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { readlinkSync } from "node:fs";
+import { readlinkSync, utimesSync } from "node:fs";
 import { chmod, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CERTIFICATE, KEY } from "../support/certificate";
@@ -170,6 +170,8 @@ test.each(NEOVIMS)(
       expect(last_error).toContain("does not run on this machine");
       expect(broken.server.requests).toHaveLength(requests);
       expect(data.leftovers()).toEqual([broken.release.asset.file]);
+      // Also days later.
+      utimesSync(join(data.root, "download", broken.release.asset.file), 0, 0);
     }
     await using neovim = await start(version, broken.plugin, broken.server.url);
     await reaches(neovim, "failed");

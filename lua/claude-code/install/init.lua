@@ -66,9 +66,10 @@ local function fetch(release, archive, path)
     archive = vim.fn.fnamemodify(vim.fs.normalize(archive), ":p")
     done, message = archives.check_size(release, archive)
     if done then
-      coroutine.yield(function(copied)
+      local failure = coroutine.yield(function(copied)
         vim.uv.fs_copyfile(archive, path, copied)
       end)
+      done, message = not failure, failure and ("cannot copy %s: %s"):format(archive, failure)
     end
   elseif vim.uv.fs_rename(kept_archive(release), path) and archives.verify(release, path) then
     return true
@@ -140,7 +141,7 @@ local function run(request)
   if not release then
     return nil, ("%s: %s"):format(remedy, reason)
   end
-  store.sweep()
+  store.sweep(release.file)
   local executable, failure = install(release, request)
   if not executable then
     return nil, failure

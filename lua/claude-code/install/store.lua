@@ -186,11 +186,12 @@ function M.prune(executable)
 end
 
 --- Removes what runs that were killed have left behind.
-function M.sweep()
+---@param kept string name of the archive that may stay
+function M.sweep(kept)
   for _, folder in ipairs({ M.download(), vim.fs.dirname(M.stable()) }) do
     for name in vim.fs.dir(folder) do
       local path = vim.fs.joinpath(folder, name)
-      if name ~= NAME and age(path) > DAY_S then
+      if name ~= NAME and name ~= kept and age(path) > DAY_S then
         vim.fn.delete(path, "rf")
       end
     end
