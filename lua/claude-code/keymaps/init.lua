@@ -67,8 +67,10 @@ end
 
 --- Names the keys' group in which-key.nvim, as soon as that is loaded.
 local function name_group()
-  if package.loaded["which-key"] then
-    return require("which-key").add(NAMED)
+  local which_key = package.loaded["which-key"]
+  if which_key then
+    -- Version 3 has it.
+    return which_key.add and which_key.add(NAMED)
   end
   vim.api.nvim_create_autocmd("SourcePost", {
     group = vim.api.nvim_create_augroup(GROUP, { clear = true }),
