@@ -380,6 +380,11 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await editor.neovim.command("Claude answer");
     await editor.says("Claude (docs) needs input; it asks in its terminal only");
     await editor.neovim.command("1Claude answer");
+    // Of several the one that was used last.
+    const second = await editor.block("registry", `name = "tests"`);
+    await editor.neovim.lua('require("claude-code.sessions").use(...)', second);
+    await editor.neovim.command("Claude answer");
+    await editor.says("Claude 2 (tests) needs input; it asks in its terminal only");
     await editor.report(1, "idle");
     await editor.neovim.command("1Claude answer");
     await editor.says("Claude 1 does not ask anything");

@@ -221,11 +221,17 @@ local function find(n)
 end
 
 ---@param n? integer
----@return claude-code.SessionRow? row of a session that asks in its terminal only
+---@return claude-code.SessionRow? row of a session that asks in its terminal only; the current one comes first
 local function find_blocked(n)
-  return vim.iter(sessions.list()):find(function(row)
-    return row.state == "blocked" and (not n and row.attached or n ~= nil and row.n == n)
-  end)
+  local row = sessions.get(n or sessions.current() or 0)
+  if row and row.state == "blocked" then
+    return row
+  end
+  return not n
+      and vim.iter(sessions.list()):find(function(other)
+        return other.state == "blocked" and other.attached
+      end)
+    or nil
 end
 
 --- There is no request that can be answered here.
