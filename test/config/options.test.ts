@@ -59,6 +59,10 @@ const PROBLEMS: [options: string, message: string][] = [
     `{ port_range = { 20000, 10000 } }`,
     "port_range: expected two ports { lowest, highest } from 1024 to 65535, got { 20000, 10000 }",
   ],
+  [
+    `{ privacy = { patterns = { env = ".env" } } }`,
+    `privacy.patterns: expected a list, each item a string, got { env = ".env" }`,
+  ],
   [`"fast"`, `expected a table of options, got "fast"`],
 ];
 

@@ -14,6 +14,7 @@ import {
 import { join } from "node:path";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
+import { keepBusy } from "../support/busy";
 import { eventually } from "../support/eventually";
 import { runHook } from "../support/hook";
 import { EXECUTABLE, isolatedEnv, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
@@ -485,6 +486,15 @@ describe("the project's file that names its Neovim", () => {
     expect(existsSync(file())).toBe(false);
   });
 
+  test("is not written where the set-up was taken back", async () => {
+    write(".nvim-claude/mine", "kept");
+    await install();
+    await uninstall();
+    await using neovim = await TestNeovim.start({ version, cwd: project, home });
+    await neovim.lock();
+    expect(existsSync(file())).toBe(false);
+  });
+
   test("chooses between two Neovims of one project", async () => {
     await install();
     await using older = await TestNeovim.start({ version, cwd: project, home });
@@ -495,6 +505,19 @@ describe("the project's file that names its Neovim", () => {
     writeFileSync(file(), first);
     await hook();
     expect([await known(older), await known(newer)]).toEqual([true, false]);
+  });
+
+  test("chooses one also while that is busy: no other is asked", async () => {
+    await install();
+    await using other = await TestNeovim.start({ version, cwd: project, home });
+    await other.lock();
+    await using ours = await TestNeovim.start({ version, cwd: project, home });
+    const address = await ours.lua<string>("return vim.v.servername");
+    await eventually("the file", () => readFileSync(file(), "utf8") === `${address}\n`);
+    const release = await keepBusy(ours);
+    await hook();
+    await release();
+    expect(await known(other)).toBe(false);
   });
 
   test("that names a stranger redirects nothing", async () => {

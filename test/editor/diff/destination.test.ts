@@ -251,6 +251,12 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       );
       const screen = await screenOf(a);
       expect(screen.replaceAll(character, "")).toContain(`if${code}x`);
+      await a.nvim.type("ggOx<Esc>");
+      await eventually("its new line", async () =>
+        expect((await bars(a))[0]).toContain(`${WARNING} hidden characters, line 5 `),
+      );
+      const moved = await screenOf(a);
+      expect(moved.replaceAll(character, "")).toContain(`if${code}x`);
       await a.nvim.type("Gdd");
       await eventually("no warning", async () =>
         expect((await bars(a)).join()).not.toContain("hidden characters"),

@@ -81,6 +81,19 @@ for (const version of NEOVIMS) {
       }
     });
 
+    test("and once more after the warning: it takes another look", async () => {
+      await using a = await start(version);
+      const path = a.file("main.txt", OLD);
+      const id = await a.propose(path, NEW);
+      for (const text of [SAVED, `${SAVED}more\n`]) {
+        writeFileSync(path, text);
+        await a.nvim.type("<CR>");
+        expect(a.ended).toEqual([]);
+        expect(await side(a, "old")).toBe(text);
+      }
+      await a.accepts(id);
+    });
+
     test("a dropped hunk becomes what stands on disk now", async () => {
       await using a = await start(version);
       const path = a.file("main.txt", OLD);

@@ -105,6 +105,20 @@ for (const version of NEOVIMS) {
       });
     }
 
+    test("no layout takes room from another diff", async () => {
+      await using a = await Attached.asNew({ version, ui: WIDE });
+      const path = a.file("main.txt", OLD);
+      await a.edit(a.file("other.txt", OLD));
+      await a.nvim.command("vert diffsplit third.txt");
+      await a.attach();
+      for (const layout of LAYOUTS) {
+        await a.diffLayout(layout);
+        const id = await a.propose(path, NEW);
+        expect([layout, await a.nvim.lua("return vim.fn.tabpagenr()")]).toEqual([layout, 2]);
+        await a.rejects(id);
+      }
+    });
+
     test("where each layout puts its sides", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
       const path = a.main;

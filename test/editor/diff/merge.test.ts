@@ -183,6 +183,16 @@ for (const version of NEOVIMS) {
       await said("it has unsaved edits, which are kept");
     });
 
+    test("edits after a merge can be merged, too", async () => {
+      const { a, buf, said, accept } = await start();
+      await using _ = a;
+      await a.nvim.type("gm");
+      await said("are in the proposal now");
+      await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 2, 3, false, { 'later' })", buf);
+      await a.nvim.type("gm");
+      expect(await accept()).toBe(MERGED.replace("three", "later"));
+    });
+
     test("nothing to merge is said", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
       const path = a.main;

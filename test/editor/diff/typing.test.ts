@@ -183,6 +183,19 @@ for (const version of BOTH_NEOVIMS) {
       await me.decidesNow(id);
     });
 
+    test("a command line that was begun too early rejects nothing", async () => {
+      await using a = await start();
+      const me = new User(a);
+      const id = await a.propose(a.file("a.txt", OLD), NEW);
+      await me.type(":q");
+      await me.pause(QUIET_MS);
+      await me.type("<CR>");
+      await a.waits();
+      expect(a.ended).toEqual([]);
+      await a.nvim.lua('require("port").accept(...)', id);
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    });
+
     test("a mapping that writes", async () => {
       await using a = await start();
       const me = new User(a);

@@ -404,7 +404,8 @@ onEachNeovim(
       await eventually("a word", async () =>
         expect(await said()).toContain("did not connect in time"),
       );
-      using late = await TestClient.open(session.lock, "claude-code");
+      // Not under the CLI's name, as above: what still waits comes at once.
+      using late = await TestClient.open(session.lock);
       await late.request("ping");
       expect(mentions(late)).toEqual([]);
 
