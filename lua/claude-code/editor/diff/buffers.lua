@@ -36,6 +36,9 @@ local TREE_SITTER_LIMIT = vim.fn.has("nvim-0.11") == 1 and 64 * 1024 or -1
 ---In bytes. Patterns for a line of 64 KB take up to 90 ms, and fail (E363) where they take too much memory.
 local LONGEST_HIGHLIGHTED_LINE = 16 * 1024
 
+---In lines. Only of a piece that is long as a whole the lines are looked at.
+local PIECE = 100
+
 local M = {}
 
 ---@param name string
@@ -93,9 +96,19 @@ end
 
 ---@param buf integer
 local function has_long_line(buf)
-  return vim.iter(api.nvim_buf_get_lines(buf, 0, -1, false)):any(function(line)
-    return #line > LONGEST_HIGHLIGHTED_LINE
-  end)
+  local count, from = api.nvim_buf_line_count(buf), 0
+  for first = 0, count - 1, PIECE do
+    local last = math.min(first + PIECE, count)
+    local to = api.nvim_buf_get_offset(buf, last)
+    local is_long = to - from > LONGEST_HIGHLIGHTED_LINE
+    for _, line in ipairs(is_long and api.nvim_buf_get_lines(buf, first, last, true) or {}) do
+      if #line > LONGEST_HIGHLIGHTED_LINE then
+        return true
+      end
+    end
+    from = to
+  end
+  return false
 end
 
 ---Tree-sitter reads the queries of a language at once, of C for 30 to 60 ms: so it gives the colours only
