@@ -128,6 +128,20 @@ test("does not keep the editor waiting", async () => {
   expect(await outcome).toEqual(installed());
 });
 
+test("ends curl when Neovim ends", async () => {
+  const { server, release } = published;
+  server.reset("held");
+  await using neovim = await start(NEWEST);
+  const [curl, ...others] = await neovim.lua<number[]>(`
+    require("port").install.start({}, function() end)
+    vim.wait(10000, function() return #vim.api.nvim_get_proc_children(vim.fn.getpid()) > 0 end)
+    return vim.api.nvim_get_proc_children(vim.fn.getpid())`);
+  await data.fetching(release.asset.file, neovim);
+  expect([typeof curl, others]).toEqual(["number", []]);
+  await neovim.quit();
+  await eventually("the end of curl", () => !existsSync(`/proc/${curl}`));
+});
+
 test("a local archive is checked as a download is, and kept", async () => {
   const { release, server } = published;
   await using neovim = await start(NEWEST);

@@ -82,13 +82,20 @@ function M.fetch(release, path)
   end
   local text = "downloading the executable (%.0f MB), once for this version"
   notify.info(text:format(release.size / 1e6))
-  local stop ---@type fun()
+  local stop = function() end
+  local leaving = require("claude-code.lib.autocommands").new("download")
   local result = coroutine.yield(function(done)
     local words = command(curl, release, path)
     local program = require("claude-code.install.executable").run(words, {}, done)
-    stop = program and watch(path, release.size, program) or function() end
+    if program then
+      stop = watch(path, release.size, program)
+      leaving:on("VimLeavePre", function()
+        program:kill("sigkill")
+      end)
+    end
   end)
   stop()
+  leaving:stop()
   local stat = vim.uv.fs_stat(path)
   if stat and stat.size > release.size then
     return nil, failed(release, "the server offers a file that is larger than the release's")

@@ -33,12 +33,16 @@ local function map_keys()
   end
 end
 
----Shows what there is to review in a buffer.
+---Shows what there is to review in a buffer. A list of the review that has other hunks is filled again.
 ---@param buf integer
 ---@param callback? fun()
 function M.update(buf, callback)
-  buffers.attach(buf):update(function()
+  local shown = buffers.attach(buf)
+  shown:update(function()
     bars.update()
+    if listing.review() and shown:is_current() and shown:is_missed() then
+      M.refresh()
+    end
     if callback then
       callback()
     end
@@ -68,15 +72,10 @@ local function update_all(callback)
   bars.update()
 end
 
----Buffers whose text has changed; a list of the review that has other hunks than they is filled again.
 local update_changed = timer.debounce(TYPED_MS, function()
   for _, shown in ipairs(buffers.all()) do
     if not shown:is_current() then
-      M.update(shown.buf, function()
-        if listing.review() and shown:is_missed() then
-          M.refresh()
-        end
-      end)
+      M.update(shown.buf)
     end
   end
 end)
