@@ -105,11 +105,13 @@ describe.each(BOTH_NEOVIMS)("options of Claude's terminal in $name", (version) =
       expect(await windows(neovim)).toHaveLength(1);
     });
 
-    test("by default Claude receives every key", async () => {
+    test("by default Ctrl+Q leaves it, and Claude receives every other key", async () => {
       await configure(neovim, `{ command = ${ECHO} }`);
       await openEcho(neovim);
       await neovim.type("<C-]><C-h><C-l><Esc>");
       await shows(neovim, "^]^H^L^[");
+      await neovim.type("<C-q>");
+      await waitForMode(neovim, "nt");
     });
   });
 

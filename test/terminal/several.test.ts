@@ -141,6 +141,45 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(await shown()).toEqual([2]);
   });
 
+  test("the one that was just started is current, also once the user is elsewhere", async () => {
+    await neovim.command("Claude");
+    await up(1);
+    await leave();
+    await neovim.command("Claude new -n docs");
+    await up(2);
+    await leave();
+    await neovim.command("Claude send hello");
+    await received(2, "hello");
+    await neovim.command("Claude close");
+    await eventually("only the first", async () => {
+      expect((await rows()).map((row) => row.n)).toEqual([1]);
+    });
+    expect(await said(neovim)).toContainEqual(expect.stringContaining("Claude 2 (docs) was ended"));
+  });
+
+  test("closing one that works asks first, and names it", async () => {
+    await openTwo();
+    await leave();
+    await neovim.lua(`
+      require("port").session_rows.report({ n = 2 }, "hook", { state = "working" })
+      _G.asked, _G.choice = {}, 2
+      vim.ui.select = function(items, options, callback)
+        table.insert(_G.asked, options.prompt)
+        callback(items[_G.choice], _G.choice)
+      end`);
+    const numbers = async () => (await rows()).map((row) => row.n);
+    await neovim.command("Claude close");
+    expect(await numbers()).toEqual([1, 2]);
+    await neovim.lua("_G.choice = 1");
+    await neovim.command("Claude close");
+    expect(await numbers()).toEqual([1]);
+    expect(await neovim.lua<string[]>("return _G.asked")).toEqual(
+      Array(2).fill("Claude 2 (docs) is working"),
+    );
+    await neovim.command("Claude close");
+    expect(await numbers()).toEqual([]);
+  });
+
   test("closing ends the current one alone; ! starts it again under its number", async () => {
     await openTwo();
     await neovim.command("Claude new");
@@ -447,7 +486,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await eventually("the first", async () => expect(await shown()).toEqual([1]));
     await eventually("the bar", async () => expect(await bar()).toMatch(/ +needs input $/));
     await neovim.command("2ClaudeCode");
-    await neovim.command("Claude close");
+    await neovim.command("Claude close!");
     await eventually("no bar", async () => expect(await bar()).toBe(""));
     // Names become shorter where there is no room, then numbers.
     await configure(neovim, `{ command = ${CLI}, position = "right" }`);

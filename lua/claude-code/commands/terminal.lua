@@ -57,11 +57,13 @@ return {
     end,
   },
 
-  --- Ends the CLI in the terminal, or cancels a start that waits for the executable. If other sessions
-  --- run, the window shows the next one.
+  --- Ends the CLI of the current session, or cancels a start that waits for the executable. If it works or
+  --- asks something, you are asked first; with ! you are not. If other sessions run, the window shows the
+  --- next one.
   close = {
-    run = function()
-      if not require("claude-code.terminal").close() then
+    bang = true,
+    run = function(args)
+      if not require("claude-code.terminal").close_after_question(args.bang) then
         notify.info("Claude is not running in a terminal of this Neovim")
       end
     end,

@@ -62,7 +62,7 @@ return {
     command = "claude",
     env = {},
     keep = false,
-    keys = { leave = false, toggle = false },
+    keys = { leave = "<C-q>", toggle = false },
     permission_mode = "default",
     position = "auto",
     provider = "native",

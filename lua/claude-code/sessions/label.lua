@@ -33,6 +33,13 @@ function M.words(state)
   return (STATES[state] or UNKNOWN).words
 end
 
+--- Would something be lost if it ended now?
+---@param row claude-code.SessionRow
+---@return boolean
+function M.is_busy(row)
+  return row.state == "working" or row.state == "blocked"
+end
+
 --- What it does, or what it asks.
 ---@param row claude-code.SessionRow
 ---@return string

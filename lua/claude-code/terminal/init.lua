@@ -120,6 +120,41 @@ function M.close()
   return n ~= nil
 end
 
+--- Ends the current session, as close() does, and names it where there are several. If it works or asks
+--- something, the user has to agree first.
+---@param force boolean without a question
+---@return boolean found false if none ran, nor was about to start
+function M.close_after_question(force)
+  local n = not start.is_waiting() and running.current()
+  if not n then
+    return M.close()
+  end
+  local label = require("claude-code.sessions.label")
+  local name, several = label.of(n), #running.list() > 1
+  local function close()
+    running.close(n)
+    if several then
+      require("claude-code.messages.notify").info(name .. " was ended")
+    end
+  end
+  local row = sessions.get(n) or {}
+  if force or not label.is_busy(row) then
+    close()
+    return true
+  end
+  local prompt = ("%s %s%s"):format(
+    name,
+    row.state == "working" and "is " or "",
+    label.words(row.state)
+  )
+  vim.ui.select({ "End it", "Leave it" }, { prompt = prompt }, function(_, index)
+    if index == 1 then
+      close()
+    end
+  end)
+  return true
+end
+
 --- Ends all, and cancels what is about to start.
 function M.close_all()
   while M.close() do

@@ -77,6 +77,8 @@ function M.open(n, launch)
     return false
   end
   keep(n, terminal)
+  -- On the way to its window the cursor may have passed another session.
+  sessions.use(n)
   return true
 end
 

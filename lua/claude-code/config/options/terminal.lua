@@ -116,7 +116,7 @@ return {
     key = "terminal.keys.leave",
     type = key,
     description = "A key in Claude's terminal that leaves terminal mode, as <C-\\><C-n> always "
-      .. "does. Claude does not receive it.",
+      .. "does. Claude does not receive it; it has no use for the default one.",
   },
   {
     key = "terminal.keys.toggle",

@@ -1,5 +1,5 @@
 --- Terminal mode in the window of Claude's terminal: it begins with the window, and comes back with it
---- unless it was left to read.
+--- unless the user has moved there without it, to read.
 local focus = require("claude-code.editor.windows.focus")
 local api = vim.api
 
@@ -7,15 +7,20 @@ local api = vim.api
 ---@field private buf integer
 ---@field private resumes boolean whether terminal mode comes back with the window
 ---@field private pending boolean whether it is asked for, but has not begun
----@field private left_at number vim.uv.now() of its last end
+---@field private left_at? table where the cursor was when it ended, see position()
 local TerminalMode = {}
 TerminalMode.__index = TerminalMode
 
 local M = {}
 
---- A mapping such as <C-\><C-n><C-w>h leaves terminal mode and the window within this time, in ms;
---- a user who leaves terminal mode to read takes longer.
-local SAME_KEY_MS = 100
+--- Where the cursor is in the current window, and what it shows. New output moves both with the end of the
+--- buffer, or leaves both where they are.
+---@return table
+local function position()
+  local view, last = vim.fn.winsaveview(), api.nvim_buf_line_count(0)
+  local at = { view.lnum, view.topline, view.col }
+  return { at = at, from_end = { view.lnum - last, view.topline - last, view.col } }
+end
 
 --- Does a proposal wait for an answer? Then the CLI asks as well, and the next Enter in its terminal
 --- would be the answer.
@@ -55,13 +60,23 @@ function TerminalMode:is_on()
   return self.pending or api.nvim_get_mode().mode == "t"
 end
 
+--- Did the user leave it and move or scroll since?
+---@private
+---@return boolean
+function TerminalMode:has_read()
+  local before, now = self.left_at, position()
+  return before ~= nil
+    and api.nvim_get_mode().mode ~= "t"
+    and not vim.deep_equal(before.at, now.at)
+    and not vim.deep_equal(before.from_end, now.from_end)
+end
+
 ---@param buf integer a terminal's
 ---@param group integer of autocommands
 ---@param is_open fun(): boolean does its command run?
 ---@return claude-code.TerminalMode
 function M.follow(buf, group, is_open)
-  local mode =
-    setmetatable({ buf = buf, resumes = true, pending = false, left_at = 0 }, TerminalMode)
+  local mode = setmetatable({ buf = buf, resumes = true, pending = false }, TerminalMode)
   local function on(event, callback)
     api.nvim_create_autocmd(event, { group = group, buffer = buf, callback = callback })
   end
@@ -69,12 +84,16 @@ function M.follow(buf, group, is_open)
     mode.pending = false
   end)
   on("TermLeave", function()
-    mode.left_at = vim.uv.now()
+    mode.left_at = nil
+    -- A key such as <C-\><C-n><C-w>h leaves the window before that.
+    vim.schedule(function()
+      if api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode == "nt" then
+        mode.left_at = position()
+      end
+    end)
   end)
   on("WinLeave", function()
-    mode.resumes = mode:cancel()
-      or api.nvim_get_mode().mode == "t"
-      or vim.uv.now() - mode.left_at < SAME_KEY_MS
+    mode.resumes = mode:cancel() or not mode:has_read()
   end)
   on("WinEnter", function()
     if mode.resumes and not is_asking() and is_open() then
