@@ -21,7 +21,11 @@ export async function compare(root: string, installation: Installation, log: Log
       for (const found of all) await reportFound(root, found, installation, log);
     }
     removeLeftovers(root);
-    pruneSometimes(reviewFolder(root));
+    await pruneSometimes(reviewFolder(root), async () => {
+      // Loaded only here: most comparisons prune nothing.
+      const { waitingIn } = await import("../review/state/waiting");
+      return waitingIn(root);
+    });
   } catch (error) {
     log.warn(`The work tree of ${root} was not compared: ${message(error)}`);
     noteIncomplete(reviewFolder(root));

@@ -21,12 +21,16 @@ import type {
   RecordedScope,
 } from "../../src/review/journal/record";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
+import { waitingIn } from "../../src/review/state/waiting";
 import { temporaryFolder } from "../support/neovim";
+import { World } from "./state/world";
 
 const DAY_MS = 24 * 60 * 60_000;
 
 /** That hardly gets smaller. */
 const text = (seed: string) => Array.from({ length: 4_000 }, (_, i) => Bun.hash(seed + i)).join();
+
+const nothing = () => false;
 
 /** A project's folder whose records and blobs are so many days old. */
 class Past {
@@ -84,8 +88,9 @@ describe("pruning", () => {
     past.change("touched.txt", "second", 2);
     past.change("new.txt", "first", 2, { from: "moved.txt" });
     appendFileSync(journalPath(past.folder), '{"v":9,"type":"later","at":9e15,"x":{"blob":1}}\n');
-    prune(past.folder);
+    prune(past.folder, nothing);
     expect(past.paths).toEqual([
+      "prompt",
       "change moved.txt",
       "change touched.txt",
       "change touched.txt",
@@ -101,9 +106,9 @@ describe("pruning", () => {
     for (const name of ["a", "b", "c", "d"]) past.change(name, text(name), name === "c" ? 9 : 5);
     past.keep("b", text("b"), 4);
     const { bytes } = past;
-    prune(past.folder, bytes - 1);
+    prune(past.folder, nothing, bytes - 1);
     expect(past.paths).toEqual(["change a", "change c", "change d"]);
-    prune(past.folder, bytes * 0.7);
+    prune(past.folder, nothing, bytes * 0.7);
     expect(past.paths).toEqual(["change a", "change d"]);
     expect(past.count).toBe(2);
   });
@@ -115,7 +120,7 @@ describe("pruning", () => {
     past.keep("b", text("b"), 8, { session: "one", prompt: "p" });
     past.add({ type: "back", decision: past.keep("c", text("c"), 8).id }, 8);
     past.keep("d", text("d"), 2);
-    prune(past.folder, past.bytes - 1);
+    prune(past.folder, nothing, past.bytes - 1);
     expect(new Set(past.paths)).not.toContain("change d");
     for (const name of ["a", "b", "c"]) expect(past.paths).toContain(`change ${name}`);
   });
@@ -126,8 +131,58 @@ describe("pruning", () => {
     past.keep("empty", "", 2);
     past.change("large", text("large"));
     past.keep("large", text("large"));
-    prune(past.folder, past.bytes * 0.3);
+    prune(past.folder, nothing, past.bytes * 0.3);
     expect(past.paths).toEqual(["change a", "change b", "change c"]);
+  });
+
+  test("what waits for a decision stays, however much it is", () => {
+    const past = new Past();
+    for (const name of ["a", "b", "c"]) past.change(name, text(name), 9);
+    prune(past.folder, (path) => path !== "b", past.bytes * 0.1);
+    expect(past.paths).toEqual(["change a", "change c"]);
+    expect(past.count).toBe(2);
+  });
+
+  test("a file that changed after it was looked at what waits stays", () => {
+    const past = new Past();
+    past.change("old", text("old"), 9);
+    past.change("new", text("new"), 1);
+    prune(past.folder, nothing, 1, Date.now() - 2 * DAY_MS);
+    expect(past.paths).toEqual(["change new"]);
+  });
+
+  test("a clock that was 40 days ahead, and is right again, forgets nothing that waits", async () => {
+    using world = new World();
+    const session = "A";
+    world.record({ type: "prompt", session: "old", prompt: "p", text: "nothing" });
+    world.prompt(session);
+    for (const name of ["a", "b", "c"]) world.write(name, "1\n2\n");
+    for (const name of ["a", "b", "c"]) world.claude({ [name]: "1\nTWO\n" }, { session });
+    const { decision } = await world.keep([{ path: world.path("b") }]);
+    await world.back({ decision });
+    await world.keep([{ path: world.path("c") }]);
+    const comment = { state: "open", path: "a", text: "why?" } as const;
+    world.record({ type: "comment", ...comment });
+    const shown = async () => {
+      const comments = await world.another().answer("comments", { changes: [] });
+      return [await world.another().answer("list", {}), comments];
+    };
+    const before = await shown();
+    expect(await world.summary()).toEqual(["a changed 1>1@2", "b changed 1>1@2"]);
+    prune(world.folder, waitingIn(world.root), undefined, Date.now() + 40 * DAY_MS);
+    expect(await shown()).toEqual(before);
+    const journal = readFileSync(journalPath(world.folder), "utf8");
+    expect(journal).not.toContain('"path":"c"');
+    expect(journal).not.toContain('"session":"old"');
+  });
+
+  test("a text that only a record of a later version names stays", () => {
+    const past = new Past();
+    const { blob } = past.blob("kept by the later version") as { blob: string };
+    const later = { v: 2, at: Date.now(), id: "n1", type: "later", files: [{ chunks: [blob] }] };
+    appendFileSync(journalPath(past.folder), `${JSON.stringify(later)}\n`);
+    prune(past.folder, nothing);
+    expect(past.count).toBe(1);
   });
 
   test("a blob that was used lately stays: its record may be about to be written", () => {
@@ -135,7 +190,7 @@ describe("pruning", () => {
     past.blob("used again");
     past.blobs.put(Buffer.from("used again"));
     past.blob("unused");
-    prune(past.folder);
+    prune(past.folder, nothing);
     expect(past.count).toBe(1);
   });
 });
@@ -145,7 +200,7 @@ test("what others have put among the blobs stays, and is in nobody's way", () =>
   past.change("a", "one");
   for (const place of ["blobs/.DS_Store", "blobs/ab"]) writeFileSync(join(past.folder, place), "");
   mkdirSync(join(past.folder, "blobs/cd/folder"), { recursive: true });
-  prune(past.folder);
+  prune(past.folder, nothing);
   expect(past.paths).toEqual(["change a"]);
   expect(readdirSync(join(past.folder, "blobs"))).toContain(".DS_Store");
 });

@@ -31,29 +31,40 @@ const RECENT_MS = 60 * 60_000;
 const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$|^base-/;
 const MOST_FOLDERS = 200;
 
-/** Prunes at most once an hour. Throws the system's error. */
-export function pruneSometimes(reviewFolder: string): void {
-  const file = join(reviewFolder, "pruned");
+/** Does a file wait for a decision? Of those nothing is ever forgotten. */
+export type Waits = (path: string) => boolean;
+
+/** Prunes at most once an hour, also where the clock was set back. Throws the system's error. */
+export async function pruneSometimes(folder: string, waits: () => Promise<Waits>): Promise<void> {
+  const file = join(folder, "pruned");
   const last = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (Date.now() - last < EVERY_MS) return;
+  if (Math.abs(Date.now() - last) < EVERY_MS) return;
   writeFileSync(file, "", { mode: 0o600 });
-  utimesSync(file, new Date(), new Date());
-  prune(reviewFolder);
+  const now = new Date();
+  utimesSync(file, now, now);
+  prune(folder, await waits(), MOST_BYTES, now.getTime());
 }
 
 /**
  * Forgets what was decided a week ago, files that nobody touched for 30 days, then, while there is too
  * much, whole files: those of which all was kept first, then the ones that were touched longest ago.
- * Throws the system's error.
+ * What waits for a decision stays, however old and large it is; so does what came after `now`, in ms
+ * since the epoch, when it was looked at what waits. Throws the system's error.
  */
-export function prune(reviewFolder: string, mostBytes = MOST_BYTES, now = Date.now()): void {
+export function prune(
+  reviewFolder: string,
+  waits: Waits,
+  mostBytes = MOST_BYTES,
+  now = Date.now(),
+): void {
   const oldest = now - MOST_DAYS * DAY_MS;
-  const untouched = (touched: Touched[]) => touched.filter(({ at }) => at < oldest);
-  const decided = compaction(now - DECIDED_MS, now - DAY_MS);
-  rewriteJournal(reviewFolder, decided, without(untouched, oldest));
+  const decided = (those: Touched[]) => those.filter(({ at, path }) => at <= now && !waits(path));
+  const untouched = (touched: Touched[]) => decided(touched.filter(({ at }) => at < oldest));
+  const old = compaction(now - DECIDED_MS, now - DAY_MS);
+  rewriteJournal(reviewFolder, old, without(untouched, oldest));
   for (let bytes = removeUnused(reviewFolder, now); bytes > mostBytes; ) {
     const share = Math.max(1 - mostBytes / bytes, LEAST_SHARE);
-    const first = (touched: Touched[]) => firstToGo(touched, share);
+    const first = (touched: Touched[]) => firstToGo(decided(touched), share);
     if (!rewriteJournal(reviewFolder, without(first, oldest))) break;
     bytes = removeUnused(reviewFolder, now);
   }
@@ -73,19 +84,41 @@ interface Touched {
   keptBy: unknown;
 }
 
-/** Takes the files that are chosen out of every record, and records that are left with none. */
+/**
+ * Takes the files that are chosen out of every record, and records that are left with none; and old ones
+ * without files that are about nothing that is left.
+ */
 function without(choose: (files: Touched[]) => Touched[], oldest: number): Plan {
   return (lines) => {
     const dropped = new Set<unknown>(choose(touchedFiles(lines)).map(({ path }) => path));
+    const leftOf = (line: Line) => filesOf(line).filter(({ path }) => !dropped.has(path));
+    const needed = neededBy(lines.filter((line) => leftOf(line).length > 0));
+    for (const { type, id, comment, state } of lines) {
+      if (type !== "comment") continue;
+      if (state === "open") needed.add(comment ?? id);
+      else needed.delete(comment ?? id);
+    }
     return (line) => {
+      const { at, session, decision, comment, id } = line;
       const files = filesOf(line);
-      const isOld = typeof line.at === "number" && line.at < oldest;
-      if (files.length === 0) return isOld ? null : line;
-      const left = files.filter(({ path }) => !dropped.has(path));
+      if (files.length === 0) {
+        const isOld = typeof at === "number" && at < oldest;
+        return isOld && ![session, decision, comment, id].some((one) => needed.has(one))
+          ? null
+          : line;
+      }
+      const left = leftOf(line);
       if (left.length === files.length) return line;
       return left.length === 0 ? null : { ...line, files: left };
     };
   };
+}
+
+/** The sessions of these records, and their own ids, which others name. */
+function neededBy(lines: readonly Line[]): Set<unknown> {
+  const needed = new Set(lines.flatMap(({ id, session }) => [id, session]));
+  needed.delete(undefined);
+  return needed;
 }
 
 function touchedFiles(lines: readonly Line[]): Touched[] {
@@ -108,12 +141,12 @@ function touchedFiles(lines: readonly Line[]): Touched[] {
   return [...touched.values()];
 }
 
-/** Removes the blobs that no record names; returns how many bytes are left in all. */
+/** Removes the blobs that no record names, also one of a later version; returns how many bytes are left in all. */
 function removeUnused(reviewFolder: string, now: number): number {
   const used = new Set<string>();
   for (const name of ["journal.jsonl", "snapshot.json"]) {
     const text = readText(join(reviewFolder, name));
-    for (const [, hash] of text.matchAll(/"blob":"([0-9a-f]{64})"/g)) used.add(hash as string);
+    for (const [, hash] of text.matchAll(/"([0-9a-f]{64})"/g)) used.add(hash as string);
   }
   let bytes = 0;
   const blobs = join(reviewFolder, "blobs");

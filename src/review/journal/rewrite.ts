@@ -23,6 +23,9 @@ export interface Line {
   scope?: RecordedScope;
   /** The decision that a `back` takes back. */
   decision?: unknown;
+  /** What a `comment` is about, and its state. */
+  comment?: unknown;
+  state?: unknown;
 }
 
 export interface LineFile {

@@ -65,6 +65,6 @@ test("a journal that cannot be read: no text counts as unused", () => {
   rmSync(journalPath(world.folder));
   mkdirSync(journalPath(world.folder));
   const tomorrow = Date.now() + 24 * 60 * 60_000;
-  expect(() => prune(world.folder, undefined, tomorrow)).toThrow();
+  expect(() => prune(world.folder, () => false, undefined, tomorrow)).toThrow();
   expect(existsSync(world.blobs.path(blob))).toBe(true);
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { prune } from "../../../src/review/journal/prune";
 import type { Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
+import { waitingIn } from "../../../src/review/state/waiting";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
 import { base64, World } from "./world";
 
@@ -250,7 +251,7 @@ test(
     });
     const before = await shown();
     const bytes = world.blobBytes();
-    prune(world.folder, bytes - 1, Date.now() + 2 * HOUR_MS);
+    prune(world.folder, waitingIn(world.root), bytes - 1, Date.now() + 2 * HOUR_MS);
     expect(world.blobBytes()).toBeLessThan(bytes);
     expect(await shown()).toEqual(before);
   }, 60),
