@@ -519,6 +519,8 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     const call = { tool_name: "Bash", tool_use_id: "bg", tool_input: { command: "fmt --watch" } };
     await world.hook("pre-tool-use", call);
     await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
+    // One that comes between an edit and its hook would see the edit, too.
+    await world.compared();
     world.write("a.txt", "  two\n");
     await world.edit("a.txt", "  two\nthree\n");
     await world.stop();

@@ -334,7 +334,7 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
   test("that the user opened gets Enter with the text: nothing is asked in between", async () => {
     await neovim.lua(
       `vim.cmd("terminal " .. ...)`,
-      `sh -c 'stty -icanon -echo -icrnl; echo up; cat -v'`,
+      `sh -c '${LATER} stty -icanon -echo -icrnl; echo up; cat -v'`,
     );
     const [pid, buf] = await neovim.lua<[number, number]>(
       "return { vim.b.terminal_job_pid, vim.api.nvim_get_current_buf() }",
