@@ -1,6 +1,7 @@
 /**
  * No program of a project may run: `bun scripts/check-programs.ts` prints each place in lua/, plugin/
- * and src/ that starts a program, or looks one up, and is not named below; and then exits 1.
+ * and src/ that starts a program, or looks one up, and is not named below; and then exits 1. So it does with
+ * an Ex command that is put together as a string: a name in it may hold a line end, or a bar.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -29,6 +30,14 @@ const STARTING =
   /\bvim\.lsp\.rpc\.start\b|\bvim\.(fn\.)?(system|systemlist|jobstart|termopen)\b|\buv\.spawn\b|\bio\.popen\b|\bos\.execute\b|\bBun\.(spawn|spawnSync|\$)|node:child_process|\bimport \{ ?\$/;
 const LOOKING_UP = /\bvim\.fn\.(exepath|executable)\b|\bBun\.which\b/;
 
+/** Files that run a command of a string, and whose string that is. */
+const COMMANDS: Record<string, string> = {
+  [`${LUA}/commands/init.lua`]: "what the user typed behind a bar",
+  [`${LUA}/terminal/providers/buffer.lua`]: "a number and a name of ours, quoted",
+};
+const COMMAND =
+  /\bvim\.cmd\s*[(,](?!\s*"[^"\n]*"\s*\))|\bvim\.cmd\.(lua|execute)\b|\bvim\.fn\.execute\((?!\s*"[^"\n]*"\s*\))|\bnvim_(command|exec2?)\b/g;
+
 if (import.meta.main) {
   const files = [...new Glob("{lua,plugin,src}/**/*.{lua,ts}").scanSync({ cwd: ROOT })].sort();
   const findings = files.flatMap((file) =>
@@ -39,6 +48,19 @@ if (import.meta.main) {
 }
 
 export function problemsOf(file: string, text: string): string[] {
+  return [...commandProblems(file, text), ...programProblems(file, text)];
+}
+
+function commandProblems(file: string, text: string): string[] {
+  if (!file.endsWith(".lua") || file in COMMANDS) return [];
+  const code = text.replaceAll(/^\s*--.*$/gm, (comment) => " ".repeat(comment.length));
+  return [...code.matchAll(COMMAND)].map(({ index }) => {
+    const row = text.slice(0, index).split("\n").length;
+    return `${file}:${row}: a command of a string: use vim.cmd.NAME({ … }), with magic.file false for a name`;
+  });
+}
+
+function programProblems(file: string, text: string): string[] {
   return text.split("\n").flatMap((line, index) => {
     const place = `${file}:${index + 1}: ${line.trim()}\n  `;
     if (LOOKING_UP.test(line)) return [`${place}it looks in the project, too: use on_path()`];

@@ -1,4 +1,4 @@
-import { shownPath } from "../lib/paths";
+import { isBelow, shownPath } from "../lib/paths";
 import { hash } from "./operation";
 import { EditProblem } from "./problem";
 
@@ -14,6 +14,13 @@ interface Answered extends CheckedFile {
   problem?: "private" | "outside" | "unsaved" | "version";
 }
 
+/**
+ * Names, in lower case, that run or configure programs, by themselves or once somebody opens the folder: Claude
+ * Code's own editing tools ask about most of them each time. Its work trees are no configuration.
+ */
+const PROTECTED =
+  /\/(\.(git|vscode|idea|husky|devcontainer|nvim-claude|gitconfig|gitmodules|mcp\.json|claude\.json|exrc|nvimrc|nvim\.lua|lazy\.lua|envrc|profile|bashrc|bash_profile|bash_login|zshrc|zprofile|zshenv|ripgreprc)|\.claude(?!\/worktrees\/[^/]+\/))(\/|$)/;
+
 /** What Neovim says of the first files; `next_row`: the last of them has more parts. */
 interface Check {
   files: Answered[];
@@ -24,6 +31,8 @@ interface Check {
 const MOST_FILES = 20;
 
 const SENTENCES = {
+  protected: (names: string) =>
+    `These names run or configure something, so this tool leaves them alone: ${names}. Use Edit or Write.`,
   outside: (names: string) => `These files are not in the workspace: ${names}.`,
   version: (names: string) =>
     `The text of these files changed while the language server worked: ${names}. Try again.`,
@@ -43,6 +52,8 @@ export async function checkFiles(
 ): Promise<CheckedFile[]> {
   const answered = await askAbout(files, ask);
   const problems: string[] = [];
+  const found = answered.filter(({ path }) => isProtected(path, root));
+  if (found.length > 0) problems.push(SENTENCES.protected(listed(found, root)));
   const isPrivate = answered.filter(({ problem }) => problem === "private").length;
   if (isPrivate > 0) {
     const what = isPrivate === 1 ? "a private file" : `${isPrivate} private files`;
@@ -58,6 +69,12 @@ export async function checkFiles(
   }
   if (problems.length > 0) throw new EditProblem(problems.join(" "));
   return answered;
+}
+
+/** A project may itself lie in such a folder: only what is below it counts. */
+function isProtected(path: string, root: string): boolean {
+  const below = isBelow(path, root) ? path.slice(root.length) : path;
+  return PROTECTED.test(`/${below}`.replaceAll("\\", "/").toLowerCase());
 }
 
 async function askAbout(files: readonly object[], ask: AskNeovim): Promise<Answered[]> {

@@ -167,5 +167,6 @@ function idsOf(edits: v.InferOutput<typeof Edit>[]): (string | undefined)[] {
 function pathOf(uri: string): string {
   const [path] = pathsOfUri(uri);
   if (path === undefined) throw new EditProblem(`${uri} is not a file of this machine.`);
+  if (/\p{Cc}/u.test(path)) throw new EditProblem(`${uri} holds control characters.`);
   return path;
 }

@@ -82,3 +82,26 @@ test.each([
     expect.stringContaining(`src/any.ts:2: ${line}`),
   ]);
 });
+
+test.each([
+  'vim.cmd("silent file " .. vim.fn.fnameescape(name))',
+  'pcall(vim.cmd, ("edit %s"):format(name))',
+  "vim.cmd(command)",
+  'vim.cmd.lua("x" .. name)',
+  "vim.fn.execute(command)",
+  "vim.api.nvim_command(command)",
+  "api.nvim_exec2(command, {})",
+])("the programs check refuses %s, a command of a string", (line) => {
+  expect(programProblemsOf("lua/any.lua", `\n${line}`)).toEqual([
+    expect.stringContaining("lua/any.lua:2: a command of a string"),
+  ]);
+});
+
+test.each([
+  'vim.cmd("normal! zv")',
+  'pcall(vim.cmd, "silent write")',
+  "vim.cmd.file({ name, magic = { file = false } })",
+  'vim.fn.execute("file")',
+])("the programs check has nothing against %s", (line) => {
+  expect(programProblemsOf("lua/any.lua", line)).toEqual([]);
+});

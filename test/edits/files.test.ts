@@ -162,6 +162,42 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(await lines("deep/b.txt")).toEqual(["old", "1"]);
   });
 
+  test("a name with a line end, which a buffer would get: refused, and nothing of it runs", async () => {
+    workspace.write("a.txt", "old\n");
+    await workspace.neovim.command(`edit ${workspace.path("a.txt")}`);
+    const name = "b\nlua(function()vim.g.executed=1 end)()";
+    const rename = { kind: "rename" as const, oldUri: workspace.uri("a.txt"), options: {} };
+    const edit = { documentChanges: [{ ...rename, newUri: workspace.uri(name) }] };
+    await expect(workspace.apply(edit)).rejects.toThrow("control characters");
+    expect(workspace.has("a.txt")).toBe(true);
+    expect(await workspace.neovim.lua("return vim.g.executed == nil")).toBe(true);
+  });
+
+  const PROTECTED = [
+    ".claude/settings.json",
+    ".mcp.json",
+    ".nvim.lua",
+    "sub/.git",
+    ".GIT/hooks/post-checkout",
+    ".vscode/tasks.json",
+    ".envrc",
+  ];
+  test.each(PROTECTED)("%s runs or configures something: no file is moved there", async (name) => {
+    workspace.write("a.txt", "old\n");
+    const uris = { oldUri: workspace.uri("a.txt"), newUri: workspace.uri(name) };
+    const edit = { documentChanges: [{ kind: "rename" as const, options: {}, ...uris }] };
+    await expect(workspace.apply(edit)).rejects.toThrow("run or configure something");
+    expect(workspace.read("a.txt")).toBe("old\n");
+  });
+
+  test("Claude's work trees, and names that only begin like those, are files like others", async () => {
+    for (const name of [".claude/worktrees/one/a.txt", ".gitignore", ".github/a.txt"]) {
+      workspace.write(name, "old\n");
+      await workspace.apply(workspace.rename([name], "old", "new"));
+      expect(workspace.read(name)).toBe("new\n");
+    }
+  });
+
   type Obstacle = [name: string, problem: string, make: () => unknown];
   const obstacles: Obstacle[] = [
     [

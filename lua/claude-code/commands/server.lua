@@ -94,7 +94,8 @@ return {
         notify.info(("the log file %s does not exist yet"):format(path))
         return
       end
-      vim.cmd("sview +$ " .. vim.fn.fnameescape(path))
+      vim.cmd.sview({ path, magic = { file = false } })
+      vim.cmd("normal! G")
       vim.bo.autoread = true
     end,
   },

@@ -107,7 +107,7 @@ end
 ---@return integer win
 local function open_tab(buf, is_enough)
   local from = api.nvim_get_current_tabpage()
-  vim.cmd(("tab sbuffer %d"):format(buf))
+  vim.cmd.sbuffer({ count = buf, mods = { tab = vim.fn.tabpagenr() } })
   local win = api.nvim_get_current_win()
   options.apply(win, options.global())
   api.nvim_tabpage_set_var(0, TAG, true)

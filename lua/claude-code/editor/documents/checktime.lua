@@ -77,7 +77,7 @@ function M.compare(buf, decide)
   on("FileChangedShellPost", function()
     differed = true
   end)
-  pcall(vim.cmd, ("silent! checktime %d"):format(buf))
+  pcall(vim.cmd.checktime, { count = buf, mods = { emsg_silent = true } })
   for _, autocmd in ipairs(autocmds) do
     pcall(api.nvim_del_autocmd, autocmd)
   end
@@ -134,7 +134,8 @@ function M.note_file(buf)
   api.nvim_buf_call(buf, function()
     vim.cmd("silent! keepjumps keepalt edit!")
     vim.cmd("silent! keepjumps undo")
-    vim.cmd("silent! noautocmd keepalt file " .. vim.fn.fnameescape(api.nvim_buf_get_name(buf)))
+    local mods = { emsg_silent = true, noautocmd = true, keepalt = true }
+    vim.cmd.file({ api.nvim_buf_get_name(buf), magic = { file = false }, mods = mods })
   end)
   -- Without an undo history, or with autocommands that change what was read.
   if not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), edits) then

@@ -58,7 +58,8 @@ local function move_buffer(buf, name)
   end
   delete_buffers_named(name, buf)
   api.nvim_buf_call(buf, function()
-    vim.cmd("silent keepalt file " .. vim.fn.fnameescape(name))
+    local mods = { silent = true, keepalt = true }
+    vim.cmd.file({ name, magic = { file = false }, mods = mods })
   end)
   -- Neovim made one for the old name.
   delete_buffers_named(old, buf)

@@ -157,7 +157,8 @@ end
 local function choose()
   local number, now = get("nr") or 0, fn.getqflist({ nr = 0 }).nr
   if number > 0 and number ~= now then
-    vim.cmd(("silent %d%s"):format(math.abs(number - now), number < now and "colder" or "cnewer"))
+    local command = vim.cmd[number < now and "colder" or "cnewer"]
+    command({ count = math.abs(number - now), mods = { silent = true } })
   end
 end
 
@@ -181,10 +182,10 @@ function M.open()
   local claude = wide_terminal()
   local spare = claude and api.nvim_win_get_height(claude) - FOR_TERMINAL - 1 or 0
   if not claude or spare < LEAST then
-    return vim.cmd(("botright copen %d"):format(rows))
+    return vim.cmd.copen({ count = rows, mods = { split = "botright" } })
   end
   api.nvim_win_call(claude, function()
-    vim.cmd(("aboveleft copen %d"):format(math.min(rows, spare)))
+    vim.cmd.copen({ count = math.min(rows, spare), mods = { split = "aboveleft" } })
   end)
   api.nvim_set_current_win(fn.getqflist({ winid = 0 }).winid)
 end

@@ -155,7 +155,7 @@ function M.show(win, buf)
     vim.bo[buf].buftype = "nofile"
   end
   local ok, message = pcall(api.nvim_win_call, win, function()
-    vim.cmd(("keepalt keepjumps buffer %d"):format(buf))
+    vim.cmd.buffer({ count = buf, mods = { keepalt = true, keepjumps = true } })
   end)
   if is_file then
     vim.bo[buf].buftype = ""

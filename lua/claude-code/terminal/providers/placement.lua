@@ -137,8 +137,9 @@ function M.equalize_others(dimension)
   local before = vim.o.eadirection
   if vim.o.equalalways and (before == "both" or before == direction) then
     -- Setting it makes all equal, in the direction named.
-    vim.cmd(("noautocmd set eadirection=%s noequalalways equalalways"):format(direction))
-    vim.cmd(("noautocmd set eadirection=%s"):format(before))
+    local mods = { noautocmd = true }
+    vim.cmd.set({ "eadirection=" .. direction, "noequalalways", "equalalways", mods = mods })
+    vim.cmd.set({ "eadirection=" .. before, mods = mods })
   end
 end
 
