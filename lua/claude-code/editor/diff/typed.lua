@@ -1,7 +1,8 @@
 --- What the user types to write a proposal or to close a window of its diff. `:w`, `:wq`, `:x` and `:update` accept
---- it; a key or command that closes a window rejects it. Any other write (an auto-save plugin's, `:wall`), and
---- whatever else closes the windows, decides nothing.
-local api = vim.api
+--- it; a key or command that closes a window rejects it. So does a mapping that begins with such a command
+--- (`<Cmd>w<CR>`). Any other write (an auto-save plugin's, `:wall`), and whatever else closes the windows,
+--- decides nothing.
+local api, fn = vim.api, vim.fn
 local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -21,6 +22,7 @@ local WRITING_ALL = { wall = true, wqall = true, xall = true }
 
 local CLOSING = { close = true, quit = true }
 local CTRL_W, CTRL_Q = "\23", "\17"
+local CMD = vim.keycode("<Cmd>")
 local CLOSING_KEYS =
   { [CTRL_W .. "c"] = true, [CTRL_W .. "q"] = true, [CTRL_W .. CTRL_Q] = true, ZQ = true }
 
@@ -129,9 +131,10 @@ end
 
 ---A command line is about to be executed.
 ---@private
----@param command string full name of its first command
-function Typed:on_command(command)
-  local buf = self.proposal.new_buf
+---@param line string
+function Typed:on_command(line)
+  local ok, parsed = pcall(api.nvim_parse_cmd, line, {})
+  local command, buf = ok and parsed.cmd or "", self.proposal.new_buf
   if WRITING_ALL[command] then
     self.hinted = false
   elseif WRITING[command] and api.nvim_get_current_buf() == buf then
@@ -147,6 +150,18 @@ function Typed:on_command(command)
   end
 end
 
+---The command of a mapping is about to be executed. Neovim has no event for that.
+---@private
+---@param typed string? the keys of the mapping
+function Typed:on_mapping(typed)
+  local mode = api.nvim_get_mode().mode:sub(1, 1)
+  local line = fn.maparg(fn.keytrans(typed or ""), mode):match("^<[Cc][Mm][Dd]>(.-)<[Cc][Rr]>")
+  if line then
+    self.is_early = self.guard:is_active()
+    self:on_command(line)
+  end
+end
+
 ---@private
 ---@param events claude-code.Autocommands
 function Typed:follow(events)
@@ -155,16 +170,17 @@ function Typed:follow(events)
     if args.event == "CmdlineEnter" then
       self.is_early = self.guard:is_active()
     elseif not vim.v.event.abort then
-      local ok, command = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
-      self:on_command(ok and command.cmd or "")
+      self:on_command(fn.getcmdline())
     end
   end, { pattern = ":" })
   events:on("BufWriteCmd", function(_, args)
     self:on_write(args.match)
   end, { buffer = proposal.new_buf })
   local previous = ""
-  vim.on_key(function(key)
-    if CLOSING_KEYS[previous .. key] and vim.fn.mode() == "n" then
+  vim.on_key(function(key, typed)
+    if key == CMD then
+      self:on_mapping(typed)
+    elseif CLOSING_KEYS[previous .. key] and fn.mode() == "n" then
       self:on_close()
     end
     previous = key

@@ -12,6 +12,7 @@ local M = {}
 ---@field options table<string, any>
 ---@field bufhidden string the buffer's own
 ---@field listed boolean so was the buffer
+---@field name string its full name
 
 ---Runs `work` without autocommands and without Neovim's messages about files. Errors are passed on.
 ---@param work fun()
@@ -178,6 +179,7 @@ function M.borrow(win, buf)
     options = options.of(win),
     bufhidden = vim.bo[before].bufhidden,
     listed = vim.bo[before].buflisted,
+    name = api.nvim_buf_get_name(before),
   }
   vim.bo[before].bufhidden = "hide"
   local ok, message = pcall(M.show, win, buf)
@@ -235,13 +237,17 @@ function M.close(win)
   end
 end
 
----Reads a buffer again that was unloaded, as no window showed it: as `:edit` does, with all events.
+---Reads a buffer again that was unloaded or wiped out, as no window showed it: as `:edit` does, with all events.
 ---@param borrowed claude-code.BorrowedWindow
 ---@return boolean is there a buffer to show?
 function M.reload(borrowed)
   if not api.nvim_buf_is_valid(borrowed.buf) then
-    return false
-  elseif api.nvim_buf_is_loaded(borrowed.buf) then
+    if borrowed.name == "" then
+      return false
+    end
+    borrowed.buf = fn.bufadd(borrowed.name)
+  end
+  if api.nvim_buf_is_loaded(borrowed.buf) then
     return true
   end
   local ignored = vim.o.eventignore

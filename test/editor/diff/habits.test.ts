@@ -1,0 +1,106 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { BOTH_NEOVIMS, type NeovimOptions } from "../../support/neovim";
+import { Attached } from "../attached";
+
+/* A diff among the mappings, options, plugins and screens that users have. */
+setDefaultTimeout(60_000);
+
+const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
+const NEW = OLD.replace("line 10\n", "LINE 10\n");
+const LAYOUTS = ["vertical", "horizontal", "tab", "inline"];
+
+describe.each(BOTH_NEOVIMS)("$name", (version) => {
+  /** A Neovim with main.txt in its window, scrolled, and other.txt behind it. */
+  async function start(layout: string, more: Partial<NeovimOptions> = {}): Promise<Attached> {
+    const a = await Attached.asNew({ version, ui: { width: 170, height: 45 }, ...more });
+    await a.diffLayout(layout);
+    await a.edit(a.file("other.txt", OLD));
+    await a.edit(a.file("main.txt", OLD));
+    await a.nvim.command("normal! 30Gzt");
+    await a.attach();
+    return a;
+  }
+  const propose = async (a: Attached, contents = NEW) => {
+    const id = await a.propose(a.main, contents);
+    await a.shown();
+    await a.decidable();
+    return id;
+  };
+
+  describe("mappings", () => {
+    const MAPPINGS = `
+      vim.g.mapleader = " "
+      vim.keymap.set({ "i", "x", "n", "s" }, "<C-s>", "<cmd>w<cr><esc>")
+      vim.keymap.set("n", "<leader>u", "<Cmd>silent! update<CR>")
+      vim.keymap.set("n", "<leader>q", "<Cmd>q<CR>")
+      vim.keymap.set("n", "<leader>c", "<Cmd>close<CR>")
+      vim.keymap.set("n", "<leader>a", "<Cmd>wall<CR>")
+      vim.keymap.set("n", "<leader>l", vim.cmd.write)`;
+
+    test.each([
+      ["<C-s>", "accepted"],
+      ["Amine<C-s>", "accepted"],
+      ["<Space>u", "accepted"],
+      ["<Space>q", "rejected"],
+      ["<Space>c", "rejected"],
+    ] as const)("%s, a <Cmd> mapping that saves or closes: %s", async (keys, outcome) => {
+      await using a = await start("vertical");
+      await a.nvim.lua(MAPPINGS);
+      const id = await propose(a);
+      await a.nvim.type(keys);
+      const end = await a.outcome(id);
+      expect(end.outcome).toBe(outcome);
+      if (keys.includes("mine")) expect(end.lines?.[9]).toBe("LINE 10mine");
+      await a.cleared();
+      expect(await a.nvim.lua("return { vim.api.nvim_get_current_buf(), vim.v.errmsg }")).toEqual([
+        await a.nvim.lua("return vim.fn.bufnr('main.txt')"),
+        "",
+      ]);
+    });
+
+    test("one that writes everything, and one that runs Lua, decide nothing", async () => {
+      await using a = await start("vertical");
+      await a.nvim.lua(MAPPINGS);
+      const id = await propose(a);
+      await a.nvim.type("Amine<Esc><Space>a");
+      await a.says("this write decided nothing");
+      await a.nvim.type("<Space>l");
+      expect(a.ended).toEqual([]);
+      await a.rejects(id);
+    });
+
+    test("one that is typed as the diff appears decides nothing", async () => {
+      await using a = await start("vertical", { waitsForPauses: true });
+      await a.configure("{ diff = { quiet_ms = 1500 } }");
+      await a.holdClock();
+      await a.nvim.lua(MAPPINGS);
+      await a.propose(a.main, NEW);
+      await a.shownLater();
+      await a.nvim.type("<C-s><Space>q");
+      await a.waits();
+      expect(a.ended).toEqual([]);
+    });
+  });
+
+  test.each(LAYOUTS.filter((layout) => layout !== "tab"))(
+    "%s: a plugin that wipes out hidden buffers: the file comes back where it was",
+    async (layout) => {
+      await using a = await start(layout);
+      for (const [keys, outcome] of [
+        ["q", "rejected"],
+        ["<CR>", "accepted"],
+      ] as const) {
+        const id = await propose(a);
+        await a.nvim.lua("vim.api.nvim_buf_delete(vim.fn.bufnr('main.txt'), { force = true })");
+        await a.nvim.type(keys);
+        expect((await a.outcome(id)).outcome).toBe(outcome);
+        await a.cleared();
+        expect(
+          await a.nvim.lua(`
+            return { vim.fn.expand("%:t"), vim.fn.line("."), vim.fn.line("w0"), vim.bo.buflisted, vim.bo.bufhidden,
+              vim.bo.filetype, #vim.api.nvim_list_wins(), vim.v.errmsg }`),
+        ).toEqual(["main.txt", 30, 30, true, "", "text", 1, ""]);
+      }
+    },
+  );
+});
