@@ -27,6 +27,8 @@ export interface AppliedFile extends Outcome {
   edits?: Edits;
   /** The file was removed from the disk. */
   removed?: boolean;
+  /** It had that text already. */
+  same?: boolean;
 }
 
 /**
@@ -53,7 +55,8 @@ function applyToFile(
   try {
     if (isText || sameLines(view.lines, target)) {
       if (mode !== undefined) setMode(project.root, path, mode);
-      return isText ? { edits: editsBetween(view.lines, target) } : {};
+      if (isText) return { edits: editsBetween(view.lines, target) };
+      return mode === undefined ? { same: true } : {};
     }
     const bytes = removed ? undefined : project.contents.bytes(target);
     if (!removed && !bytes) return { problem: `${path} mixes text and binary content` };

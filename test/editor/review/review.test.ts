@@ -943,8 +943,9 @@ onEachNeovim((session) => {
         ["]f", 3, "b", 4],
         ["[f", 2, "a", 8],
         ["[c", 1, "a", 2],
-        ["[c", 1, "a", 2],
-        ["]f]f]f]f", 5, "d", 1],
+        ["[c", 5, "d", 1],
+        ["]c", 1, "a", 2],
+        ["]f]f]f", 5, "d", 1],
       ] as const) {
         await nvim().type(keys);
         await eventually(`the entry of ${keys}`, async () => {

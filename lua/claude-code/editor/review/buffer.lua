@@ -111,7 +111,7 @@ function Buffer:fetch(callback)
   params = vim.tbl_extend("force", params, listing.scope())
   client.request("file", params, function(value, problem)
     if not self.is_attached then
-      return
+      return callback({ is_old = true })
     end
     local is_old = api.nvim_buf_get_changedtick(buf) ~= tick or path.of_buffer(buf) ~= name
     callback({ file = not is_old and value or nil, problem = problem, is_old = is_old })

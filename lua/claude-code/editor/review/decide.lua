@@ -11,6 +11,7 @@ local outcome = require("claude-code.editor.review.outcome")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local text = require("claude-code.editor.review.buffer_bytes")
+local turns = require("claude-code.editor.review.turns")
 local view = require("claude-code.editor.review.view")
 
 local M = {}
@@ -56,104 +57,170 @@ end
 ---@field whole? boolean the whole file
 ---@field range? [integer, integer] rows of the current buffer, or entries of the quickfix window
 
----The hunk under the cursor, looked up in the text as it is now: the executable is asked for its hunks unless
----they are known. What a formatter writes in the meantime is no reason to do nothing.
+local namespace = api.nvim_create_namespace("claude-code.review.asked")
+
+---@param buf integer
+---@param row integer
+---@return fun(): integer row where that line is now, and the mark is gone
+local function follow_row(buf, row)
+  local mark = api.nvim_buf_set_extmark(buf, namespace, row - 1, 0, {})
+  return function()
+    local place = api.nvim_buf_get_extmark_by_id(buf, namespace, mark, {})
+    api.nvim_buf_del_extmark(buf, namespace, mark)
+    return (place[1] or row - 1) + 1
+  end
+end
+
+---@alias claude-code.ReviewPick fun(callback: fun(choices?: claude-code.ReviewChoice[])) nil: a message says why
+
+---The hunk under the cursor. The executable is asked for the hunks unless they are known. What a formatter writes in
+---the meantime is no reason to do nothing.
 ---@param choice claude-code.ReviewChoice gets the hunk
----@param callback fun(choices: claude-code.ReviewChoice[])
----@param is_second? boolean the text has changed while it was asked for the first time
-local function choose_hunk(choice, callback, is_second)
-  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
-  local row, shown = api.nvim_win_get_cursor(win)[1], buffers.attach(buf)
+---@return claude-code.ReviewPick
+local function hunk_here(choice)
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  local shown = buffers.attach(buf)
   local known = shown:is_current() and buffers.hunk_at(shown.hunks, row)
   if known then
     choice.hunks = { known.id }
-    return callback({ choice })
-  end
-  shown:fetch(function(fetched)
-    if fetched.problem then
-      return notify.error(fetched.problem)
-    elseif fetched.is_old then
-      local is_here = api.nvim_get_current_win() == win and api.nvim_get_current_buf() == buf
-      if is_here and not is_second then
-        return choose_hunk(choice, callback, true)
-      end
-      return notify.warn("the text has changed in the meantime; look at it again")
+    return function(callback)
+      callback({ choice })
     end
-    local file = fetched.file
-    local hunk = file and buffers.hunk_at(file.hunks, row)
-    choice.hunks = hunk and { hunk.id }
-    -- A file that was created, or has no text, is decided as a whole.
-    local is_whole = file and (#file.hunks == 0 or (not hunk and file.kind ~= "changed"))
-    callback((hunk or is_whole) and { choice } or {})
-  end)
+  end
+  local row_now = follow_row(buf, row)
+  local function pick(callback, is_second)
+    if not api.nvim_buf_is_loaded(buf) then
+      return callback({})
+    end
+    shown:fetch(function(fetched)
+      if fetched.is_old and not is_second then
+        return pick(callback, true)
+      elseif fetched.problem or fetched.is_old then
+        notify.warn(fetched.problem or "the text has changed in the meantime; look at it again")
+        return callback(nil)
+      end
+      local file = fetched.file
+      local hunk = file and buffers.hunk_at(file.hunks, row_now())
+      choice.hunks = hunk and { hunk.id }
+      -- A file that was created, or has no text, is decided as a whole.
+      local is_whole = file and (#file.hunks == 0 or (not hunk and file.kind ~= "changed"))
+      callback((hunk or is_whole) and { choice } or {})
+    end)
+  end
+  return pick
 end
 
+---What a target means here and now, whatever happens until its turn comes.
 ---@param target claude-code.ReviewTarget
----@param callback fun(choices: claude-code.ReviewChoice[])
-local function choose(target, callback)
+---@return claude-code.ReviewPick
+local function choose(target)
+  local function picked(choices)
+    return function(callback)
+      callback(choices)
+    end
+  end
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   if list.has_cursor() then
     local range = target.range or { row, row }
-    return callback(of_list(range[1], range[2], target.whole))
+    return picked(of_list(range[1], range[2], target.whole))
   end
   local plain = listing.without_hunks(buf)
   local whole = plain and plain.path or base.file_of(buf)
   local name = whole or path.of_buffer(buf)
   if not name then
-    return callback({})
+    return picked({})
   elseif reload.is_stale(buf) then
     local words = "%s has unsaved edits of an older text than Claude changed: decide in the quickfix "
       .. "window, or write the buffer (:w!) or load the file (:e!) first"
-    return notify.warn(words:format(path.title(name)))
+    notify.warn(words:format(path.title(name)))
+    return picked(nil)
   end
   local choice = { path = whole or path.real(name) }
   if whole or target.whole then
-    return callback({ choice })
+    return picked({ choice })
   elseif target.range then
-    choice.range = target.range
-    return callback({ choice })
+    local first, last = follow_row(buf, target.range[1]), follow_row(buf, target.range[2])
+    return function(callback)
+      choice.range = { first(), last() }
+      callback({ choice })
+    end
   end
-  choose_hunk(choice, callback)
+  return hunk_here(choice)
 end
 
----@return fun() advance after a decision that is made here, in a file or in the list, unless the user
+---@param target claude-code.ReviewTarget
+---@return fun(over: fun()) lead_on after a decision that is made here, in a file or in the list, unless the user
 --- is elsewhere by then
-local function from_here()
-  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
-  local name = path.of_buffer(buf)
-  -- A file that was removed gave its window to another buffer.
-  local function is_gone()
-    return not api.nvim_buf_is_loaded(buf)
-  end
-  local function is_here()
-    return api.nvim_get_current_win() == win and (is_gone() or api.nvim_get_current_buf() == buf)
-  end
-  return function()
+local function from_here(target)
+  local place = turns.here()
+  local name = path.of_buffer(place.buf)
+  local first, last = unpack(target.range or { place.row, place.row })
+  local decided = list.has_cursor() and list.entries(first, last) or nil
+  return function(over)
     view.update(api.nvim_get_current_buf())
     view.refresh(function()
-      if listing.review() and is_here() and not list.has_cursor() then
-        move.onward(is_gone() and name or nil)
+      if listing.review() and turns.is_here(place) then
+        if decided then
+          move.onward_in_list(first, decided)
+        else
+          move.onward(not api.nvim_buf_is_loaded(place.buf) and name or nil)
+        end
       end
+      over()
     end)
   end
 end
 
+---@param paths string[]
+---@return claude-code.ReviewChoice[]
+local function texts_of(paths)
+  return with_texts(vim.tbl_map(function(name)
+    return { path = name }
+  end, paths))
+end
+
+---Carries a decision out. One that could be carried out in no file is taken back: it was none.
+---@param decision claude-code.Decision
+---@param callback fun(is_done: boolean)
+local function carry_out(decision, callback)
+  local is_done = outcome.run(decision)
+  if is_done or not decision.decision then
+    return callback(is_done)
+  end
+  local paths = vim.tbl_map(function(file)
+    return file.path
+  end, decision.files)
+  local params = { decision = decision.decision, files = texts_of(paths) }
+  client.request("back", params, function()
+    callback(false)
+  end)
+end
+
 ---@param method "keep"|"undo"
 ---@param params table
----@param advance fun() once it is carried out
-local function send(method, params, advance)
-  client.ask(method, params, function(decision)
-    local conflict = outcome.only_conflict(decision)
-    if conflict then
-      outcome.show_conflict(conflict, function()
-        local choices = with_texts({ { path = decision.files[1].path, hunks = { conflict.hunk } } })
-        local more = { files = choices, keep_both = true }
-        send(method, vim.tbl_extend("force", params, more), advance)
-      end)
-    else
-      outcome.run(decision)
-      advance()
+---@param lead_on fun(over: fun())
+---@param done fun(lead_on?: fun(over: fun()))
+local function send(method, params, lead_on, done)
+  params.files = with_texts(params.files)
+  client.request(method, params, function(decision, problem)
+    if problem then
+      notify.error(problem)
+      return done()
     end
+    local conflict = outcome.only_conflict(decision)
+    if not conflict then
+      return carry_out(decision, function()
+        done(lead_on)
+      end)
+    end
+    outcome.show_conflict(conflict, function()
+      local choices = { { path = decision.files[1].path, hunks = { conflict.hunk } } }
+      local more = { files = choices, keep_both = true }
+      turns.add(function(over)
+        send(method, vim.tbl_extend("force", params, more), lead_on, over)
+      end, false)
+    end)
+    done()
   end)
 end
 
@@ -161,14 +228,23 @@ end
 ---@param target claude-code.ReviewTarget
 ---@param options table more of the request
 local function request(method, target, options)
-  local scope, advance = listing.scope(), from_here()
-  choose(target, function(choices)
-    if #choices == 0 then
-      return notify.warn("there is no change of Claude's here that waits for a review")
-    end
-    options.files = with_texts(choices)
-    send(method, vim.tbl_extend("force", options, scope), advance)
-  end)
+  local scope, follows = listing.scope(), not target.range and turns.follows()
+  local pick, lead_on
+  if not follows then
+    pick, lead_on = choose(target), from_here(target)
+  end
+  turns.add(function(done)
+    pick, lead_on = pick or choose(target), lead_on or from_here(target)
+    pick(function(choices)
+      if choices and #choices > 0 then
+        options.files = choices
+        return send(method, vim.tbl_extend("force", options, scope), lead_on, done)
+      elseif choices then
+        notify.warn("there is no change of Claude's here that waits for a review")
+      end
+      done()
+    end)
+  end, follows)
 end
 
 ---@param target claude-code.ReviewTarget
@@ -183,34 +259,45 @@ function M.undo(target)
 end
 
 ---@param paths string[]
----@return claude-code.ReviewChoice[]
-local function texts_of(paths)
-  return with_texts(vim.tbl_map(function(name)
-    return { path = name }
-  end, paths))
-end
-
----@param paths string[]
 ---@return string
 local function named(paths)
   return #paths == 1 and path.title(paths[1]) or ("%d files"):format(#paths)
 end
 
+---@param last { decision: string, type: string, paths: string[] }
+---@param decision claude-code.Decision
+local function report_back(last, decision)
+  local is_done = outcome.run(decision)
+  if is_done and last.type == "undo" and outcome.is_without_effect(decision) then
+    local words = "nothing is left to take back of what was undone in %s: its text stays as it is"
+    notify.warn(words:format(named(last.paths)), "review")
+  elseif is_done then
+    local words = last.type == "keep" and "kept" or "undone"
+    local message = "what was %s in %s waits for a review again"
+    notify.info(message:format(words, named(last.paths)), "review")
+  end
+end
+
 ---Takes the last decision back.
 function M.back()
-  client.ask("last", {}, function(last)
-    if not last then
-      return notify.warn("there is no decision to take back")
-    end
-    local params = { decision = last.decision, files = texts_of(last.paths) }
-    client.ask("back", params, function(decision)
-      outcome.run(decision)
-      local words = last.type == "keep" and "kept" or "undone"
-      local message = "what was %s in %s waits for a review again"
-      notify.info(message:format(words, named(last.paths)), "review")
-      view.refresh()
+  turns.add(function(done)
+    client.request("last", {}, function(last, problem)
+      if not last then
+        notify.warn(problem or "there is no decision to take back")
+        return done()
+      end
+      local params = { decision = last.decision, files = texts_of(last.paths) }
+      client.request("back", params, function(decision, failure)
+        if failure then
+          notify.error(failure)
+        else
+          report_back(last, decision)
+          view.refresh()
+        end
+        done()
+      end)
     end)
-  end)
+  end, false)
 end
 
 ---@type table<string, string> by the ids of undos that waited and failed: what was said about it
@@ -230,35 +317,47 @@ end
 ---Carries out an undo that waited for the end of Claude's turn. One that fails says so once.
 ---@param due claude-code.DueUndo
 function M.carry_out(due)
-  local params = { files = texts_of(due.paths), queued = due.decision, while_working = "now" }
-  client.request("undo", params, function(decision, problem)
-    if problem then
-      return report_failure(due, problem)
-    end
-    failed[due.decision] = nil
-    notify.info("undone at the end of Claude's turn: " .. named(due.paths), "review")
-    outcome.run(decision)
-    for _, name in ipairs(due.paths) do
-      local buf = path.loaded_buffer(name)
-      if buf then
-        view.update(buf)
+  turns.add(function(done)
+    local params = { files = texts_of(due.paths), queued = due.decision, while_working = "now" }
+    client.request("undo", params, function(decision, problem)
+      if problem then
+        report_failure(due, problem)
+        return done()
       end
-    end
-  end)
+      failed[due.decision] = nil
+      notify.info("undone at the end of Claude's turn: " .. named(due.paths), "review")
+      carry_out(decision, function()
+        for _, name in ipairs(due.paths) do
+          local buf = path.loaded_buffer(name)
+          if buf then
+            view.update(buf)
+          end
+        end
+        done()
+      end)
+    end)
+  end, false)
 end
 
 ---Keeps all that is left.
 function M.done()
-  local params = vim.tbl_extend("force", { texts = listing.unsaved() }, listing.scope())
-  client.ask("done", params, function(decision)
-    outcome.run(decision)
-    if not listing.review() then
-      local kept = "all of Claude's changes are kept; :Claude back takes that back"
-      local is_decided = decision.decision ~= nil
-      notify.info(is_decided and kept or "there is nothing left to review", "review")
-    end
-    view.refresh()
-  end)
+  turns.add(function(done)
+    local params = vim.tbl_extend("force", { texts = listing.unsaved() }, listing.scope())
+    client.request("done", params, function(decision, problem)
+      if problem then
+        notify.error(problem)
+        return done()
+      end
+      outcome.run(decision)
+      if not listing.review() then
+        local kept = "all of Claude's changes are kept; :Claude back takes that back"
+        local is_decided = decision.decision ~= nil
+        notify.info(is_decided and kept or "there is nothing left to review", "review")
+      end
+      view.refresh()
+      done()
+    end)
+  end, false)
 end
 
 return M

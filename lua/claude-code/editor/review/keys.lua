@@ -2,6 +2,7 @@
 local api, fn = vim.api, vim.fn
 local decide = require("claude-code.editor.review.decide")
 local move = require("claude-code.editor.review.move")
+local turns = require("claude-code.editor.review.turns")
 
 local M = {}
 
@@ -10,33 +11,36 @@ local M = {}
 ---@field is_visual? boolean visual mode has it as well, for the lines that are selected
 ---@field run fun(target: claude-code.ReviewTarget)
 
+---@param method "hunk"|"file"
+---@param step 1|-1
+---@return fun()
+local function moves(method, step)
+  return function()
+    turns.move(function()
+      move[method](step)
+    end)
+  end
+end
+
 ---@type table<string, claude-code.ReviewAction> by the names of `review.keys`
 local ACTIONS = {
   keep = { desc = "Keep this change of Claude's", is_visual = true, run = decide.keep },
   undo = { desc = "Undo this change of Claude's", is_visual = true, run = decide.undo },
   next_hunk = {
     desc = "Next change of Claude's",
-    run = function()
-      move.hunk(1)
-    end,
+    run = moves("hunk", 1),
   },
   previous_hunk = {
     desc = "Previous change of Claude's",
-    run = function()
-      move.hunk(-1)
-    end,
+    run = moves("hunk", -1),
   },
   next_file = {
     desc = "Next file that Claude changed",
-    run = function()
-      move.file(1)
-    end,
+    run = moves("file", 1),
   },
   previous_file = {
     desc = "Previous file that Claude changed",
-    run = function()
-      move.file(-1)
-    end,
+    run = moves("file", -1),
   },
   comment = {
     desc = "Comment on these lines for Claude",

@@ -100,19 +100,29 @@ function M.entry(row)
   reveal()
 end
 
----Shows the next entry of the list in a window beside it; the list keeps the cursor.
+---Shows an entry of the list in a window beside it; the list keeps the cursor.
+---@param row integer
+function M.show_entry(row)
+  local win = api.nvim_get_current_win()
+  M.entry(row)
+  api.nvim_set_current_win(win)
+  api.nvim_win_set_cursor(win, { row, 0 })
+end
+
+---Shows the next entry of the list; behind the last one the first, as from file to file.
 ---@param step 1|-1
 ---@param is_same fun(entry: claude-code.ReviewEntry, other: claude-code.ReviewEntry): boolean
 local function show_next_entry(step, is_same)
-  local win, entries = api.nvim_get_current_win(), list.entries(1, math.huge)
-  local row = api.nvim_win_get_cursor(win)[1]
+  local entries, row = list.entries(1, math.huge), api.nvim_win_get_cursor(0)[1]
   local from = entries[row]
-  repeat
-    row = row + step
-  until not entries[row] or not is_same(from, entries[row])
-  if entries[row] then
-    M.entry(row)
-    api.nvim_set_current_win(win)
+  for _ = 1, #entries do
+    row = (row + step - 1) % #entries + 1
+    if not is_same(from, entries[row]) then
+      break
+    end
+  end
+  if from then
+    M.show_entry(row)
   end
 end
 
@@ -149,6 +159,24 @@ function M.hunk(step)
   end
 end
 
+---After a decision in the list: its next entry that was not decided, shown beside it; behind the last one the first.
+---@param first integer row of the first entry that was decided
+---@param decided claude-code.ReviewEntry[]
+function M.onward_in_list(first, decided)
+  local entries, row = list.entries(1, math.huge), nil
+  for i = #entries, 1, -1 do
+    local is_left = not vim.iter(decided):any(function(entry)
+      return vim.deep_equal(entry, entries[i])
+    end)
+    if is_left and (i >= first or not row or row < first) then
+      row = i
+    end
+  end
+  if row and list.has_cursor() then
+    M.show_entry(row)
+  end
+end
+
 ---After a decision: the hunk that stands where the cursor is, or below it; else the next file.
 ---@param from? string path of a file that is gone, and its buffer
 function M.onward(from)
@@ -156,7 +184,8 @@ function M.onward(from)
     return M.file(1, from)
   end
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
-  if not buffers.hunk_at(buffers.hunks(buf), row) and #listing.files() > 0 then
+  local here = buffers.hunk_at(buffers.hunks(buf), row)
+  if (not here or here.queued) and #listing.files() > 0 then
     M.hunk(1)
   end
 end

@@ -25,6 +25,7 @@ local M = {}
 ---@field edits? claude-code.ReviewEdit[]
 ---@field eol? boolean
 ---@field removed? boolean the file was removed from the disk
+---@field same? boolean it had that text already
 ---@field conflicts? claude-code.ReviewConflict[]
 
 ---@class claude-code.ReviewConflict rows that Claude and the user have changed, as bytes
@@ -156,10 +157,12 @@ end
 
 ---Applies a decision's edits. Messages say what was not done, and what is not written yet.
 ---@param decision claude-code.Decision
+---@return boolean is_done in one of its files at least
 function M.run(decision)
-  local unsaved = {}
+  local unsaved, is_done = {}, #decision.files == 0
   for _, file in ipairs(decision.files) do
     local problem, is_unsaved = carry_out(file)
+    is_done = is_done or not problem
     if problem then
       notify.warn(problem, TOPIC)
     elseif file.conflicts and #file.conflicts > 0 then
@@ -175,6 +178,16 @@ function M.run(decision)
       "undone in the buffer of %s, which has unsaved changes: write it when you are ready"
     notify.info(words:format(table.concat(unsaved, ", ")), TOPIC)
   end
+  return is_done
+end
+
+---@param decision claude-code.Decision
+---@return boolean all of its files had the text already that it was to give them
+function M.is_without_effect(decision)
+  return #decision.files > 0
+    and vim.iter(decision.files):all(function(file)
+      return file.same or (file.edits and #file.edits == 0 or false)
+    end)
 end
 
 ---The conflict of an undo that was about one hunk.

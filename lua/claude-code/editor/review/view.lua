@@ -40,7 +40,7 @@ function M.update(buf, callback)
   local shown = buffers.attach(buf)
   shown:update(function()
     bars.update()
-    if listing.review() and shown:is_current() and shown:is_missed() then
+    if listing.review() and shown.is_attached and shown:is_current() and shown:is_missed() then
       M.refresh()
     end
     if callback then
@@ -154,25 +154,26 @@ local function begin(review, incomplete)
   end
   review.is_listed = true
   list.open()
-  if review.jumps then
-    move.entry(1)
-  end
+  local show = review.jumps and move.entry or move.show_entry
+  show(1)
 end
 
 ---Lists again, and shows it everywhere.
----@param callback? fun() once the current buffer is shown
+---@param callback? fun() once the current buffer is shown, or cannot be
 function M.refresh(callback)
+  local give_up = callback or function() end
   local review = listing.review()
   watch()
   listing.refresh(function(problem, incomplete)
     local is_first = review and not review.is_listed
     if review ~= listing.review() then
-      return -- the answer is about another review, or none
+      return give_up() -- the answer is about another review, or none
     elseif problem then
       if is_first then
         end_review()
       end
-      return notify.error(problem)
+      notify.error(problem)
+      return give_up()
     elseif is_first then
       begin(review, incomplete or {})
     elseif review and list.fill(review.scope) == 0 then

@@ -1,0 +1,91 @@
+--- Decisions take turns: each is made about the text that the one before it has left, also when one command asks
+--- for many (`:cdo`, `:g`), or keys come faster than answers.
+local api = vim.api
+
+local M = {}
+
+---@class claude-code.ReviewPlace where the user was
+---@field win integer
+---@field buf integer
+---@field row integer
+---@field tick integer
+
+---@class claude-code.ReviewJob
+---@field place claude-code.ReviewPlace
+---@field follows boolean it is about what the job before leads on to
+---@field run fun(done: fun(lead_on?: fun(over: fun())))
+
+local jobs = {} ---@type claude-code.ReviewJob[] the first one runs
+
+---@return claude-code.ReviewPlace
+function M.here()
+  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
+  local row = api.nvim_win_get_cursor(win)[1]
+  return { win = win, buf = buf, row = row, tick = api.nvim_buf_get_changedtick(buf) }
+end
+
+---@param place claude-code.ReviewPlace
+---@return boolean is the user still there, or was the buffer's file removed?
+function M.is_here(place)
+  local is_gone = not api.nvim_buf_is_loaded(place.buf)
+  local is_same = is_gone or api.nvim_get_current_buf() == place.buf
+  return api.nvim_get_current_win() == place.win and is_same
+end
+
+---Is what the user asks for now about what the last job leads on to? Its edits may have moved the cursor already.
+---@return boolean
+function M.follows()
+  local last, now = jobs[#jobs], M.here()
+  if not last or not M.is_here(last.place) then
+    return false
+  end
+  return last.place.row == now.row or last.place.tick ~= now.tick or last.place.buf ~= now.buf
+end
+
+local function start()
+  local job = jobs[1]
+  if not job then
+    return
+  end
+  local function over()
+    table.remove(jobs, 1)
+    start()
+  end
+  local ok, message = xpcall(job.run, debug.traceback, function(lead_on)
+    -- Of many that one command asks for only the last one leads on.
+    if lead_on and (not jobs[2] or jobs[2].follows) then
+      return lead_on(over)
+    end
+    over()
+  end)
+  if not ok then
+    over()
+    error(message, 0)
+  end
+end
+
+---Runs a job once those before it are over.
+---@param run fun(done: fun(lead_on?: fun(over: fun()))) calls `done`, always, once
+---@param follows boolean
+function M.add(run, follows)
+  table.insert(jobs, { place = M.here(), follows = follows, run = run })
+  if #jobs == 1 then
+    start()
+  end
+end
+
+---@param move fun() from where a job leads on to, or at once if none runs
+function M.move(move)
+  if not M.follows() then
+    return move()
+  end
+  local place = M.here()
+  M.add(function(done)
+    if M.is_here(place) then
+      move()
+    end
+    done()
+  end, true)
+end
+
+return M

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { World } from "../../review/state/world";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim } from "../../support/session";
+
+const OLD = Array.from({ length: 60 }, (_, i) => `  print("line ${i + 1}")\n`).join("");
+const CLAUDE = OLD.replaceAll(/print\("line (\d*5)"\)/g, 'log.info("$1")\n  log.flush()');
+/** Hunks of a file, and of how many files. */
+const [HUNKS, FILES] = [6, 3];
+
+/** Decisions that are asked for faster than they are made. */
+onEachNeovim((session) => {
+  let world: World;
+  let tests = 0;
+  const names = () => Array.from({ length: FILES }, (_, i) => `turns${tests}/${i}.py`);
+  const nvim = () => session.neovim;
+  const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
+  const said = () => lua<string[]>("return _G.said");
+  const texts = () => names().map((name) => world.read(name));
+  const waiting = async () => (await world.list()).counts.hunks;
+  const rows = () => lua<number>("return #vim.fn.getqflist()");
+  const busy = (is: boolean) => {
+    world.record({ type: "prompt", session: `T${tests}`, prompt: "p", text: "go on" });
+    if (!is) world.stop(`T${tests}`);
+  };
+
+  beforeAll(() => {
+    world = new World(nvim().cwd, nvim().home);
+  });
+  afterAll(() => world[Symbol.dispose]());
+  beforeEach(async () => {
+    tests += 1;
+    await lua(`
+      _G.said = {}
+      vim.notify = function(text) table.insert(_G.said, text) end
+      vim.o.timeoutlen = 100
+      vim.o.hidden = true
+      pcall(vim.cmd, "silent! Claude review close")
+      vim.cmd("silent! wall | only")
+      vim.fn.setqflist({}, "f")`);
+    await world.service.answer("done", {});
+    for (const name of names()) world.write(name, OLD);
+    world.claude(Object.fromEntries(names().map((name) => [name, CLAUDE])), {
+      session: `T${tests}`,
+    });
+  });
+
+  async function review(command = "Claude review!"): Promise<void> {
+    await nvim().command(command);
+    await eventually("the list", async () => (await rows()) === HUNKS * FILES);
+  }
+
+  /** Takes back until Neovim says that there is nothing more of this test's. */
+  async function takeBackAll(): Promise<void> {
+    for (let step = 1; step <= HUNKS * FILES; step++) {
+      await lua("_G.said = {}");
+      await nvim().command("Claude back");
+      await eventually("its message", async () =>
+        (await said()).join().includes("waits for a review"),
+      );
+      await eventually("what waits", async () => expect(await waiting()).toBe(step));
+    }
+  }
+
+  describe("many undos by one command, each taken back", () => {
+    for (const command of ["cdo normal gr", "cdo Claude undo"]) {
+      test(`${command}: the files are byte for byte as Claude left them`, async () => {
+        await review();
+        await nvim().command(command);
+        await eventually("all undone", () => expect(texts()).toEqual(names().map(() => OLD)));
+        await eventually("nothing waits", async () => (await waiting()) === 0);
+        await takeBackAll();
+        await eventually("Claude's text", () => expect(texts()).toEqual(names().map(() => CLAUDE)));
+      });
+    }
+
+    test(":g in a file, with a line of the user's from then: it stays", async () => {
+      await nvim().command(`edit ${names()[0]}`);
+      await nvim().command("g/log.info/Claude undo");
+      await eventually("all undone", () => world.read(names()[0] as string) === OLD);
+      await lua(`vim.api.nvim_buf_set_lines(0, 7, 7, false, { "mine" }); vim.cmd("silent write")`);
+      for (let step = 1; step <= HUNKS; step++) await nvim().command("Claude back");
+      const withMine = CLAUDE.replace('  print("line 8")\n', 'mine\n  print("line 8")\n');
+      await eventually("Claude's text", () =>
+        expect(world.read(names()[0] as string)).toBe(withMine),
+      );
+      expect(await waiting()).toBe(HUNKS * FILES);
+    });
+  });
+
+  test("a step that can take nothing back says so", async () => {
+    await nvim().command(`edit ${names()[0]} | 5`);
+    await nvim().command("Claude undo");
+    await eventually("undone", () => world.read(names()[0] as string) !== CLAUDE);
+    await eventually("written", () => lua<boolean>("return not vim.bo.modified"));
+    await nvim().command("silent undo | silent write");
+    expect(world.read(names()[0] as string)).toBe(CLAUDE);
+    await nvim().command("Claude back");
+    await eventually("the message", async () =>
+      (await said()).join().includes("nothing is left to take back"),
+    );
+    expect((await said()).join()).not.toContain("waits for a review again");
+    expect(world.read(names()[0] as string)).toBe(CLAUDE);
+  });
+
+  describe("keys that are typed at once", () => {
+    for (const [where, command] of [
+      ["in a file", "Claude review!"],
+      ["in the list", "Claude review"],
+    ] as const) {
+      for (const isBusy of [false, true]) {
+        test(`${where}${isBusy ? ", while Claude works" : ""}: gr gr ga decides three`, async () => {
+          if (isBusy) busy(true);
+          await review(command);
+          await nvim().type("grgrga");
+          await eventually("one kept", async () =>
+            expect(await waiting()).toBe(HUNKS * FILES - (isBusy ? 1 : 3)),
+          );
+          if (isBusy) busy(false);
+          await eventually("two undone", () => {
+            const text = world.read(names()[0] as string);
+            expect(text).toStartWith(OLD.slice(0, OLD.indexOf('  print("line 25")')));
+            expect(text).toContain('log.info("25")');
+          });
+          await eventually("three decided", async () =>
+            expect(await waiting()).toBe(HUNKS * FILES - 3),
+          );
+        });
+      }
+    }
+
+    test("]c ga ]c ga … in the list decides each once", async () => {
+      await review("Claude review");
+      await eventually("the first one on screen", () =>
+        lua<boolean>(`return vim.fn.bufwinid("${names()[0]}") > 0`),
+      );
+      for (let i = 0; i < HUNKS * FILES; i++) await nvim().type("]cga");
+      await eventually("all kept", async () => expect(await waiting()).toBe(0));
+      expect(texts()).toEqual(names().map(() => CLAUDE));
+      expect((await said()).join()).not.toMatch(/no change|since it was shown|nothing to review/);
+    });
+
+    test("a decision in the list shows the next entry", async () => {
+      await review("Claude review");
+      const shown = () =>
+        lua<number[]>(`
+          local win = vim.fn.bufwinid("${names()[0]}")
+          return { vim.fn.line("."), win > 0 and vim.api.nvim_win_get_cursor(win)[1] or 0 }`);
+      await eventually("the first one", async () => expect(await shown()).toEqual([1, 5]));
+      await nvim().type("ga");
+      await eventually("the next one", async () => expect(await shown()).toEqual([1, 16]));
+      await nvim().type("Vjga");
+      await eventually("the next but two", async () => expect(await shown()).toEqual([1, 38]));
+    });
+  });
+});
