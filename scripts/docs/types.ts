@@ -1,6 +1,7 @@
 import type { Facts, Option } from "./facts";
 import { wrap } from "./vimdoc";
 
+const WIDTH = 100;
 const HEAD = `---@meta
 --- The types of the options: all of them are there in what the plugin works with, and any may be left out
 --- of what a user writes. Made from options/ by \`bun run docs\`; do not edit.
@@ -37,15 +38,21 @@ function optionClass(path: string, fields: readonly Field[]): string {
     const absent = option.default === undefined ? "?" : "";
     const field = `---@field ${name}${absent} ${option.annotation}`;
     // The name of a key is what it does.
-    return path.endsWith("keys") ? field : `${comment(option)}\n${field}`;
+    if (path.endsWith("keys")) return field;
+    const sentence = firstSentence(option);
+    const line = `${field} ${sentence}`;
+    return line.length <= WIDTH ? line : `${comment(sentence)}\n${field}`;
   });
   return [`---@class ${className(path)}`, ...lines].join("\n");
 }
 
-/** The first sentence of its description. */
-function comment({ description }: Option): string {
-  const sentence = /^.*?\.(?= |$)/.exec(description)?.[0] ?? description;
-  return wrap(sentence, 0, 97).replaceAll(/^/gm, "---");
+/** Of its description. */
+function firstSentence({ description }: Option): string {
+  return /^.*?\.(?= |$)/.exec(description)?.[0] ?? description;
+}
+
+function comment(sentence: string): string {
+  return wrap(sentence, 0, WIDTH - 3).replaceAll(/^/gm, "---");
 }
 
 function join(path: string, name: string): string {

@@ -18,10 +18,7 @@ const PROBLEMS: [options: string, message: string][] = [
   [`{ 7 }`, "1: unknown option"],
   [`{ binary = "x" }`, `binary: expected a table of options, got "x"`],
   [`{ binary = { path = 5 } }`, "binary.path: expected a string, got 5"],
-  [
-    `{ binary = { download = "ask" } }`,
-    `binary.download: expected a boolean or "prompt", got "ask"`,
-  ],
+  [`{ binary = { download = "prompt" } }`, `binary.download: expected a boolean, got "prompt"`],
   [
     `{ binary = { source = "system" } }`,
     "binary.source: removed; binary.path names an executable, and dist/ goes before a download and $PATH",

@@ -178,26 +178,6 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
 describe("the first use", () => {
   const version = NEWEST;
 
-  test.each([
-    ["1", "fetches it when the answer is yes"],
-    ["2", "does without when the answer is no"],
-  ])("with a prompt, %s: %s", async (answer) => {
-    await using neovim = await watched(version, options('download = "prompt"'));
-    await eventually("the question", async () => {
-      const { mode } = (await neovim.request("nvim_get_mode", [])) as { mode: string };
-      return mode !== "n";
-    });
-    expect(published.server.requests).toEqual([]);
-    await neovim.type(`${answer}<CR>`);
-    if (answer === "1") {
-      await ready(neovim);
-      expect(published.server.requests).toHaveLength(1);
-    } else {
-      expect(await failed(neovim)).toMatch(/was not found: run :Claude install, then/);
-      expect(published.server.requests).toEqual([]);
-    }
-  });
-
   test("without permission: names the command, which then also starts the server", async () => {
     await using neovim = await watched(version, options("download = false"));
     expect(await failed(neovim)).toMatch(/was not found: run :Claude install, then/);

@@ -15,8 +15,7 @@
 ---@field terminal claude-code.TerminalConfig|{}
 ---@field permissions claude-code.PermissionsConfig|{}
 ---@field notify claude-code.NotifyConfig|{}
----Whether the suggested mappings are created: <leader>a… and <leader>cd.
----@field keymaps boolean
+---@field keymaps boolean Whether the suggested mappings are created: <leader>a… and <leader>cd.
 ---@field mcp claude-code.McpConfig|{}
 ---@field send claude-code.SendConfig|{}
 ---@field mention claude-code.MentionConfig|{}
@@ -28,12 +27,9 @@
 ---@field diagnostics claude-code.DiagnosticsConfig|{}
 
 ---@class claude-code.BinaryConfig
----The path of the executable.
----@field path? string
----Whether a missing executable is downloaded when it is first needed.
----@field download boolean|"prompt"
----The address to download from, in place of the project's releases.
----@field mirror? string
+---@field path? string The path of the executable.
+---@field download boolean Whether a missing executable is downloaded when it is first needed.
+---@field mirror? string The address to download from, in place of the project's releases.
 
 ---@class claude-code.DiagnosticsConfig
 ---Whether Claude must continue when files that it edited have problems at the end of its turn.
@@ -43,24 +39,18 @@
 ---Milliseconds that the end of a turn waits in all while a language server is still starting or
 ---indexing ($/progress).
 ---@field busy_deadline_ms integer
----How often Claude must continue for one prompt.
----@field retries integer
----The least severe problem that counts.
----@field severity "error"|"warning"|"information"|"hint"
----Whether problems that a file had before Claude edited it are ignored.
----@field only_new boolean
----Problems from these sources are ignored.
----@field ignore_sources string[]
+---@field retries integer How often Claude must continue for one prompt.
+---@field severity "error"|"warning"|"information"|"hint" The least severe problem that counts.
+---@field only_new boolean Whether problems that a file had before Claude edited it are ignored.
+---@field ignore_sources string[] Problems from these sources are ignored.
 ---Problems in files that match these globs are ignored: { "vendor/**", "*.gen.ts" }.
 ---@field ignore_files string[]
 ---Whether Claude receives a file's new problems right after it edited the file.
 ---@field after_edit "auto"|boolean
 
 ---@class claude-code.DiffConfig
----How a proposed edit is shown.
----@field layout "vertical"|"tab"|"inline"
----Whether the cursor moves to a diff that opens.
----@field focus boolean
+---@field layout "vertical"|"tab"|"inline" How a proposed edit is shown.
+---@field focus boolean Whether the cursor moves to a diff that opens.
 ---Milliseconds without typing before a new diff takes the cursor; in a terminal twice as many.
 ---@field quiet_ms integer
 ---@field keys claude-code.DiffKeysConfig|{}
@@ -78,10 +68,8 @@
 ---@field merge string|string[]|false
 
 ---@class claude-code.ExecuteCodeConfig
----Whether Claude may run code with the tool executeCode.
----@field enabled boolean
----The command that runs each language.
----@field languages table<string, string[]>
+---@field enabled boolean Whether Claude may run code with the tool executeCode.
+---@field languages table<string, string[]> The command that runs each language.
 
 ---@class claude-code.LanguageToolsConfig
 ---Whether Claude may rename symbols and move files through your language servers.
@@ -102,15 +90,13 @@
 ---@field auto_install boolean
 
 ---@class claude-code.MentionConfig
----Seconds that :Claude mention waits for the Claude CLI to connect.
----@field wait_seconds integer
+---@field wait_seconds integer Seconds that :Claude mention waits for the Claude CLI to connect.
 
 ---@class claude-code.NotifyConfig
 ---The states of a Claude session that are reported to you as soon as it has them: "blocked" is a
 ---question or a request for a permission, "error" a turn that failed, "done" one that ended.
 ---@field on ("blocked"|"error"|"done"|"idle"|"working")[]
----How.
----@field by "auto"|fun(sessions: claude-code.SessionRow[])
+---@field by "auto"|fun(sessions: claude-code.SessionRow[]) How.
 
 ---@class claude-code.PermissionsConfig
 ---Whether `:Claude answer` can answer what Claude asks: permissions, plans and questions.
@@ -120,16 +106,14 @@
 ---Whether files that usually hold secrets are private: `.env*`, keys, certificates, credentials,
 ---`.ssh/**` and the like.
 ---@field defaults boolean
----Globs of further private files.
----@field patterns string[]
+---@field patterns string[] Globs of further private files.
 
 ---@class claude-code.ReviewConfig
 ---Whether the sign column shows what Claude changed and you have not reviewed.
 ---@field signs "always"|"never"
 ---Whether a message says how much there is to review when Claude ends its turn.
 ---@field message boolean
----What happens to an undo while Claude works.
----@field undo_while_working "queue"|"now"
+---@field undo_while_working "queue"|"now" What happens to an undo while Claude works.
 ---@field keys claude-code.ReviewKeysConfig|{}
 
 ---@class claude-code.ReviewKeysConfig
@@ -142,21 +126,17 @@
 ---@field comment string|string[]|false
 
 ---@class claude-code.SelectionConfig
----Whether Claude receives your selection and the name of the current file.
----@field enabled boolean
----Milliseconds without a change before a selection is sent.
----@field debounce_ms integer
+---@field enabled boolean Whether Claude receives your selection and the name of the current file.
+---@field debounce_ms integer Milliseconds without a change before a selection is sent.
 
 ---@class claude-code.SendConfig
----Whether :Claude diagnostics also submits the prompt.
----@field submit boolean
+---@field submit boolean Whether :Claude diagnostics also submits the prompt.
 ---Whether the cursor goes to Claude's terminal after you send something there: text, diagnostics or
 ---a mention.
 ---@field focus boolean
 
 ---@class claude-code.TerminalConfig
----Where the CLI runs.
----@field provider "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
+---@field provider "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider Where the CLI runs.
 ---With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and the next
 ---Neovim of the project adopts it.
 ---@field keep boolean
@@ -166,14 +146,11 @@
 ---@field size? number
 ---Show the names and states of the sessions above Claude's window, from two sessions on.
 ---@field winbar boolean
----The folder in which the CLI starts.
----@field cwd? string|fun(folder: string): string?
+---@field cwd? string|fun(folder: string): string? The folder in which the CLI starts.
 ---More environment variables for each Claude CLI that Neovim starts.
 ---@field env table<string, string>
----The Claude CLI: a name, or a list with arguments.
----@field command string|string[]
----More arguments for each Claude CLI that Neovim starts.
----@field args string[]
+---@field command string|string[] The Claude CLI: a name, or a list with arguments.
+---@field args string[] More arguments for each Claude CLI that Neovim starts.
 ---The permission mode in which the CLI starts.
 ---@field permission_mode "default"|"plan"|"acceptEdits"|"auto"|"dontAsk"|"bypassPermissions"|false
 ---@field keys claude-code.TerminalKeysConfig|{}

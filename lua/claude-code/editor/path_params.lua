@@ -66,6 +66,21 @@ local function is_private(name)
   return privacy.is_private(name) or (buf ~= nil and privacy.hides(buf))
 end
 
+---As `checked`, of a path that must not be a private file's.
+---@param given string
+---@param private boolean it may be one all the same
+---@param message? string the refusal, where it does not name the file
+---@return string? name in normal form
+---@return claude-code.Failure?
+local function checked_public(given, private, message)
+  local name, failure = checked(given)
+  if name and not private and is_private(name) then
+    message = message or require("claude-code.editor.privacy").refusal(given)
+    return nil, { code = "private", message = message }
+  end
+  return name, failure
+end
+
 ---@param candidates string[] paths that one file may have; relative ones lie in a workspace folder
 ---@param folders string[]
 ---@return string[]? names in normal form, without those of private files
@@ -116,11 +131,8 @@ end
 local function checked_edits(edits, private)
   local all = {}
   for i, edit in ipairs(edits) do
-    local name, failure = checked(edit.path)
-    if name and not private and is_private(name) then
-      failure = { code = "private", message = "A private file would change." }
-    end
-    if failure then
+    local name, failure = checked_public(edit.path, private, "A private file would change.")
+    if not name then
       return nil, failure
     end
     all[i] = vim.tbl_extend("force", edit, { path = name })
@@ -135,20 +147,11 @@ end
 function M.checked(params, private)
   local result, failure = vim.tbl_extend("force", {}, params), nil
   for _, key in ipairs(PATHS) do
-    local name ---@type string?
-    if params[key] then
-      name, failure = checked(params[key])
-      if name and not private and is_private(name) then
-        local refusal = require("claude-code.editor.privacy").refusal(params[key])
-        failure = { code = "private", message = refusal }
-      end
-      if failure then
-        return nil, failure
-      end
-      result[key] = name
+    if params[key] and not failure then
+      result[key], failure = checked_public(params[key], private)
     end
   end
-  if params.file then
+  if params.file and not failure then
     local folders = require("claude-code.lib.workspace").folders()
     result.file, failure = checked_candidates(params.file, folders)
     result.named = params.file[1]
@@ -159,10 +162,7 @@ function M.checked(params, private)
   if params.edits and not failure then
     result.edits, failure = checked_edits(params.edits, private)
   end
-  if failure then
-    return nil, failure
-  end
-  return result
+  return not failure and result or nil, failure
 end
 
 return M

@@ -12,26 +12,14 @@ local lists = {} ---@type table<string, claude-code.ExplorerPaths> by filetype
 ---@param first integer 1-based
 ---@param last integer
 ---@param entry_at fun(row: integer): any
+---@param is_visited? boolean the cursor visits each: the plugin answers for its line only
 ---@return any[]
-local function rows(first, last, entry_at)
-  local entries = {}
+local function rows(first, last, entry_at, is_visited)
+  local cursor, entries = api.nvim_win_get_cursor(0), {}
   for row = first, last do
+    api.nvim_win_set_cursor(0, is_visited and { row, 0 } or cursor)
     entries[#entries + 1] = entry_at(row)
   end
-  return entries
-end
-
---- The same for a plugin that answers for the cursor's line only: the cursor visits each.
----@param first integer 1-based
----@param last integer
----@param entry_here fun(): any
----@return any[]
-local function visited_rows(first, last, entry_here)
-  local cursor = api.nvim_win_get_cursor(0)
-  local entries = rows(first, last, function(row)
-    api.nvim_win_set_cursor(0, { row, 0 })
-    return entry_here()
-  end)
   api.nvim_win_set_cursor(0, cursor)
   return entries
 end
@@ -53,10 +41,10 @@ function lists.DiffviewFiles(_, first, last)
   if not view then
     error("diffview.nvim does not show files here", 0)
   end
-  return visited_rows(first, last, function()
+  return rows(first, last, function()
     local item = view.panel:get_item_at_cursor() or {}
     return item.absolute_path or item.path and vim.fs.joinpath(view.adapter.ctx.toplevel, item.path)
-  end)
+  end, true)
 end
 
 lists.DiffviewFileHistory = lists.DiffviewFiles
@@ -122,10 +110,10 @@ end
 --- nvim-tree/nvim-tree.lua, whose root line is a node named "..".
 function lists.NvimTree(_, first, last)
   local tree = require("nvim-tree.api").tree
-  return visited_rows(first, last, function()
+  return rows(first, last, function()
     local node = tree.get_node_under_cursor()
     return node and node.name ~= ".." and node.absolute_path or nil
-  end)
+  end, true)
 end
 
 --- stevearc/oil.nvim
@@ -211,7 +199,6 @@ function lists.trouble(buf, first, last)
   error("trouble.nvim does not show a list here", 0)
 end
 
---- netrw, which comes with Neovim.
 function lists.netrw(...)
   return require("claude-code.explorers.netrw").paths(...)
 end

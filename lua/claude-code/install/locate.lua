@@ -78,7 +78,7 @@ end
 --- The executable to run under the options in effect.
 ---@return claude-code.Binary?
 ---@return string? message what was looked for, and what the user can do
----@return claude-code.Release? release that may be downloaded without a command, be it after a question
+---@return claude-code.Release? release that may be downloaded without a command
 function M.find()
   local options = require("claude-code.config").get().binary
   if options.path then

@@ -1,20 +1,5 @@
---- The executable, downloaded when it is first needed, if the options `binary.*` and the user allow it.
+--- The executable, downloaded when it is first needed, if the options `binary.*` allow it.
 local M = {}
-
---- Asks the user, if the option `binary.download` says so.
----@param release claude-code.Release
----@param callback fun(may_download: boolean)
-local function ask(release, callback)
-  if require("claude-code.config").get().binary.download ~= "prompt" then
-    return callback(true)
-  end
-  local text = "claude-code.nvim needs its executable (%.0f MB from %s). Download it now?"
-  local host = release.url:match("^%a+://([^/]+)")
-  local prompt = text:format(release.size / 1e6, host)
-  vim.ui.select({ "Download", "Not now" }, { prompt = prompt }, function(_, index)
-    callback(index == 1)
-  end)
-end
 
 --- Lets the stable path, which hooks call, lead to the version in use: after a return to an older
 --- plugin it still led to the newer one.
@@ -27,7 +12,7 @@ local function make_current(executable)
 end
 
 --- Calls back with the executable: at once if it is there, or cannot be had; otherwise once an
---- installation that runs already, or a download that the options and the user allow, has ended. If
+--- installation that runs already, or a download that the options allow, has ended. If
 --- that fails, another version will do until the next start, with a warning.
 ---@param callback fun(binary: claude-code.Binary?, message: string?)
 function M.get(callback)
@@ -56,16 +41,11 @@ function M.get(callback)
   elseif not release then
     callback(nil, missing)
   else
-    ask(release, function(may_download)
-      if not may_download then
-        return installed(nil, missing)
+    installer.start({ release = release }, function(executable, message)
+      if executable then
+        notify.info("installed " .. executable)
       end
-      installer.start({ release = release }, function(executable, message)
-        if executable then
-          notify.info("installed " .. executable)
-        end
-        installed(executable, message)
-      end)
+      installed(executable, message)
     end)
   end
 end

@@ -21,7 +21,7 @@ local M = { state = "stopped", clients = {}, rivals = {} }
 ---@field version? string
 ---@field pid? integer
 
---- "downloading": the executable is missing; the user is asked, or it is fetched and installed.
+--- "downloading": the executable is missing; it is fetched and installed.
 --- "starting": the executable runs, or is about to run again, and accepts no clients yet.
 --- "failed": only start() leads out of it.
 ---@alias claude-code.ServerState "stopped"|"downloading"|"starting"|"ready"|"failed"
@@ -43,38 +43,27 @@ local timer = require("claude-code.lib.timer")
 ---@class claude-code.ServerRun
 ---@field ends number[] when it has ended by itself, in ms
 ---@field has_been_ready? boolean
----@field cancel_restart? fun()
----@field cancel_warning? fun()
----@field cancel_limit? fun()
+---@field cancels table<"restart"|"warning"|"limit", fun()> timers that run
 
-local run = { ends = {} } ---@type claude-code.ServerRun
+local run = { ends = {}, cancels = {} } ---@type claude-code.ServerRun
 local spawn ---@type fun()
 
 ---@alias claude-code.ReadyCallback fun(ready: boolean?, message: string?)
 
 local waiting = {} ---@type claude-code.ReadyCallback[] for a server that accepts clients
 
---- Warns if the executable does not get ready, usually within 0.1 s: one that hangs ends in no error.
-local function watch_start()
-  run.cancel_warning = timer.once(SLOW_MS, function()
-    M.last_error = exit_message.not_ready(M.binary, SLOW_MS / 1000)
-    require("claude-code.messages.notify").warn(M.last_error)
-  end)
-end
-
----@param name "cancel_restart"|"cancel_warning"|"cancel_limit"
+---@param name "restart"|"warning"|"limit"
 local function cancel(name)
-  local callback = run[name]
-  run[name] = nil
-  if callback then
-    callback()
+  if run.cancels[name] then
+    run.cancels[name]()
+    run.cancels[name] = nil
   end
 end
 
 ---@param ready boolean?
 ---@param message? string
 local function answer(ready, message)
-  cancel("cancel_limit")
+  cancel("limit")
   local callbacks = waiting
   waiting = {}
   for _, callback in ipairs(callbacks) do
@@ -84,7 +73,7 @@ end
 
 --- All who wait get an answer three seconds from now at the latest.
 local function limit()
-  run.cancel_limit = run.cancel_limit
+  run.cancels.limit = run.cancels.limit
     or timer.once(LIMIT_MS, function()
       answer(nil, ("the server is not ready after %d s"):format(LIMIT_MS / 1000))
     end)
@@ -95,7 +84,7 @@ end
 ---@param reason "stopped"|"crashed"|"failed"
 local function forget(reason)
   local was_ready = M.ready_since ~= nil
-  cancel("cancel_warning")
+  cancel("warning")
   -- Neovim reports no closed channel.
   require("claude-code.server.channel").detach()
   M.on_clients({})
@@ -142,7 +131,7 @@ local function on_exit(process, code, signal)
   end
   forget("crashed")
   M.state = "starting"
-  run.cancel_restart = timer.once(delay, spawn)
+  run.cancels.restart = timer.once(delay, spawn)
 end
 
 function spawn()
@@ -163,7 +152,11 @@ function spawn()
   end
   M.process = process
   process:launch(endpoint.launch_line(M.binary.path, M.port, process.environment_changes))
-  watch_start()
+  -- It gets ready within 0.1 s, mostly: one that hangs ends in no error.
+  run.cancels.warning = timer.once(SLOW_MS, function()
+    M.last_error = exit_message.not_ready(M.binary, SLOW_MS / 1000)
+    require("claude-code.messages.notify").warn(M.last_error)
+  end)
   local info = require("claude-code.messages.log").info
   info("started %s serve (%s) as process %d", M.binary.path, M.binary.source, process.pid)
 end
@@ -185,8 +178,8 @@ function M.start(options)
     return
   end
   require("claude-code.lib.workspace").allow_home((options or {}).allow_home == true)
-  cancel("cancel_limit")
-  run = { ends = {} }
+  cancel("limit")
+  run = { ends = {}, cancels = {} }
   M.last_error, M.stopped_by_user = nil, nil
   M.state = "downloading"
   require("claude-code.install.on_demand").get(function(binary, message)
@@ -239,7 +232,7 @@ end
 --- Ends what runs. The executable notices by the end of its stdin.
 ---@return claude-code.Process? process that may still be ending
 local function shut_down()
-  cancel("cancel_restart")
+  cancel("restart")
   local process = M.process
   if process then
     process:hang_up()
@@ -295,7 +288,7 @@ function M.on_ready(info)
   if M.state ~= "starting" and M.state ~= "ready" then
     return true -- stopped in the meantime
   end
-  cancel("cancel_warning")
+  cancel("warning")
   endpoint.on_ready(info)
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
   M.cli_arguments, M.rivals = info.cli_arguments, info.rivals

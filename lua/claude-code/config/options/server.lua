@@ -68,9 +68,10 @@ return {
   },
   {
     key = "binary.download",
-    type = t.any_of(t.boolean, t.one_of("prompt")),
+    type = t.boolean,
+    refused = false,
     description = "Whether a missing executable is downloaded when it is first needed. "
-      .. '"prompt" asks first. Without a UI only :Claude install downloads it.',
+      .. "Without a UI only :Claude install downloads it.",
   },
   {
     key = "binary.mirror",

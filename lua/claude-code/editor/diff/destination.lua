@@ -41,10 +41,7 @@ end
 function Destination:is_outside()
   local folders = require("claude-code.lib.workspace").folders()
   table.insert(folders, uv.fs_realpath(vim.fn.getcwd(-1, 0)))
-  return not vim.iter(folders):any(function(folder)
-    folder = vim.fs.normalize(folder, { expand_env = false }):gsub("/$", "")
-    return vim.startswith(self.path, folder .. "/")
-  end)
+  return not path.is_in_any(self.path, vim.tbl_map(path.normal, folders))
 end
 
 ---@return boolean may not even its owner write it?

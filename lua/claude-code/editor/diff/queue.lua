@@ -100,12 +100,10 @@ end
 ---@param id? integer
 ---@return claude-code.Diff? diff the one with this id; without it the one on screen
 function Queue:find(id)
-  for _, diff in ipairs(self:all()) do
+  return vim.iter(self:all()):find(function(diff)
     local on_screen = diff == self.shown and not diff.aside
-    if diff.proposal.id == id or (id == nil and on_screen) then
-      return diff
-    end
-  end
+    return diff.proposal.id == id or (id == nil and on_screen)
+  end)
 end
 
 ---Those of the current session come first, each session's in their order.
@@ -130,12 +128,9 @@ function Queue:remove_waiting(diff)
     diff.unwatch()
     diff.unwatch = nil
   end
-  for index, other in ipairs(self.waiting) do
-    if other == diff then
-      table.remove(self.waiting, index)
-      return
-    end
-  end
+  self.waiting = vim.tbl_filter(function(other)
+    return other ~= diff
+  end, self.waiting)
 end
 
 ---Closes what shows a diff that has ended, and shows the next one.
