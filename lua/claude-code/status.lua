@@ -53,12 +53,6 @@ function M.get()
   }
 end
 
----@return claude-code.SessionRow[] those that belong to this Neovim
-local function session_rows()
-  local summary = package.loaded["claude-code.sessions.summary"]
-  return summary and summary.attached() or {}
-end
-
 --- File types without a language server, as a rule.
 local PROSE = { "text", "markdown", "gitcommit", "gitrebase", "help", "conf", "qf", "" }
 
@@ -199,6 +193,7 @@ local NO_WORKSPACE =
 function M.lines()
   local status = M.get()
   local lines = { "claude-code.nvim " .. status.plugin_version, "" }
+  local summary = package.loaded["claude-code.sessions.summary"]
   local function item(label, values)
     for i, value in ipairs(type(values) == "table" and values or { values }) do
       local text = tostring(value):gsub("\n", " ")
@@ -211,7 +206,7 @@ function M.lines()
   item("lock file", status.lock_file or "none")
   item("clients", #status.clients > 0 and vim.tbl_map(client_name, status.clients) or "none")
   item("sessions", vim.tbl_map(session_name, status.sessions))
-  item("states", vim.tbl_map(session_state, session_rows()))
+  item("states", vim.tbl_map(session_state, summary and summary.attached() or {}))
   item("workspace", #status.folders > 0 and status.folders or NO_WORKSPACE)
   item("log", status.log_file)
   item("last error", status.last_error or "none")

@@ -37,7 +37,7 @@ const SENTENCES = {
   version: (names: string) =>
     `The text of these files changed while the language server worked: ${names}. Try again.`,
   unsaved: (names: string) =>
-    `These files have unsaved changes in Neovim: ${names}. Neovim asks the user whether to save them; try again after that.`,
+    `These files have unsaved changes in Neovim: ${names}. Try again once the user has saved them.`,
 };
 
 /**
@@ -47,7 +47,6 @@ const SENTENCES = {
 export async function checkFiles(
   files: readonly { path: string; version?: number }[],
   root: string,
-  label: string,
   ask: AskNeovim,
 ): Promise<CheckedFile[]> {
   const answered = await askAbout(files, ask);
@@ -62,10 +61,6 @@ export async function checkFiles(
   for (const problem of ["outside", "version", "unsaved"] as const) {
     const found = answered.filter((file) => file.problem === problem);
     if (found.length > 0) problems.push(SENTENCES[problem](listed(found, root)));
-    // Only where saving is all that is missing.
-    if (problem === "unsaved" && found.length > 0 && problems.length === 1) {
-      await ask("edits_unsaved", { label, edits: found.map(({ path }) => ({ path })) });
-    }
   }
   if (problems.length > 0) throw new EditProblem(problems.join(" "));
   return answered;

@@ -76,7 +76,6 @@ async function undoLast(folders: readonly string[], ask: AskNeovim, log: Log): P
   const checked = await checkFiles(
     files.map(({ path }) => ({ path })),
     root,
-    label,
     ask,
   );
   const other = files.filter((_, index) => operation.state(index) !== "after");

@@ -71,7 +71,7 @@ export class Workspace implements AsyncDisposable {
   /** `meanwhile`: happens once the files are checked. */
   async apply(edit: WorkspaceEdit, meanwhile = () => {}): Promise<Operation> {
     const what = { label: "the rename", place: this.folder };
-    const checked = await checkFiles(filesOf(edit), this.folder, what.label, this.ask);
+    const checked = await checkFiles(filesOf(edit), this.folder, this.ask);
     meanwhile();
     const files = new VirtualFiles();
     applyWorkspaceEdit(edit, "utf-16", files);

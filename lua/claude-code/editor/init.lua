@@ -111,7 +111,6 @@ local methods = {
   edits_check = lazy("editor.edits.check", "run"),
   edits_commit = lazy("editor.edits.commit", "run"),
   edits_undone = lazy("editor.edits.rename", "on_undone"),
-  edits_unsaved = lazy("editor.edits.unsaved", "ask"),
   region = lazy("editor.selection", "region"),
   cursor = lazy("editor.methods.cursor", "now"),
   context = lazy("editor.methods.cursor", "context"),

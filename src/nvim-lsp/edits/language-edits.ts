@@ -110,7 +110,7 @@ export class LanguageEdits {
       ...parsed.flatMap((one) => filesOf(one.edit)),
       ...moved.map((path) => ({ path: realPath(path) })),
     ];
-    const checked = await checkFiles(files, this.place, edit.label, ask);
+    const checked = await checkFiles(files, this.place, ask);
     const virtual = new VirtualFiles(edit.judge);
     for (const one of parsed) applyWorkspaceEdit(one.edit, one.encoding, virtual);
     if (edit.move) virtual.move(edit.move.from, edit.move.to);

@@ -56,13 +56,8 @@ local function edit_by(client, symbol, new_name)
   local list, settled = request.settled({ client }, question)
   local answer, state = list[1], servers.state_of(client)
   if answer.failure then
-    return task.fail(
-      "failed",
-      "%s does not rename `%s`: %s",
-      client.name,
-      symbol.name,
-      answer.failure
-    )
+    local text = "%s does not rename `%s`: %s"
+    return task.fail("failed", text, client.name, symbol.name, answer.failure)
   elseif not settled then
     local text = "Not ready: %s is %s, so it may not know every use of `%s` yet. " .. LATER
     local what = state.state == "idle" and "reading the project" or state.state
@@ -96,12 +91,8 @@ local function locate_when_ready(params)
       return task.fail("not_found", "No language server knows what `%s` is there.", symbol.name)
     elseif vim.uv.now() > limit then
       local name = servers.of_buffer(symbol.buf)[1].name
-      return task.fail(
-        "not_ready",
-        "Not ready: %s does not know `%s` yet. " .. LATER,
-        name,
-        symbol.name
-      )
+      local text = "Not ready: %s does not know `%s` yet. " .. LATER
+      return task.fail("not_ready", text, name, symbol.name)
     end
     task.sleep(STEP_MS)
   end
@@ -215,12 +206,8 @@ function M.file(params)
   for _, answer in ipairs(list) do
     local name = answer.client.name
     if answer.failure then
-      return task.fail(
-        "failed",
-        "%s gave no answer: %s. Nothing was changed.",
-        name,
-        answer.failure
-      )
+      local text = "%s gave no answer: %s. Nothing was changed."
+      return task.fail("failed", text, name, answer.failure)
     elseif not settled then
       return task.fail("not_ready", "Not ready: %s is reading the project. " .. LATER, name)
     elseif type(answer.result) == "table" then

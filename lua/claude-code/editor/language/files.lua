@@ -47,11 +47,6 @@ local function no_server(buf)
   return { code = "no_server", message = text:format(name, filetype) }
 end
 
----@param client vim.lsp.Client
-local function is_initialized(client)
-  return client.initialized == true
-end
-
 ---Waits until the buffer's servers are ready for requests, in a task.
 ---@param buf integer
 ---@param is_new boolean it was loaded just now
@@ -74,7 +69,11 @@ function M.wait_for_servers(buf, is_new)
   local list = servers.of_buffer(buf)
   if #list == 0 then
     return no_server(buf)
-  elseif not vim.iter(list):any(is_initialized) then
+  end
+  local is_ready = vim.iter(list):any(function(client)
+    return client.initialized == true
+  end)
+  if not is_ready then
     local text = "Not ready: %s is starting. Ask again in 10 s."
     return { code = "not_ready", message = text:format(list[1].name) }
   end

@@ -233,19 +233,12 @@ local function are_same(before, after)
   return true
 end
 
----@param client vim.lsp.Client
----@param method string
----@return string
-local function key_of(client, method)
-  return client.id .. method
-end
-
 ---@param clients vim.lsp.Client[]
 ---@param method string
 ---@return boolean may they answer with a part, without saying so?
 local function are_unproven(clients, method)
   return vim.iter(clients):any(function(client)
-    return not asked[key_of(client, method)] or servers.is_young(client)
+    return not asked[client.id .. method] or servers.is_young(client)
   end)
 end
 
@@ -270,7 +263,7 @@ function M.settled(clients, question)
   end
   -- Not before: a question that is taken back proves nothing.
   for _, client in ipairs(clients) do
-    asked[key_of(client, question.method)] = true
+    asked[client.id .. question.method] = true
   end
   return answers, not vim.iter(clients):any(is_busy)
 end

@@ -23,14 +23,6 @@ local function named(name)
   end, api.nvim_list_bufs())
 end
 
----@param buf integer
----@return boolean is a window reserved for this buffer?
-local function is_pinned(buf)
-  return vim.iter(vim.fn.win_findbuf(buf)):any(function(win)
-    return vim.wo[win].winfixbuf
-  end)
-end
-
 ---Closes the buffer of that path, or of that last name, as `:bdelete` does, which keeps its marks and its place in jump
 ---lists; never one with unsaved changes.
 ---@param params { path?: string, name?: string }
@@ -48,7 +40,10 @@ function M.close(params)
   if vim.bo[buf].modified then
     return nil, { code = "unsaved", message = name .. " has unsaved changes: it stays open" }
   end
-  if is_pinned(buf) then
+  local is_pinned = vim.iter(vim.fn.win_findbuf(buf)):any(function(win)
+    return vim.wo[win].winfixbuf
+  end)
+  if is_pinned then
     local message = name .. " is pinned to its window ('winfixbuf'): it stays open"
     return nil, { code = "pinned", message = message }
   end

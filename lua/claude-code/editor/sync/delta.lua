@@ -173,12 +173,11 @@ local function add_buffers(delta)
     end
   end
   if suspected == bufs then
-    vim
-      .iter(vim.tbl_keys(known))
-      :filter(function(buf)
-        return not api.nvim_buf_is_valid(buf)
-      end)
-      :each(remove)
+    for _, buf in ipairs(vim.tbl_keys(known)) do
+      if not api.nvim_buf_is_valid(buf) then
+        remove(buf)
+      end
+    end
   end
   dirty.buffers, last.privacy, last.modified = {}, rules, modified
   delta.buffers = #changed > 0 and changed or nil

@@ -71,12 +71,6 @@ local function on_buffer_event(buf, event)
   mark_buffer(buf)
 end
 
----@param buf integer
-local function mark_diagnostics(buf)
-  deltas.mark("diagnostics", buf)
-  M.touch()
-end
-
 ---@return fun() stop
 local function watch()
   local events = autocommands.new("state")
@@ -89,7 +83,10 @@ local function watch()
     mark_buffer(api.nvim_get_current_buf())
   end, { pattern = OPTIONS })
   events:on({ "BufEnter", "TextChangedI" }, M.touch)
-  events:on("DiagnosticChanged", mark_diagnostics)
+  events:on("DiagnosticChanged", function(buf)
+    deltas.mark("diagnostics", buf)
+    M.touch()
+  end)
   return function()
     events:stop()
   end
