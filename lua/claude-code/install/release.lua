@@ -12,15 +12,6 @@ local plugin_files = require("claude-code.install.plugin_files")
 ---@field sha256 string
 ---@field size integer in bytes
 
----@param manifest claude-code.Manifest
----@param contract claude-code.Contract
----@return boolean
-local function belongs_to(manifest, contract)
-  return next(manifest.targets) ~= nil
-    and manifest.version == contract.version
-    and manifest.contract == contract.number
-end
-
 --- The archive to install here.
 ---@return claude-code.Release?
 ---@return string? remedy what the user can do instead, if there is none
@@ -32,7 +23,10 @@ function M.find()
     return nil, "reinstall both as you installed them", reason:format(plugin_files.root())
   end
   local contract, build = plugin_files.contract(), plugin_files.build_command()
-  if not belongs_to(manifest, contract) then
+  local is_release = next(manifest.targets) ~= nil
+    and manifest.version == contract.version
+    and manifest.contract == contract.number
+  if not is_release then
     local remedy = 'build the executable (%s) or pin a release of the plugin (`version = "*"` in '
       .. "lazy.nvim, or `git checkout` of a tag)"
     local reason = "this checkout (version %s) is not a release"

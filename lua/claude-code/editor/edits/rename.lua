@@ -68,14 +68,6 @@ local function edit_by(client, symbol, new_name)
   return { edit = answer.result, encoding = client.offset_encoding, server = client.name }
 end
 
----@param symbol claude-code.Symbol
----@return boolean may a server of it still be reading the project?
-local function is_starting(symbol)
-  return vim.iter(servers.of_buffer(symbol.buf)):any(function(client)
-    return servers.is_young(client) or servers.state_of(client).state ~= "idle"
-  end)
-end
-
 ---A server that reads the project knows no symbol yet, or only its file's.
 ---@param params claude-code.SymbolParams
 ---@return claude-code.LocatedSymbol?
@@ -87,7 +79,11 @@ local function locate_when_ready(params)
     local symbol = found and found.symbol
     if not symbol or #symbol.definitions > 0 then
       return found, failure
-    elseif not is_starting(symbol) then
+    end
+    local is_starting = vim.iter(servers.of_buffer(symbol.buf)):any(function(client)
+      return servers.is_young(client) or servers.state_of(client).state ~= "idle"
+    end)
+    if not is_starting then
       return task.fail("not_found", "No language server knows what `%s` is there.", symbol.name)
     elseif vim.uv.now() > limit then
       local name = servers.of_buffer(symbol.buf)[1].name

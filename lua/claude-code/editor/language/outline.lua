@@ -28,14 +28,6 @@ local M = {}
 ---Kinds that belong to the text of a function, and not to what a file declares.
 local LOCAL = { variable = true, constant = true }
 
----@param list claude-code.DocumentSymbol[]
----@return claude-code.DocumentSymbol[]
-local function without_locals(list)
-  return vim.tbl_filter(function(symbol)
-    return symbol.depth == 0 or not LOCAL[symbol.kind]
-  end, list)
-end
-
 ---@param buf integer
 ---@param list claude-code.DocumentSymbol[]
 ---@return claude-code.OutlineSymbol[]
@@ -86,10 +78,13 @@ local function of_file(candidates, answers)
     return { path = name, failure = text_of(failure) }
   end
   vim.list_extend(answers, more)
+  list = vim.tbl_filter(function(symbol)
+    return symbol.depth == 0 or not LOCAL[symbol.kind]
+  end, list)
   return {
     path = path.real(name),
     unsaved = vim.bo[buf].modified or nil,
-    symbols = on_disk(buf, without_locals(list)),
+    symbols = on_disk(buf, list),
   }
 end
 

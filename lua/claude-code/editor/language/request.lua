@@ -233,15 +233,6 @@ local function are_same(before, after)
   return true
 end
 
----@param clients vim.lsp.Client[]
----@param method string
----@return boolean may they answer with a part, without saying so?
-local function are_unproven(clients, method)
-  return vim.iter(clients):any(function(client)
-    return not asked[client.id .. method] or servers.is_young(client)
-  end)
-end
-
 ---Asks servers a question across files, in a task: until the answer can be relied on, or time is over.
 ---@param clients vim.lsp.Client[]
 ---@param question claude-code.Question
@@ -249,7 +240,10 @@ end
 ---@return boolean is_settled
 function M.settled(clients, question)
   wait(clients)
-  local must_repeat = are_unproven(clients, question.method)
+  -- They may answer with a part, without saying so.
+  local must_repeat = vim.iter(clients):any(function(client)
+    return not asked[client.id .. question.method] or servers.is_young(client)
+  end)
   local answers = M.all(clients, question)
   local limit = vim.uv.now() + math.min(M.MOST_REPEAT_MS, task.time_left() - 2000)
   while must_repeat do
