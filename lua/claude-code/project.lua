@@ -11,7 +11,7 @@ local notify = require("claude-code.messages.notify")
 ---@param options string[]
 ---@param callback fun(code: integer, stdout: string, stderr: string) in the main loop
 local function run(path, command, options, callback)
-  local words = { path, command, "--project", vim.fn.getcwd(-1, 0) }
+  local words = { path, command, "--project", require("claude-code.lib.workspace").tab_folder(0) }
   local claude = require("claude-code.claude.cli").command()
   if claude then
     vim.list_extend(words, { "--claude", claude[1] })

@@ -177,6 +177,20 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
       expect(mode(lock.path)).toBe("600");
     });
 
+    test("with 'autochdir' the repository counts, not the folder of each file; Claude starts there", async () => {
+      const root = join(neovim.cwd, "repository");
+      for (const name of [".git", "src", "lib"]) mkdirSync(join(root, name), { recursive: true });
+      await neovim.command(`set autochdir | edit ${root}/src/a.txt`);
+      await folders(neovim, [root]);
+      await neovim.command(`edit ${root}/lib/b.txt`);
+      const seen = "return { vim.fn.getcwd(), (require('port').launch.folder()) }";
+      expect(await neovim.lua(seen)).toEqual([join(root, "lib"), root]);
+      await folders(neovim, [root]);
+      await neovim.command(`edit ${neovim.cwd}/c.txt`);
+      await folders(neovim, [neovim.cwd]);
+      await neovim.command("set noautochdir | %bwipeout");
+    });
+
     test("follows :tcd and tabs, the current one first", async () => {
       const other = join(neovim.cwd, "other");
       mkdirSync(other);

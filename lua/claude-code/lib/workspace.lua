@@ -19,11 +19,28 @@ local function is_home_or_above(folder)
   return vim.startswith(with_slash(home), with_slash(folder)) or folder:match("^%a:[/\\]?$") ~= nil
 end
 
+---@param folder string
+---@return string root of the git repository around it; the folder itself if there is none, or if that is the home
+--- folder or above
+function M.root(folder)
+  local root = vim.fs.root(folder, ".git")
+  local real = root and vim.uv.fs_realpath(root)
+  return real and not is_home_or_above(real) and real or folder
+end
+
+---@param number integer of a tab page; 0: the current one
+---@return string its folder. With 'autochdir' that is the folder of whatever file is shown, and the root of the git
+--- repository counts.
+function M.tab_folder(number)
+  local folder = vim.fn.getcwd(-1, number)
+  return vim.o.autochdir and M.root(folder) or folder
+end
+
 ---@return string[] the folders of all tabs, the current one first
 local function tab_folders()
-  local folders = { vim.fn.getcwd(-1, 0) }
+  local folders = { M.tab_folder(0) }
   for number = 1, vim.fn.tabpagenr("$") do
-    table.insert(folders, vim.fn.getcwd(-1, number))
+    table.insert(folders, M.tab_folder(number))
   end
   return folders
 end

@@ -1,4 +1,6 @@
 --- What is run in the terminal: the CLI's command line, environment and folder.
+local workspace = require("claude-code.lib.workspace")
+
 local M = {}
 
 ---@class claude-code.CliArguments each is one word
@@ -60,7 +62,7 @@ function M.launch_arguments(folder)
   if not made or not require("claude-code.config").get().mcp.in_terminal then
     return {}
   end
-  return { made[settings_for(folder or vim.fn.getcwd(-1, 0))], made.mcp_config }
+  return { made[settings_for(folder or workspace.tab_folder(0))], made.mcp_config }
 end
 
 --- Do the user's own arguments name a permission mode? The option is ignored then.
@@ -134,7 +136,7 @@ end
 ---@return string? folder absolute
 ---@return string? message
 function M.folder()
-  local tab_folder = vim.fn.getcwd(-1, 0)
+  local tab_folder = workspace.tab_folder(0)
   local ok, cwd = pcall(configured_folder, tab_folder)
   if not ok then
     return nil, ("the function terminal.cwd failed: %s"):format(cwd)

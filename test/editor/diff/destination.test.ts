@@ -91,6 +91,15 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     },
   );
 
+  test("a file of the repository is inside where a plugin makes a part of it the working folder", async () => {
+    await using a = await start();
+    for (const name of [".git", "packages/a"]) mkdirSync(a.path(name), { recursive: true });
+    await a.nvim.command(`cd ${a.path("packages/a")}`);
+    await a.propose(a.path("packages/b/file.txt"), "new\n");
+    for (const text of await bars(a)) expect(text).not.toContain("outside");
+    await a.nvim.command(`cd ${a.nvim.cwd}`);
+  });
+
   test("a file of a workspace that is reached by a symlink is inside", async () => {
     await using a = await start();
     mkdirSync(a.path("real/deep"), { recursive: true });

@@ -36,11 +36,13 @@ function M.new(given, old_path)
   return destination
 end
 
----Is it in none of the workspace's folders, nor below the working folder?
+---Is it in none of the workspace's folders, nor in the working folder's git repository? Plugins make a part of that
+---the working folder.
 ---@return boolean
 function Destination:is_outside()
-  local folders = require("claude-code.lib.workspace").folders()
-  table.insert(folders, uv.fs_realpath(vim.fn.getcwd(-1, 0)))
+  local workspace = require("claude-code.lib.workspace")
+  local folders = workspace.folders()
+  table.insert(folders, uv.fs_realpath(workspace.root(vim.fn.getcwd(-1, 0))))
   return not path.is_in_any(self.path, vim.tbl_map(path.normal, folders))
 end
 
