@@ -35,6 +35,9 @@ import { bytesOf } from "./weave/lines";
 const MOST_HUNKS = 500;
 const MOST_FILES = 2_000;
 
+/** So long after a call its comparison may be about to run. */
+const MOMENT_MS = 500;
+
 type Request<S extends v.GenericSchema> = v.InferOutput<S>;
 type Method = (params: unknown) => unknown;
 
@@ -290,7 +293,7 @@ export class ReviewService {
       const { root, sessions } = project;
       if (!sessions.anyWorks() || gitFolder(root) !== undefined) continue;
       // What a call has just changed is still to be compared with what stood there.
-      if (sessions.isInCall() || sessions.wasInCall()) continue;
+      if (sessions.isInCall() || sessions.wasInCall(Date.now() - MOMENT_MS)) continue;
       const files = loadedFiles().flatMap((path) => this.#newIn(project, path));
       if (files.length > 0) project.append({ type: "written", files });
     }

@@ -2,7 +2,8 @@ import { DECIDED_MS } from "../journal/prune";
 import { modeOf } from "../state/entry";
 import type { Decision, ReviewedProject } from "../state/reviewed-project";
 import { takenBack } from "../weave/decision";
-import { applyAll, type FileTarget } from "./apply";
+import { type AppliedFile, applyAll, type FileTarget } from "./apply";
+import { changeIndex, type IndexChange, indexBefore } from "./index-entries";
 import type { Undone } from "./undo";
 
 /**
@@ -21,11 +22,11 @@ export function lastDecision(project: ReviewedProject): Decision | undefined {
  * stands there again. `texts` are those of buffers, by path. Throws the system's error where it
  * cannot be recorded.
  */
-export function takeBack(
+export async function takeBack(
   project: ReviewedProject,
   decision: Decision,
   texts: ReadonlyMap<string, Uint8Array>,
-): Undone {
+): Promise<Undone> {
   const targets = decision.type === "undo" ? targetsOf(project, decision, texts) : [];
   // The disk first: of a text that is there again, the user can take the decision back once more. Of
   // one that is recorded as taken back nobody could bring the text again.
@@ -33,6 +34,8 @@ export function takeBack(
   if (files.length > 0 && files.every(({ problem }) => problem !== undefined)) {
     return { decision: undefined, files };
   }
+  const entries = await indexBefore(project, indexChanges(decision, files));
+  await changeIndex(project, entries);
   return { decision: project.append({ type: "back", decision: decision.id }).id, files };
 }
 
@@ -52,6 +55,17 @@ function targetsOf(
     const mode = modeOf({ marks })?.after || removed;
     return [{ file, view, target, inBuffer: text !== undefined, mode }];
   });
+}
+
+/** What an undo has changed in git's index, of the files that are as before it. */
+function indexChanges(
+  decision: Decision,
+  files: readonly AppliedFile[],
+): ReadonlyMap<string, IndexChange> {
+  const undone = decision.type === "undo" ? decision.files : [];
+  const done = new Set(files.filter(({ problem }) => !problem).map(({ path }) => path));
+  const some = undone.filter(({ path }) => done.has(path));
+  return new Map(some.flatMap(({ path, index }) => (index ? [[path, index]] : [])));
 }
 
 /** The permission bits of a file that the decision removed. */

@@ -7,6 +7,7 @@ import { type Selection, undone } from "../weave/decision";
 import type { Hunk, Rows } from "../weave/hunks";
 import { sameLines } from "../weave/lines";
 import { type AppliedFile, applyAll, type FileTarget } from "./apply";
+import { changeIndex, type IndexPlan, plannedIndex } from "./index-entries";
 import { type Found, findAll, seenOf, type Target } from "./keep";
 import { rowsOf } from "./selection";
 
@@ -25,6 +26,8 @@ export interface Conflict {
 export interface UndoneFile extends AppliedFile {
   /** Nothing of these was undone. */
   conflicts?: Conflict[];
+  /** git's index still holds something of Claude's. */
+  staged?: boolean;
 }
 
 export interface Undone {
@@ -54,11 +57,26 @@ interface Plan extends FileTarget {
  * Undoes what was chosen, as one decision: the journal first, then the disk, or edits for buffers.
  * Throws the system's error where it cannot be recorded.
  */
-export function undo(
+export async function undo(
   project: ReviewedProject,
   targets: readonly Target[],
   options: UndoOptions,
-): Undone {
+): Promise<Undone> {
+  const { plans, outcomes, version } = planned(project, targets, options);
+  if (plans.length === 0) return { decision: undefined, files: outcomes };
+  const waitsFor = options.waits ? workingSession(project, plans) : undefined;
+  if (waitsFor !== undefined) return queue(project, plans, waitsFor, options, outcomes);
+  const index = await plannedIndex(project, plans);
+  // A hook has recorded a change in between: what was planned was about another text.
+  if (project.version !== version) return undo(project, targets, options);
+  return carryOut(project, plans, outcomes, { scope: options.scope, index });
+}
+
+function planned(
+  project: ReviewedProject,
+  targets: readonly Target[],
+  options: UndoOptions,
+): { plans: Plan[]; outcomes: UndoneFile[]; version: number } {
   const scope = scopeOf(options.scope);
   const texts = new Map(targets.map(({ path, text }) => [path, text]));
   const plans: Plan[] = [];
@@ -71,18 +89,15 @@ export function undo(
     return { path: target.path, ...(conflicts.length > 0 && { conflicts }) };
   });
   const effective = plans.filter(({ what }) => what === "all" || !isEmpty(what));
-  if (effective.length === 0) return { decision: undefined, files: outcomes };
-  const waitsFor = options.waits ? workingSession(project, effective) : undefined;
-  if (waitsFor !== undefined) return queue(project, effective, waitsFor, options, outcomes);
-  return carryOut(project, effective, outcomes, { scope: options.scope });
+  return { plans: effective, outcomes, version: project.version };
 }
 
 /** Carries out an undo that was queued; `texts` are those of buffers, by path. */
-export function undoQueued(
+export async function undoQueued(
   project: ReviewedProject,
   id: string,
   texts: ReadonlyMap<string, Uint8Array>,
-): Undone {
+): Promise<Undone> {
   const record = project.decision(id);
   if (record?.type !== "queue") return { decision: undefined, files: [] };
   const outcomes: UndoneFile[] = [];
@@ -96,7 +111,10 @@ export function undoQueued(
     outcomes.push({ path, ...(!isEffective && problem && { problem: `${path} ${problem}` }) });
     return isEffective ? [plan] : [];
   });
-  return carryOut(project, plans, outcomes, { scope: record.scope, queued: id });
+  const { version } = project;
+  const index = await plannedIndex(project, plans);
+  if (project.version !== version) return undoQueued(project, id, texts);
+  return carryOut(project, plans, outcomes, { scope: record.scope, queued: id, index });
 }
 
 /** Has the user kept what was to be undone? */
@@ -197,21 +215,37 @@ function queue(
   return { decision: record.id, queued: true, files: outcomes };
 }
 
-function carryOut(
+interface Carried {
+  scope: RecordedScope | undefined;
+  queued?: string;
+  index: IndexPlan;
+}
+
+async function carryOut(
   project: ReviewedProject,
   plans: readonly Plan[],
   outcomes: UndoneFile[],
-  { scope, queued }: { scope: RecordedScope | undefined; queued?: string },
-): Undone {
+  { scope, queued, index: { changes, left } }: Carried,
+): Promise<Undone> {
   const files = plans.map(({ entry, view, what, target }) => ({
     path: entry.file.path,
     before: project.contents.put(view.lines),
     after: project.contents.put(target),
     undo: what as RecordOf<"undo">["files"][number]["undo"],
     mode: target.length === 0 && view.mode !== undefined ? view.mode & 0o777 : undefined,
+    index: changes.get(entry.file.path) as [string, string] | undefined,
   }));
   const record = project.append({ type: "undo", files, scope, queued });
-  return { decision: record.id, files: merged(outcomes, applyAll(project, plans)) };
+  const applied = applyAll(project, plans);
+  const done = applied.filter(({ problem }) => problem === undefined).map(({ path }) => path);
+  const entries = done.flatMap((path) => {
+    const change = changes.get(path);
+    return change ? [[path, change[1]] as const] : [];
+  });
+  const isChanged = await changeIndex(project, new Map(entries));
+  const isLeft = (path: string) => left.has(path) || (!isChanged && changes.has(path));
+  const results = applied.map((one) => (isLeft(one.path) ? { ...one, staged: true } : one));
+  return { decision: record.id, files: merged(outcomes, results) };
 }
 
 /** The permission bits that the file is to get. */

@@ -10,7 +10,7 @@ import { onPath } from "../../lib/programs";
 const FIXED = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager"];
 
 const ENVIRONMENT = {
-  /** The index is only read. */
+  /** Who only reads leaves the index alone. */
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",
   GIT_ALLOW_PROTOCOL: "none",
@@ -26,7 +26,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const WORK_MS = 30_000;
 
 interface GitOptions {
-  input?: string;
+  input?: string | Uint8Array;
   ms?: number;
   mostBytes?: number;
   /** An index of its own, for what is put together in it. */
@@ -57,7 +57,7 @@ const NO_MATCH = 1;
 
 /**
  * git in one work tree, for one piece of work: the repository may get another configuration afterwards.
- * Its own index is only read. A git that cannot be started, or takes too long, has the code null.
+ * Its own index is only read, but where an undo takes out what Claude has staged. A git that cannot be started, or takes too long, has the code null.
  */
 export class Git {
   /** What turns off the programs that the configuration names. */

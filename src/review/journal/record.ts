@@ -8,6 +8,7 @@ import * as v from "valibot";
 
 const Hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const Text = v.string();
+const Entry = v.pipe(v.string(), v.regex(/^[0-7]{1,6} [0-9a-f]{40,64}$/));
 /** What no file system takes would be an error of each look at the file. */
 const Path = v.pipe(v.string(), v.nonEmpty(), v.maxBytes(4096), v.excludes("\0"));
 /** A comparison of the work tree finds 20,000 files at most. */
@@ -171,6 +172,8 @@ const Undo = v.object({
       undo: v.optional(What),
       /** Permission bits of a file that it removes. */
       mode: v.optional(v.number()),
+      /** git's index entry before and after, `MODE BLOB`, where Claude had staged its change. */
+      index: v.optional(v.tuple([Entry, Entry])),
     }),
   ),
 });

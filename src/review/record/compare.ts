@@ -8,6 +8,7 @@ import { sameContent } from "../journal/blobs";
 import { JournalReader } from "../journal/read";
 import type { Content, FileChange, JournalRecord, NewRecord } from "../journal/record";
 import { endInterrupted, Sessions } from "../state/sessions";
+import { type CallSpan, spanAt, spanBefore, spansOf } from "../state/spans";
 import { withRenames } from "./bash-changes";
 import { contentAfter } from "./known";
 import type { RecordedProject } from "./recorded-project";
@@ -20,7 +21,6 @@ import {
   takeSnapshot,
   writeSnapshot,
 } from "./snapshot";
-import { type CallSpan, spanAt, spanBefore, spansOf } from "./spans";
 import { callFields } from "./tool-call";
 
 /** Looking into a commit starts git for each file. */

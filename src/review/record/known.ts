@@ -7,9 +7,9 @@ import { Git, type GitWork } from "../git/run";
 import { sameContent } from "../journal/blobs";
 import { journalLines, parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
+import { type CallSpan, spansOf } from "../state/spans";
 import { RecordedProject } from "./recorded-project";
 import { readSnapshot, type Snapshot } from "./snapshot";
-import { type CallSpan, spansOf } from "./spans";
 import { showsAs } from "./text";
 import { callFields } from "./tool-call";
 

@@ -10,15 +10,21 @@ import { asLines, hashOfLines } from "./contents";
 import { type Entry, entryOf } from "./entry";
 import type { ReviewedProject, View } from "./reviewed-project";
 
+/** So long after its record a decision has changed git's index. */
+const DECISION_MS = 2_000;
+
 type KeptFile = RecordOf<"keep">["files"][number];
 
 /**
  * What the user commits or stages counts as kept: of Claude's changes those that stand in the new
- * commit, or index. What Claude commits in a call of its own does not.
+ * commit, or index. Nobody knows whose a commit is that was made while a call of Claude's ran, so that
+ * waits; so does what a call left in the background commits, or one that was interrupted.
  */
 export class Commits {
   /** The index' blobs of files with something to review, as they were last seen. */
   #staged = new Map<string, string>();
+  /** When they were seen. */
+  #lookedAt = 0;
   #isChecking = false;
 
   constructor(private readonly project: ReviewedProject) {}
@@ -40,10 +46,13 @@ export class Commits {
     const git = Git.in(root);
     if (!git) return;
     this.#isChecking = true;
+    const now = Date.now();
     try {
       const { committed, staged } = await git.run(this.#look(entries));
+      this.project.refresh();
       if (this.project.version !== version) return;
       this.#staged = staged.blobs;
+      this.#lookedAt = now;
       if (committed) this.#keepCommitted(committed, entries);
       this.#keepStaged(staged.changed);
     } finally {
@@ -57,11 +66,15 @@ export class Commits {
   }
 
   *#lookAtHead(entries: readonly Entry[]): GitWork<Committed | undefined> {
-    const { root, heads } = this.project;
+    const { root, heads, sessions } = this.project;
     const head = headCommit(root);
-    const { from } = heads;
-    const to = head === heads.last ? heads.unsettled : head;
+    const { from, unsettled } = heads;
+    const to = head === heads.last ? unsettled?.head : head;
     if (to === undefined || to === from) return undefined;
+    const [since, until] = to === unsettled?.head ? [unsettled.from, unsettled.until] : [heads.at];
+    if (sessions.wasInCall(Math.max(since, this.#lookedAt), until)) {
+      return { to, entries: [], before: new Map(), after: new Map() };
+    }
     const changed = from === undefined ? undefined : new Set(yield* pathsBetween(from, to));
     const some = entries.filter(({ file }) => changed?.has(file.path) ?? true);
     const paths = some.map(({ file }) => file.path);
@@ -83,11 +96,14 @@ export class Commits {
   *#lookAtIndex(entries: readonly Entry[]): GitWork<Staged> {
     const blobs = yield* stagedBlobs(entries);
     const changed: Staged["changed"] = [];
+    const { sessions, indexChanged } = this.project;
+    const isOurs = indexChanged + DECISION_MS >= this.#lookedAt;
+    const isInDoubt = isOurs || sessions.wasInCall(this.#lookedAt);
     for (const [path, blob] of blobs) {
       const known = this.#staged.get(path);
-      if (known === undefined || known === blob || this.project.sessions.wasInCall()) continue;
-      const before = yield* linesOf(path, known);
-      changed.push({ path, before, after: yield* linesOf(path, blob) });
+      if (known === undefined || known === blob || isInDoubt) continue;
+      const before = yield* textOf(path, known);
+      changed.push({ path, before, after: yield* textOf(path, blob) });
     }
     return { blobs, changed };
   }
@@ -135,7 +151,9 @@ function linesIn(files: ReadonlyMap<string, CommittedFile>, path: string): Lines
   return file ? file.bytes && asLines(file.bytes) : [];
 }
 
-function* linesOf(path: string, blob: string): GitWork<Lines | undefined> {
+/** What a blob holds, as a checkout would write it; nothing for a blob that is all zeros. */
+export function* textOf(path: string, blob: string): GitWork<Lines | undefined> {
+  if (/^0+$/.test(blob)) return [];
   const { code, stdout } = yield { args: ["cat-file", "--filters", `--path=${path}`, blob] };
   return code === 0 ? asLines(stdout) : undefined;
 }
@@ -159,7 +177,7 @@ function keptBy(
  * one before, deletions the other way round. A row that was never committed, and that Claude deleted,
  * is in neither: that it is gone is not the user's decision. Undefined if there are none.
  */
-function committedPart(
+export function committedPart(
   { weave, lines }: View,
   before: Lines,
   after: Lines,

@@ -9,15 +9,19 @@ export class Heads {
   last: string | undefined;
   /** The one up to which commits were looked at. */
   from: string | undefined;
-  /** The user moved HEAD to it while no Neovim looked. */
-  unsettled: string | undefined;
+  /** When that was, in ms since the epoch. */
+  at = 0;
+  /** HEAD moved to it between two times while no Neovim looked, and not by a call that was recorded. */
+  unsettled: { head: string; from: number; until: number } | undefined;
 
   take(record: JournalRecord): void {
     if (!("head" in record) || record.head === undefined) return;
-    const { head, type } = record;
+    const { head, type, at } = record;
+    const from = this.at;
+    this.at = at;
     if (type === "keep") return this.settle(head);
     const isUsers = type === "prompt" && this.last !== undefined && head !== this.last;
-    if (isUsers) this.unsettled = head;
+    if (isUsers) this.unsettled = { head, from: this.unsettled?.from ?? from, until: at };
     else if (head !== this.last && this.unsettled === undefined) this.from = head;
     this.from ??= head;
     this.last = head;

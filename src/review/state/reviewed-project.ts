@@ -57,6 +57,8 @@ export class ReviewedProject {
   /** Changes with each record. */
   version = 0;
   heads = new Heads();
+  /** When a decision last changed git's index, in ms since the epoch. */
+  indexChanged = 0;
   /** What Claude's editing tools changed last. */
   edits: { change: Change; path: string; after: Content }[] = [];
   readonly #reader: JournalReader;
@@ -229,11 +231,13 @@ export class ReviewedProject {
         return this.#decided(record);
       case "undo":
         for (const file of record.files) this.#file(file.path).undone(record, file);
+        this.#changesIndex(record, record.at);
         return this.#decided(record);
       case "queue":
         for (const file of record.files) this.#file(file.path).queued(record, file);
         return this.#decided(record);
       case "back":
+        this.#changesIndex(this.decision(record.decision), record.at);
         return this.#takenBack(record.decision);
       case "comment":
         return this.comments.take(record);
@@ -250,6 +254,11 @@ export class ReviewedProject {
       this.#file(file.path).changed(change, file, source, since);
       if (source === "tool") this.edits.push({ change, path: file.path, after: file.after });
     }
+  }
+
+  #changesIndex(decision: Decision | undefined, at: number): void {
+    const isUndo = decision?.type === "undo";
+    if (isUndo && decision.files.some(({ index }) => index)) this.indexChanged = at;
   }
 
   #takenBack(id: string): void {

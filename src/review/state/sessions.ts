@@ -1,5 +1,6 @@
 import { isRunning, sessionStatus } from "../../claude/running-sessions";
 import type { JournalRecord, NewRecord, RecordOf } from "../journal/record";
+import { CUT_OFF_MS, Timeline } from "./spans";
 
 export interface Turn {
   /** The CLI's prompt_id. */
@@ -16,8 +17,8 @@ const NOTIFICATION = "<task-notification>";
 /** A turn that ends with Esc runs no hook (measured with 2.1.330): after so long it counts as ended. */
 export const SILENT_MS = 10 * 60_000;
 
-/** Between an event of the file system and the look at what it was about. */
-const MOMENT_MS = 500;
+/** So many calls are known by their times; what came before the first of them is in doubt. */
+const MOST_SPANS = 2_000;
 
 /** A turn of which no end is recorded. */
 export interface Unended {
@@ -36,14 +37,12 @@ export class Sessions {
   /** When the last record of a turn came that has not ended. */
   readonly #working = new Map<string, number>();
   readonly #began = new Map<string, number>();
-  /** Calls of which the end is recorded: the hook of a begin may come later. */
-  readonly #ended = new Set<string>();
-  /** The calls of each session that have not ended. */
-  readonly #running = new Map<string, Set<string>>();
+  readonly #calls = new Timeline();
+  /** When the first call that is known began, in ms since the epoch. */
+  #knownSince = 0;
   /** When the last record came of sessions whose turn has ended, and of which agents or commands still run. */
   readonly #background = new Map<string, number>();
   readonly #clis = new Map<string, RecordOf<"begin">["cli"]>();
-  #lastEnd = 0;
   /** The session that did something last. */
   latest: string | undefined;
 
@@ -54,26 +53,19 @@ export class Sessions {
   }
 
   take(record: JournalRecord): void {
+    // What a call has changed is not asked for here.
+    this.#calls.take(record.type === "change" ? { ...record, files: [] } : record);
+    this.#forgetCalls();
     switch (record.type) {
       case "prompt":
         this.#prompt(record.session, record.prompt ?? record.id, record.text, record.at);
         break;
       case "begin":
         this.#began.set(record.use, record.at);
-        if (!this.#ended.has(record.use)) {
-          const running = this.#running.get(record.session) ?? new Set();
-          this.#running.set(record.session, running.add(record.use));
-        }
         this.#clis.set(record.session, record.cli);
         this.#continues(record.session, record.at);
         break;
       case "change":
-        // A comparison may see what a command has done that still runs.
-        if (record.source !== "trees") this.#endCalls(record.session, record.use);
-        if (record.source === "bash") {
-          this.#lastEnd = record.at;
-          if (record.use !== undefined) this.#ended.add(record.use);
-        }
         if (record.files.length > 0) this.latest = record.session;
         this.#continues(record.session, record.at);
         break;
@@ -83,14 +75,12 @@ export class Sessions {
           this.#background.set(record.session, record.at);
         } else {
           this.#background.delete(record.session);
-          this.#endCalls(record.session);
         }
         this.#working.delete(record.session);
     }
   }
 
   #prompt(session: string, prompt: string, text: string, at: number): void {
-    this.#endCalls(session);
     this.#clis.delete(session);
     const turns = this.#turns.get(session) ?? [];
     const last = turns.at(-1);
@@ -102,9 +92,13 @@ export class Sessions {
     this.latest = session;
   }
 
-  #endCalls(session: string, use?: string): void {
-    if (use === undefined) this.#running.delete(session);
-    else this.#running.get(session)?.delete(use);
+  #forgetCalls(): void {
+    const { spans } = this.#calls;
+    if (spans.length < 2 * MOST_SPANS) return;
+    const ended = spans.filter(({ to }) => to !== Number.POSITIVE_INFINITY).slice(0, -MOST_SPANS);
+    this.#knownSince = Math.max(this.#knownSince, ...ended.map(({ to }) => to));
+    const gone = new Set(ended);
+    spans.splice(0, spans.length, ...spans.filter((span) => !gone.has(span)));
   }
 
   #continues(session: string, at: number): void {
@@ -126,14 +120,14 @@ export class Sessions {
   }
 
   /** A command of Claude's runs: what happens to the repository may be its doing. */
-  isInCall(now = Date.now()): boolean {
-    const running = [...this.#running.values()].flatMap((uses) => [...uses]);
-    return running.some((use) => now - (this.#began.get(use) ?? 0) < SILENT_MS);
+  isInCall(): boolean {
+    return this.#calls.spans.some(({ to }) => to === Number.POSITIVE_INFINITY);
   }
 
-  /** One has ended a moment ago. */
-  wasInCall(now = Date.now()): boolean {
-    return now - this.#lastEnd < MOMENT_MS;
+  /** One ran between two times, in ms since the epoch, or nobody knows any more. */
+  wasInCall(from: number, until = Number.POSITIVE_INFINITY): boolean {
+    if (from < this.#knownSince) return true;
+    return this.#calls.spans.some((span) => span.from <= until && span.to > from + CUT_OFF_MS);
   }
 
   /** May something of Claude's change files now? */

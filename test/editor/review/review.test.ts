@@ -576,6 +576,15 @@ onEachNeovim((session) => {
     });
   });
 
+  test("what git's index still holds of Claude's is said, with the command that takes it out", async () => {
+    const files = [{ path: world.path(at("it's")), staged: true }];
+    await lua('require("claude-code.editor.review.outcome").run(...)', { files });
+    const name = at("it's");
+    expect(await said()).toEqual([
+      `git's index still holds Claude's changes of ${name}: :!git restore --staged 't${tests}/it'\\''s' takes them out`,
+    ]);
+  });
+
   test("deleted lines, colours and signs are drawn, and go with the review", async () => {
     await changed();
     await nvim().command(`edit ${at("a")}`);

@@ -88,6 +88,76 @@ test("what Claude commits itself waits all the same", async () => {
   expect(await left()).toHaveLength(1);
 });
 
+/** A command of Claude's begins. */
+function begin(use = "u1"): void {
+  world.record({ type: "begin", session: "A", tool: "Bash", use });
+}
+
+const EDITED = { a: "1\n2\n3\n4\n5\n6\nVII\n" };
+
+/** So long after a call nothing is its doing: times are in whole milliseconds. */
+const later = () => Bun.sleep(5);
+
+test.each([true, false])(
+  "Esc after Claude's commit: it waits (Neovim looks: %p)",
+  async (looks) => {
+    await prompt();
+    world.claude(EDITED);
+    if (looks) expect(await left()).toHaveLength(1);
+    begin();
+    await commit("by Claude");
+    if (looks) await left();
+    await prompt();
+    world.stop();
+    await later();
+    expect(await left(world.another())).toHaveLength(1);
+    world.write("more", "mine\n");
+    await commit("the user's, of another file");
+    expect(await left()).toHaveLength(1);
+  },
+);
+
+test.each(["commit", "add"])("a task in the background that does git %s", async (what) => {
+  await prompt();
+  world.claude(EDITED);
+  begin();
+  world.record({ type: "stop", session: "A", background: true });
+  expect(await left()).toHaveLength(1);
+  await prompt();
+  await git("add", "-A");
+  if (what === "commit") await git("commit", "-q", "-m", "by the task");
+  expect(await left()).toHaveLength(1);
+  world.stop();
+  expect(await left()).toHaveLength(1);
+  await later();
+  await git("reset", "-q", "--soft", "HEAD");
+  expect(await left()).toHaveLength(1);
+});
+
+test("what the user commits after a call that was interrupted is kept", async () => {
+  await prompt();
+  world.claude(EDITED);
+  begin();
+  world.stop();
+  await later();
+  expect(await left()).toHaveLength(1);
+  await commit("by the user");
+  expect(await left()).toEqual([]);
+});
+
+test("a commit of Claude's that is no call's, and then one of the user's, with no Neovim", async () => {
+  await prompt();
+  world.claude(EDITED);
+  begin();
+  await commit("by Claude");
+  await prompt();
+  await later();
+  world.write("more", "mine\n");
+  await commit("by the user");
+  await prompt();
+  expect(await left(world.another())).toEqual(["a changed 1>1@7"]);
+});
+
 test("a row that was never committed, and that Claude deleted, still shows after a commit", async () => {
   await prompt();
   world.write("a", "1\n2\nmine\n3\n4\n5\n6\n7\n");

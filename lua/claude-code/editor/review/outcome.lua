@@ -16,6 +16,8 @@ local TOPIC = "review"
 
 ---Lines of each text of a conflict.
 local MOST_LINES = 12
+---Files that a message names.
+local MOST_NAMES = 5
 
 local M = {}
 
@@ -27,6 +29,7 @@ local M = {}
 ---@field removed? boolean the file was removed from the disk
 ---@field same? boolean it had that text already
 ---@field conflicts? claude-code.ReviewConflict[]
+---@field staged? boolean git's index still holds something of Claude's
 
 ---@class claude-code.ReviewConflict rows that Claude and the user have changed, as bytes
 ---@field hunk string
@@ -159,7 +162,7 @@ end
 ---@param decision claude-code.Decision
 ---@return boolean is_done in one of its files at least
 function M.run(decision)
-  local unsaved, is_done = {}, #decision.files == 0
+  local unsaved, staged, is_done = {}, {}, #decision.files == 0
   for _, file in ipairs(decision.files) do
     local problem, is_unsaved = carry_out(file)
     is_done = is_done or not problem
@@ -170,6 +173,18 @@ function M.run(decision)
     elseif is_unsaved then
       unsaved[#unsaved + 1] = path.title(file.path)
     end
+    if file.staged and not problem then
+      staged[#staged + 1] = vim.fn.fnamemodify(file.path, ":.")
+    end
+  end
+  if #staged > 0 then
+    local words =
+      "git's index still holds Claude's changes of %s: :!git restore --staged %s takes them out"
+    local names = #staged > MOST_NAMES and ("%d files"):format(#staged)
+      or table.concat(staged, ", ")
+    local files = #staged > MOST_NAMES and "FILE"
+      or table.concat(vim.tbl_map(vim.fn.shellescape, staged), " ")
+    notify.warn(words:format(names, files), TOPIC)
   end
   if decision.queued then
     notify.info("this is undone when Claude's turn ends", TOPIC)

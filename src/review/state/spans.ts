@@ -15,7 +15,7 @@ const SLACK_MS = 50;
 /** So late the hook of a call that has ended may record it. */
 const LATE_MS = 2_000;
 /** A record's time has whole milliseconds, a file's has parts of them. */
-const CUT_OFF_MS = 1;
+export const CUT_OFF_MS = 1;
 
 /**
  * When Bash and MCP tools ran. A call without an end ends with its turn: with the next prompt (the user
@@ -28,7 +28,8 @@ export function spansOf(records: readonly JournalRecord[]): CallSpan[] {
   return timeline.spans;
 }
 
-class Timeline {
+/** The spans of the records that it was given, in their order. */
+export class Timeline {
   readonly spans: CallSpan[] = [];
   /** Calls that have not ended, and those whose end is recorded: a begin may come after it. */
   readonly #begun = new Map<string, CallSpan>();
@@ -63,7 +64,7 @@ class Timeline {
   #end(call: RecordOf<"change">): void {
     const { use = "" } = call;
     const begin = this.#begun.get(use);
-    if (begin) this.spans.splice(this.spans.indexOf(begin), 1);
+    if (begin) this.spans.splice(this.spans.lastIndexOf(begin), 1);
     this.#begun.delete(use);
     const span = { from: startOf(begin, call), to: call.at + CUT_OFF_MS, isOpen: false, call };
     this.#ended.set(use, span);

@@ -1,0 +1,148 @@
+import { headCommit } from "../../lib/git-folder";
+import { command, Git, type GitWork } from "../git/run";
+import { committedPart, textOf } from "../state/commits";
+import type { Entry } from "../state/entry";
+import type { ReviewedProject, View } from "../state/reviewed-project";
+import { type Lines, sameLines } from "../weave/lines";
+
+/** The tree of a repository without a commit. */
+const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+/** git is started some times for each. */
+const MOST_FILES = 200;
+/** As long as the names of blobs are here. */
+const noEntry = (other: string) => `0 ${"0".repeat(other.length - other.indexOf(" ") - 1)}`;
+
+/** An entry of git's index before and after a decision: `MODE BLOB`; mode 0 where there is none. */
+export type IndexChange = readonly [before: string, after: string];
+
+/** What is to be undone in one file. */
+interface Undoing {
+  entry: Pick<Entry, "file" | "kind">;
+  view: View;
+  target: Lines;
+  mode: number | undefined;
+}
+
+/** What an undo makes of git's index, by path. */
+export interface IndexPlan {
+  /** Claude staged what stands in these files, and nobody has staged anything since. */
+  changes: ReadonlyMap<string, IndexChange>;
+  /** These it leaves alone, with something of Claude's. */
+  left: ReadonlySet<string>;
+}
+
+/**
+ * What Claude staged of the files of an undo. An entry that holds what the file held as Claude left it is
+ * to hold what the undo makes of the file; one that somebody has changed since stays.
+ */
+export async function plannedIndex(
+  project: ReviewedProject,
+  undoings: readonly Undoing[],
+): Promise<IndexPlan> {
+  const git = Git.in(project.root);
+  const head = headCommit(project.root) ?? EMPTY_TREE;
+  if (!git) return { changes: new Map(), left: new Set() };
+  return await git.run(plan(project, undoings, head));
+}
+
+function* plan(
+  project: ReviewedProject,
+  undoings: readonly Undoing[],
+  head: string,
+): GitWork<IndexPlan> {
+  const changes = new Map<string, IndexChange>();
+  const left = new Set<string>();
+  const byPath = new Map(undoings.map((one) => [one.entry.file.path, one]));
+  const paths = byPath.size > MOST_FILES ? [] : [...byPath.keys()];
+  const args = ["--literal-pathspecs", "diff-index", "--cached", "-z", head, "--", ...paths];
+  const fields = (yield { args }).stdout.toString().split("\0");
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const [, mode, modeNow, blob, blobNow, status] = (fields[i] as string).split(/[: ]/);
+    const path = fields[i + 1] as string;
+    const undoing = byPath.get(path);
+    if (!undoing || status === "U") continue;
+    if (changes.size + left.size >= MOST_FILES) {
+      left.add(path);
+      continue;
+    }
+    const committed = { entry: `${mode} ${blob}`, lines: yield* textOf(path, blob as string) };
+    const staged = {
+      entry: `${modeNow} ${blobNow}`,
+      lines: yield* textOf(path, blobNow as string),
+    };
+    if (!holdsClaudes(undoing, committed, staged)) continue;
+    const isClaudes = staged.lines && sameLines(staged.lines, undoing.view.lines);
+    const after = isClaudes ? yield* entryFor(project, undoing, committed, staged) : undefined;
+    if (after === undefined) left.add(path);
+    else changes.set(path, [staged.entry, after]);
+  }
+  return { changes, left };
+}
+
+interface Blob {
+  entry: string;
+  lines: Lines | undefined;
+}
+
+function holdsClaudes({ entry, view, mode }: Undoing, committed: Blob, staged: Blob): boolean {
+  if (!committed.lines || !staged.lines) return false;
+  const [was, is] = [committed.lines, staged.lines];
+  const isWhole = entry.kind === "created" || entry.kind === "deleted";
+  if (isWhole && (was.length === 0) !== (is.length === 0)) return true;
+  const modes = [committed.entry, staged.entry].map((one) => one.split(" ")[0]);
+  if (mode !== undefined && modes[0] !== modes[1]) return true;
+  return committedPart(view, was, is, entry.kind === "created") !== undefined;
+}
+
+/** The entry of the text that the undo leaves. */
+function* entryFor(
+  project: ReviewedProject,
+  { entry, target }: Undoing,
+  committed: Blob,
+  staged: Blob,
+): GitWork<string | undefined> {
+  if (target.length === 0) return noEntry(staged.entry);
+  if (committed.lines && sameLines(committed.lines, target)) return committed.entry;
+  const input = project.contents.bytes(target);
+  if (!input) return undefined;
+  const args = ["hash-object", "-w", "--stdin", `--path=${entry.file.path}`];
+  const { code, stdout } = yield { args, input };
+  const [mode] = (staged.lines?.length ? staged : committed).entry.split(" ");
+  return code === 0 ? `${mode} ${stdout.toString().trim()}` : undefined;
+}
+
+/** Puts these entries into the index. Returns whether git did. */
+export async function changeIndex(
+  project: ReviewedProject,
+  entries: ReadonlyMap<string, string>,
+): Promise<boolean> {
+  if (entries.size === 0) return true;
+  const input = [...entries].map(([path, entry]) => `${entry}\t${path}\0`).join("");
+  const args = ["update-index", "-z", "--index-info"];
+  const git = Git.in(project.root);
+  return (await git?.run(command(args, { input })))?.code === 0;
+}
+
+/** The entries of `changes` that are still as an undo has left them, as they were before it. */
+export async function indexBefore(
+  project: ReviewedProject,
+  changes: ReadonlyMap<string, IndexChange>,
+): Promise<Map<string, string>> {
+  const git = changes.size > 0 ? Git.in(project.root) : undefined;
+  const now = git && (await git.run(entriesAt([...changes.keys()])));
+  const same = [...changes].filter(([path, [, after]]) => {
+    return now && (now.get(path) ?? noEntry(after)) === after;
+  });
+  return new Map(same.map(([path, [before]]) => [path, before]));
+}
+
+function* entriesAt(paths: readonly string[]): GitWork<Map<string, string> | undefined> {
+  const args = ["--literal-pathspecs", "ls-files", "--stage", "-z", "--full-name", "--", ...paths];
+  const { code, stdout } = yield { args };
+  const lines = stdout.toString().split("\0");
+  const found = lines.flatMap((line) => {
+    const [, entry, path] = /^(\d+ \w+) \d\t(.*)$/s.exec(line) ?? [];
+    return entry !== undefined && path !== undefined ? [[path, entry] as const] : [];
+  });
+  return code === 0 ? new Map(found) : undefined;
+}

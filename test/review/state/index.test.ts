@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { $ } from "bun";
+import { World } from "./world";
+
+/* git's index, where Claude staged what is undone. */
+
+const TEXT = "1\n2\n3\n4\n5\n6\n7\n";
+
+let world: World;
+beforeEach(async () => {
+  world = new World();
+  await git("init", "-q");
+  for (const name of ["a", "other"]) world.write(name, TEXT);
+  await git("add", "-A");
+  await git("commit", "-q", "-m", "first");
+});
+afterEach(() => world[Symbol.dispose]());
+
+async function git(...args: string[]): Promise<string> {
+  const env = { ...process.env, HOME: world.root, GIT_CONFIG_NOSYSTEM: "1" };
+  const who = ["-c", "user.name=n", "-c", "user.email=e@e"];
+  return await $`git -C ${world.root} ${who} ${args}`.env(env).quiet().text();
+}
+
+const status = () => git("status", "--porcelain", "--untracked-files=all");
+
+/** Claude changes files, and a command of its stages that. */
+async function claude(files: Record<string, string | undefined>, from = {}): Promise<void> {
+  const use = crypto.randomUUID();
+  world.record({ type: "begin", session: "A", tool: "Bash", use });
+  world.claude(files, { tool: "Bash", source: "bash", use, from });
+  await git("add", "-A");
+}
+
+async function undoAll() {
+  const { files } = await world.list();
+  return world.undo(
+    files.map(({ path }) => ({ path })),
+    { while_working: "now" },
+  );
+}
+
+test.each([
+  ["git mv", { a: undefined, b: TEXT }, { b: "a" }, "R  a -> b\n"],
+  ["git rm", { a: undefined }, {}, "D  a\n"],
+  ["git add of an edited file", { a: "1\n2\n3\n4\n5\n6\nVII\n" }, {}, "M  a\n"],
+  ["git add of a new file", { "new ü.txt": "new\n" }, {}, 'A  "new \\303\\274.txt"\n'],
+  ["git add of an empty file", { empty: "" }, {}, "A  empty\n"],
+])("undoing %s restores the index, and taking that back, too", async (_, files, from, staged) => {
+  world.prompt();
+  await claude(files, from);
+  world.stop();
+  const before = await git("ls-files", "--stage");
+  expect(await status()).toBe(staged);
+  await Bun.sleep(5);
+  const others = world.another();
+  const look = () => Promise.all([world.service, others].map((service) => service.summary()));
+  await look();
+  const { decision, files: undone } = await undoAll();
+  await look();
+  expect(await status()).toBe("");
+  expect(undone.filter((file) => "staged" in file)).toEqual([]);
+  await world.back({ decision });
+  expect(await git("ls-files", "--stage")).toBe(before);
+  // What is staged again is not the user's decision.
+  await look();
+  expect(await world.summary()).not.toEqual([]);
+});
+
+test("a binary file, and permissions", async () => {
+  await git("config", "core.fileMode", "true");
+  world.prompt();
+  world.chmod("other", 0o755);
+  const mode = [0o644, 0o755] as [number, number];
+  const content = world.content(TEXT);
+  const file = { path: "other", before: content, after: content, mode };
+  const call = { session: "A", tool: "Bash", source: "bash" } as const;
+  world.record({ type: "change", ...call, files: [file] });
+  await claude({ "b.bin": "\0one", a: "\0two" });
+  expect(await status()).toBe("M  a\nA  b.bin\nM  other\n");
+  await undoAll();
+  expect(await status()).toBe("");
+});
+
+test("of a file of which one hunk is undone the index holds the others", async () => {
+  world.prompt();
+  await claude({ a: "I\n2\n3\n4\n5\n6\nVII\n" });
+  world.stop();
+  await Bun.sleep(5);
+  const { files } = await world.list();
+  await world.service.summary();
+  const { decision } = await world.undo([
+    { path: world.path("a"), hunks: [files[0]?.hunks[0]?.id] },
+  ]);
+  expect(await git("show", ":a")).toBe("1\n2\n3\n4\n5\n6\nVII\n");
+  await world.service.summary();
+  await Bun.sleep(5);
+  await world.back({ decision });
+  expect(await git("show", ":a")).toBe("I\n2\n3\n4\n5\n6\nVII\n");
+  await world.service.summary();
+  expect(await world.summary()).toEqual(["a changed 1>1@1 1>1@7"]);
+});
+
+test("what the user staged before, or without Claude's lines, stays as it is, without a word", async () => {
+  world.write("a", "mine\n2\n3\n4\n5\n6\n7\n");
+  await git("add", "a");
+  world.prompt();
+  world.claude({ a: "mine\n2\n3\n4\n5\n6\nVII\n" });
+  const { files } = await undoAll();
+  expect(await status()).toBe("M  a\n");
+  expect(await git("show", ":a")).toBe("mine\n2\n3\n4\n5\n6\n7\n");
+  expect(files[0]).not.toHaveProperty("staged");
+});
+
+test("an entry that somebody changed since stays, and the undo says so", async () => {
+  world.prompt();
+  await claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  const blob = join(world.root, ".git", "other-text");
+  writeFileSync(blob, "0\n1\n2\n3\n4\n5\n6\nVII\n");
+  const id = (await git("hash-object", "-w", blob)).trim();
+  await git("update-index", "--cacheinfo", `100644,${id},a`);
+  const { files } = await undoAll();
+  expect(files).toMatchObject([{ path: world.path("a"), staged: true }]);
+  expect(await git("ls-files", "--stage", "a")).toContain(id);
+  expect(world.read("a")).toBe(TEXT);
+});
+
+test("an index that is locked stays, and the undo says so", async () => {
+  world.prompt();
+  await claude({ a: undefined });
+  world.write(".git/index.lock", "");
+  const { files } = await undoAll();
+  expect(files).toMatchObject([{ path: world.path("a"), staged: true }]);
+  expect(world.read("a")).toBe(TEXT);
+});
+
+test("a repository without a commit", async () => {
+  await git("update-ref", "-d", "HEAD");
+  await git("rm", "-q", "--cached", "-r", ".");
+  world.prompt();
+  await claude({ b: "new\n" });
+  await undoAll();
+  expect(await status()).toBe("A  a\nA  other\n");
+});
