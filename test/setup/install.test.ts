@@ -579,9 +579,9 @@ describe("the project's file that names its Neovim", () => {
     await using bare = await TestNeovim.start({ version, cwd: home, home, setup: false });
     await using ours = await TestNeovim.start({ version, cwd: project, home });
     await ours.lock();
-    const { code } = await hook({ NVIM: await bare.lua<string>("return vim.v.servername") });
-    expect(code).toBe(0);
-    expect(await known(ours)).toBe(true);
+    const ended = await hook({ NVIM: await bare.lua<string>("return vim.v.servername") });
+    const log = await Bun.file(join(home, ".local/state/claude-code.nvim/hooks.log")).text();
+    expect({ ...ended, log, known: await known(ours) }).toMatchObject({ code: 0, known: true });
     expect(await bare.lua("return package.loaded['claude-code'] == nil")).toBe(true);
   });
 });
