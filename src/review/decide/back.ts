@@ -2,6 +2,7 @@ import { DECIDED_MS } from "../journal/prune";
 import { modeOf } from "../state/entry";
 import type { Decision, ReviewedProject } from "../state/reviewed-project";
 import { takenBack } from "../weave/decision";
+import { sameLines } from "../weave/lines";
 import { type AppliedFile, applyAll, type FileTarget } from "./apply";
 import { changeIndex, type IndexChange, indexBefore } from "./index-entries";
 import type { Undone } from "./undo";
@@ -36,6 +37,13 @@ export async function takeBack(
   }
   const entries = await indexBefore(project, indexChanges(decision, files));
   await changeIndex(project, entries);
+  // What the user has made of the text since then is theirs before the marks go.
+  const seen = targets.flatMap(({ file: { path, weave }, view }) =>
+    view && weave && !sameLines(view.lines, weave.lines)
+      ? [{ path, content: project.contents.put(view.lines) }]
+      : [],
+  );
+  if (seen.length > 0) project.append({ type: "written", files: seen });
   return { decision: project.append({ type: "back", decision: decision.id }).id, files };
 }
 

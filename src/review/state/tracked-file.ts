@@ -1,5 +1,13 @@
 import type { Content, FileChange, RecordedScope, RecordOf } from "../journal/record";
-import { kept, queued, type Selection, takenBack, undone, without } from "../weave/decision";
+import {
+  kept,
+  queued,
+  type Selection,
+  settled,
+  takenBack,
+  undone,
+  without,
+} from "../weave/decision";
 import { type Lines, sameLines } from "../weave/lines";
 import { type Change, isPending, type Mark, type Scope } from "../weave/row";
 import { Weave } from "../weave/weave";
@@ -132,6 +140,7 @@ export class TrackedFile {
     this.#weave ??= before || after ? Weave.of((before ?? after) as Lines) : undefined;
     if (!this.#weave) return;
     if (before && !this.#wroteSince(source, since)) this.#weave = this.#weave.to(before, "user");
+    if (before) this.#weave = settled(this.#weave);
     if (after) this.#weave = this.#weave.to(after, change);
     this.#written = undefined;
   }

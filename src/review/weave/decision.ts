@@ -1,6 +1,6 @@
 import type { Rows } from "./hunks";
 import { FILE } from "./lines";
-import { inBase, isPending, type Mark, type Row, type Scope } from "./row";
+import { inBase, isClaude, isPending, isUndone, type Mark, type Row, type Scope } from "./row";
 import type { Weave } from "./weave";
 
 /**
@@ -18,9 +18,22 @@ export type Selection =
     }
   | { queued: string };
 
-/** The selected marks count as kept, by the decision of that id. */
+/**
+ * The selected marks count as kept, by the decision of that id. What was undone before and stands there
+ * again, is undone no more.
+ */
 export function kept(weave: Weave, id: string, what: Selection, scope: Scope): Weave {
-  return marked(weave, what, scope, { keep: id });
+  return marked(weave, what, scope, { keep: id, undo: undefined });
+}
+
+/** What was undone is the user's own text from now on, unless the decision is taken back. */
+export function settled(weave: Weave): Weave {
+  if (!weave.rows.some(isUndone)) return weave;
+  return weave.with((row) => {
+    if (!isUndone(row)) return row;
+    if (!row.present) return { ...row, inserted: { ...row.inserted, settled: true } };
+    return { ...row, deleted: { ...(row.deleted as Mark), settled: true } };
+  });
 }
 
 /** The selected marks are to be undone later, by the decision of that id. */
@@ -81,8 +94,10 @@ export function takenBack(weave: Weave, id: string): Weave {
   return weave.with((row) => {
     const { inserted, deleted } = row;
     if (!isOf(inserted, id) && !isOf(deleted, id)) return row;
-    // It removed what Claude had inserted, and brought the rest back.
-    const present = deleted?.undo === id ? inserted.undo === id : row.present;
+    // It removed what Claude had inserted, and brought the rest back, and the file for it.
+    const restored = deleted && (isClaude(deleted.by) || inserted.keep === id);
+    const isOpen = deleted?.undo === id && (inserted.undo === id || restored);
+    const present = isOpen ? inserted.undo === id : row.present;
     return {
       ...row,
       present,
@@ -100,10 +115,11 @@ function isOf(mark: Mark | undefined, id: string): boolean {
 export function without<M extends Mark>(
   mark: M,
   id: string,
-): Omit<M, "keep" | "undo" | "queue"> & Mark {
-  const { keep, undo, queue, ...rest } = mark;
+): Omit<M, "keep" | "undo" | "queue" | "settled"> & Mark {
+  const { keep, undo, queue, settled, ...rest } = mark;
   return {
     ...rest,
+    ...(settled && undo !== id && { settled }),
     ...(keep !== undefined && keep !== id && { keep }),
     ...(undo !== undefined && undo !== id && { undo }),
     ...(queue !== undefined && queue !== id && { queue }),

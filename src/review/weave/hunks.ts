@@ -149,6 +149,9 @@ class Run {
     const newLines = now.map((row) => row.line);
     const differing = rows.filter((row) => inBase(row, scope) !== row.present);
     const users = now.filter((row) => row.inserted.by === "user");
+    // What Claude has written again since is no edit.
+    const isAgain = ({ line }: Row) => now.some((row) => row.line === line && !users.includes(row));
+    const isEdit = (row: Row) => !row.present && !inBase(row, scope) && !isAgain(row);
     const replaces = (row: Row) =>
       row.inserted.by === "user" && this.#overwrites.has(row.inserted.step);
     const claudes = rows.filter((row) =>
@@ -166,7 +169,7 @@ class Run {
       removed: differing.filter((row) => !row.present).length,
       owners: ownersOf(differing.map(markOf)),
       queued: differing.map((row) => markOf(row).queue).find((id) => id !== undefined),
-      mixed: users.length > 0 || this.#overwrites.size > 0,
+      mixed: users.length > 0 || rows.some(isEdit),
       conflict: users.some(replaces),
     };
   }

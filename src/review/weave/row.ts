@@ -23,6 +23,8 @@ export interface Mark {
   readonly keep?: string | undefined;
   /** The decision by which the user has undone it. */
   readonly undo?: string | undefined;
+  /** Claude changed the file after that: what the user then does to the line is the user's own. */
+  readonly settled?: boolean | undefined;
   /** The decision by which it is to be undone once Claude's turn has ended. */
   readonly queue?: string | undefined;
 }
@@ -55,6 +57,13 @@ export function isClaude(by: Author): by is Change {
 export function isPending(mark: Mark | undefined, scope: Scope): boolean {
   if (!mark || !isClaude(mark.by) || !scope.includes(mark.by)) return false;
   return mark.keep === undefined || scope.withKept === true;
+}
+
+/** Does the row stand, or is it gone, as a decision of the user's to undo it has left it? */
+export function isUndone({ inserted, deleted, present }: Row): boolean {
+  return present
+    ? deleted?.undo !== undefined && isClaude(deleted.by)
+    : inserted.undo !== undefined;
 }
 
 /**

@@ -88,17 +88,18 @@ function deleted(row: Row, mark: Mark): Row {
 }
 
 function isPendingDeletion({ deleted }: Row): boolean {
-  return deleted !== undefined && isClaude(deleted.by) && deleted.keep === undefined;
+  if (deleted === undefined || deleted.settled) return false;
+  return isClaude(deleted.by) && deleted.keep === undefined;
 }
 
 /**
- * May the row come back as what it was? The user brings back anything. Claude only what the same
+ * May the row come back as what it was? The user brings back anything but what was undone for good. Claude only what the same
  * session had deleted and nobody kept: what Claude writes again after another deleted it is a new
  * change.
  */
 function canRevive(row: Row, mark: Mark): boolean {
   if (row.present) return false;
-  if (!isClaude(mark.by)) return true;
+  if (!isClaude(mark.by)) return !row.inserted.settled;
   const by = row.deleted?.by;
   if (by === undefined || !isClaude(by) || row.deleted?.keep !== undefined) return false;
   return by.session === mark.by.session;

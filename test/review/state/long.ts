@@ -1,17 +1,19 @@
 /**
  * Tries one of the review's properties for as long as there is time, and shrinks what fails:
- * `bun test/review/state/long.ts whose|session|keep|undo SEED MINUTES`.
+ * `bun test/review/state/long.ts whose|session|keep|undo|decided SEED MINUTES`.
  */
 import fc from "fast-check";
+import { decided } from "./decisions";
 import { PROPERTIES, played } from "./properties";
 
 const [name = "", seed, minutes] = process.argv.slice(2);
-const property = PROPERTIES[name];
+const known = PROPERTIES[name];
+const property = name === "decided" ? decided(30) : known && played(known, 30);
 if (!property || !Number(minutes)) {
-  console.error(`long.ts ${Object.keys(PROPERTIES).join("|")} SEED MINUTES`);
+  console.error(`long.ts ${Object.keys(PROPERTIES).join("|")}|decided SEED MINUTES`);
   process.exit(2);
 }
-const found = await fc.check(played(property, 30), {
+const found = await fc.check<unknown>(property, {
   seed: Number(seed),
   numRuns: Number.MAX_SAFE_INTEGER,
   interruptAfterTimeLimit: Number(minutes) * 60_000,
