@@ -752,3 +752,18 @@ test("a new file that a comparison has seen before its hook is recorded all the 
   });
   expect(recorded.files).toEqual(['new.txt: absent > "new\\n"']);
 });
+
+test.each(["Bash", "Write"])(
+  "a file that Claude made by %s, and removed, is not listed",
+  async (how) => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    if (how === "Write") await world.edit("scratch.sh", "x\n");
+    else await world.failing("echo 1 > scratch.sh; chmod +x scratch.sh");
+    await world.compared();
+    await world.failing("rm scratch.sh");
+    await world.stop();
+    const { files } = (await world.answer("list", {})) as Listed;
+    expect(files).toEqual([]);
+  },
+);

@@ -5,8 +5,10 @@ import { readRange, readRegular } from "../../lib/read-regular";
 import { journalPath } from "./append";
 import { JournalRecord, RECORD_TYPES, type RecordOf } from "./record";
 
-/** Years of use. It is read at once, into a string. */
-export const JOURNAL_BYTES = 256 * 1024 * 1024;
+/**
+ * Years of use. It is read at once, into a string; what a Neovim keeps of it is less than four times as much.
+ */
+export const JOURNAL_BYTES = 128 * 1024 * 1024;
 
 /** Read in one go where other events wait: some 10 ms. A longer line is read whole. */
 const CHUNK_BYTES = 64 * 1024;

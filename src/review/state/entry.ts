@@ -79,7 +79,9 @@ function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | 
 
 function openMarks(file: TrackedFile, view: View | undefined, scope: Scope): FileMark[] {
   const pending = file.marks.filter((mark) => isPending(mark, scope) && mark.undo === undefined);
-  const modes = openModes(pending, view?.mode);
+  // Claude made it and removed it again: nothing is left that had a mode.
+  const isNowhere = view?.lines.length === 0 && view.weave.base(scope).length === 0;
+  const modes = openModes(isNowhere ? [] : pending, view?.mode);
   return pending.filter((mark) => mark.kind !== "mode" || modes.has(mark));
 }
 

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { journalPath } from "../../src/review/journal/append";
+import { ReviewedProject } from "../../src/review/state/reviewed-project";
+import { World } from "./state/world";
+
+/* What of a journal stays in memory, in bytes after a garbage collection. */
+
+const MB = 1024 * 1024;
+const JOURNAL = 8 * MB;
+/** For each byte of the journal, which has 128 MB at most. */
+const MOST_KEPT = 4;
+
+const change = (i: number) => ({
+  ...{ type: "change", session: "s", prompt: "p", tool: "Bash", use: `t${i}`, source: "bash" },
+  files: [{ path: `b${i % 500}`, before: { absent: true }, after: { blob: "a".repeat(64) } }],
+});
+const prompt = (length: number) => (i: number) => ({
+  ...{ type: "prompt", session: "s", prompt: `p${i}`, text: "y".repeat(length) },
+});
+const KINDS: [string, (i: number) => object][] = [
+  ["changes", change],
+  ["prompts", prompt(500)],
+  ["prompts of 1 MB", prompt(MB)],
+];
+
+function journal(record: (i: number) => object, size = JOURNAL): string {
+  const lines: string[] = [];
+  for (let i = 0, bytes = 0; bytes < size; i++) {
+    const line = `${JSON.stringify({ v: 1, at: i, id: `x${i}`, ...record(i) })}\n`;
+    lines.push(line);
+    bytes += line.length;
+  }
+  return lines.join("");
+}
+
+function heap(): number {
+  Bun.gc(true);
+  Bun.gc(true);
+  return process.memoryUsage().heapUsed;
+}
+
+test.each(KINDS)(
+  "of %s, the bound is kept, also where the journal is replaced",
+  async (_, record) => {
+    using world = new World();
+    const path = journalPath(world.folder);
+    world.record({ type: "end", session: "s" });
+    const small = readFileSync(path);
+    const project = new ReviewedProject(world.root);
+    await project.catchUp();
+    const before = heap();
+    for (let round = 0; round < 4; round++) {
+      writeFileSync(
+        `${path}.new`,
+        journal((i) => ({ ...record(i), at: round })),
+      );
+      renameSync(`${path}.new`, path);
+      await project.catchUp();
+      expect(heap() - before).toBeLessThan(MOST_KEPT * JOURNAL);
+    }
+    writeFileSync(`${path}.new`, small);
+    renameSync(`${path}.new`, path);
+    await project.catchUp();
+    expect(heap() - before).toBeLessThan(JOURNAL / 4);
+    expect(project.sessions.lastTurn("s")).toBeUndefined();
+  },
+);
+
+test("a journal of more than 128 MB is refused, and stays", async () => {
+  using world = new World();
+  const path = journalPath(world.folder);
+  world.record({ type: "end", session: "s" });
+  for (let i = 0; i < 9; i++) appendFileSync(path, Buffer.alloc(16 * MB, "\n"));
+  await expect(new ReviewedProject(world.root).catchUp()).rejects.toThrow("move it away");
+  expect(Bun.file(path).size).toBeGreaterThan(9 * 16 * MB);
+});
