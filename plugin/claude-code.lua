@@ -134,6 +134,21 @@ api.nvim_create_autocmd("SessionLoadPost", {
   end,
 })
 
+-- The bar of a review in a session file or a view (:mkview) that was written with "localoptions" or "options". It
+-- begins with MARK of editor/review/bars.lua.
+api.nvim_create_autocmd({ "SessionLoadPost", "BufWinEnter" }, {
+  group = buffers,
+  callback = vim.schedule_wrap(function()
+    local listing = package.loaded["claude-code.editor.review.listing"]
+    for _, win in ipairs(listing and listing.review() and {} or api.nvim_list_wins()) do
+      local where = { win = win, scope = "local" }
+      if vim.startswith(api.nvim_get_option_value("winbar", where), "%(%)") then
+        api.nvim_set_option_value("winbar", "", where)
+      end
+    end
+  end),
+})
+
 api.nvim_create_autocmd("VimLeavePre", {
   group = api.nvim_create_augroup("claude-code.diff.exit", { clear = true }),
   callback = function()

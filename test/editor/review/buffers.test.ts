@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
+import { TestNeovim } from "../../support/neovim";
 import { onEachNeovim } from "../../support/session";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
@@ -22,7 +23,7 @@ const SHOWN = `
 const NOTHING = { rows: "", hunks: 0, keys: false, bar: "" };
 
 /** A file under review whose buffer is unloaded, read again or renamed. */
-onEachNeovim((session) => {
+onEachNeovim((session, version) => {
   let world: World;
   const nvim = () => session.neovim;
   const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
@@ -146,6 +147,25 @@ onEachNeovim((session) => {
     await at(2);
     await all();
     await nvim().command("bwipeout!");
+  });
+
+  test("a session file and a view that were written during a review bring back no bar", async () => {
+    await reviewed();
+    await nvim().command("set noswapfile sessionoptions+=localoptions viewoptions+=options");
+    await nvim().command("vsplit | mksession! s.vim | mkview! v.vim | only");
+    await nvim().command("Claude review close | set sessionoptions& viewoptions&");
+    await using other = await TestNeovim.start({ version, cwd: nvim().cwd });
+    for (const source of ["source s.vim", "new | edit a | source v.vim | doautocmd BufWinEnter"]) {
+      await other.command(`set noswapfile | ${source}`);
+      expect(await other.lua<string>("return vim.fn.expand('%')")).toBe("a");
+      await eventually("no bar", async () =>
+        expect(
+          await other.lua<string>(`
+            return vim.iter(vim.api.nvim_list_wins()):map(function(win) return vim.wo[win].winbar end):join("")`),
+        ).toBe(""),
+      );
+      await other.command("only");
+    }
   });
 
   test("a name that comes while the executable answers: nothing of the old file is shown", async () => {
