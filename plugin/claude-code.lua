@@ -17,7 +17,12 @@ end
 ---@param options? vim.api.keyset.user_command
 local function define(command, subcommand, options)
   api.nvim_create_user_command(command, function(args)
-    require("claude-code.commands").run(subcommand, args)
+    local commands = require("claude-code.commands")
+    if commands.run then
+      return commands.run(subcommand, args)
+    end
+    -- Another plugin comes first in 'runtimepath', and its module was found.
+    require("claude-code.server.other_plugins").report()
   end, {
     desc = subcommand and vim.trim("Claude Code: as :Claude " .. subcommand)
       or "Claude Code, its CLI and the review",

@@ -89,6 +89,13 @@ local function check_surroundings(path)
   end
 end
 
+local function check_other_plugins()
+  local problem = require("claude-code.server.other_plugins").problem()
+  if problem then
+    health.error(problem)
+  end
+end
+
 local function check_options()
   for _, problem in ipairs(require("claude-code.config").problems) do
     health.error(problem, "correct it in your setup(), see :help claude-code-options")
@@ -127,6 +134,7 @@ function M.check()
   health.start("claude-code.nvim")
   health.ok(("Neovim %s"):format(vim.version()))
   local path = check_executable()
+  check_other_plugins()
   check_options()
   check_terminal()
   check_keymaps()

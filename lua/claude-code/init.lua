@@ -31,6 +31,7 @@ function M.setup(opts)
   config.on_change("terminal.keep", set_keep)
   config.setup(opts)
   require("claude-code.server.autostart").enable()
+  require("claude-code.server.other_plugins").report()
 end
 
 --- Starts the server, whatever auto_start says.

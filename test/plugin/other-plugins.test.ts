@@ -1,0 +1,42 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { BOTH_NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "../support/neovim";
+
+/* Another plugin for Claude Code beside ours: a message, and no mixture of both. */
+setDefaultTimeout(60_000);
+
+/** A folder with modules of greggh/claude-code.nvim, which have the names of ours. */
+function sameModule(): string {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "lua/claude-code"), { recursive: true });
+  for (const name of ["init", "commands"])
+    writeFileSync(join(folder, `lua/claude-code/${name}.lua`), "return { setup = function() end }");
+  return folder;
+}
+
+describe.each(BOTH_NEOVIMS)("$name", (version) => {
+  const start = (options: Partial<NeovimOptions>) => TestNeovim.start({ version, ...options });
+  const says = (neovim: TestNeovim, text: string) =>
+    eventually(text, async () => expect(await neovim.command("messages")).toContain(text));
+
+  test.each(["before", "behind"])("one that has the same Lua module, %s ours", async (where) => {
+    const folder = sameModule();
+    const [sign, setup] = where === "before" ? ["^=", false as const] : ["+=", "{}"];
+    await using neovim = await start({
+      setup,
+      args: ["--cmd", `set runtimepath${sign}${folder}`],
+    });
+    if (where === "before") await neovim.command("silent! Claude status");
+    await says(neovim, "another plugin has the Lua module claude-code, too");
+    await says(neovim, folder);
+    expect(await neovim.command("messages")).not.toMatch(/E\d+:|traceback/);
+    rmSync(folder, { recursive: true });
+  });
+
+  test("coder/claudecode.nvim", async () => {
+    await using neovim = await start({ args: ["--cmd", "lua package.loaded.claudecode = {}"] });
+    await says(neovim, "coder/claudecode.nvim is loaded, too");
+  });
+});
