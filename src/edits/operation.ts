@@ -5,15 +5,15 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   rmSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
-import { readJson } from "../lib/json";
+import { readPrivateJson } from "../lib/json";
 import { isBelow, isThere, namesIn, stateFolder } from "../lib/paths";
+import { isOwn, makePrivateFolder } from "../lib/private-folder";
 import { isGone, ownProcess } from "../lib/process";
 import { readRegular } from "../lib/read-regular";
 import { rewrite } from "../lib/rewrite";
@@ -75,7 +75,7 @@ export class Operation {
   static begin(what: Labelled, changes: readonly FileChange[], staged: Staged): Operation {
     const at = Date.now();
     const folder = join(operationsFolder(), `${at}-${crypto.randomUUID().slice(0, 8)}`);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     try {
       const texts = changes.flatMap(({ before }) => before ?? []);
       writeSynced(join(folder, "texts"), Buffer.concat(texts));
@@ -147,7 +147,7 @@ export class Operation {
     const file = this.stored.files[index] as StoredFile;
     if (file.before === null) return undefined;
     const start = this.stored.files.slice(0, index).reduce((sum, { size }) => sum + size, 0);
-    this.#texts ??= readFileSync(join(this.folder, "texts"));
+    this.#texts ??= readRegular(join(this.folder, "texts"), Number.POSITIVE_INFINITY);
     return this.#texts.subarray(start, start + file.size);
   }
 
@@ -230,9 +230,11 @@ function names(): string[] {
   return namesIn(operationsFolder()).sort().reverse();
 }
 
+/** What another user has put there does not count. */
 function readStored(folder: string): Stored | undefined {
-  const { success, output } = v.safeParse(Stored, readJson(join(folder, "operation.json")));
-  return success ? output : undefined;
+  const { success, output } = v.safeParse(Stored, readPrivateJson(join(folder, "operation.json")));
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  return success && stats && isOwn(stats) ? output : undefined;
 }
 
 function writeSynced(path: string, bytes: Uint8Array): void {

@@ -1,15 +1,7 @@
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { draftOf } from "./drafts";
+import { makePrivateFolder } from "./private-folder";
 
 /** Without setuid and setgid: other content would run with the rights of the old one. */
 export function keptMode(stats: Stats): number {
@@ -22,20 +14,8 @@ export function keptMode(stats: Stats): number {
  */
 export function writePrivateFile(path: string, text: string): void {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  chmodSync(folder, 0o700);
+  makePrivateFolder(folder);
   replace(path, (draft) => writeFileSync(draft, text, { mode: 0o600, flag: "wx" }));
-}
-
-/** The text of a file that nobody but its owner, who we are, can have written; undefined for any other. */
-export function readPrivateFile(path: string): string | undefined {
-  try {
-    const { uid, mode } = statSync(path);
-    const isOurs = uid === process.getuid?.() && (mode & 0o022) === 0;
-    return isOurs || process.platform === "win32" ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -1,15 +1,9 @@
-import {
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { linkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { draftOf } from "./drafts";
+import { makePrivateFolder } from "./private-folder";
 import { isGone, ownProcess } from "./process";
+import { readRegular } from "./read-regular";
 
 /** Longer than any work under a lock: of a holder in another container nobody knows whether it runs. */
 const STALE_MS = 10 * 60_000;
@@ -20,7 +14,7 @@ const RETRY_MS = 20;
  * killed. Undefined if another process has it. Throws the system's error.
  */
 export function tryLock(path: string): Disposable | undefined {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(path));
   const { pid, domain } = ownProcess();
   const holder = `${pid} ${domain} ${crypto.randomUUID()}`;
   if (!take(path, holder)) return undefined;
@@ -86,7 +80,7 @@ function isStale(path: string, holder: string): boolean {
 /** Undefined where nobody has it. */
 function holderOf(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readRegular(path).toString();
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
-import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { printError } from "./output";
 import { stateFolder } from "./paths";
+import { APPENDING, makePrivateFolder } from "./private-folder";
 import { Repetitions } from "./repetitions";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -45,7 +46,7 @@ export class Log {
     );
     if (!this.#file) return;
     try {
-      mkdirSync(dirname(this.#file), { recursive: true });
+      mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
     } catch {
       this.#file = undefined;
     }
@@ -75,14 +76,25 @@ export class Log {
       if (!this.#file) return void printError(stamped);
       const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
       if (size > this.#limitBytes) renameSync(this.#file, `${this.#file}.old`);
-      appendFileSync(this.#file, stamped, { mode: 0o600 });
+      const file = openSync(this.#file, APPENDING, 0o600);
+      try {
+        writeSync(file, stamped);
+      } finally {
+        closeSync(file);
+      }
     } catch {
       // Nowhere left to say it.
     }
   }
 }
 
-/** A log of our own in the state folder; it is kept short. */
+/** A log of our own in the state folder; it is kept short. Where that is another user's, lines go to stderr. */
 export function stateLog(name: string): Log {
-  return new Log({ file: join(stateFolder(), name), limitBytes: STATE_LOG_BYTES });
+  const folder = stateFolder();
+  try {
+    makePrivateFolder(folder);
+    return new Log({ file: join(folder, name), limitBytes: STATE_LOG_BYTES });
+  } catch {
+    return new Log();
+  }
 }

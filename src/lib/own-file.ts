@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { writePrivateFile } from "./atomic-write";
+import { readRegular } from "./read-regular";
 
 /** A file that only its owner may read, and that we keep as it is to be for as long as we run. */
 export class OwnFile {
@@ -17,7 +18,7 @@ export class OwnFile {
   /** Removes the file if it is still the one we wrote. Never throws. */
   remove(): void {
     try {
-      if (readFileSync(this.path, "utf8") === this.#written) rmSync(this.path);
+      if (readRegular(this.path).toString() === this.#written) rmSync(this.path);
     } catch {
       // Gone already, which is what we want.
     }

@@ -1,7 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readPrivateFile, writePrivateFile } from "../lib/atomic-write";
+import { writePrivateFile } from "../lib/atomic-write";
 import { stateFolder } from "../lib/paths";
+import { readPrivateFile } from "../lib/private-folder";
 import { type Entry, entries, removeIfPossible } from "./registry";
 
 /**

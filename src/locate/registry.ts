@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { readPrivateFile } from "../lib/atomic-write";
 import { OwnFile } from "../lib/own-file";
 import { namesIn, stateFolder } from "../lib/paths";
+import { readPrivateFile } from "../lib/private-folder";
 import { isAlive } from "../lib/process";
 
 /** One running Neovim, for programs that are started outside of it. Paths are real paths. */

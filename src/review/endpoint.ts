@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { Emitter } from "../lib/emitter";
@@ -6,6 +5,7 @@ import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
 import { stateFolder } from "../lib/paths";
+import { makePrivateFolder } from "../lib/private-folder";
 import { ReviewService } from "./service";
 import type { ReviewSummary } from "./summary";
 
@@ -105,7 +105,7 @@ export class ReviewEndpoint {
   async #report(): Promise<void> {
     if (!this.#reports) return;
     const folder = join(stateFolder(), "review");
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     const found = await this.#service.summary();
     this.#service.remember(() => this.port.loadedFiles());
     if (!this.#reports) return;

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isBelow, namesIn, realPath, stateFolder } from "../lib/paths";
+import { readPrivateFile } from "../lib/private-folder";
 import { reviewRoot } from "./journal/folder";
 import { ReviewedProject } from "./state/reviewed-project";
 
@@ -87,13 +87,5 @@ function withRealFolder(path: string): string {
 /** The roots of which something is recorded. */
 function recordedRoots(): string[] {
   const folder = join(stateFolder(), "review");
-  return namesIn(folder).flatMap((name) => readRoot(join(folder, name, "root")));
-}
-
-function readRoot(file: string): string[] {
-  try {
-    return [readFileSync(file, "utf8")];
-  } catch {
-    return [];
-  }
+  return namesIn(folder).flatMap((name) => readPrivateFile(join(folder, name, "root")) ?? []);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
-import { readJson } from "../lib/json";
+import { readPrivateJson } from "../lib/json";
 import { namesIn, stateFolder } from "../lib/paths";
 
 /** A file that we changed: its text before (null: there was none) and after. */
@@ -37,7 +37,7 @@ function withoutExtension(root: string): string {
 
 /** Undefined where a project was never set up, or its record cannot be read. */
 export function readRecord(root: string): ProjectRecord | undefined {
-  const record = readJson(recordPath(root)) as ProjectRecord | undefined;
+  const record = readPrivateJson(recordPath(root)) as ProjectRecord | undefined;
   return record?.root === root ? record : undefined;
 }
 
@@ -50,7 +50,7 @@ export function writeRecord(record: ProjectRecord): void {
 export function activeProjects(): string[] {
   const folder = join(stateFolder(), "projects");
   return namesIn(folder).flatMap((name) => {
-    const { root, active } = readJson(join(folder, name)) ?? {};
+    const { root, active } = readPrivateJson(join(folder, name)) ?? {};
     const isActive = active === true && typeof root === "string";
     return isActive && recordPath(root) === join(folder, name) ? [root] : [];
   });

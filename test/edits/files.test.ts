@@ -390,6 +390,26 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(workspace.read("a.txt")).toBe("old\n");
   });
 
+  test("an interrupted one that another user has put there changes nothing", async () => {
+    workspace.write("a.txt", "old\n");
+    await workspace.apply(workspace.rename(["a.txt"], "old", "new"));
+    const [operation] = Operation.all();
+    rmSync(join(operation?.folder ?? "", "done"));
+    workspace.write("a.txt", "new\n");
+    const { getuid } = process;
+    process.getuid = () => 4_711;
+    try {
+      expect(Operation.all()).toEqual([]);
+      recoverOperations(workspace.log);
+    } finally {
+      process.getuid = getuid as () => number;
+    }
+    expect(workspace.read("a.txt")).toBe("new\n");
+    expect(Operation.all()[0]?.isDone).toBe(false);
+    recoverOperations(workspace.log);
+    expect(Operation.all()[0]?.isDone).toBe(true);
+  });
+
   test("the texts before are kept for nobody else, and 20 times", async () => {
     workspace.write("a.txt", "old\n");
     for (let i = 0; i < 21; i++) {

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { APPENDING } from "../../lib/private-folder";
 import type { JournalRecord, NewRecord } from "./record";
 
 const VERSION = 1;
@@ -38,7 +39,7 @@ export function appendLines(reviewFolder: string, lines: Uint8Array): void {
 
 /** False: another file has taken the place of the one that it wrote to. */
 function isWritten(path: string, lines: Uint8Array): boolean {
-  const file = openSync(path, "a", 0o600);
+  const file = openSync(path, APPENDING, 0o600);
   try {
     const written = writeSync(file, lines);
     if (written < lines.length) throw new Error(`only ${written} bytes fit into ${path}`);

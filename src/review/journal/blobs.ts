@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { replace } from "../../lib/atomic-write";
+import { makePrivateFolder } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import { decompress } from "../../lib/zstd";
 import type { Content } from "./record";
@@ -58,7 +59,7 @@ export class Blobs {
       const now = new Date();
       return utimesSync(path, now, now);
     }
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(path));
     const packed = Bun.zstdCompressSync(bytes, { level: ZSTD_LEVEL });
     replace(path, (draft) => writeFileSync(draft, packed, { mode: 0o600 }));
   }

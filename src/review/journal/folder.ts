@@ -1,8 +1,9 @@
-import { lstatSync, mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { gitTop } from "../../claude/project";
 import { isDraft } from "../../lib/drafts";
 import { isBelow, realPath, stateFolder } from "../../lib/paths";
+import { makePrivateFolder } from "../../lib/private-folder";
 
 /**
  * The root of what is reviewed together: the top of the git repository around `folder`, else the
@@ -23,7 +24,7 @@ export function reviewFolder(root: string): string {
 /** Makes a root's folder, which nobody but its owner may enter. Throws the system's error. */
 export function ensureReviewFolder(root: string): string {
   const folder = reviewFolder(root);
-  mkdirSync(join(folder, "blobs"), { recursive: true, mode: 0o700 });
+  makePrivateFolder(join(folder, "blobs"));
   try {
     writeFileSync(join(folder, "root"), root, { mode: 0o600, flag: "wx" });
   } catch {

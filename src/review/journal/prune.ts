@@ -1,14 +1,7 @@
-import {
-  type Dirent,
-  existsSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { type Dirent, existsSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { removeOld, removeOldDrafts } from "../../lib/drafts";
+import { touch } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import { compaction, isPartial } from "./compact";
 import { isInside, reviewFolder } from "./folder";
@@ -39,7 +32,7 @@ export async function pruneSometimes(folder: string, waits: () => Promise<Waits>
   const file = join(folder, "pruned");
   const last = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (Math.abs(Date.now() - last) < EVERY_MS) return;
-  writeFileSync(file, "", { mode: 0o600 });
+  touch(file);
   const now = new Date();
   utimesSync(file, now, now);
   prune(folder, await waits(), MOST_BYTES, now.getTime());

@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
+import { isOwn, makePrivateFolder } from "../../lib/private-folder";
 import { readRange, readRegular } from "../../lib/read-regular";
 import { journalPath } from "./append";
 import { JournalRecord, RECORD_TYPES, type RecordOf } from "./record";
@@ -51,7 +52,7 @@ export class JournalReader {
     try {
       const stats = fstatSync(file);
       const { size } = stats;
-      if (!stats.isFile() || size > JOURNAL_BYTES)
+      if (!stats.isFile() || !isOwn(stats) || size > JOURNAL_BYTES)
         throw new Error(`${path} is no journal: move it away`);
       const restarted = !this.#goesOn(file, size) && this.#restart();
       const before = this.#offset;
@@ -115,7 +116,7 @@ export class JournalReader {
     this.damaged += 1;
     try {
       const folder = join(this.folder, "set-aside");
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makePrivateFolder(folder);
       const name = Bun.hash(line).toString(16);
       writeFileSync(join(folder, `${name}.jsonl`), `${line}\n`, { mode: 0o600 });
     } catch {

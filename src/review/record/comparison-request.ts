@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "../../lib/lock";
+import { touch } from "../../lib/private-folder";
 import { reviewFolder } from "../journal/folder";
 import { compareWorkTree, type Found } from "./compare";
 import { RecordedProject } from "./recorded-project";
@@ -29,7 +30,7 @@ export function startComparison(
 
 /** Asks for a comparison; `compareInTurns` then makes it, or the process that makes one already. */
 export function requestComparison(folder: string): void {
-  writeFileSync(requestPath(folder), "", { mode: 0o600 });
+  touch(requestPath(folder));
 }
 
 function requestPath(folder: string): string {

@@ -1,7 +1,8 @@
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
-import { readPrivateFile, writePrivateFile } from "../../lib/atomic-write";
+import { writePrivateFile } from "../../lib/atomic-write";
 import { realPath, stateFolder } from "../../lib/paths";
+import { readPrivateFile } from "../../lib/private-folder";
 import { compileGlob, type Glob, matchesGlob } from "./glob";
 import { PRIVATE_BY_DEFAULT } from "./private-by-default";
 

@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
 import { isDraft } from "../../lib/drafts";
 import { headCommit } from "../../lib/git-folder";
-import { readJson } from "../../lib/json";
+import { readPrivateJson } from "../../lib/json";
 import { own } from "../../lib/own";
 import { differingEverywhere } from "../git/differing";
 import type { Content } from "../journal/record";
@@ -52,7 +52,7 @@ function snapshotPath(reviewFolder: string): string {
 
 /** The last one; undefined where there is none that can be read. */
 export function readSnapshot(reviewFolder: string): Snapshot | undefined {
-  const snapshot = readJson(snapshotPath(reviewFolder)) as Snapshot | undefined;
+  const snapshot = readPrivateJson(snapshotPath(reviewFolder)) as Snapshot | undefined;
   return snapshot?.v === 1 ? snapshot : undefined;
 }
 

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../lib/errors";
 import { gitFolder, headCommit } from "../../lib/git-folder";
+import { makePrivateFolder } from "../../lib/private-folder";
 import { repositoryAround } from "../git/differing";
 import { Git, type GitWork } from "../git/run";
 import { blobOf, type Lines } from "../weave/lines";
@@ -34,7 +35,7 @@ export async function updateBaseRef(
   if (!git || head === undefined) {
     throw new UserError(`${project.root} has no git commit to compare with: make one first`);
   }
-  mkdirSync(project.folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(project.folder);
   const folder = mkdtempSync(join(project.folder, "base-"));
   try {
     return { ref: BASE_REF, commit: await git.run(makeCommit(project, folder, head), MOST_MS) };

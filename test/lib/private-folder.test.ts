@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { stateFolder } from "../../src/lib/paths";
+import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
+import { ownState } from "../edits/workspace";
+import { Recorded } from "../review/recorded";
+
+/* What is kept of the user's projects: for nobody else, and by nobody else. */
+
+const { getuid } = process;
+let restore = () => {};
+let umask = 0;
+beforeEach(() => {
+  restore = ownState();
+  umask = process.umask(0);
+});
+afterEach(() => {
+  process.umask(umask);
+  process.getuid = getuid as () => number;
+  restore();
+});
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+test("folders of the state have mode 700, whatever the umask is, and was", () => {
+  const folder = join(stateFolder(), "edits/1/deep");
+  mkdirSync(join(stateFolder(), "edits"), { recursive: true });
+  makePrivateFolder(folder);
+  const folders = [".", "edits", "edits/1", "edits/1/deep"].map((name) =>
+    join(stateFolder(), name),
+  );
+  expect(folders.map(mode)).toEqual(["700", "700", "700", "700"]);
+});
+
+test("a folder of another user in the state folder is refused", () => {
+  makePrivateFolder(join(stateFolder(), "review"));
+  process.getuid = () => 4_711;
+  expect(() => makePrivateFolder(join(stateFolder(), "review"))).toThrow("another user");
+});
+
+test("a file counts only if nobody else can have written it", () => {
+  const path = join(stateFolder(), "a.json");
+  makePrivateFolder(stateFolder());
+  writeFileSync(path, "{}", { mode: 0o600 });
+  expect(readPrivateFile(path)).toBe("{}");
+  chmodSync(path, 0o620);
+  expect(readPrivateFile(path)).toBeUndefined();
+  chmodSync(path, 0o600);
+  process.getuid = () => 4_711;
+  expect(readPrivateFile(path)).toBeUndefined();
+});
+
+test("the hooks of a user with umask 000 leave nothing that others can change", async () => {
+  using world = new Recorded({ "a.txt": "one\n" });
+  await world.prompt();
+  await world.edit("a.txt", "two\n");
+  await world.stop();
+  const top = join(world.home, ".local/state/claude-code.nvim");
+  const all = ["", ...(readdirSync(top, { recursive: true }) as string[])];
+  const open = all.filter((name) => statSync(join(top, name)).mode & 0o077);
+  expect(open).toEqual([]);
+});
+
+const NAMES = [
+  "journal.jsonl",
+  "compare.request",
+  "compare.lock",
+  "journal.lock",
+  "root",
+  "incomplete",
+  "pruned",
+  "snapshot.json",
+  "../../hooks.log",
+];
+test.each(
+  NAMES.flatMap(
+    (name) =>
+      [
+        ["a FIFO", name],
+        ["/dev/zero", name],
+      ] as const,
+  ),
+)("%s in the place of %s keeps no hook waiting", async (what, name) => {
+  using world = new Recorded({ "a.txt": "one\n" });
+  await world.prompt();
+  const path = join(world.state, name);
+  rmSync(path, { force: true });
+  if (what === "a FIFO") Bun.spawnSync(["mkfifo", path]);
+  else symlinkSync("/dev/zero", path);
+  for (const event of ["user-prompt-submit", "stop"]) await world.hook(event, { prompt: "x" });
+  rmSync(path, { force: true });
+});
