@@ -25,7 +25,7 @@ import {
   versionOf,
 } from "./shown";
 import { updateBaseRef } from "./state/base-ref";
-import { asListed, type Counts, countsOf, entryOf, sum } from "./state/entry";
+import { asListed, type Counts, countsOf, type Entry, entryOf, sum } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/scope";
 import { commentsOf, type ShownComment, WatchedProjects, type WatchedSummary } from "./summary";
@@ -124,10 +124,10 @@ export class ReviewService {
     const incomplete: string[] = [];
     let left = MOST_HUNKS;
     for (const project of this.#projects.all()) {
-      const entries = await entriesOf(project, request);
-      counts.push(countsOf(entries));
+      const all = await entriesOf(project, request);
+      counts.push(countsOf(all));
       incomplete.push(...incompleteOf(project));
-      for (const entry of entries.slice(0, MOST_FILES - files.length)) {
+      for (const entry of listed(all, MOST_FILES - files.length)) {
         const isExpanded = request.expanded.includes(project.path(entry.file));
         const most = isExpanded ? MOST_HUNKS : left;
         const hunks = entry.hunks.length <= most ? entry.hunks : entry.hunks.slice(0, 1);
@@ -328,6 +328,15 @@ export class ReviewService {
     }
     return joined(results);
   }
+}
+
+/** Where not all have room, what changed comes before what is new. */
+function listed(entries: readonly Entry[], most: number): readonly Entry[] {
+  if (entries.length <= most) return entries;
+  const isNew = ({ kind }: Entry) => kind === "created";
+  const first = [...entries.filter((entry) => !isNew(entry)), ...entries.filter(isNew)];
+  const chosen = new Set(first.slice(0, most));
+  return entries.filter((entry) => chosen.has(entry));
 }
 
 function tooManyFiles(listed: number, all: number): string {

@@ -10,6 +10,10 @@ import type { Change } from "./weave/row";
  * lua/claude-code/editor/review/listing.lua, Decision of outcome.lua. Lines are bytes (Lua strings)
  * without "\n"; a "\r" before it is part of them.
  */
+
+/** Bytes of a line in the list. */
+const MOST_CODE = 200;
+
 export type ShownFile = ReturnType<typeof shownFile>;
 export type ShownDecision = ReturnType<typeof shownDecision>;
 
@@ -56,11 +60,17 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
     queued: hunk.queued !== undefined,
     owners: hunk.owners.map((owner) => shownOwner(project, owner)),
     ...(hunk.isInParts && { in_parts: true }),
+    ...(!withLines && { code: rowOf(codeOf(hunk)).subarray(0, MOST_CODE) }),
     ...(withLines && {
       old_lines: hunk.oldLines.map(rowOf),
       new_lines: hunk.newLines.map(rowOf),
     }),
   };
+}
+
+/** The first line that says something, of what is there now, else of what was there. */
+function codeOf({ newLines, oldLines }: Hunk): string {
+  return [...newLines, ...oldLines].find((line) => line.trim() !== "")?.trimStart() ?? "";
 }
 
 export function shownOwner(project: ReviewedProject, change: Change) {

@@ -65,7 +65,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await review.claude.terminal.press("Escape");
       await eventually(review.count, 1);
       await review.command("Claude review");
-      await eventually(review.list, ["mine.txt:4 +1 -0  turn 2  ‹be slow›  Bash"]);
+      await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
     },
     STEP_MS,
   );
@@ -96,7 +96,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await review.claude.terminal.waitFor(/3\. Restore code/);
       await review.claude.terminal.press("3");
       await eventually(() => review.text("main.lua"), mine);
-      await eventually(review.list, ["mine.txt:4 +1 -0  turn 2  ‹be slow›  Bash"]);
+      await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
       expect(existsSync(review.path("rewound.txt"))).toBe(false);
       await eventually(async () => (await review.neovim.buffer(main))?.text, mine);
       expect((await review.neovim.buffer(review.path("mine.txt")))?.text).toContain(
@@ -123,8 +123,8 @@ describe.each(NEOVIMS)("$name", (version) => {
       await eventually(review.count, 3);
       await review.command("Claude review session");
       await eventually(review.list, [
-        "gone.txt:1 +1 -1  turn 1  ‹go on›  Bash",
-        "main.lua:3 +1 -1  turn 1  ‹go on›  Edit",
+        "gone.txt:1 +1 -1  GONE  turn 1  ‹go on›  Bash",
+        "main.lua:3 +1 -1  local three = 33  turn 1  ‹go on›  Edit",
       ]);
       review.git("checkout -q gone.txt", "commit -qm kept main.lua");
       await eventually(review.count, 1);
@@ -144,7 +144,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await review.startNeovim([]);
       await eventually(review.count, 1);
       await review.command("Claude review!");
-      await eventually(review.list, ["mine.txt:4 +1 -0  turn 2  ‹be slow›  Bash"]);
+      await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
       await review.neovim.terminal.waitFor(/hunk 1\/1/);
       await review.neovim.terminal.type("gr");
       await eventually(() => review.text("mine.txt"), FILES["mine.txt"] ?? "");

@@ -39,12 +39,12 @@ describe.each(NEOVIMS)("$name", (version) => {
       await review.command("Claude review");
       const from = "turn 1  ‹tidy up›";
       await eventually(review.list, [
-        `crlf.txt:2 +1 -1  ${from}  Bash`,
+        `crlf.txt:2 +1 -1  TWO  ${from}  Bash`,
         `g0.txt:1 new empty file  ${from}  Bash`,
         `gone.txt:1 deleted  ${from}  Bash`,
         `here.txt:1 new file  ${from}  Bash`,
-        `main.lua:2 +1 -1  ${from}  Edit`,
-        `mine.txt:3 +1 -1  ${from}  Bash`,
+        `main.lua:2 +1 -1  local two = 22  ${from}  Edit`,
+        `mine.txt:3 +1 -1  C  ${from}  Bash`,
         `moved.txt:1 renamed from old.txt  ${from}  Bash`,
         `new.txt:1 new file  ${from}  Write`,
       ]);

@@ -123,6 +123,12 @@
 ---@field previous_hunk string|string[]|false
 ---@field next_file string|string[]|false
 ---@field previous_file string|string[]|false
+---@field keep_file string|string[]|false
+---@field undo_file string|string[]|false
+---@field back string|string[]|false
+---@field why string|string[]|false
+---@field done string|string[]|false
+---@field help string|string[]|false
 ---@field comment string|string[]|false
 
 ---@class claude-code.SelectionConfig

@@ -31,6 +31,7 @@ M.suggested = {
   mapping("nx", "am", "claude-mention", "Mention to Claude"),
   mapping("nx", "cd", "claude-diagnostics", "Send to Claude with diagnostics"),
   mapping("n", "ap", "claude-problems", "Send problems to Claude"),
+  mapping("n", "av", "claude-review", "Review Claude's changes"),
   mapping("n", "aa", "claude-diff-accept", "Accept edit"),
   mapping("n", "ad", "claude-diff-reject", "Reject edit"),
   mapping("n", "ai", "claude-status", "Claude's status"),

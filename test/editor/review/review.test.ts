@@ -139,9 +139,9 @@ onEachNeovim((session) => {
       await changed();
       const items = await review("Claude review");
       expect(items).toEqual([
-        { name: at("a"), lnum: 2, text: "+1 -1  turn 1  ‹rename the lines›  Edit" },
-        { name: at("a"), lnum: 8, text: "+2 -1  turn 1  ‹rename the lines›  Edit" },
-        { name: at("b"), lnum: 4, text: "+0 -1  turn 1  ‹rename the lines›  Bash" },
+        { name: at("a"), lnum: 2, text: "+1 -1  LINE 2  turn 1  ‹rename the lines›  Edit" },
+        { name: at("a"), lnum: 8, text: "+2 -1  LINE 8  turn 1  ‹rename the lines›  Edit" },
+        { name: at("b"), lnum: 4, text: "+0 -1  line 5  turn 1  ‹rename the lines›  Bash" },
         { name: at("c"), lnum: 1, text: "new file  turn 1  ‹rename the lines›  Bash" },
         {
           name: expect.stringContaining("claude-code://base/"),
@@ -991,7 +991,10 @@ onEachNeovim((session) => {
       const mode = () => statSync(world.path(at("a"))).mode & 0o777;
       await nvim().command("Claude review!");
       const items = await listed(2);
-      expect(items.map(({ text }) => text)).toEqual(["mode 755, was 644  Bash", "+1 -1  Edit"]);
+      expect(items.map(({ text }) => text)).toEqual([
+        "mode 755, was 644  Bash",
+        "+1 -1  five  Edit",
+      ]);
       await eventually("the bar", async () => (await bar()).includes("mode 755, was 644"));
       await nvim().command("copen | cfirst | wincmd j");
       await eventually("keys", () => mapped());

@@ -88,6 +88,27 @@ onEachNeovim((session) => {
     });
   });
 
+  test("gR gB gA in the list: the whole file undone, taken back, kept; g? shows the keys, gQ ends", async () => {
+    await review("Claude review");
+    const first = () => world.read(names()[0] as string);
+    await nvim().type("gR");
+    await eventually("the file as it was", () => expect(first()).toBe(OLD));
+    await nvim().type("gB");
+    await eventually("Claude's again", () => expect(first()).toBe(CLAUDE));
+    await eventually("the list", async () => expect(await rows()).toBe(HUNKS * FILES));
+    await nvim().type("gggA");
+    await eventually("the others", async () => expect(await rows()).toBe(HUNKS * (FILES - 1)));
+    await nvim().type("g?");
+    await eventually("the keys", async () => {
+      const lines = await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
+      expect(lines.join("\n")).toMatch(/^gA +Keep all of this file$/m);
+    });
+    await nvim().type("q");
+    await nvim().type("gQ");
+    await eventually("nothing left", async () => expect(await waiting()).toBe(0));
+    expect(texts()).toEqual(names().map(() => CLAUDE));
+  });
+
   test("a step that can take nothing back says so", async () => {
     await nvim().command(`edit ${names()[0]} | 5`);
     await nvim().command("Claude undo");

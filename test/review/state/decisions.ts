@@ -158,7 +158,8 @@ class Decisions {
     if (decision === undefined || this.#made.includes(decision)) return;
     this.#made.push(decision);
     for (const line of this.#lines.values()) {
-      if (line.isClaudes && line.there && !line.kept) {
+      // Also of what is gone: that it was inserted waits no more.
+      if (line.isClaudes && !line.kept && (line.there || line.undone === undefined)) {
         Object.assign(line, { kept: decision, undone: undefined });
       }
       const isPending = !line.there && line.deleted && !line.deleted.kept;

@@ -91,5 +91,11 @@ return {
   key("review", "previous_hunk", "move to the previous hunk"),
   key("review", "next_file", "move to the next file"),
   key("review", "previous_file", "move to the previous file"),
+  key("review", "keep_file", "keep all of the file, or of the entry's file"),
+  key("review", "undo_file", "undo all of the file, or of the entry's file"),
+  key("review", "back", "take the last decision back"),
+  key("review", "why", "show the prompt, the tool and the session of a change"),
+  key("review", "done", "keep all that is left, and end the review"),
+  key("review", "help", "show these keys"),
   key("review", "comment", "comment on the lines for Claude"),
 }

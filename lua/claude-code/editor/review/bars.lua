@@ -15,6 +15,7 @@ local MARK = "%(%)"
 
 ---The most important last.
 local HINTS = {
+  { "help", "help" },
   { "next_hunk", "next" },
   { "next_file", "file" },
   { "comment", "comment" },

@@ -9,6 +9,9 @@ local reload = require("claude-code.editor.documents.reload")
 ---Characters of a prompt in an entry: at most, and of the columns that there are.
 local MOST_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25
 
+---Characters of code in an entry.
+local MOST_CODE_CHARACTERS = 60
+
 local QUEUED = "[undone when Claude's turn ends]"
 
 local WORDS = {
@@ -46,6 +49,9 @@ function M.words(file)
   local words = WORDS[file.kind]
   if file.kind == "renamed" then
     words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
+  elseif file.kind == "binary" then
+    local stat = vim.uv.fs_stat(file.path)
+    words = stat and ("%s, %.1f kB"):format(words, stat.size / 1000) or words
   elseif file.kind == "created" and file.hunk_count == 0 then
     words = "new empty file"
   elseif file.kind == "changed" then
@@ -102,7 +108,16 @@ local function flags(hunk, is_stale)
   return #found > 0 and table.concat(found, " ") or nil
 end
 
+---@param code? string bytes
+---@return string? cut
+local function shown_code(code)
+  local text = fn.strtrans((vim.trim(code or ""):gsub("%z", "\n"):gsub("%s+", " ")))
+  local cut = fn.strcharpart(text, 0, MOST_CODE_CHARACTERS)
+  return text ~= "" and (cut ~= text and cut .. "…" or cut) or nil
+end
+
 ---@class claude-code.ListedChange
+---@field code? string the first changed line
 ---@field hunk? string as of an entry
 ---@field rows? [integer, integer] first row and count
 ---@field words string
@@ -128,6 +143,7 @@ local function changes_of(file)
       hunk = hunk.id,
       rows = hunk.new,
       words = ("+%d -%d"):format(hunk.added, hunk.removed),
+      code = shown_code(hunk.code),
       flags = flags(hunk, is_stale),
       owners = hunk.owners,
     }
@@ -142,6 +158,7 @@ end
 local function item(file, change, names)
   local first, count = unpack(change.rows or { 1, 1 })
   local words = { change.words }
+  words[#words + 1] = change.code
   words[#words + 1] = change.flags
   -- A deleted file's text is read in a buffer of its own.
   local is_deleted = file.kind == "deleted"

@@ -1,6 +1,7 @@
 --- The keys of a review, in its files and in its quickfix window only. `review.keys` names them.
 local api, fn = vim.api, vim.fn
 local decide = require("claude-code.editor.review.decide")
+local hunk_keys = require("claude-code.editor.hunks.keys")
 local move = require("claude-code.editor.review.move")
 local turns = require("claude-code.editor.review.turns")
 
@@ -42,6 +43,32 @@ local ACTIONS = {
     desc = "Previous file that Claude changed",
     run = moves("file", -1),
   },
+  keep_file = {
+    desc = "Keep all of this file",
+    run = function()
+      decide.keep({ whole = true })
+    end,
+  },
+  undo_file = {
+    desc = "Undo all of this file",
+    run = function()
+      decide.undo({ whole = true })
+    end,
+  },
+  back = { desc = "Take the last decision back", run = decide.back },
+  why = {
+    desc = "Show why this changed",
+    run = function()
+      require("claude-code.editor.review.why").show()
+    end,
+  },
+  done = { desc = "Keep all that is left, and end the review", run = decide.done },
+  help = {
+    desc = "Show these keys",
+    run = function()
+      M.help()
+    end,
+  },
   comment = {
     desc = "Comment on these lines for Claude",
     is_visual = true,
@@ -62,6 +89,17 @@ local function target(mode)
   table.sort(rows)
   api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
   return { range = rows }
+end
+
+---Shows the keys in a floating window.
+function M.help()
+  local lines = {}
+  for _, key in ipairs(M.all()) do
+    local names = table.concat(hunk_keys.of(key.keys), " ")
+    lines[#lines + 1] = names ~= "" and ("%-6s %s"):format(names, key.desc) or nil
+  end
+  table.sort(lines)
+  require("claude-code.messages.float").open("Keys of a review", lines)
 end
 
 ---@return claude-code.Key[]

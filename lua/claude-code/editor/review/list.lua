@@ -111,7 +111,9 @@ function M.fill(scope)
   -- By the ids of the sessions; nil unless several run.
   local names = require("claude-code.sessions.label").by_conversation()
   local items, name = entries.all(names), names and names[scope.session]
-  local title = TITLES[scope.scope] .. (name and (": " .. name) or "")
+  local unlisted = require("claude-code.editor.review.listing").unlisted()
+  local more = unlisted > 0 and (" (%d more files follow once these are decided)"):format(unlisted)
+  local title = TITLES[scope.scope] .. (name and (": " .. name) or "") .. (more or "")
   local is_same = title == quickfix.title and vim.deep_equal(items, quickfix.items)
   if (get("nr") or 0) == 0 then
     set(" ", { items = items, title = title })

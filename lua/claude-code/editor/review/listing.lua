@@ -27,6 +27,7 @@ local M = {}
 ---@field queued boolean
 ---@field owners claude-code.ReviewOwner[]
 ---@field in_parts? boolean all lines of a file that was moved: only those that differ are drawn
+---@field code? string bytes of its first line that is not blank; only in the list
 ---@field old_lines? string[] bytes; only of a file that was asked for by itself
 ---@field new_lines? string[]
 
@@ -63,11 +64,17 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field jumps boolean to the first entry as soon as there is one
 ---@field is_listed? boolean its first list has come
 
+---@class claude-code.ReviewList
+---@field version string
+---@field files claude-code.ReviewFile[]
+---@field counts claude-code.ReviewCounts of all files
+---@field incomplete string[] sentences
+
 ---@class claude-code.ReviewListing
 ---@field review? claude-code.OpenReview
 ---@field files claude-code.ReviewFile[] in order of their paths
 ---@field by_path table<string, claude-code.ReviewFile>
----@field answer? { version: string, files: claude-code.ReviewFile[], incomplete: string[] } that was taken last
+---@field answer? claude-code.ReviewList that was taken last
 ---@field expanded table<string, true> files whose hunks are listed however many there are
 ---@field asked integer number of the last question
 ---@field answered integer number of the question whose answer was taken last
@@ -96,6 +103,11 @@ end
 ---@return claude-code.ReviewFile[] in order of their paths
 function M.files()
   return listing.files
+end
+
+---@return integer files that the list has no room for
+function M.unlisted()
+  return listing.answer and listing.answer.counts.files - #listing.files or 0
 end
 
 ---@param buf integer
