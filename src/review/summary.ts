@@ -139,7 +139,7 @@ class WatchedProject {
         decision: id,
         paths: files.map(({ path }) => join(project.root, path)),
       })),
-      waits: ended.length < queued.length,
+      waits: ended.length < queued.length || project.sessions.unended.some(({ left }) => left),
     };
   }
 

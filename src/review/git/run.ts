@@ -193,10 +193,13 @@ async function run({ command, input, env, ms, mostBytes }: Spawn): Promise<GitRe
   }
 }
 
-/** Claude may have been started by git itself, which leads its descendants to its own index. */
+/**
+ * Claude may have been started by git itself, which leads its descendants to its own index. Its process id
+ * would make this git one of its commands.
+ */
 function cleanEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")),
+    Object.entries(process.env).filter(([name]) => !/^(GIT_|CLAUDE_PID$)/.test(name)),
   );
 }
 

@@ -54,6 +54,7 @@ const call = {
   /** At most 500 characters. */
   command: v.optional(Text),
 };
+const Process = v.object({ pid: v.number(), pidDomain: v.string() });
 const Head = v.optional(v.string());
 
 const Prompt = v.object({
@@ -76,7 +77,7 @@ const Begin = v.object({
   type: v.literal("begin"),
   use: Text,
   /** The CLI's process, and where that number is valid (../../lib/process.ts). */
-  cli: v.optional(v.object({ pid: v.number(), pidDomain: v.string() })),
+  cli: v.optional(Process),
 });
 
 /**
@@ -105,6 +106,8 @@ const Stop = v.object({
   session: Text,
   prompt: v.optional(Text),
   background: v.optional(v.boolean()),
+  /** Nothing else does, but these processes, which its commands have left behind. */
+  left: v.optional(v.array(Process)),
 });
 const End = v.object({ ...common, type: v.literal("end"), session: Text });
 

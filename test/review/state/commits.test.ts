@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { realpathSync } from "node:fs";
 import { $ } from "bun";
+import { leftBehind } from "../../../src/claude/left-behind";
+import { isAlive } from "../../../src/lib/process";
 import { LIMITS } from "../../../src/review/git/run";
+import { Recorder } from "../../../src/review/record/recorder";
+import { eventually } from "../../support/eventually";
 import { World } from "./world";
 
 let world: World;
@@ -132,6 +137,43 @@ test.each(["commit", "add"])("a task in the background that does git %s", async 
   await later();
   await git("reset", "-q", "--soft", "HEAD");
   expect(await left()).toHaveLength(1);
+});
+
+test("a process that a command left behind commits: it waits", async () => {
+  if (process.platform !== "linux") {
+    return console.log("platform skip: another process's environment is seen in Linux's /proc");
+  }
+  await prompt();
+  world.claude(EDITED);
+  begin();
+  const cli = Bun.spawn(["sleep", "600"]);
+  const env = { ...process.env, CLAUDE_PID: `${cli.pid}` };
+  const started = await $`sh -c "(sleep 600 >/dev/null 2>&1 & echo $!)"`
+    .cwd(world.root)
+    .env(env)
+    .text();
+  const pid = Number(started);
+  try {
+    const call = { session: "A", tool: "Bash", use: "u1" };
+    world.record({ type: "change", ...call, source: "bash", files: [] });
+    expect(leftBehind(cli.pid, realpathSync(world.root))).toEqual([pid]);
+    new Recorder(world.root).stop("A", undefined, false, cli.pid);
+    await later();
+    expect(await left()).toHaveLength(1);
+    await commit("by what was left");
+    expect(await left()).toHaveLength(1);
+  } finally {
+    process.kill(pid, "SIGKILL");
+    cli.kill();
+  }
+  await eventually("its end", () => !isAlive(pid));
+  expect(await left()).toHaveLength(1);
+  await later();
+  // A commit of the user's counts again.
+  world.claude({ a: "I\n2\n3\n4\n5\n6\nVII\n" });
+  expect(await left()).toEqual(["a changed 1>1@1 1>1@7"]);
+  await commit("by the user");
+  expect(await left()).toEqual([]);
 });
 
 test("what the user commits after a call that was interrupted is kept", async () => {
