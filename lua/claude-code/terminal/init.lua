@@ -138,7 +138,8 @@ function M.close_after_question(force)
     end
   end
   local row = sessions.get(n) or {}
-  if force or not label.is_busy(row) then
+  -- One in the background goes on without its terminal.
+  if force or row.where == "background" or not label.is_busy(row) then
     close()
     return true
   end
