@@ -93,6 +93,14 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     });
   });
 
+  test.each(["aple", "appel", "Apple"])("the near name of a wrong one: %s", async (symbol) => {
+    const { text, isError } = await world.ask("find_symbol", { symbol });
+    expect(text).toBe(
+      `No symbol \`${symbol}\` in the project. Did you mean \`apple\`? For words in texts use Grep.`,
+    );
+    expect(isError).toBe(true);
+  });
+
   test("a symlink of the project to a file outside of it: its uses are counted, and not shown", async () => {
     const outside = join(world.project.neovim.home, "outside.txt");
     writeFileSync(outside, "apple of another project\n");
@@ -137,8 +145,12 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     expect(text).toContain("\n1 more in private files\n");
     expect(text).not.toContain("env");
     world.project.write(".env", "apple changed\ndef applesauce\n");
-    const similar = await world.ask("find_symbol", { symbol: "applesau" });
-    expect(similar.text).toBe("No symbol `applesau` in the project. For words in texts use Grep.");
+    for (const symbol of ["applesau", "aplesauce"]) {
+      const similar = await world.ask("find_symbol", { symbol });
+      expect(similar.text).toBe(
+        `No symbol \`${symbol}\` in the project. For words in texts use Grep.`,
+      );
+    }
     world.set("private", false);
     for (const path of [".env", world.project.path(".env")]) {
       const { text: refusal, isError } = await references({ symbol: "apple", path });

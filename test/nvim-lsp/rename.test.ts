@@ -176,6 +176,9 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     expect(await edited.call("rename_symbol", { ...args, symbol: "parser" })).toContain(
       "ERROR `parser` is not in parser.ts.",
     );
+    expect(await edited.call("rename_symbol", { ...args, symbol: "parze" })).toContain(
+      "ERROR `parze` is not in parser.ts. Did you mean `parse`?",
+    );
     expect(edited.texts(NAMES)).toEqual(FILES);
   });
 

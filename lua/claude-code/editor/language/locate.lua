@@ -1,4 +1,5 @@
 --- Finds the symbol that a question of Claude is about: in the file it names, else in the whole project.
+local closest = require("claude-code.messages.closest")
 local declarations = require("claude-code.editor.language.declarations")
 local files = require("claude-code.editor.language.files")
 local occurrences = require("claude-code.editor.language.occurrences")
@@ -13,6 +14,8 @@ local task = require("claude-code.editor.language.task")
 local MOST_PLACES = 3
 local MOST_SIMILAR = 8
 local MOST_LOOKED_UP = 10
+---In characters. Half of a shorter name is part of most names.
+local SHORTEST_MISSPELLED = 4
 
 local M = {}
 
@@ -127,12 +130,37 @@ local function names_of(similar)
   return names
 end
 
+---In a task: the name that was meant, of those that servers find by the halves of this one: where one is misspelled,
+---the other mostly is not. Private files have none.
+---@param name string
+---@param similar claude-code.WorkspaceSymbol[] what servers found by all of it
+---@return string?
+local function nearest(name, similar)
+  local length = vim.fn.strchars(name)
+  local half = math.ceil(length / 2)
+  local list = vim.list_slice(similar)
+  for _, range in ipairs(length >= SHORTEST_MISSPELLED and { { 0, half }, { half, length } } or {}) do
+    local exact, more = declarations.find(vim.fn.strcharpart(name, range[1], range[2]))
+    vim.list_extend(vim.list_extend(list, exact), more)
+  end
+  local names = {} ---@type string[]
+  for _, symbol in ipairs(list) do
+    local bare, place = declarations.bare(symbol.name), symbol.place
+    if bare ~= name and not privacy.is_private(place.path or place.uri) then
+      names[#names + 1] = bare
+    end
+    task.breathe()
+  end
+  return closest(name, names)
+end
+
 ---In a task.
 ---@param params claude-code.SymbolParams
+---@param name string its last part
 ---@param similar claude-code.WorkspaceSymbol[]
 ---@param states claude-code.LanguageServerState[]
 ---@return claude-code.Failure
-local function not_found(params, similar, states)
+local function not_found(params, name, similar, states)
   local busy =
     request.not_ready(states, "%s may know `%s` later. Ask again in 10 s.", params.symbol)
   if busy then
@@ -141,6 +169,10 @@ local function not_found(params, similar, states)
   local names = names_of(similar)
   local text = "No symbol `%s` in the project."
   text = text:format(params.symbol)
+  local meant = nearest(name, similar)
+  if meant then
+    text = text .. (" Did you mean `%s`?"):format(meant)
+  end
   if #names > 0 then
     text = text .. " Similar: " .. table.concat(names, ", ") .. "."
   end
@@ -174,7 +206,7 @@ local function in_project(params, name)
   if not settled and states[1] then
     states[1].state = states[1].state == "idle" and "starting" or states[1].state
   end
-  return nil, not_found(params, similar, states)
+  return nil, not_found(params, name.last, similar, states)
 end
 
 ---In a task, once buffers and servers have taken over what was written outside.

@@ -2,6 +2,7 @@
 --- column. Any occurrence will do; that several of them are the same symbol, the language servers say by
 --- its definitions.
 local background = require("claude-code.editor.documents.background")
+local closest = require("claude-code.messages.closest")
 local declarations = require("claude-code.editor.language.declarations")
 local files = require("claude-code.editor.language.files")
 local occurrences = require("claude-code.editor.language.occurrences")
@@ -225,13 +226,20 @@ local function looked_at(question)
   return occurrences.all(question.buf, name)
 end
 
+---In a task.
 ---@param question claude-code.SymbolQuestion
 ---@return claude-code.Failure
 local function not_found(question)
   local file = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(question.buf), ":.")
   local where = question.row and ("near line %d of %s"):format(question.row + 1, file)
     or "in " .. file
-  return { code = "not_found", message = ("`%s` is not %s."):format(question.name.last, where) }
+  local name, names = question.name.last, {} ---@type string, string[]
+  for _, declared in ipairs((declarations.of(question.buf))) do
+    names[#names + 1] = declarations.bare(declared.name)
+  end
+  local meant = closest(name, names)
+  local text = "`%s` is not %s." .. (meant and meant ~= name and " Did you mean `%s`?" or "")
+  return { code = "not_found", message = text:format(name, where, meant) }
 end
 
 ---@param groups claude-code.SymbolGroup[]
