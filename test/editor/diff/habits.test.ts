@@ -1,4 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { attach } from "neovim";
+import { eventually } from "../../support/eventually";
 import { BOTH_NEOVIMS, type NeovimOptions } from "../../support/neovim";
 import { Attached } from "../attached";
 
@@ -101,6 +103,63 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
               vim.bo.filetype, #vim.api.nvim_list_wins(), vim.v.errmsg }`),
         ).toEqual(["main.txt", 30, 30, true, "", "text", 1, ""]);
       }
+    },
+  );
+
+  test.each(LAYOUTS)(
+    "%s: 'autowriteall' writes neither unsaved edits nor the proposal",
+    async (layout) => {
+      await using a = await start(layout);
+      await a.nvim.command("set autowriteall noswapfile");
+      await a.nvim.type("ggOunsaved<Esc>");
+      const id = await propose(a);
+      await a.nvim.type(":edit other.txt<CR>");
+      await a.waits();
+      expect(a.read("main.txt")).toBe(OLD);
+      await a.nvim.type("]f");
+      await a.shown();
+      await a.rejects(id);
+      expect(a.read("main.txt")).toBe(OLD);
+      expect(await a.nvim.lua("return vim.bo[vim.fn.bufnr('main.txt')].modified")).toBe(true);
+      await a.nvim.command("set noautowriteall");
+    },
+  );
+
+  test.each(LAYOUTS)(
+    "%s: a smaller screen that joins and leaves: sides even, all as before",
+    async (layout) => {
+      await using a = await start(layout);
+      await a.nvim.command("vsplit other.txt | wincmd p");
+      const before = await a.picture();
+      const id = await propose(a);
+      const sizes = () =>
+        a.nvim.lua<[number, number][]>(`
+        return vim.tbl_map(function(win)
+          return { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }
+        end, require("port").diff_windows())`);
+      const isEven = async (columns: number) => {
+        await eventually(`${columns} columns`, () =>
+          a.nvim.lua<boolean>(`return vim.o.columns == ${columns}`),
+        );
+        await eventually("even sides", async () => {
+          const [one = [0, 0], other = one] = await sizes();
+          expect(Math.abs(one[0] - other[0])).toBeLessThan(2);
+          expect(Math.abs(one[1] - other[1])).toBeLessThan(2);
+        });
+      };
+      const small = attach({ socket: await a.nvim.lua<string>("return vim.fn.serverstart()") });
+      await small.uiAttach(90, 24, { ext_linegrid: true } as never);
+      await isEven(90);
+      await small.uiDetach();
+      await isEven(170);
+      await small.close();
+      await a.rejects(id);
+      await eventually("all as before", async () => {
+        const { layout: tree, windows } = await a.picture();
+        const shape = (list: typeof windows) =>
+          list.map(({ width, height, buf }) => [width, height, buf]);
+        expect([tree, shape(windows)]).toEqual([before.layout, shape(before.windows)]);
+      });
     },
   );
 });
