@@ -347,6 +347,28 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await editor.says("that request was answered already");
   });
 
+  test("an option is read whole before it is sent, and nothing of a plan is concealed", async () => {
+    const label = `Use a map ${"and more ".repeat(40)}--force`;
+    const questions = [{ question: "Which?", options: [{ label }, { label: "List" }] }];
+    await editor.block();
+    const output = editor.hook({ tool_name: "AskUserQuestion", tool_input: { questions } });
+    await editor.wait();
+    await editor.neovim.lua("vim.o.conceallevel = 2");
+    await editor.neovim.command("Claude answer");
+    const seen = await editor.neovim.lua<[string, number]>(`
+      for _, win in ipairs(vim.api.nvim_list_wins()) do
+        if vim.api.nvim_win_get_config(win).relative ~= "" then
+          local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
+          return { table.concat(lines, " "), vim.wo[win].conceallevel }
+        end
+      end`);
+    expect(seen[0]).toContain("--force");
+    expect(seen[1]).toBe(0);
+    await editor.neovim.lua("vim.o.conceallevel = 0");
+    await editor.neovim.lua("choose(...)", "List");
+    expect(await output).toMatchObject({ behavior: "allow" });
+  });
+
   test("a line of 200,000 characters is shown whole, in lines that Neovim draws quickly", async () => {
     await editor.block();
     const command = `echo ${"ü€x".repeat(66_000)}`;

@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { worktreesAround } from "../../src/sessions/worktrees";
 import { LONGEST_MS, watchComputing } from "../support/computing";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 
@@ -56,3 +57,48 @@ test.each(
   expect(await computed()).toBeLessThan(LONGEST_MS);
   rmSync(project, { recursive: true });
 });
+
+test.each(NEOVIMS)(
+  "$name: a project that names another one as its work tree does not get it",
+  async (version) => {
+    const folder = realpathSync(temporaryFolder());
+    const [work, hostile, linked] = ["work", "hostile", "linked"].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    const git = (...args: string[]) =>
+      Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@b", ...args]);
+    for (const one of [work, hostile]) git("init", "-q", one);
+    git("-C", work, "commit", "-qm", "first", "--allow-empty");
+    git("-C", work, "worktree", "add", "-q", linked);
+    await using neovim = await TestNeovim.start({
+      version,
+      cwd: hostile,
+      setup: "{ auto_start = false }",
+    });
+    const of = (one: string) =>
+      neovim.lua<string[]>(
+        `return vim.tbl_map(function(tree) return tree.path end, require("claude-code.sessions.worktrees").of(...))`,
+        one,
+      );
+    expect([await of(work), await of(linked)]).toEqual([
+      [work, linked],
+      [work, linked],
+    ]);
+    expect([worktreesAround(work), worktreesAround(linked).sort()]).toEqual([
+      [work, linked],
+      [linked, work].sort(),
+    ]);
+    mkdirSync(join(hostile, ".git/worktrees/x"), { recursive: true });
+    for (const target of [`${work}/.git`, `${linked}/.git`, "/.git"]) {
+      writeFileSync(join(hostile, ".git/worktrees/x/gitdir"), `${target}\n`);
+      expect([await of(hostile), worktreesAround(hostile)]).toEqual([[hostile], [hostile]]);
+    }
+    rmSync(join(hostile, ".git"), { recursive: true });
+    writeFileSync(join(hostile, ".git"), `gitdir: ${work}/.git/worktrees/linked\n`);
+    expect([(await of(hostile)).includes(work), worktreesAround(hostile)]).toEqual([
+      false,
+      [hostile],
+    ]);
+    rmSync(folder, { recursive: true });
+  },
+);

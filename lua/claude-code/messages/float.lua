@@ -46,6 +46,8 @@ local function open(title, lines, enter, config)
   }
   local win = api.nvim_open_win(buf, enter, vim.tbl_extend("error", all, config))
   vim.wo[win].wrap, vim.wo[win].foldenable = true, false
+  -- What the user allows is what they read.
+  vim.wo[win].conceallevel = 0
   return buf, win, api.nvim_win_text_height(win, {}).all
 end
 

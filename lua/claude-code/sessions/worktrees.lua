@@ -17,6 +17,33 @@ local function first_line(path)
   return text and text:match("^[^\r\n]*")
 end
 
+---@param path string
+---@param folder string
+---@return string absolute
+local function below(path, folder)
+  return path:match("^/") and path or vim.fs.joinpath(folder, path)
+end
+
+---Do the repository's entry and the work tree name each other? Anybody can write one of them.
+---@param common string
+---@param git_dir string of the work tree, in `common`
+---@param path string of the work tree
+---@return boolean
+local function is_linked(common, git_dir, path)
+  local dot_git = vim.fs.joinpath(path, ".git")
+  local back = (first_line(dot_git) or ""):match("^gitdir: (.+)$")
+  local given = first_line(vim.fs.joinpath(git_dir, "gitdir"))
+  local real = vim.uv.fs_realpath
+  local folder = real(vim.fs.dirname(common))
+  local own = folder
+    and vim.fs.joinpath(folder, vim.fs.basename(common), "worktrees", vim.fs.basename(git_dir))
+  return own ~= nil
+    and back ~= nil
+    and given ~= nil
+    and real(below(back, path)) == own
+    and real(below(given, git_dir)) == real(dot_git)
+end
+
 --- The folder that all work trees of a repository share. In a linked one `.git` is a file that names
 --- its own folder below it.
 ---@param top string
@@ -27,13 +54,14 @@ local function common_folder(top)
   if not own then
     return dot_git
   end
-  own = own:match("^/") and own or vim.fs.joinpath(top, own)
+  own = below(own, top)
   local common = first_line(vim.fs.joinpath(own, "commondir"))
   -- A submodule has none.
   if not common then
     return nil
   end
-  return vim.uv.fs_realpath(common:match("^/") and common or vim.fs.joinpath(own, common))
+  common = vim.uv.fs_realpath(below(common, own))
+  return common and is_linked(common, own, top) and common or nil
 end
 
 ---@param folder string
@@ -58,7 +86,8 @@ function M.of(folder)
   for name in vim.iter(vim.fs.dir(linked)):take(MOST_WORKTREES) do
     local git_dir = vim.fs.joinpath(linked, name)
     local dot_git = first_line(vim.fs.joinpath(git_dir, "gitdir"))
-    add(dot_git and vim.fs.dirname(dot_git), git_dir, name)
+    local path = dot_git and vim.fs.dirname(below(dot_git, git_dir))
+    add(path and is_linked(common, git_dir, path) and path, git_dir, name)
   end
   return result
 end

@@ -2,15 +2,18 @@ import * as v from "valibot";
 import { visible, visibleLine } from "../../lib/visible";
 import type { HookInput } from "../input";
 
-const MOST_LABEL = 200;
+const MOST_TITLE = 200;
+/** A longer option is nothing to choose in a list: the user reads it in Claude's terminal. */
+const MOST_OPTION = 5_000;
 
+const Option = v.pipe(v.string(), v.maxLength(MOST_OPTION));
 const Questions = v.object({
   questions: v.pipe(
     v.array(
       v.object({
         question: v.string(),
         multiSelect: v.optional(v.boolean()),
-        options: v.array(v.object({ label: v.string(), description: v.optional(v.string()) })),
+        options: v.array(v.object({ label: Option, description: v.optional(Option) })),
       }),
     ),
     v.minLength(1),
@@ -43,14 +46,14 @@ export function questions({ tool_name, tool_input }: HookInput): Question[] | un
   if (!success) return [];
   return output.questions.map(({ question, multiSelect = false, options }) => ({
     question,
-    title: visibleLine(question, MOST_LABEL),
+    title: visibleLine(question, MOST_TITLE),
     labels: options.map(({ label }) => label),
     shown: {
       text: visible(question).split("\n"),
       multiple: multiSelect,
       options: options.map(({ label, description = "" }) => ({
-        label: visibleLine(label, MOST_LABEL),
-        description: visibleLine(description, MOST_LABEL),
+        label: visibleLine(label),
+        description: visibleLine(description),
       })),
     },
   }));
