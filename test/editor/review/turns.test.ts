@@ -6,7 +6,7 @@ import { onEachNeovim } from "../../support/session";
 const OLD = Array.from({ length: 60 }, (_, i) => `  print("line ${i + 1}")\n`).join("");
 const CLAUDE = OLD.replaceAll(/print\("line (\d*5)"\)/g, 'log.info("$1")\n  log.flush()');
 /** Hunks of a file, and of how many files. */
-const [HUNKS, FILES] = [6, 3];
+const [HUNKS, FILES] = [6, 2];
 
 /** Decisions that are asked for faster than they are made. */
 onEachNeovim((session) => {

@@ -148,6 +148,19 @@ local function choose(target)
   return hunk_here(choice)
 end
 
+---An error (of the user's autocommands, say) must not hold up the decisions that wait for their turn.
+---@param work function
+---@param ... any
+---@return boolean ok
+---@return any result
+local function attempt(work, ...)
+  local ok, result = pcall(work, ...)
+  if not ok then
+    notify.error(tostring(result))
+  end
+  return ok, result
+end
+
 ---@param target claude-code.ReviewTarget
 ---@return fun(over: fun()) lead_on after a decision that is made here, in a file or in the list, unless the user
 --- is elsewhere by then
@@ -160,11 +173,9 @@ local function from_here(target)
     view.update(api.nvim_get_current_buf())
     view.refresh(function()
       if listing.review() and turns.is_here(place) then
-        if decided then
-          move.onward_in_list(first, decided)
-        else
-          move.onward(not api.nvim_buf_is_loaded(place.buf) and name or nil)
-        end
+        local is_gone = not api.nvim_buf_is_loaded(place.buf)
+        local move_on = decided and move.onward_in_list or move.onward
+        attempt(move_on, decided and first or is_gone and name or nil, decided)
       end
       over()
     end)
@@ -183,9 +194,9 @@ end
 ---@param decision claude-code.Decision
 ---@param callback fun(is_done: boolean)
 local function carry_out(decision, callback)
-  local is_done = outcome.run(decision)
-  if is_done or not decision.decision then
-    return callback(is_done)
+  local ok, is_done = attempt(outcome.run, decision)
+  if not ok or is_done or not decision.decision then
+    return callback(is_done == true)
   end
   local paths = vim.tbl_map(function(file)
     return file.path
