@@ -229,9 +229,9 @@ export class Attached implements AsyncDisposable {
     await this.cleared();
   }
 
-  /** Types the key that rejects. */
-  async rejects(id: number): Promise<void> {
-    await this.nvim.type("q");
+  /** Types the key that rejects; one with edits needs ZQ. */
+  async rejects(id: number, key = "q"): Promise<void> {
+    await this.nvim.type(key);
     expect((await this.outcome(id)).outcome).toBe("rejected");
     await this.cleared();
   }

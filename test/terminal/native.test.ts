@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
@@ -536,6 +537,75 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     neovim.api.command("qa").catch(() => {});
     await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
     await eventually("the end of Claude", () => !isRunning(pid));
+  });
+
+  test.each(["working", "blocked"])("while Claude is %s only after one question", async (state) => {
+    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+    const path = join(neovim.cwd, "a.txt");
+    await neovim.command(`silent edit ${path}`);
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "unsaved" })`);
+    await neovim.command("Claude");
+    await shows(neovim, "up");
+    await neovim.lua(
+      `ASKED, ANSWER = {}, 2
+      vim.ui.select = function(items, options, callback)
+        table.insert(ASKED, options.prompt)
+        callback(items[ANSWER], ANSWER)
+      end
+      require("port").session_rows.report({ n = 1 }, "hook", { state = ... })`,
+      state,
+    );
+    const before = await windows(neovim);
+    await neovim.type("<C-q>");
+    await waitForMode(neovim, "nt");
+    for (const command of ["qa", "wqa", "xa", "nohlsearch | quitall"]) {
+      await neovim.type(`:${command}<CR>`);
+      await neovim.lua("vim.wait(20)");
+      expect(await windows(neovim)).toEqual(before);
+    }
+    expect(await neovim.lua("return ASKED")).toEqual(
+      Array(4).fill(state === "working" ? "Claude is working" : "Claude needs input"),
+    );
+    expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(true);
+    expect(existsSync(path)).toBe(false);
+    await neovim.lua("ANSWER = 1");
+    neovim.request("nvim_input", [":wqa<CR>"]).catch(() => {});
+    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+    expect(readFileSync(path, "utf8")).toBe("unsaved\n");
+  });
+
+  test("by :qa! without one", async () => {
+    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+    await neovim.command("Claude");
+    await shows(neovim, "up");
+    await neovim.lua(
+      `require("port").session_rows.report({ n = 1 }, "hook", { state = "working" })`,
+    );
+    neovim.request("nvim_input", ["<C-q>:qa!<CR>"]).catch(() => {});
+    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+  });
+
+  test("with :wqa, which writes first", async () => {
+    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+    const path = join(neovim.cwd, "a.txt");
+    await neovim.command(`edit ${path}`);
+    await neovim.command("Claude");
+    await shows(neovim, "up");
+    await neovim.lua(
+      `vim.api.nvim_buf_set_lines(vim.fn.bufnr("a.txt"), 0, -1, true, { "unsaved" })`,
+    );
+    neovim.request("nvim_input", ["<C-q>:wqa<CR>"]).catch(() => {});
+    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+    expect(readFileSync(path, "utf8")).toBe("unsaved\n");
+  });
+
+  test("not with :wqa where a file cannot be written; then Claude stays, too", async () => {
+    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "without a name" })`);
+    await neovim.command("Claude");
+    await shows(neovim, "up");
+    await neovim.type("<C-q>:silent! wqa<CR>");
+    expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(true);
   });
 
   test("not with :qa while work is unsaved; then Claude stays, too", async () => {

@@ -131,7 +131,7 @@ describe.each(BOTH_NEOVIMS)("a session of $name with Claude's terminal in it", (
     });
     answer.catch(() => {});
     await waitForMode(neovim, "n");
-    neovim.request("nvim_input", [":qa<CR>"]).catch(() => {});
+    neovim.request("nvim_input", [":qa!<CR>"]).catch(() => {});
     const left = join(folder, "left.vim");
     await eventually("the session", () => existsSync(left));
     await eventually("its end", () =>

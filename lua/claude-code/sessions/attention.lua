@@ -9,9 +9,6 @@ local M = {}
 --- What happens within this time is one report, and what is over by then is none. In ms.
 local MERGE_MS = 1000
 
---- States whose words are no sentence by themselves.
-local IS = { done = true, idle = true, working = true }
-
 ---@param row claude-code.SessionRow
 ---@return string
 local function key_of(row)
@@ -73,8 +70,7 @@ local function text_of(found)
     return ("%d Claude sessions need you"):format(#found)
   end
   local row = found[1]
-  local words = (IS[row.state] and "is " or "") .. label.words(row.state)
-  return ("%s %s%s"):format(label.of(row), words, row.msg and ": " .. row.msg or "")
+  return label.sentence(row) .. (row.msg and ": " .. row.msg or "")
 end
 
 --- A notification of the terminal around Neovim, which does not say which of the two it knows; most know

@@ -88,6 +88,7 @@ function M.add(fields)
   sources.start()
   require("claude-code.sessions.osc").follow(sources.read)
   require("claude-code.sessions.attention").watch()
+  require("claude-code.sessions.leaving").watch()
   local n = rows.add(fields)
   M.use(n)
   return n

@@ -40,6 +40,13 @@ function M.is_busy(row)
   return row.state == "working" or row.state == "blocked"
 end
 
+---@param row claude-code.SessionRow
+---@return string
+function M.sentence(row)
+  local is = (row.state == "blocked" or row.state == "error") and " " or " is "
+  return M.of(row) .. is .. M.words(row.state)
+end
+
 --- What it does, or what it asks.
 ---@param row claude-code.SessionRow
 ---@return string

@@ -143,12 +143,7 @@ function M.close_after_question(force)
     close()
     return true
   end
-  local prompt = ("%s %s%s"):format(
-    name,
-    row.state == "working" and "is " or "",
-    label.words(row.state)
-  )
-  vim.ui.select({ "End it", "Leave it" }, { prompt = prompt }, function(_, index)
+  vim.ui.select({ "End it", "Leave it" }, { prompt = label.sentence(row) }, function(_, index)
     if index == 1 then
       close()
     end

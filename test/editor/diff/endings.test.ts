@@ -78,11 +78,18 @@ for (const version of BOTH_NEOVIMS) {
       expect(a.ended).toEqual([]);
     });
 
-    test(":qa rejects before Neovim is gone", async () => {
+    test.each(["qa", "wqa"])(":%s asks, and rejects before Neovim is gone", async (command) => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
       const path = a.main;
       const id = await a.propose(path, NEW);
-      a.nvim.request("nvim_input", [":qa<CR>"]).catch(() => {});
+      await a.nvim.lua(`
+        ASKED = {}
+        vim.ui.select = function(_, options) table.insert(ASKED, options.prompt) end`);
+      await a.nvim.type(`:${command}<CR>`);
+      expect(await a.nvim.lua("return ASKED")).toEqual(["a proposed change waits for your answer"]);
+      expect(a.ended).toEqual([]);
+      await a.nvim.lua("vim.ui.select = function(items, _, callback) callback(items[1], 1) end");
+      a.nvim.request("nvim_input", [`:${command}<CR>`]).catch(() => {});
       expect((await a.outcome(id)).outcome).toBe("rejected");
     });
 

@@ -119,7 +119,7 @@ for (const version of BOTH_NEOVIMS) {
         await shows("hunk 2/2  +3 −2");
         await a.nvim.type("Onew<Esc>");
         await shows("hunk 2/2  +4 −2");
-        await a.rejects(id);
+        await a.rejects(id, "ZQ");
       }
     });
 

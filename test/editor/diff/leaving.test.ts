@@ -39,6 +39,9 @@ const WAYS: { how: string; keys: string; layouts?: string[]; file?: string }[] =
   { how: "CTRL-W T", keys: "<C-w>T", layouts: ["vertical", "horizontal", "tab"] },
   { how: ":hide", keys: ":hide<CR>", layouts: ["vertical", "horizontal"] },
   { how: ":tabclose elsewhere", keys: ":tabnew | tabclose 2<CR>", layouts: ["tab"], file: "" },
+  { how: "q with edits", keys: "q", layouts: ["vertical", "tab", "inline"] },
+  { how: ":q with edits", keys: ":q<CR>", layouts: ["vertical", "tab"] },
+  { how: "CTRL-W c with edits", keys: "<C-w>c", layouts: ["horizontal"] },
   { how: ":bdelete of the old side", keys: "<C-w>h:bd!<CR>", layouts: ["vertical"] },
 ];
 
@@ -69,7 +72,7 @@ for (const version of NEOVIMS) {
           await a.nvim.type(keys);
           await a.waits();
           expect(a.ended).toEqual([]);
-          await a.says("main.txt waits: ]f or :Claude diff next");
+          await a.says("main.txt waits with your edits; ]f or :Claude diff next shows it");
           expect(await a.mode()).toBe("n");
           expect(await file(a)).toBe(wanted);
           expect(await a.nvim.lua("return { vim.v.errmsg, vim.wo.winbar, vim.wo.diff }")).toEqual([
@@ -101,6 +104,18 @@ for (const version of NEOVIMS) {
         },
       );
     }
+
+    test.each(["ZQ", ":q!<CR>", ":Claude diff reject<CR>"])(
+      "%s rejects it, edits or not",
+      async (keys) => {
+        const [a, path] = await start();
+        await using _ = a;
+        const id = await a.propose(path, NEW);
+        await a.nvim.type(`Amine<Esc>${keys}`);
+        expect((await a.outcome(id)).outcome).toBe("rejected");
+        await a.cleared();
+      },
+    );
 
     test("buffers and messages tell files of one name apart", async () => {
       const [a] = await start();

@@ -81,7 +81,7 @@ for (const version of NEOVIMS) {
         })`.replace("...", `"${a.path("session.vim")}"`),
       );
       const id = await a.propose(path, NEW);
-      a.nvim.request("nvim_input", [":qa<CR>"]).catch(() => {});
+      a.nvim.request("nvim_input", [":qa!<CR>"]).catch(() => {});
       expect((await a.outcome(id)).outcome).toBe("rejected");
       await eventually("the session", () => existsSync(a.path("session.vim")));
       await eventually("the end", () => a.nvim.process.exitCode === 0);

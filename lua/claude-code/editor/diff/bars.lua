@@ -26,6 +26,7 @@ Bars.__index = Bars
 ---@field conflicts boolean marks of conflicts are left
 ---@field moved boolean symlinks lead to another file than when it was proposed
 ---@field read_only boolean
+---@field edited boolean by the user
 ---@field session? string whose proposal it is, where several sessions run
 ---@field hidden? integer first line of the proposal that adds a hidden character
 
@@ -131,7 +132,7 @@ function Bars:keys(is_wide, room)
   if proposal.unsaved and not proposal.merge:was_run() then
     add("merge your edits", "merge")
   end
-  add("reject", "reject")
+  add(self.found and self.found.edited and "put aside" or "reject", "reject")
   add(accepted and ("accept %d of %d hunks"):format(accepted, count) or "accept", "accept")
   return winbar.hints(hints, room)
 end
@@ -212,6 +213,7 @@ function Bars:update()
     hidden = hidden.show(self.proposal),
     accepted = accepted and accepted.count,
     conflicts = self.proposal.merge:has_conflicts(),
+    edited = self.proposal:is_edited(),
     session = self.diff:session_name(),
   }
   self:show()

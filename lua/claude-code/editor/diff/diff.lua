@@ -2,7 +2,8 @@
 ---
 ---   waits      in the queue, until none is on screen, the user pauses, and windows may change (when.lua)
 ---   on screen  `show` opens a view: windows (layout.lua), keys, bars; watch.lua notices what happens to it
----   aside      `put_aside`: the user left it undecided; ]f, or one of its buffers, shows it again
+---   aside      `put_aside`: the user left it undecided, or closed it with edits in it; ]f, or one of its buffers,
+---              shows it again
 ---   ended      `accept`, `reject`, or the executable, which answered by itself. The answer goes out first, once,
 ---              and then the windows close
 ---
@@ -125,6 +126,17 @@ end
 ---@return boolean ended by this call
 function Diff:reject(reason)
   return self:finish("rejected", { reason = reason })
+end
+
+---A key or command closes it, which rejects it. One with edits of the user's waits with them instead, unless
+---`force` says that they may go.
+---@param force boolean
+function Diff:leave(force)
+  if force or self.outcome or not self.view or not self.proposal:is_edited() then
+    self:reject()
+  else
+    self:put_aside()
+  end
 end
 
 ---Asks why the user rejects it. Without an answer nothing is decided.

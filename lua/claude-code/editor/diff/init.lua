@@ -42,6 +42,7 @@ function M.open(params)
     return nil, failure
   end
   channel.on_detach(M.abandon)
+  require("claude-code.sessions.leaving").watch()
   local failure = queue:add(params)
   if failure then
     return nil, ("cannot show the change of %s: %s"):format(title, failure)

@@ -51,14 +51,18 @@ end
 function M.map(diff)
   local entries, nowait = {}, not original.is_served(diff.proposal) ---@type claude-code.Key[]
   for action, description in pairs(DESCRIPTIONS) do
-    local function act()
-      diff:act(action)
-    end
     entries[#entries + 1] = {
       keys = M.of(action),
       desc = description,
       nowait = nowait,
       run = function(_, key)
+        local function act()
+          if action == "reject" then
+            diff:leave(key == "ZQ")
+          else
+            diff:act(action)
+          end
+        end
         if key == "q" and vim.fn.reg_recording() ~= "" then
           end_recording()
         elseif DECIDING[action] then

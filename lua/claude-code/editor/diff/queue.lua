@@ -171,7 +171,9 @@ function Queue:put_aside(diff)
       table.insert(self.waiting, diff)
       self:watch_buffers(diff)
       self:show_next()
-      local text = "a proposed change of %s waits: %s"
+      local text = diff.proposal:is_edited()
+          and "a proposed change of %s waits with your edits; %s shows it, and :q! there rejects it"
+        or "a proposed change of %s waits: %s"
       notify.info(text:format(diff:title(), ways_back()), TOPIC)
     end,
   })

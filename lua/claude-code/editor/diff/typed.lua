@@ -1,7 +1,7 @@
 --- What the user types to write a proposal or to close a window of its diff. `:w`, `:wq`, `:x` and `:update` accept
---- it; a key or command that closes a window rejects it. So does a mapping that begins with such a command
---- (`<Cmd>w<CR>`). Any other write (an auto-save plugin's, `:wall`), and whatever else closes the windows,
---- decides nothing.
+--- it; a key or command that closes a window rejects it, or puts it aside with the user's edits unless that is `ZQ`
+--- or has a !. So does a mapping that begins with such a command (`<Cmd>w<CR>`). Any other write (an auto-save
+--- plugin's, `:wall`), and whatever else closes the windows, decides nothing.
 local api, fn = vim.api, vim.fn
 local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
@@ -110,7 +110,8 @@ end
 
 ---What closes was typed, and is about to be executed.
 ---@private
-function Typed:on_close()
+---@param force boolean the user's edits may go
+function Typed:on_close(force)
   local win, view = api.nvim_get_current_win(), self.diff.view
   if not view or self.guard:is_active() or not vim.tbl_contains(view.layout.windows, win) then
     return
@@ -124,7 +125,7 @@ function Typed:on_close()
     elseif api.nvim_win_is_valid(win) then
       self.watch:check_windows()
     else
-      self.diff:reject()
+      self.diff:leave(force)
     end
   end)
 end
@@ -146,7 +147,7 @@ function Typed:on_command(line)
       self.is_writing = false
     end)
   elseif CLOSING[command] and not self.is_early then
-    self:on_close()
+    self:on_close(ok and parsed.bang or false)
   end
 end
 
@@ -181,7 +182,7 @@ function Typed:follow(events)
     if key == CMD then
       self:on_mapping(typed)
     elseif CLOSING_KEYS[previous .. key] and fn.mode() == "n" then
-      self:on_close()
+      self:on_close(previous .. key == "ZQ")
     end
     previous = key
   end, NAMESPACE)

@@ -35,15 +35,28 @@ local function discard(buf, n)
   end
 end
 
+---@param buf integer
+---@return boolean will `:wqall` write it?
+local function can_be_written(buf)
+  local name = api.nvim_buf_get_name(buf)
+  return name ~= ""
+    and vim.bo[buf].buftype == ""
+    and not vim.bo[buf].readonly
+    and (vim.fn.filewritable(name) == 1 or not vim.uv.fs_lstat(name))
+end
+
 --- Would anything but our terminals keep Neovim from ending?
 local function is_exit_doubtful()
+  local writes_all = require("claude-code.sessions.leaving").writes_all
   return vim.iter(api.nvim_list_bufs()):any(function(buf)
     if buffer.is_known(buf) then
       return false
     elseif vim.bo[buf].buftype == "terminal" then
       return buffer.runs(buf)
     end
-    return vim.bo[buf].modified and vim.tbl_contains({ "", "acwrite" }, vim.bo[buf].buftype)
+    return vim.bo[buf].modified
+      and vim.tbl_contains({ "", "acwrite" }, vim.bo[buf].buftype)
+      and not (writes_all and can_be_written(buf))
   end)
 end
 
@@ -66,6 +79,12 @@ local function end_with_neovim(group)
         -- without one the session would show an empty buffer there.
         vim.bo[empty].buftype, vim.bo[empty].swapfile = "", false
         buffer.name(empty, terminal.n)
+        vim.schedule(function()
+          -- Something else has kept Neovim.
+          if vim.v.exiting == vim.NIL and api.nvim_buf_is_valid(empty) then
+            discard(empty)
+          end
+        end)
       end
     end,
   })
