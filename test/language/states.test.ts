@@ -159,6 +159,20 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     }
   });
 
+  test("what is shown about a symbol of a private file stays private", async () => {
+    world.set("private");
+    world.project.write(".env", "def cherry\n");
+    world.project.write("five.txt", "cherry\n");
+    const params = { symbol: "cherry", path: "five.txt", body: true };
+    const { text } = await world.ask("find_symbol", params);
+    world.set("private", false);
+    world.project.write(".env", "apple\n");
+    expect(text.split("\n")).toEqual([
+      "cherry is defined in a private file",
+      expect.stringMatching(/^complete/),
+    ]);
+  });
+
   const reports: [string, object, string][] = [
     [
       "rust-analyzer's error",

@@ -156,11 +156,15 @@ function M.definition(params)
       return nil, unknown(symbol)
     end
     local definitions, declaration = definitions_of(symbol, params.body == true)
+    -- What servers show about it is text of the place where it is defined.
+    local is_private = vim.iter(definitions):any(function(place)
+      return require("claude-code.editor.privacy").is_private(place.path or "")
+    end)
     return {
       name = symbol.name,
       definitions = position.answer(definitions),
-      declaration = declaration,
-      hover = hover_of(symbol),
+      declaration = not is_private and declaration or nil,
+      hover = not is_private and hover_of(symbol) or nil,
       states = states_of(symbol, symbol.answers),
       settled = true,
     }
