@@ -213,6 +213,11 @@ describe.each(NEOVIMS)("in $name", (version) => {
       );
     });
 
+    test("lines without diagnostics: nothing is sent, and that is said", async () => {
+      await project.neovim.command("3Claude diagnostics");
+      expect(await lastSaid()).toBe("nothing to send: there are no diagnostics in line 3");
+    });
+
     test("no CLI at all: the message of the specification is stored, and where is said", async () => {
       const text = async () => {
         const said = await lastSaid();
@@ -221,9 +226,6 @@ describe.each(NEOVIMS)("in $name", (version) => {
       };
       await project.neovim.command("2,3Claude diagnostics");
       expect(await text()).toBe(message);
-      await project.neovim.lua("_G.said = {}");
-      await project.neovim.command("3Claude diagnostics");
-      expect(await text()).toContain("No diagnostics in selected range");
     });
 
     test("a CLI outside: it gets a mention of the lines", async () => {

@@ -77,7 +77,7 @@ return {
   },
 
   --- Sends the lines of the range with their diagnostics to Claude and asks it to fix them. The default
-  --- is the current line. The message goes into the prompt of the CLI in a terminal of this Neovim. A
+  --- is the current line; without diagnostics there nothing is sent. The message goes into the prompt of the CLI in a terminal of this Neovim. A
   --- CLI outside of this Neovim receives a mention of the lines; the message is then in the clipboard
   --- for you to paste, or in the unnamed register.
   diagnostics = {

@@ -26,7 +26,7 @@ end
 ---@param buf integer
 ---@param first integer 1-based
 ---@param last integer 1-based
----@return string[]
+---@return string[] possibly none
 local function diagnostic_lines(buf, first, last)
   local lines = {}
   for _, item in ipairs(vim.diagnostic.get(buf)) do
@@ -35,7 +35,7 @@ local function diagnostic_lines(buf, first, last)
       table.insert(lines, list_entry(("Line %d, Col %d"):format(line, item.col + 1), item))
     end
   end
-  return #lines > 0 and lines or { "No diagnostics in selected range" }
+  return lines
 end
 
 ---@param text string
@@ -52,8 +52,9 @@ end
 ---@param buf integer
 ---@param first integer 1-based
 ---@param last integer 1-based, included
+---@param diagnostics string[]
 ---@return string
-local function message(buf, first, last)
+local function message(buf, first, last, diagnostics)
   local code = table.concat(api.nvim_buf_get_lines(buf, first - 1, last, false), "\n")
   local fence = fence_for(code)
   return table.concat({
@@ -67,7 +68,7 @@ local function message(buf, first, last)
     fence,
     "",
     "LSP Diagnostics:",
-    table.concat(diagnostic_lines(buf, first, last), "\n"),
+    table.concat(diagnostics, "\n"),
     "",
     "Please help me fix these issues.",
   }, "\n")
@@ -116,9 +117,17 @@ function M.lines(first, last)
   local name = require("claude-code.editor.documents.path").of_buffer(0)
   if not name then
     notify.warn("this buffer is not a file; go to one, or use :Claude send")
-  elseif not require("claude-code.context.send").refuse_private(0) then
+    return
+  elseif require("claude-code.context.send").refuse_private(0) then
+    return
+  end
+  local diagnostics = diagnostic_lines(0, first, last)
+  if #diagnostics == 0 then
+    local where = first == last and "in line " .. first or ("in lines %d to %d"):format(first, last)
+    notify.warn(("nothing to send: there are no diagnostics %s"):format(where))
+  else
     local target = { path = name, line_start = first - 1, line_end = last - 1 }
-    deliver(message(0, first, last), { target })
+    deliver(message(0, first, last, diagnostics), { target })
   end
 end
 
