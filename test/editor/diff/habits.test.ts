@@ -68,7 +68,8 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
       await a.says("this write decided nothing");
       await a.nvim.type("<Space>l");
       expect(a.ended).toEqual([]);
-      await a.rejects(id);
+      await a.nvim.type("<CR>");
+      expect((await a.outcome(id)).lines?.[9]).toBe("LINE 10mine");
     });
 
     test("one that is typed as the diff appears decides nothing", async () => {
