@@ -77,9 +77,9 @@ return {
   },
 
   --- Sends the lines of the range with their diagnostics to Claude and asks it to fix them. The default
-  --- is the current line; without diagnostics there nothing is sent. The message goes into the prompt of the CLI in a terminal of this Neovim. A
-  --- CLI outside of this Neovim receives a mention of the lines; the message is then in the clipboard
-  --- for you to paste, or in the unnamed register.
+  --- is the current line; without diagnostics there nothing is sent. The message goes into the prompt of the
+  --- CLI in a terminal of this Neovim. A CLI outside of this Neovim receives a mention of the lines; the
+  --- message is then in the clipboard for you to paste, or in the unnamed register.
   diagnostics = {
     range = "lines",
     run = function(args)
