@@ -66,21 +66,33 @@ function M.conflicts()
   end, M.suggested)
 end
 
---- Names the keys' group in which-key.nvim, as soon as that is loaded.
+--- Names the keys' group in which-key.nvim, as soon as that is loaded. Where lazy.nvim loads it on its event
+--- VeryLazy, files are sourced without SourcePost.
 local function name_group()
-  local which_key = package.loaded["which-key"]
-  if which_key then
-    -- Version 3 has it.
-    return which_key.add and which_key.add(NAMED)
+  local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
+  local function add()
+    local which_key = package.loaded["which-key"]
+    if which_key then
+      vim.api.nvim_create_augroup(GROUP, { clear = true })
+      -- Version 3 has it.
+      return which_key.add and which_key.add(NAMED)
+    end
   end
   vim.api.nvim_create_autocmd("SourcePost", {
-    group = vim.api.nvim_create_augroup(GROUP, { clear = true }),
+    group = group,
     pattern = "*/plugin/which-key.lua",
     once = true,
     callback = vim.schedule_wrap(function()
-      require("which-key").add(NAMED)
+      require("which-key")
+      add()
     end),
   })
+  vim.api.nvim_create_autocmd("User", {
+    group = group,
+    pattern = "VeryLazy",
+    callback = vim.schedule_wrap(add),
+  })
+  add()
 end
 
 --- Makes those whose keys mean nothing yet.
