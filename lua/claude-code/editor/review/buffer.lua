@@ -17,7 +17,7 @@ local M = {}
 ---@field scope? claude-code.ReviewScope that the hunks are of
 ---@field version? string of its file, with these hunks
 ---@field is_attached boolean
----@field missed? string the hunks that the list lacked when it was last asked for because of them
+---@field missed? integer tick of the text because of whose hunks the list was last asked for
 ---@field marks? claude-code.ReviewMarks that show them
 ---@field comment_marks table<string, integer> extmarks by the ids of the comments
 ---@field compares? boolean mini.diff asks for its base text, and whether it compares with it
@@ -165,7 +165,7 @@ local function ids_of(hunks)
   end)
 end
 
----Has the list other hunks than the text, and were these not missed there before? A list that has one entry
+---Has the list other hunks than the text, and was it not asked for because of this text? A list that has one entry
 ---for the file says only how many there are.
 ---@return boolean
 function Buffer:is_missed()
@@ -173,8 +173,8 @@ function Buffer:is_missed()
   local is_cut = file and #file.hunks < file.hunk_count
   local ids = is_cut and tostring(#self.hunks) or ids_of(self.hunks)
   local listed = is_cut and tostring(file.hunk_count) or ids_of(file and file.hunks or {})
-  local is_new = ids ~= listed and ids ~= self.missed
-  self.missed = ids ~= listed and ids or nil
+  local is_new = ids ~= listed and self.tick ~= self.missed
+  self.missed = is_new and self.tick or self.missed
   return is_new
 end
 
