@@ -65,7 +65,8 @@ export function incompleteOf(project: ReviewedProject): string[] {
   const sentences = [...new Set(project.incomplete)];
   const lost = incompleteSince(project.folder);
   if (lost !== undefined) {
-    const time = new Date(lost).toLocaleString();
+    // Sweden's dates are those of ISO 8601, in local time.
+    const time = new Date(lost).toLocaleString("sv");
     sentences.push(`a change could not be recorded (${time}): see the disk's space and hooks.log`);
   }
   if (project.damaged === 0) return sentences;

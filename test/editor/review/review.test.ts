@@ -1225,6 +1225,20 @@ onEachNeovim((session) => {
     await eventually("neither", async () => !(await status()).includes("review"));
   });
 
+  test("where nothing could be recorded, nobody says that nothing changed", async () => {
+    noteIncomplete(world.folder);
+    await nvim().command("Claude review");
+    const sentence = /could not be recorded \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\): see the disk/;
+    await eventually("a sentence", async () =>
+      expect(await said()).toEqual([expect.stringMatching(sentence)]),
+    );
+    await nvim().command("Claude review done");
+    await eventually("the end", async () =>
+      expect((await said()).at(-1)).toContain("nothing left to review"),
+    );
+    expect((await said()).join()).not.toContain("changed nothing");
+  });
+
   test("outside of git, what a command changed in a file that is open is listed", async () => {
     write("open", "1\n2\n3\n");
     await nvim().command(`edit ${at("open")}`);

@@ -150,7 +150,10 @@ local function begin(review, incomplete)
   end
   if list.fill(review.scope) == 0 then
     end_review()
-    return notify.info(nothing_in(review.scope), "review")
+    if #incomplete == 0 then
+      notify.info(nothing_in(review.scope), "review")
+    end
+    return
   end
   review.is_listed = true
   list.open()
