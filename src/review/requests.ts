@@ -104,6 +104,9 @@ export const Comments = v.object({ changes: v.array(Comment) });
 /** `over`: what the file held before, where Neovim had not written it. */
 export const Written = v.object({ path: Path, over: Text });
 
+/** The option `review.ignore`. */
+export const Ignore = v.object({ patterns: v.array(v.string()) });
+
 /** The options `privacy.*`. */
 export const Privacy = v.object({ defaults: v.boolean(), patterns: v.array(v.string()) });
 

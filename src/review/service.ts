@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { UserError } from "../lib/errors";
 import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/own";
-import { isBelow } from "../lib/paths";
+import { isBelow, realPath } from "../lib/paths";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
@@ -13,7 +13,7 @@ import { LastText } from "./last-text";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
 import { Projects } from "./projects";
 import { recordOverwritten } from "./record/known";
-import { keepPrivatePatterns, Privacy } from "./record/privacy";
+import { keepPrivatePatterns, PathPatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
 import {
   type ShownDecision,
@@ -59,6 +59,8 @@ export interface Listed {
   counts: Counts;
   /** Sentences for the user: what the review does not know. */
   incomplete: string[];
+  /** Files that the option `review.ignore` leaves out of all this. */
+  ignored: number;
 }
 
 /**
@@ -72,6 +74,7 @@ export class ReviewService {
   /** Paths of files that Neovim has loaded, and whose text was recorded. */
   readonly #remembered = new Set<string>();
   #ref: Promise<unknown> = Promise.resolve();
+  #ignore = new PathPatterns([]);
 
   /** `folders`: the workspace folders, real paths. */
   follow(folders: readonly string[]): void {
@@ -106,6 +109,10 @@ export class ReviewService {
     written: takes(requests.Written, (request) => this.#written(request)),
     /** Nothing: which files hooks leave out from now on. */
     privacy: takes(requests.Privacy, (request) => keepPrivatePatterns(request)),
+    /** Nothing: which files the list and the summary only count from now on. */
+    ignore: takes(requests.Ignore, ({ patterns }) => {
+      this.#ignore = new PathPatterns(patterns);
+    }),
   };
 
   /** Throws UserError, ValiError for what is not in the contract, and the system's error. */
@@ -122,9 +129,17 @@ export class ReviewService {
     const files: ShownFile[] = [];
     const counts: Counts[] = [];
     const incomplete: string[] = [];
-    let left = MOST_HUNKS;
+    // An ignored file, or folder, is listed if it is named.
+    const named = request.paths?.map((path) => realPath(path)) ?? [];
+    const wanted = named.filter((path) => this.#ignore.matches(path));
+    let [left, ignored] = [MOST_HUNKS, 0];
     for (const project of this.#projects.all()) {
-      const all = await entriesOf(project, request);
+      const found = await entriesOf(project, request);
+      const all = found.filter(({ file }) => {
+        const path = project.path(file);
+        return !this.#ignore.matches(path) || wanted.some((folder) => isBelow(path, folder));
+      });
+      ignored += found.length - all.length;
       counts.push(countsOf(all));
       incomplete.push(...incompleteOf(project));
       for (const entry of listed(all, MOST_FILES - files.length)) {
@@ -137,14 +152,14 @@ export class ReviewService {
     }
     const total = sum(counts);
     if (files.length < total.files) incomplete.push(tooManyFiles(files.length, total.files));
-    const version = versionOf([files.map((file) => file.version), total, incomplete]);
+    const version = versionOf([files.map((file) => file.version), total, incomplete, ignored]);
     if (version === request.known) return { unchanged: true };
-    return { version, files, counts: total, incomplete };
+    return { version, files, counts: total, incomplete, ignored };
   }
 
   async summary(): Promise<WatchedSummary> {
     await this.#projects.catchUp();
-    return this.#watched.summary();
+    return this.#watched.summary(this.#ignore);
   }
 
   #file(request: Request<typeof requests.File>): ShownFile | undefined {

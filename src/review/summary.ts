@@ -6,6 +6,7 @@ import { incompletePath, incompleteSince, noteIncomplete } from "./journal/folde
 import { filesOf } from "./listing";
 import type { Projects } from "./projects";
 import { startComparison } from "./record/comparison-request";
+import type { PathPatterns } from "./record/privacy";
 import type { Comment } from "./state/comments";
 import { Commits } from "./state/commits";
 import { type Counts, countsOf, type Entry, sum, withRenames } from "./state/entry";
@@ -49,14 +50,14 @@ export class WatchedProjects {
     return watched;
   }
 
-  /** What Neovim learns without asking, and the paths by whose change it may be another. */
-  async summary(): Promise<WatchedSummary> {
+  /** What Neovim learns without asking, and the paths by whose change it may be another. `ignore` is not counted. */
+  async summary(ignore: PathPatterns): Promise<WatchedSummary> {
     const projects = this.projects.all().map((project) => this.of(project));
     for (const project of projects) project.endInterrupted();
     // git may take its time, in which other requests are answered.
     await Promise.all(projects.map((project) => project.checkCommits()));
     const all: ProjectSummary[] = [];
-    for (const project of projects) all.push(await project.summary());
+    for (const project of projects) all.push(await project.summary(ignore));
     return {
       counts: sum(all.map(({ counts }) => counts)),
       incomplete: all.some(({ incomplete }) => incomplete),
@@ -109,13 +110,15 @@ class WatchedProject {
     await this.#commits.check(entries);
   }
 
-  async summary(): Promise<ProjectSummary> {
+  async summary(ignore: PathPatterns): Promise<ProjectSummary> {
     const checked = this.#checked;
     const isCurrent = checked?.version === this.project.version;
     const entries = isCurrent ? checked.entries : await this.#unreviewed();
     const { folder, sessions, version } = this.project;
     return {
-      counts: countsOf(withRenames(entries, ALL)),
+      counts: countsOf(
+        withRenames(entries, ALL).filter(({ file }) => !ignore.matches(this.project.path(file))),
+      ),
       incomplete: incompleteSince(folder) !== undefined,
       ...this.#queued(),
       runs: sessions.anyRuns(),

@@ -42,6 +42,7 @@ return {
   port_range = { 10000, 65535 },
   privacy = { defaults = true, patterns = {} },
   review = {
+    ignore = {},
     keys = {
       back = "gB",
       comment = "gC",

@@ -113,6 +113,8 @@
 ---@field signs "always"|"never"
 ---Whether a message says how much there is to review when Claude ends its turn.
 ---@field message boolean
+---Globs of files that a review only counts, in the last row of its list: generated ones, say.
+---@field ignore string[]
 ---@field undo_while_working "queue"|"now" What happens to an undo while Claude works.
 ---@field keys claude-code.ReviewKeysConfig|{}
 

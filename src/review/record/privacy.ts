@@ -10,8 +10,8 @@ interface Rule {
   glob: Glob;
   /** Matched against the whole path rather than the last part of it. */
   whole: boolean;
-  /** False for an exception (`!pattern`). */
-  private: boolean;
+  /** `!pattern` */
+  isException: boolean;
 }
 
 /** The patterns that the last Neovim had, for hooks where none runs. */
@@ -28,29 +28,40 @@ export function keepPrivatePatterns(options: {
   if (!Bun.deepEquals(readPatterns(), all)) writePrivateFile(patternsFile(), JSON.stringify(all));
 }
 
+/** Globs as the options `privacy.patterns` and `review.ignore` have them. */
+export class PathPatterns {
+  readonly #rules: readonly Rule[];
+
+  constructor(patterns: readonly string[]) {
+    this.#rules = patterns.map(compileRule);
+  }
+
+  /** `path` is absolute. */
+  matches(path: string): boolean {
+    if (this.#rules.length === 0) return false;
+    const whole = folded(path.replaceAll("\\", "/"));
+    const name = basename(whole);
+    const last = this.#rules.findLast((rule) => matchesGlob(rule.glob, rule.whole ? whole : name));
+    return last !== undefined && !last.isException;
+  }
+}
+
 /**
  * Which files Neovim's options `privacy.*` hide from Claude; of these nothing is recorded but that
  * they changed. The same rules as lua/claude-code/editor/privacy.
  */
 export class Privacy {
-  readonly #rules: readonly Rule[];
+  readonly #patterns: PathPatterns;
 
   constructor(patterns: readonly string[] = readPatterns() ?? PRIVATE_BY_DEFAULT) {
-    this.#rules = patterns.map(compileRule);
+    this.#patterns = new PathPatterns(patterns);
   }
 
   /** `path` is absolute. A link with an innocent name is as private as what it leads to. */
   isPrivate(path: string): boolean {
-    if (this.#judge(path)) return true;
+    if (this.#patterns.matches(path)) return true;
     const real = realPath(path);
-    return real !== path && this.#judge(real);
-  }
-
-  #judge(path: string): boolean {
-    const whole = folded(path.replaceAll("\\", "/"));
-    const name = basename(whole);
-    const last = this.#rules.findLast((rule) => matchesGlob(rule.glob, rule.whole ? whole : name));
-    return last?.private ?? false;
+    return real !== path && this.#patterns.matches(real);
   }
 }
 
@@ -66,12 +77,12 @@ function folded(text: string): string {
 }
 
 function compileRule(pattern: string): Rule {
-  const isPrivate = !pattern.startsWith("!");
-  let text = isPrivate ? pattern : pattern.slice(1);
+  const isException = pattern.startsWith("!");
+  let text = isException ? pattern.slice(1) : pattern;
   const whole = text.includes("/");
   if (text.startsWith("~/")) text = homedir().replaceAll("\\", "/") + text.slice(1);
   else if (whole && !text.startsWith("/") && !/^[a-z]:\//i.test(text)) text = `**/${text}`;
-  return { glob: compileGlob(folded(text)), whole, private: isPrivate };
+  return { glob: compileGlob(folded(text)), whole, isException };
 }
 
 function readPatterns(): string[] | undefined {

@@ -203,6 +203,40 @@ onEachNeovim((session) => {
       await eventually("nothing left", async () => (await world.list()).files.length === 0);
     });
 
+    test("only counts what review.ignore names, in its last row, where no key finds a change", async () => {
+      await changed();
+      claude({ "x.lock": "1\n", "gen/y": "2\n" });
+      const ignore = `require("claude-code").setup({ review = { ignore = ... } })`;
+      await lua(ignore, ["*.lock", "gen/**"]);
+      await eventually("the count", async () =>
+        expect(await lua(`return require("claude-code.editor.review").count()`)).toBe(5),
+      );
+      await nvim().command("Claude review");
+      const items = await listed(6);
+      expect(items.at(-1)).toEqual({ name: "", lnum: 0, text: "2 ignored files (review.ignore)" });
+      await eventually("keys", () => mapped());
+      for (const [keys, row] of [
+        ["G]c", 1],
+        ["G[c", 5],
+        ["G]f", 1],
+      ] as const) {
+        await nvim().type(keys);
+        await eventually(`${keys}: row ${row}`, async () => expect((await cursor())[0]).toBe(row));
+      }
+      await nvim().type("Gga");
+      const nothing = "there is no change of Claude's here that waits for a review";
+      await eventually(nothing, async () => expect(await said()).toContain(nothing));
+      await nvim().command(`Claude review ${at("gen")}`);
+      expect((await listed(1)).map(({ name }) => name)).toEqual([at("gen/y")]);
+      await nvim().command("Claude keep!");
+      await eventually("its end", async () => (await said()).join().includes("are reviewed"));
+      await lua(ignore, ["*"]);
+      await nvim().command("Claude review");
+      const rest = "that you have not reviewed, but 5 ignored files (review.ignore)";
+      await eventually(rest, async () => (await said()).at(-1)?.endsWith(rest));
+      await lua(ignore, []);
+    });
+
     test("of nothing says so, names what is not there, and maps nothing", async () => {
       const nothing = "Claude changed nothing";
       for (const [command, message] of [

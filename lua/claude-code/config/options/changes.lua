@@ -80,6 +80,13 @@ return {
     description = "Whether a message says how much there is to review when Claude ends its turn.",
   },
   {
+    key = "review.ignore",
+    type = t.list_of(t.string),
+    description = "Globs of files that a review only counts, in the last row of its list: generated "
+      .. "ones, say. They are written as in `privacy.patterns`. `:Claude review` with such a file or "
+      .. "folder lists them, and `:Claude review done` keeps them, too.",
+  },
+  {
     key = "review.undo_while_working",
     type = t.one_of("queue", "now"),
     description = 'What happens to an undo while Claude works. "queue": it waits for the end of the '

@@ -13,7 +13,7 @@ local M = {}
 ---@alias claude-code.ReviewMethod
 ---| "list"|"file"|"why"|"base"|"ref"
 ---| "keep"|"undo"|"last"|"back"|"done"
----| "comments"|"written"|"accepted"|"privacy"
+---| "comments"|"written"|"accepted"|"privacy"|"ignore"
 
 ---@class claude-code.DueUndo an undo that was queued and is to be requested now
 ---@field decision string
@@ -111,16 +111,28 @@ function M.on_changed(summary)
   return true
 end
 
+---@param method claude-code.ReviewMethod
+---@param params table
+---@param warning string for the log
+local function set_option(method, params, warning)
+  M.request(method, params, function(_, problem)
+    if problem then
+      require("claude-code.messages.log").warn(warning .. problem)
+    end
+  end)
+end
+
 ---Sends the options `privacy.*`, for hooks: they run where no Neovim does.
 function M.send_privacy()
   local options = require("claude-code.config").get().privacy
   local params = { defaults = options.defaults, patterns = options.patterns }
-  M.request("privacy", params, function(_, problem)
-    if problem then
-      local text = "Hooks do not know the options privacy.*: " .. problem
-      require("claude-code.messages.log").warn(text)
-    end
-  end)
+  set_option("privacy", params, "Hooks do not know the options privacy.*: ")
+end
+
+---Sends the option `review.ignore`.
+function M.send_ignore()
+  local params = { patterns = require("claude-code.config").get().review.ignore }
+  set_option("ignore", params, "The review does not know the option review.ignore: ")
 end
 
 return M

@@ -73,6 +73,8 @@ end
 function M.start()
   require("claude-code.config").on_change("privacy", client.send_privacy)
   client.send_privacy()
+  require("claude-code.config").on_change("review", client.send_ignore)
+  client.send_ignore()
   local group = api.nvim_create_augroup("claude-code.review", { clear = true })
   api.nvim_create_autocmd({ "BufWritePre", "BufWritePost" }, {
     group = group,

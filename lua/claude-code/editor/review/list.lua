@@ -1,6 +1,7 @@
 --- The quickfix list of a review, and its window.
 local api, fn = vim.api, vim.fn
 local entries = require("claude-code.editor.review.entries")
+local listing = require("claude-code.editor.review.listing")
 local saved_layout = require("claude-code.editor.windows.layout")
 local windows = require("claude-code.editor.windows")
 
@@ -96,7 +97,7 @@ local function fill_again(items, title)
   local entry = M.entries(row, row)[1]
   set("r", what)
   for i, item in ipairs(items) do
-    if entry and vim.deep_equal(item.user_data.claude_code, entry) then
+    if entry and item.user_data and vim.deep_equal(item.user_data.claude_code, entry) then
       row = i
       break
     end
@@ -106,12 +107,13 @@ end
 
 ---Fills the list; makes it if it is not there. The user's other lists stay behind it (|:colder|).
 ---@param scope claude-code.ReviewScope
----@return integer count of entries
+---@return integer count of entries; the row about ignored files is none
 function M.fill(scope)
   -- By the ids of the sessions; nil unless several run.
   local names = require("claude-code.sessions.label").by_conversation()
   local items, name = entries.all(names), names and names[scope.session]
-  local unlisted = require("claude-code.editor.review.listing").unlisted()
+  local count, unlisted, ignored = #items, listing.unlisted(), listing.ignored()
+  items[count + 1] = count > 0 and ignored and { text = ignored } or nil
   local more = unlisted > 0 and (" (%d more files follow once these are decided)"):format(unlisted)
   local title = TITLES[scope.scope] .. (name and (": " .. name) or "") .. (more or "")
   local is_same = title == quickfix.title and vim.deep_equal(items, quickfix.items)
@@ -120,7 +122,7 @@ function M.fill(scope)
   elseif not is_same then
     fill_again(items, title)
   end
-  return #items
+  return count
 end
 
 ---Makes the entry of a hunk, or the first one of its file, the current one, where |:cnext| goes on from.

@@ -69,6 +69,7 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field files claude-code.ReviewFile[]
 ---@field counts claude-code.ReviewCounts of all files
 ---@field incomplete string[] sentences
+---@field ignored integer files that the option `review.ignore` leaves out
 
 ---@class claude-code.ReviewListing
 ---@field review? claude-code.OpenReview
@@ -108,6 +109,14 @@ end
 ---@return integer files that the list has no room for
 function M.unlisted()
   return listing.answer and listing.answer.counts.files - #listing.files or 0
+end
+
+---@param before? string words
+---@return string? words about the files that the option `review.ignore` leaves out
+function M.ignored(before)
+  local count = listing.answer and listing.answer.ignored or 0
+  local words = (before or "") .. (count == 1 and "1 ignored file" or count .. " ignored files")
+  return count > 0 and words .. " (review.ignore)" or nil
 end
 
 ---@param buf integer

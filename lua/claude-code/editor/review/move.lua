@@ -115,13 +115,15 @@ end
 local function show_next_entry(step, is_same)
   local entries, row = list.entries(1, math.huge), api.nvim_win_get_cursor(0)[1]
   local from = entries[row]
+  -- The last row may be about ignored files.
+  row = math.min(row, step == 1 and #entries or #entries + 1)
   for _ = 1, #entries do
     row = (row + step - 1) % #entries + 1
-    if not is_same(from, entries[row]) then
+    if not from or not is_same(from, entries[row]) then
       break
     end
   end
-  if from then
+  if entries[row] then
     M.show_entry(row)
   end
 end

@@ -129,7 +129,8 @@ local function nothing_in(scope)
   local when = scope.scope == "turn" and " in its last turn"
     or scope.scope == "session" and " in this session"
     or ""
-  return ("Claude changed nothing%s%s that you have not reviewed"):format(where or "", when)
+  local but = listing.ignored(", but ") or ""
+  return ("Claude changed nothing%s%s that you have not reviewed%s"):format(where or "", when, but)
 end
 
 local function end_review()
@@ -183,7 +184,8 @@ function M.refresh(callback)
       end_review()
       local scope = review.scope
       local whose = scope.scope == "unreviewed" and not scope.paths and "Claude's" or "these"
-      notify.info(("all of %s changes are reviewed"):format(whose), "review")
+      local but = listing.ignored(", but ") or ""
+      notify.info(("all of %s changes are reviewed%s"):format(whose, but), "review")
     end
     map_keys()
     update_all(callback)
