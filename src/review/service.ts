@@ -29,7 +29,7 @@ import { asListed, type Counts, countsOf, type Entry, entryOf, sum } from "./sta
 import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/scope";
 import { commentsOf, type ShownComment, WatchedProjects, type WatchedSummary } from "./summary";
-import { bytesOf } from "./weave/lines";
+import { bytesOf, isText } from "./weave/lines";
 
 /** So many hunks are listed one by one; of each other file the first. */
 const MOST_HUNKS = 500;
@@ -242,7 +242,8 @@ export class ReviewService {
     const file = project.files.get(relativePath);
     const entry = file && entryOf(project, file, scopeOf(undefined), text);
     if (!entry?.view || entry.kind === "binary") return undefined;
-    return { text: bytesOf(entry.view.weave.base(scopeOf(undefined))) };
+    const lines = entry.view.weave.base(scopeOf(undefined));
+    return isText(lines) ? { text: bytesOf(lines) } : undefined;
   }
 
   /** The project is the one around `path`, else the workspace's first. */

@@ -3,7 +3,8 @@ import type { Conflict, Undone } from "./decide/undo";
 import { type Entry, type ModeChange, modeOf } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import type { Hunk } from "./weave/hunks";
-import type { Change } from "./weave/row";
+import { blobOf } from "./weave/lines";
+import { ALL, type Change } from "./weave/row";
 
 /*
  * What Neovim receives of a review: the classes ReviewFile, ReviewHunk and ReviewOwner of
@@ -23,6 +24,7 @@ export function shownFile(project: ReviewedProject, entry: Entry, hunks = entry.
   const shown = {
     path: project.path(entry.file),
     kind: entry.kind,
+    ...(isBinary(entry) && { binary: true }),
     ...(from && { from: project.path(from) }),
     ...(isSameText && { same_text: true }),
     hunk_count: entry.hunks.length,
@@ -34,6 +36,12 @@ export function shownFile(project: ReviewedProject, entry: Entry, hunks = entry.
   };
   // A hunk's id changes with its lines.
   return { ...shown, version: versionOf(shown) };
+}
+
+/** Where nothing but bytes could be shown; a deleted file as it was. */
+function isBinary({ kind, view }: Entry): boolean {
+  const lines = kind === "deleted" ? view?.weave.base(ALL) : view?.lines;
+  return kind === "binary" || (lines !== undefined && blobOf(lines) !== undefined);
 }
 
 /** Another one for another answer. */

@@ -1091,6 +1091,34 @@ onEachNeovim((session) => {
       await eventually("the file", () => read("d") === TEN && read("e") === undefined);
     });
 
+    test("a binary file has its size on screen, not its bytes, and the keys decide it", async () => {
+      write("old.png", "\0one");
+      const bytes = `\0${"\x01".repeat(2_999)}`;
+      claude({ "new.png": bytes, "old.png": bytes });
+      await nvim().command("Claude review!");
+      expect((await listed(2)).map(({ text }) => text.split("  ")[0])).toEqual([
+        "new file, binary file, 3.0 kB",
+        "binary file, 3.0 kB",
+      ]);
+      const words = () =>
+        eventually("words", async () => expect(await lines()).toEqual(["binary file, 3.0 kB"]));
+      await words();
+      await nvim().type("ga");
+      await listed(1);
+      await eventually("the next file", async () => (await bar()).includes("old.png"));
+      await words();
+      await nvim().type("gr");
+      await eventually("its end", async () => (await said()).join().includes("are reviewed"));
+      expect(read("old.png")).toBe("\0one");
+      write("gone.png", bytes);
+      claude({ "gone.png": undefined });
+      await nvim().command("Claude review!");
+      await eventually("its entry", async () =>
+        expect((await list())[0]?.text).toStartWith("deleted, binary file"),
+      );
+      await eventually("words", async () => expect(await lines()).toEqual(["binary file"]));
+    });
+
     test("a deleted file can be read", async () => {
       await changed();
       await review("Claude review");

@@ -1,10 +1,24 @@
 --- Buffers with the base text of a file: what stood there before Claude's unreviewed changes. A deleted
---- file is read there before it is brought back.
+--- file is read there before it is brought back. One that is binary has words there.
 local api = vim.api
 local client = require("claude-code.editor.review.client")
 local file_lines = require("claude-code.editor.documents.lines")
+local listing = require("claude-code.editor.review.listing")
 
 local M = { SCHEME = "claude-code://base" }
+
+---@param name string absolute
+---@return string
+function M.binary_words(name)
+  local stat = vim.uv.fs_stat(name)
+  return stat and ("binary file, %.1f kB"):format(stat.size / 1000) or "binary file"
+end
+
+---@param file claude-code.ReviewFile
+---@return string name of the buffer in which it is shown
+function M.shown_name(file)
+  return (file.kind == "deleted" or file.binary) and M.SCHEME .. file.path or file.path
+end
 
 ---@param buf integer
 ---@param bytes? string
@@ -33,7 +47,9 @@ function M.load(buf)
   end
   local file = api.nvim_buf_get_name(buf):sub(#M.SCHEME + 1)
   client.request("base", { path = file }, function(value, problem)
-    fill(buf, value and value.text, problem)
+    local listed = listing.of_path(file)
+    local words = listed and listed.binary and M.binary_words(file) or nil
+    fill(buf, words or value and value.text, problem)
   end)
 end
 

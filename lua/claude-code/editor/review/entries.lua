@@ -17,7 +17,6 @@ local QUEUED = "[undone when Claude's turn ends]"
 local WORDS = {
   created = "new file",
   deleted = "deleted",
-  binary = "binary file",
   mode = "mode changed",
   symlink = "symlink",
   unseen = "changed",
@@ -49,9 +48,8 @@ function M.words(file)
   local words = WORDS[file.kind]
   if file.kind == "renamed" then
     words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
-  elseif file.kind == "binary" then
-    local stat = vim.uv.fs_stat(file.path)
-    words = stat and ("%s, %.1f kB"):format(words, stat.size / 1000) or words
+  elseif file.binary then
+    words = (words and words .. ", " or "") .. base.binary_words(file.path)
   elseif file.kind == "created" and file.hunk_count == 0 then
     words = "new empty file"
   elseif file.kind == "changed" then
@@ -160,11 +158,10 @@ local function item(file, change, names)
   local words = { change.words }
   words[#words + 1] = change.code
   words[#words + 1] = change.flags
-  -- A deleted file's text is read in a buffer of its own.
-  local is_deleted = file.kind == "deleted"
+  local name = base.shown_name(file)
   return {
-    filename = is_deleted and base.SCHEME .. file.path or file.path,
-    module = is_deleted and fn.fnamemodify(file.path, ":.") or nil,
+    filename = name,
+    module = name ~= file.path and fn.fnamemodify(file.path, ":.") or nil,
     lnum = math.max(first, 1),
     end_lnum = count > 1 and first + count - 1 or nil,
     text = table.concat(vim.list_extend(words, origin(change.owners, names)), "  "),

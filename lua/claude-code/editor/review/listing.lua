@@ -40,6 +40,7 @@ local M = {}
 ---@class claude-code.ReviewFile
 ---@field path string absolute
 ---@field kind "changed"|"created"|"deleted"|"renamed"|"binary"|"mode"|"unseen"
+---@field binary? boolean its bytes are no text
 ---@field from? string
 ---@field same_text? boolean a renamed file has the text of the other one
 ---@field hunk_count integer

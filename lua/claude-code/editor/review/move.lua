@@ -69,7 +69,7 @@ end
 ---@param file claude-code.ReviewFile
 ---@param hunk? claude-code.ReviewHunk
 local function open(file, hunk)
-  local name = file.kind == "deleted" and base.SCHEME .. file.path or file.path
+  local name = base.shown_name(file)
   if api.nvim_buf_get_name(0) ~= name then
     local ok, message = pcall(vim.cmd.edit, { args = { vim.fn.fnameescape(name) } })
     if not ok then
