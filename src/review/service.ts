@@ -356,7 +356,7 @@ function listed(entries: readonly Entry[], most: number): readonly Entry[] {
 }
 
 function tooManyFiles(listed: number, all: number): string {
-  return `only ${listed} of ${all} files are listed: decide about some of them, or name a folder (:Claude review all src/)`;
+  return `only ${listed} of ${all} files are listed: decide about some of them, or name a folder (:Claude review src/)`;
 }
 
 function joined(results: readonly ShownDecision[]): ShownDecision {

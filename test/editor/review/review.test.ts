@@ -186,6 +186,24 @@ onEachNeovim((session) => {
       await listed(71 * 7 + 228 + 6);
     });
 
+    test("of 2,002 files says in its title, and in a message, that two have no room", async () => {
+      const names = Array.from({ length: 2_001 }, (_, i) => `many/f${i}`);
+      claude(Object.fromEntries(names.map((name) => [name, "new\n"])));
+      claude({ "few/z": "new\n" });
+      await nvim().command("Claude review");
+      await listed(2_000);
+      const title = () => lua<string>("return vim.fn.getqflist({ title = 0 }).title");
+      expect(await title()).toBe(
+        "Claude's changes (2 more files follow once these are decided, or name a folder)",
+      );
+      const message =
+        "only 2000 of 2002 files are listed: decide about some of them, or name a folder (:Claude review src/)";
+      expect((await said()).join("\n")).toContain(message);
+      await nvim().command(`Claude review ${at("few")}`);
+      await listed(1);
+      expect(await title()).toBe("Claude's changes");
+    });
+
     test("says of a private file that it changed, and why it cannot be undone", async () => {
       const withheld = { withheld: "private" } as const;
       const file = { path: at(".env"), before: withheld, after: withheld };

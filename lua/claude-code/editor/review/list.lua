@@ -114,7 +114,8 @@ function M.fill(scope)
   local items, name = entries.all(names), names and names[scope.session]
   local count, unlisted, ignored = #items, listing.unlisted(), listing.ignored()
   items[count + 1] = count > 0 and ignored and { text = ignored } or nil
-  local more = unlisted > 0 and (" (%d more files follow once these are decided)"):format(unlisted)
+  local more = unlisted > 0
+    and (" (%d more files follow once these are decided, or name a folder)"):format(unlisted)
   local title = TITLES[scope.scope] .. (name and (": " .. name) or "") .. (more or "")
   local is_same = title == quickfix.title and vim.deep_equal(items, quickfix.items)
   if (get("nr") or 0) == 0 then
