@@ -1,6 +1,9 @@
 --- Neovim as the Claude CLI's editor. Everything is loaded when it is first needed.
 local M = {}
 
+--- When other plugins are looked for, in ms: they are loaded by then, and our server has started.
+local OTHER_PLUGINS_MS = 1000
+
 ---@param enabled boolean
 local function set_keymaps(enabled)
   require("claude-code.keymaps")[enabled and "set" or "remove"]()
@@ -31,7 +34,9 @@ function M.setup(opts)
   config.on_change("terminal.keep", set_keep)
   config.setup(opts)
   require("claude-code.server.autostart").enable()
-  require("claude-code.server.other_plugins").report()
+  vim.defer_fn(function()
+    require("claude-code.server.other_plugins").report()
+  end, OTHER_PLUGINS_MS)
 end
 
 --- Starts the server, whatever auto_start says.

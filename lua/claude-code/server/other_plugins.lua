@@ -19,12 +19,12 @@ function M.problem()
   end
 end
 
---- Says so, once Neovim and the other plugins are up.
-M.report = vim.schedule_wrap(function()
+--- Says so.
+function M.report()
   local problem = M.problem()
   if problem then
     require("claude-code.messages.notify").warn(problem)
   end
-end)
+end
 
 return M
