@@ -132,6 +132,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       hold(state);
       await edit("WRONG one\n");
       const stopped = stop("one");
+      if (state === "indexing") await indexing();
       await kept();
       release(state);
       const { decision, reason } = await stopped;

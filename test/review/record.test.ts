@@ -662,9 +662,8 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['in/f: "one\\r\\ntwo\\r\\n" > "one\\r\\n2\\r\\n"']);
   });
 
-  test("a command that begins and ends while git still looks at the work tree", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
-    await world.prompt();
+  /** A prompt while whose comparison git waits, before it looks at the work tree, until `go` is called. */
+  async function slowPrompt(world: Recorded): Promise<{ go: () => Promise<void> }> {
     const [looks, waits] = [join(world.home, "looks"), join(world.home, "waits")];
     const git = `#!/bin/sh
       case " $* " in *" status "*) : >'${looks}'; while [ -e '${waits}' ]; do sleep 0.01; done ;; esac
@@ -675,13 +674,38 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     writeFileSync(waits, "");
     await world.hook("user-prompt-submit", { prompt: "go on", prompt_id: "p2" });
     await eventually("git", () => existsSync(looks));
-    const call = { prompt_id: "p2", tool_name: "Bash", tool_use_id: "slow" };
-    await world.hook("pre-tool-use", { ...call, tool_input: { command: "x" } });
+    const go = () => {
+      rmSync(waits);
+      return world.compared();
+    };
+    return { go };
+  }
+
+  const SLOW = { prompt_id: "p2", tool_name: "Bash", tool_use_id: "slow", tool_input: {} };
+
+  test("a command that begins and ends while git still looks at the work tree", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    const { go } = await slowPrompt(world);
+    await world.hook("pre-tool-use", SLOW);
     world.write("a.txt", "two\n");
-    await world.hook("post-tool-use-failure", { ...call, tool_input: { command: "x" } });
-    rmSync(waits);
-    await world.compared();
+    await world.hook("post-tool-use-failure", SLOW);
+    await go();
     expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+  });
+
+  test("the user's text is none of a command's that commits it while git looks at the work tree", async () => {
+    using world = new Recorded({ "mine.txt": "one\n" });
+    world.write("mine.txt", "mine\n");
+    await world.prompt();
+    const { go } = await slowPrompt(world);
+    await world.hook("pre-tool-use", SLOW);
+    world.sh("cp mine.txt x && mv x mine.txt");
+    world.git("commit -qam x");
+    await go();
+    await world.hook("post-tool-use-failure", SLOW);
+    await world.stop({ prompt_id: "p2" });
+    expect(world.files).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Blobs } from "../../src/review/journal/blobs";
 import { JournalReader } from "../../src/review/journal/read";
@@ -95,8 +95,9 @@ export class Recorded {
   /** Until nobody compares the work tree any more. */
   async compared(): Promise<void> {
     await eventually("the comparison", () => {
-      const there = [...new Bun.Glob("compare.*").scanSync({ cwd: this.state })];
-      return there.length === 0;
+      // In this order: who takes the lock removes the request then.
+      const isThere = (name: string) => existsSync(join(this.state, name));
+      return !isThere("compare.request") && !isThere("compare.lock");
     });
   }
 

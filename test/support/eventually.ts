@@ -1,3 +1,10 @@
+/** No attempt may give `boolean | undefined`, as `list.at(-1)?.endsWith(…)` does: undefined would end the wait. */
+type Limit<T> = unknown extends T
+  ? [ms?: number]
+  : true | undefined extends T
+    ? [never]
+    : [ms?: number];
+
 /**
  * Calls `attempt` again and again until it neither throws nor returns `false`; rejects after `ms` with
  * the last failure. For what happens soon and reports nothing.
@@ -5,7 +12,7 @@
 export async function eventually<T>(
   what: string,
   attempt: () => T | Promise<T>,
-  ms = 15_000,
+  ...[ms = 15_000]: Limit<T>
 ): Promise<Exclude<T, false>> {
   const start = performance.now();
   let last: unknown = new Error("never true");

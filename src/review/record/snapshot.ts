@@ -45,6 +45,7 @@ export interface Snapshot {
 }
 
 const MOST_FILES = 20_000;
+const MOST_ATTEMPTS = 5;
 
 function snapshotPath(reviewFolder: string): string {
   return join(reviewFolder, "snapshot.json");
@@ -62,15 +63,30 @@ export function writeSnapshot(reviewFolder: string, snapshot: Snapshot): void {
 }
 
 /**
- * Reads the work tree; without git the files at `known`. Undefined where git fails or too much differs.
+ * Reads the work tree; without git the files at `known`. Undefined where git fails or too much differs, or
+ * one commit follows another all the time.
  */
 export function takeSnapshot(
   project: RecordedProject,
   last: Snapshot | undefined,
   known: readonly string[],
 ): Snapshot | undefined {
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    const head = project.head() ?? null;
+    const snapshot = snapshotAt(project, head, last, known);
+    // A file that was committed since is clean, and did not hold what the HEAD of before says.
+    if (!snapshot || (project.head() ?? null) === head) return snapshot;
+  }
+  return undefined;
+}
+
+function snapshotAt(
+  project: RecordedProject,
+  head: string | null,
+  last: Snapshot | undefined,
+  known: readonly string[],
+): Snapshot | undefined {
   const at = Date.now();
-  const head = project.head() ?? null;
   const { root, git } = project;
   const found = project.isRepository
     ? git && differingEverywhere(root, git)

@@ -36,16 +36,20 @@ for (const version of NEOVIMS) {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
       const path = a.main;
       await a.propose(path, NEW);
-      const sides = await a.nvim.lua<[string, number, boolean][]>(`
-        return vim.tbl_map(function(win)
-          return { vim.api.nvim_win_get_position(win)[2] == 0 and "left" or "right",
-            vim.api.nvim_win_get_cursor(win)[1], vim.wo[win].diff,
-            vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 99, 100, false)[1] }
-        end, vim.api.nvim_tabpage_list_wins(0))`);
-      expect(sides as unknown).toEqual([
-        ["left", 100, true, "line 100"],
-        ["right", 100, true, "LINE 100"],
-      ]);
+      const sides = () =>
+        a.nvim.lua<unknown[]>(`
+          return vim.tbl_map(function(win)
+            return { vim.api.nvim_win_get_position(win)[2] == 0 and "left" or "right",
+              vim.api.nvim_win_get_cursor(win)[1], vim.wo[win].diff,
+              vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 99, 100, false)[1] }
+          end, vim.api.nvim_tabpage_list_wins(0))`);
+      // 'cursorbind' moves the other cursor when Neovim draws next.
+      await eventually("both sides", async () =>
+        expect(await sides()).toEqual([
+          ["left", 100, true, "line 100"],
+          ["right", 100, true, "LINE 100"],
+        ]),
+      );
       expect(await a.nvim.lua("return vim.api.nvim_win_get_position(0)[2] > 0")).toBe(true);
     });
 

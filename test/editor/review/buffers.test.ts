@@ -101,7 +101,7 @@ onEachNeovim((session, version) => {
       await at(2);
       await all();
       await nvim().type("gr");
-      await eventually("the old line", () => world.read("a")?.includes("line 2\n"));
+      await eventually("the old line", () => world.read("a")?.includes("line 2\n") === true);
       await one();
       await entries(1);
     });

@@ -251,7 +251,7 @@ onEachNeovim((session) => {
       await lua(ignore, ["*"]);
       await nvim().command("Claude review");
       const rest = "that you have not reviewed, but 5 ignored files (review.ignore)";
-      await eventually(rest, async () => (await said()).at(-1)?.endsWith(rest));
+      await eventually(rest, async () => (await said()).at(-1)?.endsWith(rest) === true);
       await lua(ignore, []);
     });
 
@@ -264,7 +264,7 @@ onEachNeovim((session) => {
         ["Claude review trun", "there is no file, and no session, of the name trun"],
       ] as const) {
         await nvim().command(command);
-        await eventually(message, async () => (await said()).at(-1)?.endsWith(message));
+        await eventually(message, async () => (await said()).at(-1)?.endsWith(message) === true);
         expect(await mapped()).toBe(false);
       }
       await changed();
@@ -383,7 +383,7 @@ onEachNeovim((session) => {
       await review();
       await eventually("the first hunk", async () => (await cursor())[0] === 2);
       await nvim().type("gr");
-      await eventually("the old line on disk", () => read("a")?.includes("line 2\n"));
+      await eventually("the old line on disk", () => read("a")?.includes("line 2\n") === true);
       expect(read("a")).toBe(TEN.replace("line 8\n", "LINE 8\nand more\n"));
       expect(await lua("return vim.bo.modified")).toBe(false);
       await listed(4);
@@ -508,7 +508,7 @@ onEachNeovim((session) => {
       expect(items[0]?.text).toContain("[with your edits]");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       await nvim().type("gr");
-      await eventually("the old line", () => read("a")?.includes("line 5"));
+      await eventually("the old line", () => read("a")?.includes("line 5") === true);
       expect(read("a")).toContain("mine\n");
       expect(read("a")).toStartWith("top\n");
     });
@@ -551,7 +551,10 @@ onEachNeovim((session) => {
       await nvim().type("gr");
       await eventually("the texts", async () => (await lines())[0] === "Now");
       await nvim().type("gr");
-      await eventually("the old line", () => read("a")?.includes("line 5\nand mine\nline 6\n"));
+      await eventually(
+        "the old line",
+        () => read("a")?.includes("line 5\nand mine\nline 6\n") === true,
+      );
       await eventually("nothing left", async () => (await world.list()).files.length === 0);
     });
 

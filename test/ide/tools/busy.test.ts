@@ -39,7 +39,7 @@ onEachNeovim(
       await session.client.texts("getDiagnostics", { uri });
       await working;
       await eventually("the diagnostic", async () =>
-        (await session.client.texts("getDiagnostics", { uri }))[0]?.includes("set while busy"),
+        (await session.client.texts("getDiagnostics", { uri })).join().includes("set while busy"),
       );
     });
 

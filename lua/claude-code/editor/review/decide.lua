@@ -352,8 +352,9 @@ end
 
 ---Keeps all that is left.
 function M.done()
+  local scope = listing.scope()
   turns.add(function(done)
-    local params = vim.tbl_extend("force", { texts = listing.unsaved() }, listing.scope())
+    local params = vim.tbl_extend("force", { texts = listing.unsaved() }, scope)
     client.request("done", params, function(decision, problem)
       if problem then
         notify.error(problem)
