@@ -70,14 +70,14 @@ end
 local function update()
   local mini = require("mini.diff")
   for _, shown in ipairs(buffers.all()) do
-    local did_compare, buf = shown.compares, shown.buf
-    if did_compare ~= nil then
+    local source, buf = shown.source, shown.buf
+    if source then
       request_base(buf, function(base)
-        if shown.compares == nil then
-          return
-        elseif base and did_compare then
+        if shown.source ~= source then
+          return -- attached again, or not any more
+        elseif base and source.compares then
           mini.set_ref_text(buf, base)
-        elseif base or did_compare then
+        elseif base or source.compares then
           mini.disable(buf)
           mini.enable(buf)
         end
@@ -89,11 +89,14 @@ end
 ---@param buf integer
 local function attach(buf)
   local shown = buffers.attach(buf)
-  shown.compares = false
+  local source = { compares = false }
+  shown.source = source
   request_base(buf, function(base)
-    shown.compares = base ~= nil
+    source.compares = base ~= nil
     local mini = require("mini.diff")
-    if base then
+    if shown.source ~= source then
+      return
+    elseif base then
       mini.set_ref_text(buf, base)
     else
       mini.fail_attach(buf)
@@ -105,7 +108,7 @@ end
 local function detach(buf)
   local shown = buffers.get(buf)
   if shown then
-    shown.compares = nil
+    shown.source = nil
   end
 end
 

@@ -71,6 +71,10 @@ for (const version of NEOVIMS) {
       await shows("claude-code", [LAST + 1]);
       expect(await listed(world)).toEqual([LAST + 1]);
       await neovim.type(`${LAST + 1}GgHgh:w<CR>`);
+      // Summaries come one upon the other where much happens at once.
+      await neovim.lua(`
+        local client = require("claude-code.editor.review.client")
+        for _ = 1, 3 do client.on_changed(client.summary()) end`);
       // Nothing is left: the user's line is what git sees, and what was kept.
       await shows("git", [1, 3]);
       expect(editor.read("src/main.lua")).toBe(`-- mine\n${TEXT.replace("a + b", "a * b")}`);
