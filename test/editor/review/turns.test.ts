@@ -150,6 +150,28 @@ onEachNeovim((session) => {
       }
     }
 
+    test("a key while the decision runs that the one before has led on to", async () => {
+      await review("Claude review!");
+      await lua(`
+        local client = require("claude-code.editor.review.client")
+        local request, count = client.request, 0
+        client.request = function(method, params, callback)
+          count = count + (method == "keep" and 1 or 0)
+          if count < 2 then
+            return request(method, params, callback)
+          end
+          _G.held, client.request = function() request(method, params, callback) end, request
+        end`);
+      // The second one is the last of its file.
+      await nvim().command("normal! G");
+      await nvim().type("[c");
+      await nvim().type("gaga");
+      await eventually("the second one", () => lua<boolean>("return _G.held ~= nil"));
+      await nvim().type("ga");
+      await lua("_G.held()");
+      await eventually("three kept", async () => expect(await waiting()).toBe(HUNKS * FILES - 3));
+    });
+
     test("]c ga ]c ga … in the list decides each once", async () => {
       await review("Claude review");
       await eventually("the first one on screen", () =>

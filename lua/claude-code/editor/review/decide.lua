@@ -175,7 +175,9 @@ local function from_here(target)
       if listing.review() and turns.is_here(place) then
         local is_gone = not api.nvim_buf_is_loaded(place.buf)
         local move_on = decided and move.onward_in_list or move.onward
-        attempt(move_on, decided and first or is_gone and name or nil, decided)
+        turns.carry(function()
+          attempt(move_on, decided and first or is_gone and name or nil, decided)
+        end)
       end
       over()
     end)

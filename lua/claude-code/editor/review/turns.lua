@@ -74,15 +74,27 @@ function M.add(run, follows)
   end
 end
 
+---Moves the cursor for a job. Jobs that were asked for where it stood go with it.
+---@param move fun()
+function M.carry(move)
+  local from = M.here()
+  move()
+  for _, job in ipairs(jobs) do
+    local place = job.place
+    if place.win == from.win and place.buf == from.buf and place.row == from.row then
+      job.place = M.here()
+    end
+  end
+end
+
 ---@param move fun() from where a job leads on to, or at once if none runs
 function M.move(move)
   if not M.follows() then
     return move()
   end
-  local place = M.here()
   M.add(function(done)
-    if M.is_here(place) then
-      move()
+    if M.is_here(jobs[1].place) then
+      M.carry(move)
     end
     done()
   end, true)
