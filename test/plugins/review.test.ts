@@ -33,58 +33,6 @@ for (const version of NEOVIMS) {
       await run(editor, world);
     });
 
-  const listed = async (world: World) =>
-    (await world.list()).files.flatMap(({ hunks }) => hunks.map(({ new: [row] }) => row));
-
-  review(
-    "mini.nvim",
-    "mini.diff's gh keeps, its gH undoes, its overlay shows; without changes git is compared",
-    recipe("mini.diff").join("\n"),
-    async (editor, world) => {
-      const { neovim } = editor;
-      /** The source, and the first row of each hunk. */
-      const shown = () =>
-        neovim.lua<unknown[]>(`
-          local data = MiniDiff.get_buf_data(0) or {}
-          return { data.summary and data.summary.source_name, vim.tbl_map(function(hunk)
-            return hunk.buf_start
-          end, data.hunks or {}) }`);
-      const shows = (source: string, rows: number[]) =>
-        eventually(`hunks of ${source}`, async () => expect(await shown()).toEqual([source, rows]));
-      await shows("claude-code", [3, LAST + 1]);
-      await neovim.lua("MiniDiff.toggle_overlay(0)");
-      await eventually("the old line", async () => {
-        const lines = await neovim.lua<string[]>(`
-          local namespace = vim.api.nvim_get_namespaces().MiniDiffOverlay
-          vim.cmd("redraw")
-          local marks = vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })
-          local lines = {}
-          for _, mark in ipairs(marks) do
-            for _, line in ipairs(mark[4].virt_lines or {}) do
-              lines[#lines + 1] = vim.iter(line):map(function(chunk) return chunk[1] end):join("")
-            end
-          end
-          return lines`);
-        expect(lines.join("\n")).toContain("return sum");
-      });
-      await neovim.type("3Gghgh");
-      await shows("claude-code", [LAST + 1]);
-      expect(await listed(world)).toEqual([LAST + 1]);
-      await neovim.type(`${LAST + 1}GgHgh:w<CR>`);
-      // Summaries come one upon the other where much happens at once.
-      await neovim.lua(`
-        local client = require("claude-code.editor.review.client")
-        for _ = 1, 3 do client.on_changed(client.summary()) end`);
-      // Nothing is left: the user's line is what git sees, and what was kept.
-      await shows("git", [1, 3]);
-      expect(editor.read("src/main.lua")).toBe(`-- mine\n${TEXT.replace("a + b", "a * b")}`);
-      expect(await listed(world)).toEqual([]);
-      world.claude({ "src/main.lua": `-- mine\n${CLAUDES}` });
-      await neovim.command("silent checktime");
-      await shows("claude-code", [LAST + 1]);
-    },
-  );
-
   review(
     "gitsigns.nvim",
     "compares with the base, also after a decision",

@@ -20,7 +20,6 @@ local M = {}
 ---@field missed? integer tick of the text because of whose hunks the list was last asked for
 ---@field marks? claude-code.ReviewMarks that show them
 ---@field comment_marks table<string, integer> extmarks by the ids of the comments
----@field source? { compares: boolean } mini.diff asks for its base text, and whether it compares with it
 local Buffer = {}
 Buffer.__index = Buffer
 
