@@ -12,7 +12,6 @@ local task = require("claude-code.editor.language.task")
 
 ---So many of the files in which the executable found the word are looked at.
 local MOST_PLACES = 3
-local MOST_SIMILAR = 8
 local MOST_LOOKED_UP = 10
 ---In characters. Half of a shorter name is part of most names.
 local SHORTEST_MISSPELLED = 4
@@ -116,20 +115,6 @@ local function of_workspace_symbols(list, name, answers)
   return found
 end
 
----@param similar claude-code.WorkspaceSymbol[]
----@return string[] names of some of them, but for those of private files
-local function names_of(similar)
-  local names = {} ---@type string[]
-  for _, symbol in ipairs(similar) do
-    local place = symbol.place
-    if #names < MOST_SIMILAR and not privacy.is_private(place.path or place.uri) then
-      names[#names + 1] = symbol.name
-    end
-    task.breathe()
-  end
-  return names
-end
-
 ---In a task: the name that was meant, of those that servers find by the halves of this one: where one is misspelled,
 ---the other mostly is not. Private files have none.
 ---@param name string
@@ -166,17 +151,10 @@ local function not_found(params, name, similar, states)
   if busy then
     return busy
   end
-  local names = names_of(similar)
-  local text = "No symbol `%s` in the project."
-  text = text:format(params.symbol)
   local meant = nearest(name, similar)
-  if meant then
-    text = text .. (" Did you mean `%s`?"):format(meant)
-  end
-  if #names > 0 then
-    text = text .. " Similar: " .. table.concat(names, ", ") .. "."
-  end
-  return { code = "not_found", message = text .. " For words in texts use Grep." }
+  local hint = meant and ("Did you mean `%s`? "):format(meant) or ""
+  local text = "No symbol `%s` in the project. %sFor words in texts use Grep."
+  return { code = "not_found", message = text:format(params.symbol, hint) }
 end
 
 ---@param params claude-code.SymbolParams
