@@ -82,29 +82,6 @@ function M.sessions()
   return require("claude-code.sessions").all()
 end
 
---- What Claude sessions ask just now and you may answer here, the oldest first; needs the option
---- `permissions.answer`. A list of tables with `id`, `session` (its number; nil if it runs elsewhere),
---- `pid`, `tool`, `title` (one line), `lines` (the whole request), `is_edit`,
---- `suggestions` (texts: what Claude offers to allow with it), and `questions` of Claude: tables with
---- `text`, `multiple` and `options` (`label`, `description`).
----@return claude-code.PermissionRequest[]
-function M.requests()
-  return require("claude-code.sessions.requests").list()
-end
-
---- Answers the request with this id. {answer} is `{ allow = true }`, with
---- `suggestion = 1` for the first suggestion, or with `replies`, one for each question, as
---- `{ options = { 2 }, text = "…" }`; or `{ allow = false, reason = "…" }`, after which Claude goes on;
---- without a reason it stops. Returns true, or false and the reason, as for a request that
---- was answered already.
----@param id integer
----@param answer claude-code.PermissionAnswer
----@return boolean ok
----@return string? problem
-function M.answer(id, answer)
-  return require("claude-code.sessions.requests").answer(id, answer)
-end
-
 --- Sends files and lines to Claude's prompt, as `:Claude mention` does. {items} is a path, or
 --- `{ path = "src/a.lua", first = 3, last = 5 }` for lines of a file, or a list of these. Lines count
 --- from 1; without `last` it is one line. Returns true, or false and the reason for what Claude does

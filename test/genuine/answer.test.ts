@@ -49,7 +49,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
         await asking.isOver();
         expect(
           await asking.neovim.lua(
-            `return { require("claude-code").answer(${id}, { allow = true }) }`,
+            `return { require("claude-code.sessions.requests").answer(${id}, { allow = true }) }`,
           ),
         ).toEqual([false, "that request was answered already, or Claude no longer asks it"]);
         // The list from before is still there, as a picker's would be.

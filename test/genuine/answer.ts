@@ -62,7 +62,7 @@ export class Asking extends InTerminal {
   }
 
   async requests(): Promise<Request[]> {
-    const found = `return require("claude-code").requests()`;
+    const found = `return require("claude-code.sessions.requests").list()`;
     return Object.values(await this.neovim.lua<Request[]>(found));
   }
 

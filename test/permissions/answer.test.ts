@@ -235,32 +235,6 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await output;
   });
 
-  test("an answer that is not as it has to be is refused, and the request waits on", async () => {
-    await editor.block();
-    const output = editor.hook(QUESTION);
-    const { id } = await editor.wait();
-    for (const [answer, problem] of [
-      ["nil", "an answer is a table with `allow`, which is true or false"],
-      ["{ allow = 1 }", "an answer is a table with `allow`, which is true or false"],
-      ["{ allow = true, suggestion = 3 }", "the request has no suggestion 3"],
-      ["{ allow = false, reason = {} }", "the reason of an answer is a text"],
-      ["{ allow = true }", "`replies` has to have one for each question, of which there are 1"],
-      [
-        "{ allow = true, replies = 7 }",
-        "`replies` has to have one for each question, of which there are 1",
-      ],
-      [
-        "{ allow = true, replies = { 7 } }",
-        "a reply is a table with `options`, a list of numbers, or with `text`",
-      ],
-      ["{ allow = true, replies = { { options = { 9 } } } }", "the question has no option 9"],
-    ]) {
-      expect(await editor.answer(id, answer ?? "")).toEqual([false, problem]);
-    }
-    await editor.answer(id, "{ allow = false, more = print }");
-    expect(await output).toMatchObject({ behavior: "deny" });
-  });
-
   test("the current session, else the one that has asked longest; a count is a number", async () => {
     const outputs: Promise<unknown>[] = [];
     for (const number of [1, 2]) {

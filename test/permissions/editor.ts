@@ -108,7 +108,7 @@ export class Editor {
 
   async requests(): Promise<Request[]> {
     const json = await this.neovim.lua<string>(
-      `return vim.json.encode(require("claude-code").requests())`,
+      `return vim.json.encode(require("claude-code.sessions.requests").list())`,
     );
     return Object.values(JSON.parse(json));
   }
@@ -130,7 +130,9 @@ export class Editor {
   }
 
   answer(id: number, answer: string): Promise<unknown[]> {
-    return this.neovim.lua(`return { require("claude-code").answer(${id}, ${answer}) }`);
+    return this.neovim.lua(
+      `return { require("claude-code.sessions.requests").answer(${id}, ${answer}) }`,
+    );
   }
 
   async says(part: string): Promise<void> {

@@ -173,7 +173,7 @@ end
 function M.list()
   prune()
   return vim.tbl_map(function(entry)
-    return vim.deepcopy(entry.request)
+    return entry.request
   end, vim.tbl_filter(is_asked, queue.waiting))
 end
 
@@ -204,64 +204,6 @@ function M.on_end(id, callback)
   end
 end
 
----@param question claude-code.PermissionQuestion
----@param reply claude-code.PermissionReply
----@return string? problem
-local function problem_of_reply(question, reply)
-  local options = type(reply) == "table" and (reply.options or {})
-  local is_valid = type(options) == "table"
-    and vim.islist(options)
-    and type(reply.text or "") == "string"
-    and (#options > 0 or (reply.text or "") ~= "")
-  if not is_valid then
-    return "a reply is a table with `options`, a list of numbers, or with `text`"
-  end
-  for _, option in ipairs(options) do
-    if not question.options[option] then
-      return ("the question has no option %s"):format(vim.inspect(option))
-    end
-  end
-end
-
----@param request claude-code.PermissionRequest
----@param answer claude-code.PermissionAnswer
----@return string? problem
-local function problem_of(request, answer)
-  local questions = request.questions
-  if type(answer) ~= "table" or type(answer.allow) ~= "boolean" then
-    return "an answer is a table with `allow`, which is true or false"
-  elseif answer.suggestion ~= nil and not request.suggestions[answer.suggestion] then
-    return ("the request has no suggestion %s"):format(vim.inspect(answer.suggestion))
-  elseif answer.reason ~= nil and type(answer.reason) ~= "string" then
-    return "the reason of an answer is a text"
-  elseif not answer.allow or not questions then
-    return nil
-  elseif type(answer.replies) ~= "table" or #answer.replies ~= #questions then
-    return ("`replies` has to have one for each question, of which there are %d"):format(#questions)
-  end
-  for index, question in ipairs(questions) do
-    local problem = problem_of_reply(question, answer.replies[index])
-    if problem then
-      return problem
-    end
-  end
-end
-
---- Nothing that could not be sent.
----@param answer claude-code.PermissionAnswer
----@param questions? claude-code.PermissionQuestion[]
----@return claude-code.PermissionAnswer
-local function cleaned(answer, questions)
-  if not answer.allow then
-    return { allow = false, reason = answer.reason }
-  end
-  local replies = questions
-    and vim.tbl_map(function(reply)
-      return { options = reply.options, text = reply.text }
-    end, answer.replies)
-  return { allow = true, suggestion = answer.suggestion, replies = replies }
-end
-
 ---@param id integer
 ---@param answer claude-code.PermissionAnswer
 ---@return boolean ok
@@ -271,11 +213,7 @@ function M.answer(id, answer)
   if not entry or not is_asked(entry) then
     return false, "that request was answered already, or Claude no longer asks it"
   end
-  local problem = problem_of(entry.request, answer)
-  if problem then
-    return false, problem
-  end
-  finish(entry, cleaned(answer, entry.request.questions))
+  finish(entry, answer)
   return true
 end
 
