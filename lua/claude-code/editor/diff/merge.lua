@@ -70,26 +70,6 @@ local function texts_of(proposal)
   return { edited, proposal.old.lines, proposal:lines() }
 end
 
----@param entries vim.fn.undotree.entry[]
----@param wanted integer
----@param current integer
----@return boolean is the change `wanted` among those that lead to the state `current`?
-local function leads(entries, wanted, current)
-  local seen = false
-  for _, entry in ipairs(entries) do
-    if entry.alt and leads(entry.alt, wanted, current) then
-      return true
-    elseif entry.alt and seen and leads(entry.alt, current, current) then
-      return true
-    end
-    seen = seen or entry.seq == wanted
-    if entry.seq == current then
-      return seen
-    end
-  end
-  return false
-end
-
 ---@return boolean
 function Merge:was_run()
   return self.last ~= nil
@@ -105,7 +85,11 @@ function Merge:is_done()
     return false
   end
   local tree = api.nvim_buf_call(self.proposal.new_buf, vim.fn.undotree)
-  return leads(tree.entries, last.undo, tree.seq_cur)
+  -- They lead to the present state, and on from there; other branches are their `alt`.
+  return tree.seq_cur >= last.undo
+    and vim.iter(tree.entries):any(function(entry)
+      return entry.seq == last.undo
+    end)
 end
 
 ---@param changes claude-code.Hunk[] of the buffer and the proposal
