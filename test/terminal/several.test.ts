@@ -566,23 +566,4 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       "close 2",
     ]);
   });
-
-  test("a provider for one Claude runs one, and says so", async () => {
-    await neovim.lua(`
-      require("claude-code").setup({ terminal = { command = "cat", provider = {
-        open = function() OPENED = (OPENED or 0) + 1 return true end,
-        close = function() OPENED = nil end,
-        send = function() end,
-        is_open = function() return OPENED ~= nil end,
-      } } })`);
-    await neovim.command("Claude");
-    await neovim.command("Claude new");
-    expect(await said(neovim)).toEqual([
-      expect.stringContaining("the functions of terminal.provider are for one Claude"),
-    ]);
-    expect(await neovim.lua<number>("return OPENED")).toBe(1);
-    expect(await rows()).toHaveLength(1);
-    await neovim.command("Claude close");
-    expect(await rows()).toHaveLength(0);
-  });
 });

@@ -17,21 +17,12 @@ local command = {
 local permission_mode =
   t.one_of("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions")
 
-local FUNCTIONS = { "open", "close", "send", "is_open" }
-
 ---@type claude-code.Type
 local provider = {
-  expected = "a table with the functions " .. table.concat(FUNCTIONS, ", "),
+  expected = "a table with the function open",
   lua = "claude-code.TerminalProvider",
   accepts = function(value)
-    if type(value) ~= "table" then
-      return false
-    end
-    -- What open() returns then has the other functions.
-    local has_one = vim.tbl_count(value) == 1
-    return vim.iter(has_one and { "open" } or FUNCTIONS):all(function(name)
-      return type(value[name]) == "function"
-    end)
+    return type(value) == "table" and type(value.open) == "function"
   end,
 }
 

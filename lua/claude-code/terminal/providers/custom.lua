@@ -1,6 +1,4 @@
---- A provider that the user wrote: a table of functions. Its open() returns a table with the other
---- functions, for the terminal that it opened; or true, and then the functions of the provider itself
---- are those of its only terminal.
+--- A provider that the user wrote. Its open() returns a table of functions for the terminal that it opened.
 local M = {}
 
 ---@class claude-code.TerminalFunctions
@@ -13,13 +11,10 @@ local M = {}
 ---@field is_visible? fun(): boolean whether it is on screen
 ---@field buf? integer its buffer, if it has one in Neovim
 
----@alias claude-code.Opened boolean|claude-code.TerminalFunctions|nil
+---@class claude-code.TerminalProvider
+---@field open fun(command: string[], env: table<string, string>, folder: string): claude-code.TerminalFunctions?, string?
 
----@class claude-code.TerminalProvider: claude-code.TerminalFunctions
----@field open fun(command: string[], env: table<string, string>, folder: string): claude-code.Opened, string?
-
-local ONE = "the functions of terminal.provider are for one Claude, which runs already; "
-  .. ":Claude close ends it, and :help claude-code-terminal-provider shows how to have several"
+local NO_TABLE = "it returns no table; see :help claude-code-terminal-provider"
 
 --- Calls the user's functions without the terminal as first argument.
 ---@param functions claude-code.TerminalFunctions
@@ -38,27 +33,13 @@ end
 ---@param provider claude-code.TerminalProvider
 ---@return claude-code.Provider
 function M.new(provider)
-  local function running()
-    local is_open = provider.is_open and provider.is_open()
-    return is_open and terminal_of(provider) or nil
-  end
-  local function open(launch)
-    if running() then
-      return nil, ONE
-    end
-    local opened, message = provider.open(launch.command, launch.env, launch.folder)
-    if type(opened) == "table" then
-      return terminal_of(opened)
-    elseif not opened and message then
-      return nil, message
-    end
-    return running()
-  end
-  local function adopt()
-    local terminal = running()
-    return terminal and { { terminal = terminal, session = {} } } or {}
-  end
-  return { open = open, adopt = adopt }
+  return {
+    open = function(launch)
+      local opened, message = provider.open(launch.command, launch.env, launch.folder)
+      assert(not opened or type(opened) == "table", NO_TABLE)
+      return opened and terminal_of(opened) or nil, message
+    end,
+  }
 end
 
 return M
