@@ -11,8 +11,11 @@ local M = {}
 ---@field is_visible? fun(): boolean whether it is on screen
 ---@field buf? integer its buffer, if it has one in Neovim
 
+---@alias claude-code.OpenTerminal
+---| fun(command: string[], env: table<string, string>, folder: string): claude-code.TerminalFunctions?, string?
+
 ---@class claude-code.TerminalProvider
----@field open fun(command: string[], env: table<string, string>, folder: string): claude-code.TerminalFunctions?, string?
+---@field open claude-code.OpenTerminal
 
 local NO_TABLE = "it returns no table; see :help claude-code-terminal-provider"
 
