@@ -1,4 +1,5 @@
 import type { EditorPort } from "../editor/port";
+import { rethrow } from "../editor/rpc-error";
 import type { Transport } from "../jsonrpc/transport";
 import type { Log } from "../lib/log";
 import { NAME, VERSION } from "../lib/version";
@@ -6,12 +7,12 @@ import type { Client } from "../mcp/client";
 import { McpServer } from "../mcp/server";
 import { createMethods } from "../methods";
 import { Diffs } from "./diffs/diffs";
-import { Rejections } from "./diffs/rejections";
+import { REASON, Rejections } from "./diffs/rejections";
 import { Notifications } from "./notifications";
 import { combined, openBuffers } from "./resources";
-import { reviewComments } from "./review-comments";
 import { createTools } from "./tools";
 import type { ExecuteCodeOptions } from "./tools/execute-code/options";
+import { userText } from "./user-text";
 
 /** Reaches the model as the instructions of the MCP server "ide". */
 const INSTRUCTIONS =
@@ -45,7 +46,13 @@ export function createIdeServer(
       info: { name: NAME, version: VERSION },
       instructions: INSTRUCTIONS,
       tools: createTools(editor, diffs, rejections, executeCode),
-      resources: combined(openBuffers(editor), rejections, reviewComments(editor)),
+      resources: combined(
+        openBuffers(editor),
+        userText(REASON, "why the user rejected an edit", (client) => rejections.read(client)),
+        userText("review:comments", "your comments on lines of files", () =>
+          editor.takeComments().catch(rethrow),
+        ),
+      ),
       methods: createMethods(editor),
     },
     {

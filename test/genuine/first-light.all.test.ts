@@ -23,7 +23,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await light.propose('"zero"', '"rejected"');
       await neovim.terminal.type(":Claude diff reject names come from the table");
       await neovim.terminal.press("Enter");
-      await claude.terminal.waitFor("@ide:rejection:1");
+      await claude.terminal.waitFor("@ide:rejection:reason");
       model.script([[{ text: "Understood." }]]);
       await claude.terminal.press("Enter");
       const news = newsText(await model.nextRequest());

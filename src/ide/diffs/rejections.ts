@@ -1,10 +1,7 @@
 import { isAsking } from "../../claude/running-sessions";
 import type { EditorPort } from "../../editor/port";
-import { ErrorCode, RpcError } from "../../jsonrpc/message";
 import type { Log } from "../../lib/log";
 import type { Client } from "../../mcp/client";
-import type { Resources } from "../../mcp/definition";
-import type { ResourceContents } from "../../mcp/protocol";
 import type { Diffs } from "./diffs";
 
 /**
@@ -14,16 +11,9 @@ import type { Diffs } from "./diffs";
 const PROMPT_MS = 300;
 /** A client is sent the reasons even if it never closes the tab of the diff. */
 const CLOSES_MS = 3_000;
-/** From the list of resources to when the CLI resolves a mention of one (measured with 2.1.330). */
-const LISTED_MS = 200;
-/** Bounded: a prompt mentions what was sent last. */
-const READABLE = 20;
-
-const MIME_TYPE = "text/plain";
-/** Without `//`: of two slashes in a mention the CLI drops one (measured with 2.1.330). */
-const SCHEME = "rejection:";
-/** How the CLI names the server that it found by the lock file. */
-const SERVER = "ide";
+/** The resource of a reason, which the CLI names after the server that it found by the lock file. */
+export const REASON = "rejection:reason";
+const MENTION = `ide:${REASON}`;
 
 export interface Rejection {
   path: string;
@@ -34,23 +24,16 @@ interface Waiting extends Rejection {
   client: Client;
 }
 
-interface Readable {
-  client: Client;
-  uri: string;
-  text: string;
-  mentioned: boolean;
-}
-
 /**
  * Why the user rejected proposals. Of its answer to openDiff the CLI reads DIFF_REJECTED alone
  * (2.1.330), then its turn ends. So Neovim submits the reason as the user's next prompt. A CLI outside
- * of Neovim gets a mention of it in its prompt, for the user to submit: it is a resource then.
+ * of Neovim gets a mention of it in its prompt, for the user to submit (`userText`).
  */
-export class Rejections implements Resources {
+export class Rejections {
   readonly #timers = new Map<Client, Timer>();
   #waiting: Waiting[] = [];
-  #readable: Readable[] = [];
-  #nextId = 1;
+  /** What was mentioned, and not read yet. */
+  readonly #unread = new Map<Client, string>();
 
   constructor(
     private readonly editor: EditorPort,
@@ -73,29 +56,15 @@ export class Rejections implements Resources {
   gone(client: Client): void {
     clearTimeout(this.#timers.get(client));
     this.#timers.delete(client);
-    this.#readable = this.#readable.filter((resource) => resource.client !== client);
+    this.#unread.delete(client);
     const lost = this.#take(client);
     if (lost) void this.#send(client, lost, false);
   }
 
-  list(client: Client) {
-    const own = this.#readable.filter((resource) => resource.client === client);
-    for (const resource of own) setTimeout(() => this.#mention(resource), LISTED_MS).unref();
-    return own.map(({ uri }) => ({
-      uri,
-      mimeType: MIME_TYPE,
-      name: "why the user rejected an edit",
-    }));
-  }
-
-  read(uri: string, client: Client): ResourceContents {
-    const found = this.#readable.find((one) => one.uri === uri && one.client === client);
-    if (!found) throw new RpcError(ErrorCode.ResourceNotFound, `No such resource: ${uri}`, { uri });
-    return { uri, mimeType: MIME_TYPE, text: found.text };
-  }
-
-  owns(uri: string): boolean {
-    return uri.startsWith(SCHEME);
+  read(client: Client): string {
+    const text = this.#unread.get(client) ?? "The user gave no reason that you have not received.";
+    this.#unread.delete(client);
+    return text;
   }
 
   /** About another edit, or about a command of a subagent. */
@@ -114,7 +83,7 @@ export class Rejections implements Resources {
     // Enter would answer the question.
     if (this.#isAsking(client)) return this.#deliverIn(client, PROMPT_MS);
     const text = this.#take(client);
-    if (text && !(await this.#send(client, text, true))) this.#offer(client, text);
+    if (text && !(await this.#send(client, text, true))) this.#mention(client, text);
   }
 
   #take(client: Client): string | undefined {
@@ -134,17 +103,9 @@ export class Rejections implements Resources {
     }
   }
 
-  /** As a resource: the CLI reads one that is mentioned only if it has it in its list. */
-  #offer(client: Client, text: string): void {
-    const uri = `${SCHEME}${this.#nextId++}`;
-    this.#readable.push({ client, uri, text, mentioned: false });
-    this.#readable = this.#readable.slice(-READABLE);
-    client.notify("notifications/resources/list_changed", undefined);
-  }
-
-  #mention(resource: Readable): void {
-    if (resource.mentioned || !this.#readable.includes(resource)) return;
-    resource.mentioned = true;
-    resource.client.notify("at_mentioned", { filePath: `${SERVER}:${resource.uri}` });
+  #mention(client: Client, text: string): void {
+    const before = this.#unread.get(client);
+    this.#unread.set(client, before === undefined ? text : `${before}\n\n${text}`);
+    client.notify("at_mentioned", { filePath: MENTION });
   }
 }

@@ -421,13 +421,9 @@ onEachNeovim(
       expect(await answer).toEqual(["DIFF_REJECTED", "the name", "too clever"]);
     });
 
-    /** The reasons that a client can read, by their URIs. */
-    const listed = async (client: TestClient) => {
-      const { resources } = await client.request<{ resources: { uri: string }[] }>(
-        "resources/list",
-      );
-      return resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("rejection:"));
-    };
+    const uri = "rejection:reason";
+    const mentioned = (client: TestClient) => client.notifications("at_mentioned");
+    const reason = (client: TestClient) => client.request("resources/read", { uri });
 
     test("rejected with a reason: a CLI elsewhere reads it as a resource, and no other client does", async () => {
       const path = session.write("reason.txt", "old\n");
@@ -436,21 +432,18 @@ onEachNeovim(
       await press(":Claude diff reject too clever<CR>");
       expect(await answer).toEqual(["DIFF_REJECTED", "the name"]);
       await cli.texts("close_tab", { tab_name: "the name" });
-      await eventually("list_changed", async () =>
-        expect(cli.notifications("notifications/resources/list_changed")).not.toBeEmpty(),
-      );
-      const [uri = ""] = await eventually("the resource", async () => {
-        const found = await listed(cli);
-        expect(found).toHaveLength(1);
-        return found;
-      });
       await eventually("the mention", async () =>
-        expect(cli.notifications("at_mentioned")).toEqual([{ filePath: `ide:${uri}` }]),
+        expect(mentioned(cli)).toEqual([{ filePath: `ide:${uri}` }]),
       );
+      expect(await cli.request("resources/list")).toMatchObject({
+        resources: expect.arrayContaining([expect.objectContaining({ uri })]),
+      });
+      const none = "The user gave no reason that you have not received.";
+      expect(await reason(other)).toMatchObject({ contents: [{ text: none }] });
       const text = `I rejected your edit of ${path}: too clever`;
-      expect(await cli.request("resources/read", { uri })).toMatchObject({ contents: [{ text }] });
-      expect(await listed(other)).toEqual([]);
-      expect(other.request("resources/read", { uri })).rejects.toThrow();
+      expect(await reason(cli)).toMatchObject({ contents: [{ text }] });
+      expect(await reason(cli)).toMatchObject({ contents: [{ text: none }] });
+      expect(reason(session.client)).rejects.toThrow();
     });
 
     test("the reason waits while the CLI asks its user something: Enter would be the answer", async () => {
@@ -467,9 +460,9 @@ onEachNeovim(
       await answer;
       await cli.texts("close_tab", { tab_name: "the name" });
       await Bun.sleep(1_000);
-      expect(await listed(cli)).toEqual([]);
+      expect(mentioned(cli)).toEqual([]);
       state("idle");
-      await eventually("the reason", async () => expect(await listed(cli)).toHaveLength(1));
+      await eventually("the reason", async () => expect(mentioned(cli)).toHaveLength(1));
     });
 
     test("leaving Neovim with a diff open rejects it", async () => {

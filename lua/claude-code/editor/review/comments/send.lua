@@ -4,7 +4,7 @@ local columns = require("claude-code.editor.columns")
 local notify = require("claude-code.messages.notify")
 local store = require("claude-code.editor.review.comments.store")
 
----As the CLI names the resource of src/ide/review-comments.ts.
+---As the CLI names the resource of src/ide/user-text.ts.
 local RESOURCE = "ide:review:comments"
 ---More of a comment's lines are not quoted.
 local MOST_QUOTED = 10
