@@ -77,7 +77,7 @@ end
 function Bars:warnings()
   local proposal, found = self.proposal, self.found or {}
   local too_big = proposal.too_big and "written since proposed, too big to be shown"
-  local is_merged = proposal.unsaved and proposal.merge:is_done()
+  local is_merged = proposal.unsaved and proposal.merge and proposal.merge:is_done()
   return winbar.parts(
     warning(self.outside and "outside of the workspace"),
     warning(found.moved and "leads to another file now"),
@@ -129,7 +129,7 @@ function Bars:keys(is_wide, room)
   if count > 1 then
     add("accept/drop hunk", "accept_hunk", "drop_hunk")
   end
-  if proposal.unsaved and not proposal.merge:was_run() then
+  if proposal.unsaved and not proposal.merge then
     add("merge your edits", "merge")
   end
   add(self.found and self.found.edited and "put aside" or "reject", "reject")
@@ -212,7 +212,7 @@ function Bars:update()
     read_only = self.proposal.destination:is_read_only(),
     hidden = hidden.show(self.proposal),
     accepted = accepted and accepted.count,
-    conflicts = self.proposal.merge:has_conflicts(),
+    conflicts = self.proposal.merge ~= nil and self.proposal.merge:has_conflicts(),
     edited = self.proposal:is_edited(),
     session = self.diff:session_name(),
   }

@@ -189,7 +189,7 @@ end
 ---@private
 function Diff:expect_write()
   local proposal = self.proposal
-  if proposal.merge:holds_edits() then
+  if proposal.merge and proposal.merge:holds_edits() then
     require("claude-code.editor.documents.reload").allow_overwrite(proposal.target)
   end
   local auto_reload = require("claude-code.editor.documents.auto_reload")
@@ -255,7 +255,7 @@ local ON_SCREEN = {
     view.cursor:drop()
   end,
   merge = function(view)
-    view.proposal.merge:run()
+    require("claude-code.editor.diff.merge").run(view.proposal)
   end,
 }
 

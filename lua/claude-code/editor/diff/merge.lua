@@ -13,20 +13,15 @@ local CONFLICT = "<<<<<<< " .. LABELS[1]
 local MOST_CONFLICTS = 127
 local TIMEOUT_MS = 5000
 
----@class claude-code.Merge the merge of a proposal with unsaved edits
+---@class claude-code.Merge the last merge of a proposal with unsaved edits
 ---@field private proposal claude-code.Proposal
----@field private last? { undo: integer, tick: integer, conflicts: integer } `undo`: number of the change of the
---- proposal that merged; `tick`: that of the file's buffer
+---@field private undo integer number of the change of the proposal that merged
+---@field private tick integer that of the file's buffer
+---@field private conflicts integer how many there were
 local Merge = {}
 Merge.__index = Merge
 
 local M = {}
-
----@param proposal claude-code.Proposal
----@return claude-code.Merge
-function M.new(proposal)
-  return setmetatable({ proposal = proposal }, Merge)
-end
 
 ---@param lines string[]
 ---@return string file
@@ -70,25 +65,20 @@ local function texts_of(proposal)
   return { edited, proposal.old.lines, proposal:lines() }
 end
 
----@return boolean
-function Merge:was_run()
-  return self.last ~= nil
-end
-
 ---Does the proposal hold the unsaved edits, all that there are now?
 ---@return boolean
 function Merge:is_done()
-  local last, buf = self.last, self.proposal.target
-  if not last or not (buf and api.nvim_buf_is_loaded(buf)) then
-    return false
-  elseif api.nvim_buf_get_changedtick(buf) ~= last.tick then
+  local buf = self.proposal.target
+  if
+    not (buf and api.nvim_buf_is_loaded(buf)) or api.nvim_buf_get_changedtick(buf) ~= self.tick
+  then
     return false
   end
   local tree = api.nvim_buf_call(self.proposal.new_buf, vim.fn.undotree)
   -- They lead to the present state, and on from there; other branches are their `alt`.
-  return tree.seq_cur >= last.undo
+  return tree.seq_cur >= self.undo
     and vim.iter(tree.entries):any(function(entry)
-      return entry.seq == last.undo
+      return entry.seq == self.undo
     end)
 end
 
@@ -134,7 +124,7 @@ end
 function Merge:holds_edits()
   if not self:is_done() then
     return false
-  elseif self.last.conflicts > 0 then
+  elseif self.conflicts > 0 then
     return true
   end
   local edited, base, proposed = unpack(texts_of(self.proposal))
@@ -147,7 +137,7 @@ end
 ---@return boolean are there marks of conflicts of a merge?
 function Merge:has_conflicts()
   -- A plain loop: of a big file, an iterator takes fifty times as long.
-  for _, line in ipairs(self.last and self.proposal:lines() or {}) do
+  for _, line in ipairs(self.proposal:lines()) do
     if line:sub(1, #CONFLICT) == CONFLICT then
       return true
     end
@@ -155,36 +145,38 @@ function Merge:has_conflicts()
   return false
 end
 
----@private
+---@param proposal claude-code.Proposal
 ---@param lines string[]
 ---@param conflicts integer
-function Merge:apply(lines, conflicts)
-  local buf = self.proposal.new_buf --[[@as integer]]
+local function apply(proposal, lines, conflicts)
+  local buf = proposal.new_buf --[[@as integer]]
   patch.break_undo(buf)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  self.last = {
+  proposal.merge = setmetatable({
+    proposal = proposal,
     undo = api.nvim_buf_call(buf, vim.fn.undotree).seq_cur,
-    tick = api.nvim_buf_get_changedtick(self.proposal.target),
+    tick = api.nvim_buf_get_changedtick(proposal.target),
     conflicts = conflicts,
-  }
+  }, Merge)
 end
 
 ---Replaces the proposal by its merge with the unsaved edits; `u` undoes that.
-function Merge:run()
-  local buf = self.proposal.target
+---@param proposal claude-code.Proposal
+function M.run(proposal)
+  local buf = proposal.target
   if not (buf and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified) then
-    return notify.info(self.proposal:title() .. " has no unsaved edits to merge", "diff.merge")
-  elseif self:is_done() then
+    return notify.info(proposal:title() .. " has no unsaved edits to merge", "diff.merge")
+  elseif proposal.merge and proposal.merge:is_done() then
     return notify.info("your unsaved edits are merged already", "diff.merge")
   end
-  local lines, conflicts = merge_lines(texts_of(self.proposal))
+  local lines, conflicts = merge_lines(texts_of(proposal))
   if not lines then
     return notify.warn(
       ("%s: your edits stay in the buffer, the proposal is unchanged"):format(conflicts),
       "diff.merge"
     )
   end
-  self:apply(lines, conflicts --[[@as integer]])
+  apply(proposal, lines, conflicts --[[@as integer]])
   if conflicts == 0 then
     notify.info("your unsaved edits are in the proposal now; u undoes that", "diff.merge")
   else

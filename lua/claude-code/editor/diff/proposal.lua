@@ -5,7 +5,6 @@ local accepted_hunks = require("claude-code.editor.diff.accepted")
 local buffers = require("claude-code.editor.diff.buffers")
 local destinations = require("claude-code.editor.diff.destination")
 local hunks = require("claude-code.editor.hunks")
-local merge = require("claude-code.editor.diff.merge")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local text = require("claude-code.editor.diff.text")
@@ -27,7 +26,7 @@ local text = require("claude-code.editor.diff.text")
 ---@field new_buf? integer
 ---@field label? string name of `new_buf`
 ---@field cursor? vim.fn.winsaveview.ret where the user was in it when it was last on screen
----@field merge claude-code.Merge
+---@field merge? claude-code.Merge the last one
 ---@field accepted claude-code.AcceptedHunks
 ---@field private keep_cr boolean the proposal's lines keep their CR, so the old file's must do so, or
 --- lines of it that are put back would lose theirs
@@ -63,7 +62,6 @@ function M.new(params)
     is_read = false,
     unsaved = false,
   }, Proposal)
-  proposal.merge = merge.new(proposal)
   proposal.accepted = accepted_hunks.new(proposal)
   return proposal
 end
@@ -135,7 +133,7 @@ function Proposal:prepare()
     self.old_buf = buffers.old_side(self)
   end
   if not is_loaded(self.new_buf) then
-    self.merge, self.accepted = merge.new(self), accepted_hunks.new(self)
+    self.merge, self.accepted = nil, accepted_hunks.new(self)
     self.new_buf = buffers.proposed_side(self)
     self.label = api.nvim_buf_get_name(self.new_buf)
     self.now = { tick = api.nvim_buf_get_changedtick(self.new_buf), lines = self.proposed.lines }
@@ -207,7 +205,7 @@ function Proposal:accept(force)
     return nil
   elseif not self:is_prepared() then
     return "accepted"
-  elseif self.merge:has_conflicts() then
+  elseif self.merge and self.merge:has_conflicts() then
     notify.warn(
       "conflicts are left in the proposal: resolve them or undo the merge, then accept",
       "diff.accept"
