@@ -58,9 +58,8 @@ local PROSE = { "text", "markdown", "gitcommit", "gitrebase", "help", "conf", "q
 
 ---@return integer count of open files that a language server might know
 ---@return string[] names of the language servers that serve one of them
----@return string[] the file types of the files that they serve
 local function languages()
-  local count, names, filetypes = 0, {}, {} ---@type integer, string[], table<string, true>
+  local count, names = 0, {} ---@type integer, string[]
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     local file = vim.bo[buf].buflisted and vim.bo[buf].buftype == ""
     if file and not vim.tbl_contains(PROSE, vim.bo[buf].filetype) then
@@ -68,24 +67,21 @@ local function languages()
     end
   end
   for _, client in ipairs(require("claude-code.lib.lsp").clients()) do
-    local files = vim.tbl_filter(function(buf)
+    local serves_file = vim.iter(vim.tbl_keys(client.attached_buffers or {})):any(function(buf)
       return vim.bo[buf].buftype == ""
-    end, vim.tbl_keys(client.attached_buffers or {}))
-    if #files > 0 then
+    end)
+    if serves_file then
       table.insert(names, client.name)
     end
-    for _, buf in ipairs(files) do
-      filetypes[vim.bo[buf].filetype] = true
-    end
   end
-  return count, names, vim.tbl_keys(filetypes)
+  return count, names
 end
 
 --- What `claude-code-nvim doctor` asks of each Neovim (EditorReport in src/doctor/editors.ts).
 ---@return table
 function M.report()
   local status = M.get()
-  local source_files, language_servers, served_filetypes = languages()
+  local source_files, language_servers = languages()
   local terminal = require("claude-code.config").get().terminal
   return {
     pid = vim.uv.os_getpid(),
@@ -102,7 +98,6 @@ function M.report()
     permission_mode = terminal.permission_mode or nil,
     terminal_args = terminal.args,
     language_servers = language_servers,
-    served_filetypes = served_filetypes,
     source_files = source_files,
   }
 end

@@ -22,8 +22,6 @@ export interface EditorReport {
   /** Names of the language servers that serve a buffer, and how many buffers could use one. */
   language_servers: string[];
   source_files: number;
-  /** The file types of those buffers; an older plugin does not say. */
-  served_filetypes?: string[];
 }
 
 /** One Neovim, and what it answered. */

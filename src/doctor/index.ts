@@ -3,7 +3,6 @@ import { checkDiffs } from "./check-diffs";
 import { checkDiscovery } from "./check-discovery";
 import { checkLanguageServers } from "./check-editor";
 import { checkHooks } from "./check-hooks";
-import { checkLanguagePlugins } from "./check-language-plugins";
 import { checkProxy } from "./check-proxy";
 import { checkSettings } from "./check-settings";
 import { isHere } from "./editors";
@@ -31,7 +30,6 @@ function findings(facts: Facts): (Finding | undefined)[] {
     checkProxy(facts),
     checkDiffs(facts),
     checkHooks(facts),
-    checkLanguagePlugins(facts),
     ...here.map(checkLanguageServers),
   ];
 }

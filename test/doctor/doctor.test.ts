@@ -249,24 +249,6 @@ const FAULTS: Problem[] = [
     seed: (world) => projectSettings(world, '\uFEFF{ "disableAllHooks": true }'),
   },
   {
-    cause: "second-language-server",
-    name: "a plugin of Claude Code with a language server",
-    says: "enables lua-lsp@claude-plugins-official:",
-    remedy: "claude plugin disable lua-lsp@claude-plugins-official",
-    seed: (world) =>
-      projectSettings(
-        world,
-        // No server of this Neovim serves Go.
-        JSON.stringify({
-          enabledPlugins: {
-            "a@b": true,
-            "gopls-lsp@claude-plugins-official": true,
-            "lua-lsp@claude-plugins-official": true,
-          },
-        }),
-      ),
-  },
-  {
     cause: "diff-tool-terminal",
     name: "diffTool set to terminal",
     remedy: "/config",
