@@ -15,6 +15,7 @@ local M = {}
 ---@field sessions claude-code.SessionInfo[] of CLIs whose hooks report here
 ---@field folders string[] workspace folders
 ---@field rivals claude-code.Rival[] other editors with an overlapping workspace
+---@field hooks_off string[] why a CLI in one of them runs no hooks
 ---@field log_file string
 ---@field last_error? string
 ---@field stderr string[] the last lines of the running executable
@@ -47,6 +48,7 @@ function M.get()
     sessions = session and session.list() or {},
     folders = folders,
     rivals = vim.deepcopy(server.rivals),
+    hooks_off = vim.iter(folders):map(require("claude-code.claude.hooks").off):totable(),
     log_file = require("claude-code.messages.log").path(),
     last_error = server.last_error,
     stderr = server.process and server.process:last_words() or {},
@@ -203,6 +205,7 @@ function M.lines()
   item("sessions", vim.tbl_map(session_name, status.sessions))
   item("states", vim.tbl_map(session_state, summary and summary.attached() or {}))
   item("workspace", #status.folders > 0 and status.folders or NO_WORKSPACE)
+  item("hooks off", status.hooks_off)
   item("log", status.log_file)
   item("last error", status.last_error or "none")
   item("stderr", status.stderr)

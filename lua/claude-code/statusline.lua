@@ -16,25 +16,29 @@ end
 ---@field sessions claude-code.SessionSummary
 ---@field to_review integer changes that wait for a review
 ---@field review_incomplete boolean a change could not be recorded
+---@field hooks_off boolean a CLI runs without hooks, so without a review
 ---@field unknown? string "diagnostics of 2 files unknown (gopls is still indexing)"
 
 ---@return claude-code.Indicator
 function M.get()
   local server, diff, summary = loaded("server"), loaded("editor.diff"), loaded("sessions.summary")
   local unchecked, review = loaded("editor.turn_check.unchecked"), loaded("editor.review")
+  local hooks = loaded("claude.hooks")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then
     state = clients > 0 and "connected" or "waiting"
   end
+  local sessions = summary and summary.get() or { count = 0 }
   return {
     state = state,
     clients = clients,
     diffs = diff and diff.count() or 0,
     activity = summary and summary.activity(),
-    sessions = summary and summary.get() or { count = 0 },
+    sessions = sessions,
     to_review = review and review.count() or 0,
     review_incomplete = review ~= nil and review.is_incomplete(),
+    hooks_off = hooks ~= nil and (clients > 0 or sessions.count > 0) and hooks.is_off(),
     unknown = unchecked and unchecked.text(),
   }
 end
@@ -67,6 +71,7 @@ function M.text()
     text = ("%s, %d to review"):format(text, indicator.to_review)
   end
   text = indicator.review_incomplete and text .. ", review incomplete" or text
+  text = indicator.hooks_off and text .. ", hooks off" or text
   text = indicator.unknown and ("%s, %s"):format(text, indicator.unknown) or text
   -- A session, a work tree and a file may have any name, and lualine.nvim, for one, takes `%{…}` in its
   -- components for code. Doubled, it would show twice where it is a mere text.
@@ -80,7 +85,9 @@ function M.highlight()
   local worst, is_waiting = indicator.sessions.worst, indicator.diffs > 0
   if indicator.state == "failed" or worst == "error" then
     return "DiagnosticError"
-  elseif is_waiting or worst == "blocked" or indicator.unknown or indicator.review_incomplete then
+  elseif is_waiting or worst == "blocked" or indicator.unknown then
+    return "DiagnosticWarn"
+  elseif indicator.review_incomplete or indicator.hooks_off then
     return "DiagnosticWarn"
   elseif indicator.activity == "working" then
     return "DiagnosticInfo"

@@ -10,10 +10,12 @@ export interface SettingsFile {
 
 /** Where the settings files are that apply in `cwd`, the strongest first. */
 export function settingsPaths(cwd: string, configFolder: string): string[] {
-  const project = projectFolder(cwd);
+  const tops = new Set([cwd, projectFolder(cwd)]);
   return [
-    join(project, ".claude", "settings.local.json"),
-    join(project, ".claude", "settings.json"),
+    ...[...tops].flatMap((top) => [
+      join(top, ".claude", "settings.local.json"),
+      join(top, ".claude", "settings.json"),
+    ]),
     join(configFolder, "settings.json"),
   ];
 }

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { hookSettings, isOurHook } from "../claude/hooks";
 import { SERVER_NAME } from "../claude/names";
 import { projectFolder } from "../claude/project";
@@ -18,13 +18,24 @@ export function checkHooks(facts: Facts): Finding | undefined {
   return disabled(facts) ?? installed(facts);
 }
 
-/** It holds for the hooks that the plugin passes to its CLIs, too. */
-function disabled({ settings }: Facts): Finding | undefined {
-  const file = settings.find(({ content }) => typeof content.disableAllHooks === "boolean");
-  if (!file?.content.disableAllHooks) return undefined;
+/**
+ * It holds for the hooks that the plugin passes to its CLIs, too (lua/claude-code/claude/hooks.lua asks
+ * the same). The folder's settings and those of the repository's top count each for themselves.
+ */
+function disabled({ cwd, settings }: Facts): Finding | undefined {
+  const [own, top] = [join(cwd, ".claude"), join(projectFolder(cwd), ".claude")];
+  const strongest = (except?: string) =>
+    settings.find(
+      ({ path, content }) =>
+        dirname(path) !== except && typeof content.disableAllHooks === "boolean",
+    );
+  const found = own === top ? [strongest()] : [strongest(top), strongest(own)];
+  const file = found.find((settings) => settings?.content.disableAllHooks);
+  if (!file) return undefined;
   return warning(
     "hooks-disabled",
-    `disableAllHooks is true in ${file.path}: no hook runs, so Claude may leave problems in files that it edited`,
+    `disableAllHooks is true in ${file.path}: no hook runs, so nothing records Claude's changes for the review, ` +
+      "and Claude may leave problems in files that it edited",
     "remove it there",
   );
 }

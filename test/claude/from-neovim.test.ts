@@ -107,6 +107,45 @@ describe.each(NEOVIMS)("in $name", (version) => {
       rmSync(project.path(".claude"), { recursive: true });
     });
 
+    test.each<[what: string, settings: object]>([
+      ["a deny rule", { permissions: { deny: ["Bash(claude-code-nvim hook stop)"] } }],
+      ["a matcher", { hooks: { Stop: [{ matcher: "claude-code-nvim hook stop", hooks: [] }] } }],
+      [
+        "a hook of another event",
+        {
+          hooks: {
+            Setup: [{ hooks: [{ type: "command", command: "claude-code-nvim hook stop" }] }],
+          },
+        },
+      ],
+    ])("%s that names our hook is none", async (_what, settings) => {
+      project.write(".claude/settings.json", JSON.stringify(settings));
+      expect((await parsed()).settings.hooks).toBeDefined();
+      project.write(".claude/settings.json", "{}");
+    });
+
+    test("disableAllHooks is said, with its file, where it holds", async () => {
+      const off = () =>
+        project.neovim.lua<string | null>(
+          `return require("port").hooks.off(...) or vim.NIL`,
+          project.folder,
+        );
+      expect(await off()).toBeNull();
+      project.write(".claude/settings.json", '\uFEFF{ "disableAllHooks": true }');
+      const path = project.path(".claude/settings.json");
+      expect(await off()).toBe(`disableAllHooks is true in ${path}`);
+      const lines = await project.neovim.lua<string[]>(
+        `return require("claude-code.status").lines()`,
+      );
+      expect(lines.find((line) => line.startsWith("hooks off"))).toContain(path);
+      project.write(".claude/settings.local.json", '{ "disableAllHooks": false }');
+      expect(await off()).toBeNull();
+      rmSync(project.path(".claude/settings.local.json"));
+      project.write(".claude/settings.json", " ".repeat(2 ** 20 + 1));
+      expect(await off()).toStartWith(`${path} cannot be read`);
+      project.write(".claude/settings.json", "{}");
+    });
+
     const LONG = "claude-code-nvim ".repeat(60_000);
     test.each([
       ["a line of a megabyte", (path: string) => writeFileSync(path, LONG)],

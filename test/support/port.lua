@@ -19,6 +19,7 @@ local MODULES = {
   external_editor = "claude-code.server.external_editor",
   float = "claude-code.messages.float",
   glob = "claude-code.editor.privacy.glob",
+  hooks = "claude-code.claude.hooks",
   install = "claude-code.install",
   language_files = "claude-code.editor.language.files",
   language_ready = "claude-code.editor.language.request",

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
@@ -69,6 +69,27 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
     await shows(neovim, `${port} true 127.0.0.1,localhost ${address}`);
     await waitForMode(neovim, "t");
     await neovim.lua("vim.env.http_proxy = nil");
+  });
+
+  test("a project that switches hooks off: a message at the start, and a word in the status line", async () => {
+    const folder = join(neovim.cwd, ".claude");
+    mkdirSync(folder);
+    try {
+      writeFileSync(join(folder, "settings.json"), '{ "disableAllHooks": true }');
+      await open();
+      expect((await said(neovim)).join()).toContain(
+        `Claude runs without hooks: nothing records its changes for :Claude review, or checks them: disableAllHooks is true in ${folder}/settings.json`,
+      );
+      const line = () => neovim.lua<string>(`return require("claude-code").statusline()`);
+      using client = await TestClient.open(await neovim.lock());
+      await eventually("the word", async () => (await line()).endsWith(", hooks off"));
+      rmSync(folder, { recursive: true });
+      await neovim.command("Claude new");
+      await eventually("without it", async () => !(await line()).includes("hooks"));
+      void client;
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test("hides and comes back: the same job, its own size, the others' sizes", async () => {

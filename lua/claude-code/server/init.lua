@@ -342,6 +342,8 @@ function M.on_clients(now)
   end
   for id, client in pairs(new) do
     if not old[id] then
+      local folder = require("claude-code.lib.workspace").tab_folder(0)
+      require("claude-code.claude.hooks").look(folder)
       events.emit("ClientConnected", client)
     end
   end

@@ -96,6 +96,17 @@ local function start_in_background(command, options)
   end
 end
 
+--- A project may switch off the hooks of all that starts in it.
+---@param folder string
+local function warn_without_hooks(folder)
+  local reason = require("claude-code.claude.hooks").look(folder)
+  if reason then
+    local text =
+      "Claude runs without hooks: nothing records its changes for :Claude review, or checks them: "
+    notify.warn(text .. reason)
+  end
+end
+
 --- The command line and the environment name the server and its executable, so they are made when
 --- both are there.
 ---@param arguments string[]
@@ -111,6 +122,7 @@ local function open(arguments, n, folder)
   if not command or not folder then
     return notify.error(not command and session or message)
   end
+  warn_without_hooks(folder)
   if session.is_background then
     local given = { name = session.name, env = launch.environment(), folder = folder }
     return start_in_background(command, given)
