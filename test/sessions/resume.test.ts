@@ -54,7 +54,9 @@ describe.each([...NEOVIMS])("past conversations in the list of Neovim $name", (v
     return choices;
   }
 
-  const started = () => (existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : []);
+  /** Whole lines; the last one may be half written. */
+  const started = () =>
+    existsSync(calls) ? readFileSync(calls, "utf8").split("\n").slice(0, -1) : [];
 
   test("one is resumed in its own folder, and never a second time", async () => {
     const choices = await choose("rename the parser");
