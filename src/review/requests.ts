@@ -66,6 +66,8 @@ export const Back = v.object({
   /** As review/last gave it: another one was made since if it is not the last. */
   decision: v.optional(Id),
   files: v.optional(v.array(WithText), []),
+  /** The buffer of this file has the text of before that undo already, by Neovim's own. */
+  path: v.optional(Path),
 });
 
 export const Last = v.object({ path: v.optional(Path) });

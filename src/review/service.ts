@@ -214,7 +214,11 @@ export class ReviewService {
     const id = request.decision ?? newest?.decision;
     // Also of a file outside of the workspace, by which `last` was asked.
     for (const project of this.#projects.known()) {
-      if (!project.decision(id)) continue;
+      if (id === undefined || !project.decision(id)) continue;
+      if (request.path !== undefined) {
+        const path = project.relativePath(request.path);
+        return { decision: project.append({ type: "back", decision: id, path }).id, files: [] };
+      }
       const texts = textsIn(project, request.files);
       const taken = await project.decide(() => {
         const decision = project.decision(id);
@@ -290,10 +294,14 @@ export class ReviewService {
     return undefined;
   }
 
-  /** While commands of Claude's may run, what Neovim writes is kept apart from what they write. */
+  /**
+   * While commands of Claude's may run, what Neovim writes is kept apart from what they write. Once an
+   * undo is written, its lines are the user's.
+   */
   async #written({ path, over }: Request<typeof requests.Written>): Promise<undefined> {
     const { project, relativePath } = this.#projects.locate(path);
-    if (!project.sessions.anyRuns()) return;
+    const isSettled = project.files.get(relativePath)?.isSettled ?? true;
+    if (isSettled && !project.sessions.anyRuns()) return;
     const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(relativePath);
     if (!content) return;
     if (over) await recordOverwritten(project.root, relativePath, over);

@@ -1,3 +1,4 @@
+import { headCommit } from "../../lib/git-folder";
 import { DECIDED_MS } from "../journal/prune";
 import { modeOf } from "../state/entry";
 import type { Decision, ReviewedProject } from "../state/reviewed-project";
@@ -44,7 +45,8 @@ export async function takeBack(
       : [],
   );
   if (seen.length > 0) project.append({ type: "written", files: seen });
-  return { decision: project.append({ type: "back", decision: decision.id }).id, files };
+  const head = headCommit(project.root);
+  return { decision: project.append({ type: "back", decision: decision.id, head }).id, files };
 }
 
 function targetsOf(

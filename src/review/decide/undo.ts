@@ -237,6 +237,12 @@ async function carryOut(
   }));
   const record = project.append({ type: "undo", files, scope, queued });
   const applied = applyAll(project, plans);
+  const written = new Set(applied.flatMap((one) => (one.problem || one.edits ? [] : [one.path])));
+  const contents = files.filter(({ path }) => written.has(path));
+  if (contents.length > 0) {
+    const texts = contents.map(({ path, after }) => ({ path, content: after }));
+    project.append({ type: "written", files: texts });
+  }
   const done = applied.filter(({ problem }) => problem === undefined).map(({ path }) => path);
   const entries = done.flatMap((path) => {
     const change = changes.get(path);

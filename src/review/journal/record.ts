@@ -190,8 +190,14 @@ const Queue = v.object({
   files: filesOf(v.object({ path: Path, text: Content, undo: What })),
 });
 
-/** Takes the keep, undo or queue of that id back. */
-const Back = v.object({ ...common, type: v.literal("back"), decision: Text });
+/** Takes the keep, undo or queue of that id back; `path`: in that file alone. */
+const Back = v.object({
+  ...common,
+  type: v.literal("back"),
+  decision: Text,
+  path: v.optional(Path),
+  head: Head,
+});
 
 /** What the user writes about lines of a file, for Claude. */
 const Comment = v.object({

@@ -19,7 +19,8 @@ export class Heads {
     const { head, type, at } = record;
     const from = this.at;
     this.at = at;
-    if (type === "keep") return this.settle(head);
+    // A commit from before a decision was taken back does not make it again.
+    if (type === "keep" || type === "back") return this.settle(head);
     const isUsers = type === "prompt" && this.last !== undefined && head !== this.last;
     if (isUsers) this.unsettled = { head, from: this.unsettled?.from ?? from, until: at };
     else if (head !== this.last && this.unsettled === undefined) this.from = head;

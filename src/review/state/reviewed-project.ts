@@ -238,7 +238,7 @@ export class ReviewedProject {
         return this.#decided(record);
       case "back":
         this.#changesIndex(this.decision(record.decision), record.at);
-        return this.#takenBack(record.decision);
+        return this.#takenBack(record.decision, record.path);
       case "comment":
         return this.comments.take(record);
     }
@@ -261,10 +261,15 @@ export class ReviewedProject {
     if (isUndo && decision.files.some(({ index }) => index)) this.indexChanged = at;
   }
 
-  #takenBack(id: string): void {
-    const decision = this.decision(id);
-    for (const { path } of decision?.files ?? []) this.files.get(path)?.takenBack(id);
-    this.decisions = this.decisions.filter((other) => other !== decision);
+  /** In one file alone if it is given. */
+  #takenBack(id: string, only: string | undefined): void {
+    this.decisions = this.decisions.flatMap((one) => {
+      if (one.id !== id) return [one];
+      const isMeant = ({ path }: { path: string }) => only === undefined || path === only;
+      for (const { path } of one.files.filter(isMeant)) this.files.get(path)?.takenBack(id);
+      const files = one.files.filter((file) => !isMeant(file));
+      return files.length > 0 ? [{ ...one, files } as Decision] : [];
+    });
   }
 
   #decided(record: Decision): void {

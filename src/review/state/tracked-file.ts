@@ -56,6 +56,12 @@ export class TrackedFile {
     return this.#marks;
   }
 
+  /** Is all that was undone in it also on disk? */
+  get isSettled(): boolean {
+    const { weave } = this;
+    return !weave || settled(weave) === weave;
+  }
+
   /** Did this decision come too late? What it was about had changed, so it counts for nothing. */
   isStale(decision: string): boolean {
     this.#catchUp();
@@ -71,7 +77,7 @@ export class TrackedFile {
     this.#later(() => {
       const lines = this.contents.lines(content);
       if (!lines) return;
-      this.#weave = this.#weave?.to(lines, "user") ?? Weave.of(lines);
+      this.#weave = settled(this.#weave?.to(lines, "user") ?? Weave.of(lines));
       this.#written = { lines, at };
     });
   }

@@ -1,6 +1,6 @@
 import type { Rows } from "./hunks";
 import { FILE } from "./lines";
-import { inBase, isClaude, isPending, isUndone, type Mark, type Row, type Scope } from "./row";
+import { inBase, isClaude, isPending, isUnsettled, type Mark, type Row, type Scope } from "./row";
 import type { Weave } from "./weave";
 
 /**
@@ -26,11 +26,14 @@ export function kept(weave: Weave, id: string, what: Selection, scope: Scope): W
   return marked(weave, what, scope, { keep: id, undo: undefined });
 }
 
-/** What was undone is the user's own text from now on, unless the decision is taken back. */
+/**
+ * What was undone is the user's own text from now on, unless the decision is taken back. The same weave
+ * if nothing was undone since it was last settled.
+ */
 export function settled(weave: Weave): Weave {
-  if (!weave.rows.some(isUndone)) return weave;
+  if (!weave.rows.some(isUnsettled)) return weave;
   return weave.with((row) => {
-    if (!isUndone(row)) return row;
+    if (!isUnsettled(row)) return row;
     if (!row.present) return { ...row, inserted: { ...row.inserted, settled: true } };
     return { ...row, deleted: { ...(row.deleted as Mark), settled: true } };
   });

@@ -23,7 +23,7 @@ export interface Mark {
   readonly keep?: string | undefined;
   /** The decision by which the user has undone it. */
   readonly undo?: string | undefined;
-  /** Claude changed the file after that: what the user then does to the line is the user's own. */
+  /** The file has the text without it: what the user then does to the line is the user's own. */
   readonly settled?: boolean | undefined;
   /** The decision by which it is to be undone once Claude's turn has ended. */
   readonly queue?: string | undefined;
@@ -59,11 +59,10 @@ export function isPending(mark: Mark | undefined, scope: Scope): boolean {
   return mark.keep === undefined || scope.withKept === true;
 }
 
-/** Does the row stand, or is it gone, as a decision of the user's to undo it has left it? */
-export function isUndone({ inserted, deleted, present }: Row): boolean {
-  return present
-    ? deleted?.undo !== undefined && isClaude(deleted.by)
-    : inserted.undo !== undefined;
+/** Does the row stand, or is it gone, as an undo that is not settled has left it? */
+export function isUnsettled({ inserted, deleted, present }: Row): boolean {
+  const mark = present ? deleted : inserted;
+  return mark?.undo !== undefined && isClaude(mark.by) && !mark.settled;
 }
 
 /**

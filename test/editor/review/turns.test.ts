@@ -116,12 +116,33 @@ onEachNeovim((session) => {
     await eventually("written", () => lua<boolean>("return not vim.bo.modified"));
     await nvim().command("silent undo | silent write");
     expect(world.read(names()[0] as string)).toBe(CLAUDE);
+    await eventually("all of it waits", async () => expect(await waiting()).toBe(HUNKS * FILES));
+    await lua("_G.said = {}");
+    await nvim().command("Claude back");
+    // Of the tests before this one there may be a decision that is there to take back.
+    await eventually("the message", async () => expect(await said()).toHaveLength(1));
+    expect(world.read(names()[0] as string)).toBe(CLAUDE);
+  });
+
+  test("what was deleted by Claude, brought back, and deleted by the user is the user's own", async () => {
+    const name = names()[0] as string;
+    world.write(name, OLD);
+    world.claude({ [name]: OLD.replace(/.*line 5".*\n/, "") });
+    await nvim().command(`edit! ${name} | 5`);
+    await nvim().command("Claude undo");
+    await eventually("brought back", () => expect(world.read(name)).toBe(OLD));
+    await eventually("one file waits", async () => expect(await waiting()).toBe(HUNKS));
+    await nvim().command("5delete | silent write");
+    const text = world.read(name);
+    expect(text).not.toContain('"line 5"');
+    await lua("_G.said = {}");
     await nvim().command("Claude back");
     await eventually("the message", async () =>
       (await said()).join().includes("nothing is left to take back"),
     );
     expect((await said()).join()).not.toContain("waits for a review again");
-    expect(world.read(names()[0] as string)).toBe(CLAUDE);
+    expect(await waiting()).toBe(HUNKS);
+    expect(world.read(name)).toBe(text);
   });
 
   describe("keys that are typed at once", () => {

@@ -1,5 +1,7 @@
 import { expect } from "bun:test";
+import { $ } from "bun";
 import fc from "fast-check";
+import type { Edit } from "../../../src/review/decide/apply";
 import type { ShownDecision, ShownFile } from "../../../src/review/shown";
 import { World } from "./world";
 
@@ -12,17 +14,19 @@ const Step = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      do: fc.constantFrom("keep" as const, "undo" as const),
+      do: fc.constantFrom("keep" as const, "undo" as const, "undo in a buffer" as const),
       hunk: fc.nat(4),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("back" as const), nth: fc.nat(2) }) },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constantFrom(...(["u", "done", "restart"] as const)) }),
+    arbitrary: fc.record({
+      do: fc.constantFrom(...(["u", "u", "done", "restart", "commit"] as const)),
+    }),
   },
 );
-type Step = typeof Step extends fc.Arbitrary<infer T> ? T : never;
+export type Step = typeof Step extends fc.Arbitrary<infer T> ? T : never;
 
 /** A line, all of which are unlike each other: whose it is, and what was decided about it. */
 interface Line {
@@ -33,7 +37,7 @@ interface Line {
   /** The decision that undid its insertion, or its deletion. */
   undone?: string | undefined;
   /** Claude deleted it, and the decision that kept that. */
-  deleted?: { kept?: string; undone?: string; settled?: boolean } | undefined;
+  deleted?: { kept?: string; undone?: string } | undefined;
 }
 
 /** Decisions about one file, and a model of whose each line is, which knows nothing of rows and steps. */
@@ -41,13 +45,35 @@ class Decisions {
   readonly #lines = new Map<string, Line>();
   /** Those that can be taken back. */
   #made: string[] = [];
-  /** The text before the last undo, and after it: what `u` brings back. */
-  #undoable: { before: string; after: string } | undefined;
+  /** The texts before the undos in a buffer, and after them: what `u` brings back. */
+  #undoable: { before: string; after: string; decision: string }[] = [];
   #count = 0;
+  #committed: string | undefined;
 
   constructor(readonly world: World) {
     world.write("a", "s1\ns2\ns3\ns4\ns5\ns6\n");
     this.#took("user");
+  }
+
+  async #git(...args: string[]): Promise<string> {
+    const who = ["-c", "user.name=n", "-c", "user.email=e@e"];
+    const env = { ...process.env, HOME: this.world.root, GIT_CONFIG_NOSYSTEM: "1" };
+    return await $`git -C ${this.world.root} ${who} ${args}`.env(env).quiet().text();
+  }
+
+  /** In a repository the first text is committed, as the prompt's hook sees. */
+  async inRepository(): Promise<void> {
+    await this.#git("init", "-q");
+    await this.#commit();
+    const head = (await this.#git("rev-parse", "HEAD")).trim();
+    this.world.record({ type: "prompt", session: "A", prompt: "p", text: "go", head });
+    this.world.stop();
+  }
+
+  async #commit(): Promise<void> {
+    await this.#git("add", "a");
+    await this.#git("commit", "-q", "-m", "by the user");
+    this.#committed = this.world.read("a");
   }
 
   get #rows(): string[] {
@@ -61,30 +87,49 @@ class Decisions {
         return this.#edit(step);
       case "keep":
       case "undo":
+      case "undo in a buffer":
         return await this.#decide(step.do, step.hunk);
       case "back":
         return await this.#back(this.#made.at(-1 - step.nth));
       case "done":
         await this.world.service.answer("done", {});
         return await this.#learnKept();
+      case "commit":
+        return await this.#commitAll();
       case "restart":
         this.world.service = this.world.another();
         return;
       case "u":
-        if (this.world.read("a") !== this.#undoable?.after) return;
-        this.world.write("a", this.#undoable?.before);
-        this.#undoable = undefined;
-        return this.#took("u");
+        return await this.#takeUndoBack();
     }
+  }
+
+  async #takeUndoBack(): Promise<void> {
+    const { before, after, decision } = this.#undoable.pop() ?? {};
+    if (decision === undefined || this.world.read("a") !== after) return;
+    if (!this.#made.includes(decision)) return;
+    await this.world.back({ decision, path: this.world.path("a") });
+    this.#isBack(decision);
+    this.world.write("a", before);
+    this.#took("user");
+  }
+
+  async #commitAll(): Promise<void> {
+    await this.world.service.summary();
+    if (this.world.read("a") === this.#committed) return;
+    const waits = (await this.world.file("a")) !== undefined;
+    // Times are in whole milliseconds: nothing is a call's doing so long after it.
+    await Bun.sleep(5);
+    await this.#commit();
+    await this.world.service.summary();
+    if (waits) this.#kept(`commit ${this.#count++}`);
   }
 
   #edit({ do: by, at, deletes, inserts }: Extract<Step, { at: number }>): void {
     const rows = this.#rows;
     const place = Math.min(at, rows.length);
     const added = Array.from({ length: inserts }, (_, i) => `${by}${this.#count++}.${i}`);
-    const gone = rows.splice(place, deletes, ...added);
-    // Nobody has seen whether the user had brought it back before.
-    if (by === "user" && gone.some((name) => this.#lines.get(name)?.undone)) return;
+    rows.splice(place, deletes, ...added);
     // The file itself stays: no decision is about it.
     if (rows.length === 0) return;
     const text = rows.map((row) => `${row}\n`).join("");
@@ -95,17 +140,12 @@ class Decisions {
   }
 
   /** Somebody made the present text of the one before. */
-  #took(by: "user" | "Claude" | "u"): void {
+  #took(by: "user" | "Claude"): void {
     const now = new Set(this.#rows);
-    // Before: what was brought back is for good once Claude has changed the file again.
-    if (by === "Claude") this.#settle();
     for (const [name, line] of this.#lines) {
       if (line.there && !now.has(name)) {
-        Object.assign(line, { there: false, undone: undefined });
-        const repeats =
-          by !== "Claude" && line.deleted && !line.deleted.kept && !line.deleted.settled;
-        if (by === "Claude") line.deleted = {};
-        else if (!repeats) line.deleted = undefined;
+        line.there = false;
+        line.deleted = by === "Claude" ? {} : undefined;
       } else if (!line.there && now.has(name)) line.there = true;
     }
     for (const name of now) {
@@ -114,25 +154,34 @@ class Decisions {
     }
   }
 
-  #settle(): void {
-    this.#undoable = undefined;
-    for (const { there, deleted } of this.#lines.values())
-      if (there && deleted) deleted.settled = true;
-  }
-
-  async #decide(what: "keep" | "undo", hunk: number): Promise<void> {
+  async #decide(how: "keep" | "undo" | "undo in a buffer", hunk: number): Promise<void> {
     const file = (await this.world.file("a")) as ShownFile | undefined;
     const chosen = file?.hunks[hunk % file.hunks.length];
     if (!chosen || file?.kind !== "changed") return;
     const before = this.world.read("a") as string;
     const path = this.world.path("a");
-    const files = [{ path, hunks: [chosen.id] }];
+    const what = how === "keep" ? "keep" : "undo";
+    const text = how === "undo in a buffer" && Buffer.from(before).toString("base64");
+    const files = [{ path, hunks: [chosen.id], ...(text && { text }) }];
     const request = { while_working: "now", keep_both: true };
     const made = await this.world[what](files, request);
+    if (text) await this.#write(before, made);
     const shown = chosen as unknown as { old_lines: Uint8Array[]; new_lines: Uint8Array[] };
     const names = (rows: Uint8Array[]) => rows.map((row) => Buffer.from(row).toString("latin1"));
     this.#mark(made, what, names(shown.new_lines), names(shown.old_lines));
-    if (what === "undo") this.#undoable = { before, after: this.world.read("a") as string };
+    const after = this.world.read("a") as string;
+    if (text && made.decision) this.#undoable.push({ before, after, decision: made.decision });
+  }
+
+  /** What Neovim does with an undo in a buffer without other changes. */
+  async #write(before: string, { files }: ShownDecision): Promise<void> {
+    const rows = before.split("\n");
+    const { edits = [] } = (files[0] ?? {}) as { edits?: readonly Edit[] };
+    for (const { first, count, lines } of edits) {
+      rows.splice(first - 1, count, ...lines.map((line) => Buffer.from(line).toString()));
+    }
+    this.world.write("a", rows.join("\n"));
+    await this.world.service.answer("written", { path: this.world.path("a") });
   }
 
   #mark({ decision }: ShownDecision, what: "keep" | "undo", now: string[], old: string[]): void {
@@ -157,6 +206,10 @@ class Decisions {
     const decision = last?.decision;
     if (decision === undefined || this.#made.includes(decision)) return;
     this.#made.push(decision);
+    this.#kept(decision);
+  }
+
+  #kept(decision: string): void {
     for (const line of this.#lines.values()) {
       // Also of what is gone: that it was inserted waits no more.
       if (line.isClaudes && !line.kept && (line.there || line.undone === undefined)) {
@@ -170,6 +223,10 @@ class Decisions {
   async #back(decision: string | undefined): Promise<void> {
     if (decision === undefined) return;
     await this.world.back({ decision });
+    this.#isBack(decision);
+  }
+
+  #isBack(decision: string): void {
     this.#made = this.#made.filter((one) => one !== decision);
     for (const line of this.#lines.values()) {
       if (line.kept === decision) line.kept = undefined;
@@ -201,6 +258,7 @@ export function decided(maxLength: number) {
   return fc.asyncProperty(fc.array(Step, { maxLength, size: "max" }), async (steps) => {
     using world = new World();
     const decisions = new Decisions(world);
+    if (steps.some((step) => step.do === "commit")) await decisions.inRepository();
     for (const step of steps) {
       await decisions.take(step);
       decisions.check();

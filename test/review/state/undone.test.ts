@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
-import { decided } from "./decisions";
+import { decided, type Step } from "./decisions";
 import { World } from "./world";
 
 const TEXT = "1\n2\n3\n4\n5\n6\n";
@@ -18,12 +18,18 @@ afterEach(() => world[Symbol.dispose]());
 const file = () => ({ path: world.path("a") });
 const undoAll = () => world.undo([file()], { keep_both: true });
 
+/** The user takes an undo back by Neovim's own, and writes the buffer. */
+async function u(decision: string | undefined, text: string): Promise<void> {
+  await world.back({ decision, path: world.path("a") });
+  world.write("a", text);
+}
+
 /** What the user has undone, and what then becomes of these lines. */
 describe("a line of Claude's that the user has undone", () => {
   test("is Claude's again by `u`, and once it is kept a later deletion of Claude's can be undone", async () => {
     world.claude({ a: WITH });
-    await undoAll();
-    world.write("a", WITH);
+    const { decision } = await undoAll();
+    await u(decision, WITH);
     expect(await world.summary()).toEqual(["a changed 0>1@4"]);
     await world.keep([file()]);
     expect(await world.summary()).toEqual([]);
@@ -33,18 +39,37 @@ describe("a line of Claude's that the user has undone", () => {
     expect(world.read("a")).toBe(WITH);
   });
 
-  test("stays, brought back by `u` and kept, when the undo is taken back", async () => {
+  test("stays, brought back by `u` and kept: nothing is left to take back of the undo", async () => {
     world.claude({ a: WITH });
     const { decision } = await undoAll();
-    world.write("a", WITH);
+    await u(decision, WITH);
     await world.keep([file()]);
-    const back = await world.back({ decision });
-    expect(back.files).toMatchObject([{ same: true }]);
+    await expect(world.back({ decision })).rejects.toThrow("no decision to take back");
     expect(world.read("a")).toBe(WITH);
     expect(await world.summary()).toEqual([]);
   });
 
-  test("is the user's own if they write the same later", async () => {
+  test("is the user's own if they write the same, in another buffer, too", async () => {
+    world.claude({ a: WITH });
+    await undoAll();
+    world.write("a", WITH);
+    expect(await world.summary()).toEqual([]);
+    await undoAll();
+    expect(world.read("a")).toBe(WITH);
+  });
+
+  test("is Claude's while the undo is in a buffer alone, and the user's own once that is written", async () => {
+    world.claude({ a: WITH });
+    const text = Buffer.from(`0\n${WITH}`).toString("base64");
+    await world.undo([{ ...file(), text }]);
+    expect(await world.summary()).toEqual(["a changed 0>1@4"]);
+    world.write("a", `0\n${TEXT}`);
+    await world.service.answer("written", file());
+    world.write("a", `0\n${WITH}`);
+    expect(await world.summary()).toEqual([]);
+  });
+
+  test("is the user's own if they write the same once Claude has changed the file again", async () => {
     world.claude({ a: WITH });
     await undoAll();
     world.claude({ a: `${TEXT}more\n` });
@@ -80,11 +105,25 @@ describe("a line that Claude deleted, and the user has brought back", () => {
     expect(world.read("a")).toBe(WITHOUT);
   });
 
-  test("is deleted by Claude again by `u`", async () => {
+  test("is deleted by the user, who deletes it before Claude changes the file again", async () => {
     world.claude({ a: WITHOUT });
     await undoAll();
+    world.service = world.another();
     world.write("a", WITHOUT);
+    expect(await world.summary()).toEqual([]);
+    await undoAll();
+    expect(world.read("a")).toBe(WITHOUT);
+  });
+
+  test("is deleted by Claude again by `u`, in that file alone", async () => {
+    world.write("b", TEXT);
+    world.claude({ a: WITHOUT, b: WITHOUT });
+    const { decision } = await world.undo([file(), { path: world.path("b") }]);
+    await u(decision, WITHOUT);
     expect(await world.summary()).toEqual(["a changed 1>0@2"]);
+    await world.back({ decision });
+    expect(await world.summary()).toEqual(["a changed 1>0@2", "b changed 1>0@2"]);
+    expect(world.read("b")).toBe(WITHOUT);
   });
 });
 
@@ -99,10 +138,25 @@ test("a change that is made again after the user threw it away has none of the u
   expect(await mixed()).toBe(true);
 });
 
+/** What long runs have found. */
+const FOUND: [Step[]][] = [
+  // A commit that was made before a decision is taken back is no decision of its own.
+  [
+    [
+      { do: "Claude", at: 0, deletes: 0, inserts: 1 },
+      { do: "done" },
+      { do: "commit" },
+      { do: "back", nth: 0 },
+      { do: "restart" },
+      { do: "commit" },
+    ],
+  ],
+];
+
 test(
-  "keep, undo, back, `u`, edits and restarts: undoing all then gives exactly the user's text",
+  "keep, undo, back, `u`, edits, commits and restarts: undoing all then gives exactly the user's text",
   async () => {
-    await fc.assert(decided(15), { numRuns: tries(25) });
+    await fc.assert(decided(15), { numRuns: tries(25) + FOUND.length, examples: FOUND });
   },
   FUZZ_TIMEOUT_MS,
 );

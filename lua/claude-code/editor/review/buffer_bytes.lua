@@ -5,6 +5,7 @@ local channel = require("claude-code.server.channel")
 local file_change = require("claude-code.editor.documents.file_change")
 local file_lines = require("claude-code.editor.documents.lines")
 local reload = require("claude-code.editor.documents.reload")
+local undone = require("claude-code.editor.review.undone")
 
 local BOM = "\239\187\191"
 
@@ -42,6 +43,7 @@ end
 ---@param buf integer loaded
 ---@return claude-code.ReviewText?
 function M.of(buf)
+  undone.report(buf)
   local is_mac = vim.bo[buf].fileformat == "mac"
   if is_mac or reload.is_stale(buf) or has_other_line_ends(buf) then
     return nil

@@ -10,6 +10,7 @@ local patch = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local text = require("claude-code.editor.review.buffer_bytes")
+local undone = require("claude-code.editor.review.undone")
 local windows = require("claude-code.editor.windows")
 
 local TOPIC = "review"
@@ -97,9 +98,10 @@ end
 ---@param buf integer loaded
 ---@param edits claude-code.ReviewEdit[] from the last to the first
 ---@param eol boolean whether the last line then has a line end
+---@param decision? string
 ---@return string? problem a sentence for the user; then the buffer is as it was
 ---@return boolean? written
-local function apply(buf, edits, eol)
+local function apply(buf, edits, eol, decision)
   local old, tick = lines_of(buf), api.nvim_buf_get_changedtick(buf)
   local new = edited(buf, old, edits)
   local was_clean = not vim.bo[buf].modified
@@ -116,6 +118,9 @@ local function apply(buf, edits, eol)
   end
   local whole = #old > 0 and old or { "" }
   patch.apply(buf, file_change.between(whole, #new > 0 and new or { "" }, eol))
+  if decision and #edits > 0 then
+    undone.add(buf, decision)
+  end
   vim.bo[buf].endofline = eol
   if not eol then
     vim.bo[buf].fixendofline = false
@@ -124,9 +129,10 @@ local function apply(buf, edits, eol)
 end
 
 ---@param file claude-code.DecidedFile
+---@param decision? string
 ---@return string? problem a sentence that names the file
 ---@return boolean? unsaved the change is in the buffer only
-local function carry_out(file)
+local function carry_out(file, decision)
   local buf = path.loaded_buffer(file.path)
   if file.problem or not buf then
     return file.problem
@@ -140,7 +146,7 @@ local function carry_out(file)
     -- The executable has written it.
     return not vim.bo[buf].modified and reload.check(buf) or nil
   end
-  local problem, written = apply(buf, file.edits, file.eol ~= false)
+  local problem, written = apply(buf, file.edits, file.eol ~= false, decision)
   if problem then
     return ("%s: %s"):format(path.title(file.path), problem)
   end
@@ -164,7 +170,7 @@ end
 function M.run(decision)
   local unsaved, staged, is_done = {}, {}, #decision.files == 0
   for _, file in ipairs(decision.files) do
-    local problem, is_unsaved = carry_out(file)
+    local problem, is_unsaved = carry_out(file, decision.decision)
     is_done = is_done or not problem
     if problem then
       notify.warn(problem, TOPIC)

@@ -2,7 +2,9 @@
 --- changes, which the buffer has taken over or not, can be set apart from what the user saves by it.
 local uv = vim.uv
 local client = require("claude-code.editor.review.client")
+local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
+local undone = require("claude-code.editor.review.undone")
 
 ---Larger files are not read: the user waits for it.
 local MOST_BYTES = 2 * 1024 * 1024
@@ -34,6 +36,7 @@ function M.after_write(name)
   local seconds, microseconds = uv.gettimeofday()
   writes[name] = { at = seconds * 1000 + microseconds / 1000 }
   local params = { path = name, over = bytes and vim.base64.encode(bytes) or nil }
+  undone.report(path.loaded_buffer(name))
   client.request("written", params, function() end)
 end
 
