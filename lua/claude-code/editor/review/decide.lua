@@ -196,7 +196,10 @@ end
 ---@param decision claude-code.Decision
 ---@param callback fun(is_done: boolean)
 local function carry_out(decision, callback)
-  local ok, is_done = attempt(outcome.run, decision)
+  local ok, is_done
+  turns.carry(function()
+    ok, is_done = attempt(outcome.run, decision)
+  end)
   if not ok or is_done or not decision.decision then
     return callback(is_done == true)
   end

@@ -3,6 +3,7 @@ local api, fn = vim.api, vim.fn
 local entries = require("claude-code.editor.review.entries")
 local listing = require("claude-code.editor.review.listing")
 local saved_layout = require("claude-code.editor.windows.layout")
+local turns = require("claude-code.editor.review.turns")
 local windows = require("claude-code.editor.windows")
 
 ---Rows of the window.
@@ -121,7 +122,9 @@ function M.fill(scope)
   if (get("nr") or 0) == 0 then
     set(" ", { items = items, title = title })
   elseif not is_same then
-    fill_again(items, title)
+    turns.carry(function()
+      fill_again(items, title)
+    end)
   end
   return count
 end

@@ -8,7 +8,6 @@ local M = {}
 ---@field win integer
 ---@field buf integer
 ---@field row integer
----@field tick integer
 
 ---@class claude-code.ReviewJob
 ---@field place claude-code.ReviewPlace
@@ -20,8 +19,7 @@ local jobs = {} ---@type claude-code.ReviewJob[] the first one runs
 ---@return claude-code.ReviewPlace
 function M.here()
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
-  local row = api.nvim_win_get_cursor(win)[1]
-  return { win = win, buf = buf, row = row, tick = api.nvim_buf_get_changedtick(buf) }
+  return { win = win, buf = buf, row = api.nvim_win_get_cursor(win)[1] }
 end
 
 ---@param place claude-code.ReviewPlace
@@ -32,14 +30,14 @@ function M.is_here(place)
   return api.nvim_get_current_win() == place.win and is_same
 end
 
----Is what the user asks for now about what the last job leads on to? Its edits may have moved the cursor already.
+---Is what the user asks for now about what the last job leads on to? It is, unless the user has moved the cursor.
 ---@return boolean
 function M.follows()
   local last, now = jobs[#jobs], M.here()
   if not last or not M.is_here(last.place) then
     return false
   end
-  return last.place.row == now.row or last.place.tick ~= now.tick or last.place.buf ~= now.buf
+  return last.place.row == now.row or last.place.buf ~= now.buf
 end
 
 local function start()
@@ -74,7 +72,7 @@ function M.add(run, follows)
   end
 end
 
----Moves the cursor for a job. Jobs that were asked for where it stood go with it.
+---Moves the cursor for a job, or edits the text around it. Jobs that were asked for where it stood go with it.
 ---@param move fun()
 function M.carry(move)
   local from = M.here()
