@@ -105,7 +105,9 @@ export function longFile(world: World): void {
   world.write(LONG, lines.join(""));
   const every = LONG_ROWS / LONG_HUNKS;
   for (let i = 0; i < LONG_HUNKS; i++) lines[Math.floor(i * every)] = `Claude's ${i}\nand more\n`;
+  world.prompt();
   world.claude({ [LONG]: lines.join("") });
+  world.stop();
 }
 
 function rows(name: string, count: number): string[] {

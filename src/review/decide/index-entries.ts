@@ -1,4 +1,6 @@
-import { headCommit } from "../../lib/git-folder";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { gitFolder, headCommit } from "../../lib/git-folder";
 import { command, Git, type GitWork } from "../git/run";
 import { committedPart, textOf } from "../state/commits";
 import type { Entry } from "../state/entry";
@@ -9,6 +11,8 @@ import { type Lines, sameLines } from "../weave/lines";
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 /** git is started some times for each. */
 const MOST_FILES = 200;
+/** So much may the clocks of the hooks and of the file system differ. */
+const CLOCKS_MS = 5_000;
 /** As long as the names of blobs are here. */
 const noEntry = (other: string) => `0 ${"0".repeat(other.length - other.indexOf(" ") - 1)}`;
 
@@ -17,7 +21,7 @@ export type IndexChange = readonly [before: string, after: string];
 
 /** What is to be undone in one file. */
 interface Undoing {
-  entry: Pick<Entry, "file" | "kind">;
+  entry: Pick<Entry, "file" | "kind" | "owners">;
   view: View;
   target: Lines;
   mode: number | undefined;
@@ -39,10 +43,20 @@ export async function plannedIndex(
   project: ReviewedProject,
   undoings: readonly Undoing[],
 ): Promise<IndexPlan> {
-  const git = Git.in(project.root);
+  const git = mayHold(project.root, undoings) ? Git.in(project.root) : undefined;
   const head = headCommit(project.root) ?? EMPTY_TREE;
   if (!git) return { changes: new Map(), left: new Set() };
   return await git.run(plan(project, undoings, head));
+}
+
+/** git takes its time: it is asked only if the index was written after the first of these calls began. */
+function mayHold(root: string, undoings: readonly Undoing[]): boolean {
+  const folder = gitFolder(root);
+  if (folder === undefined) return false;
+  const index = statSync(join(folder, "index"), { throwIfNoEntry: false });
+  const owners = undoings.flatMap(({ entry }) => entry.owners);
+  const first = Math.min(...owners.map(({ since = 0 }) => since));
+  return index !== undefined && index.mtimeMs > first - CLOCKS_MS;
 }
 
 function* plan(

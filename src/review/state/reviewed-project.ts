@@ -168,7 +168,8 @@ export class ReviewedProject {
 
   /** Keeps what a file below the root holds on disk. */
   onDisk(relativePath: string): Content | undefined {
-    const disk = readOnDisk(this.root, relativePath);
+    const file = this.files.get(relativePath);
+    const disk = file ? this.#onDisk(file).disk : readOnDisk(this.root, relativePath);
     if (!("lines" in disk)) return undefined;
     ensureReviewFolder(this.root);
     return this.contents.put(disk.lines);
@@ -246,10 +247,12 @@ export class ReviewedProject {
 
   #change(record: RecordOf<"change">): void {
     const { id, session, prompt, agent, tool, command, at, source } = record;
-    const change: Change = { id, session, prompt, agent, tool, command, at };
     if (record.incomplete !== undefined) this.incomplete.push(record.incomplete);
     this.edits = this.edits.slice(-MOST_EDITS);
     const since = record.began ?? this.sessions.since(session, record.use);
+    // What is found later may have been changed in a turn before.
+    const known = source === "trees" ? undefined : since;
+    const change: Change = { id, session, prompt, agent, tool, command, at, since: known };
     for (const file of record.files) {
       this.#file(file.path).changed(change, file, source, since);
       if (source === "tool") this.edits.push({ change, path: file.path, after: file.after });

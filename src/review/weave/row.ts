@@ -9,6 +9,8 @@ export interface Change {
   command?: string | undefined;
   /** ms since the epoch. */
   at: number;
+  /** When the call began, or its turn. Undefined if nobody knows. */
+  since?: number | undefined;
 }
 
 /** "original": it was there when the file was first recorded. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "bun";
 import { World } from "./world";
@@ -67,6 +67,16 @@ test.each([
   // What is staged again is not the user's decision.
   await look();
   expect(await world.summary()).not.toEqual([]);
+});
+
+test("an index that was last written long before Claude's turn is not looked at", async () => {
+  world.prompt();
+  await claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  const before = Date.now() / 1000 - 60;
+  utimesSync(join(world.root, ".git", "index"), before, before);
+  await undoAll();
+  expect(world.read("a")).toBe(TEXT);
+  expect(await status()).toBe("MM a\n");
 });
 
 test("a binary file, and permissions", async () => {
