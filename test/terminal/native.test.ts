@@ -595,6 +595,38 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     expect(readFileSync(path, "utf8")).toBe("unsaved\n");
   });
 
+  test.each([
+    ["<Cmd>qa<CR>", "E162"],
+    ["<Cmd>wqa<CR>", "E676"],
+    ["ZZ", "E162"],
+    ["<Cmd>qa!<CR>", ""],
+    ["ZQ", ""],
+  ])("while Claude works: to %s Neovim says %s", async (keys, refusal) => {
+    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+    await neovim.command("silent edit a.txt");
+    await neovim.lua(`vim.keymap.set("n", "<F2>", ...)`, keys);
+    await neovim.command("Claude");
+    await shows(neovim, "up");
+    await neovim.lua(
+      `require("port").session_rows.report({ n = 1 }, "hook", { state = "working" })`,
+    );
+    await neovim.command("Claude");
+    await waitForMode(neovim, "n");
+    const before = await windows(neovim);
+    // ZZ is a command of its own, and what a mapping types is none.
+    neovim.request("nvim_input", [keys.startsWith("Z") ? keys : "<F2>"]).catch(() => {});
+    if (refusal === "") return eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+    await eventually("its refusal", async () => {
+      await neovim.type("<CR>");
+      expect(await neovim.command("messages")).toContain(refusal);
+    });
+    expect(await windows(neovim)).toEqual(before);
+    expect(await neovim.lua("return vim.fn.bufname()")).toBe("a.txt");
+    expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(true);
+    // Nothing is left of it.
+    expect(await neovim.command("ls!")).not.toContain("Claude is working");
+  });
+
   test("by :qa! without one", async () => {
     await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
     await neovim.command("Claude");

@@ -1,12 +1,10 @@
---- The user types a command that ends Neovim while Claude works, asks something, or waits for the answer to a
---- proposal: one question, unless the command has a !.
+--- The user ends Neovim while Claude works, asks something, or waits for the answer to a proposal: one question,
+--- unless the command has a !. Only what is typed can be stopped before it is executed. To `<Cmd>qa<CR>`, `ZZ` or a
+--- client's request Neovim says that a buffer is modified (E162), and its name is the reason.
 local api = vim.api
 local label = require("claude-code.sessions.label")
 
-local M = {
-  --- Does the command that is being executed write all files first?
-  writes_all = false,
-}
+local M = {}
 
 local ENDING = { qall = true, quitall = true, wqall = true, xall = true }
 local ENDING_LAST = { exit = true, quit = true, wq = true, xit = true }
@@ -49,6 +47,10 @@ end
 ---@type string?
 local agreed
 
+--- The name of the typed command that is being executed, and may end Neovim.
+---@type string?
+local allowed
+
 ---@param line string
 ---@param reason string
 local function ask(line, reason)
@@ -72,21 +74,53 @@ local function check()
     vim.schedule(function()
       ask(line, reason)
     end)
-  elseif command and WRITING[command.cmd] then
-    M.writes_all = true
+  elseif command then
+    allowed = command.cmd
     vim.schedule(function()
-      M.writes_all = false
+      allowed = nil
     end)
   end
 end
 
+---@return boolean does the command that is being executed write all files first?
+function M.writes_all()
+  return allowed ~= nil and WRITING[allowed] or false
+end
+
+--- A window that nobody sees, of a modified buffer; until Neovim has refused to end.
+---@type integer?
+local refusal
+
+--- Neovim is about to end, nobody knows whether with a !: then it ends in spite of this.
+---@return boolean refused
+function M.refuse()
+  local reason = not (allowed or refusal) and find_reason()
+  if reason then
+    local origin = { win = api.nvim_get_current_win(), terminal = false }
+    local previous, buf = vim.fn.win_getid(vim.fn.winnr("#")), api.nvim_create_buf(false, true)
+    api.nvim_buf_set_name(buf, "claude-code://" .. reason)
+    vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].modified = "acwrite", "wipe", true
+    -- Without a window Neovim would show the buffer in the user's.
+    local config = { relative = "editor", row = 0, col = 0, width = 1, height = 1, hide = true }
+    refusal = api.nvim_open_win(buf, false, config)
+    vim.schedule(function()
+      pcall(api.nvim_win_close, refusal, true)
+      require("claude-code.editor.windows.focus").give_back(origin, previous)
+      refusal = nil
+    end)
+  end
+  return refusal ~= nil
+end
+
 --- Follows the command lines from the first call on.
 function M.watch()
-  require("claude-code.lib.autocommands").new("sessions.leaving"):on("CmdlineLeave", function()
+  local events = require("claude-code.lib.autocommands").new("sessions.leaving")
+  events:on("CmdlineLeave", function()
     if not vim.v.event.abort then
       check()
     end
   end, { pattern = ":" })
+  events:on("ExitPre", M.refuse)
 end
 
 return M

@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../../support/eventually";
 import { BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
@@ -91,6 +92,28 @@ for (const version of BOTH_NEOVIMS) {
       await a.nvim.lua("vim.ui.select = function(items, _, callback) callback(items[1], 1) end");
       a.nvim.request("nvim_input", [`:${command}<CR>`]).catch(() => {});
       expect((await a.outcome(id)).outcome).toBe("rejected");
+    });
+
+    test("a mapping to <Cmd>qa<CR>: Neovim refuses, and the diff stays as it is", async () => {
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const id = await a.propose(a.main, NEW);
+      await a.nvim.command("nnoremap <F2> <Cmd>qa<CR>");
+      await eventually("its bar", async () =>
+        expect(JSON.stringify(await a.picture())).toContain("hunk 1/2"),
+      );
+      const before = await a.picture();
+      await a.nvim.type("<F2>");
+      await eventually("its refusal", async () => {
+        await a.nvim.type("<Esc>");
+        expect(await a.nvim.command("messages")).toContain(
+          "a proposed change waits for your answer",
+        );
+      });
+      await eventually("all as before", async () => expect(await a.picture()).toEqual(before));
+      expect(a.ended).toEqual([]);
+      await a.nvim.type("<CR>");
+      expect((await a.outcome(id)).outcome).toBe("accepted");
+      await a.nvim.command("nunmap <F2>");
     });
 
     test("an edited proposal comes back as lines, an unedited one without", async () => {

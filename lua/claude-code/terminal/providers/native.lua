@@ -36,61 +36,6 @@ local function discard(buf, n)
 end
 
 ---@param buf integer
----@return boolean will `:wqall` write it?
-local function can_be_written(buf)
-  local name = api.nvim_buf_get_name(buf)
-  return name ~= ""
-    and vim.bo[buf].buftype == ""
-    and not vim.bo[buf].readonly
-    and (vim.fn.filewritable(name) == 1 or not vim.uv.fs_lstat(name))
-end
-
---- Would anything but our terminals keep Neovim from ending?
-local function is_exit_doubtful()
-  local writes_all = require("claude-code.sessions.leaving").writes_all
-  return vim.iter(api.nvim_list_bufs()):any(function(buf)
-    if buffer.is_known(buf) then
-      return false
-    elseif vim.bo[buf].buftype == "terminal" then
-      return buffer.runs(buf)
-    end
-    return vim.bo[buf].modified
-      and vim.tbl_contains({ "", "acwrite" }, vim.bo[buf].buftype)
-      and not (writes_all and can_be_written(buf))
-  end)
-end
-
---- Neovim refuses to end while a terminal's command runs. Claude is no reason to stay; but it stays
---- where Neovim will be kept by something else.
----@param group integer
-local function end_with_neovim(group)
-  api.nvim_clear_autocmds({ group = group, event = "ExitPre" })
-  api.nvim_create_autocmd("ExitPre", {
-    group = group,
-    callback = function()
-      if is_exit_doubtful() then
-        return
-      end
-      for _, terminal in ipairs(buffer.open()) do
-        -- Neovim stays if the window goes in which `:qa` was typed.
-        local empty = window.replace_buffer(terminal.buf)
-        terminal:close()
-        -- Session plugins write their file later. With the name these windows close when it is loaded;
-        -- without one the session would show an empty buffer there.
-        vim.bo[empty].buftype, vim.bo[empty].swapfile = "", false
-        buffer.name(empty, terminal.n)
-        vim.schedule(function()
-          -- Something else has kept Neovim.
-          if vim.v.exiting == vim.NIL and api.nvim_buf_is_valid(empty) then
-            discard(empty)
-          end
-        end)
-      end
-    end,
-  })
-end
-
----@param buf integer
 ---@return boolean does it show what a CLI has left that ended by itself?
 local function has_ended(buf)
   return vim.b[buf].claude_code_terminal == true
@@ -148,7 +93,6 @@ function M.open(launch)
       return terminal:is_open()
     end
   )
-  end_with_neovim(group)
   terminal.mode:enter(before)
   return terminal
 end

@@ -33,10 +33,15 @@ function Terminal:on_close()
   end
 end
 
---- In the place of snacks.nvim's own handler, which would report that we end it as a failure.
+--- In the place of snacks.nvim's own handlers, which would report that we end it as a failure, and would close the
+--- window in which `:qa` is typed: Neovim would stay.
 ---@private
 ---@param launch claude-code.TerminalLaunch
 function Terminal:watch_exit(launch)
+  self.win.events = vim.tbl_filter(function(handler)
+    return handler.event ~= "ExitPre"
+  end, self.win.events)
+  vim.api.nvim_clear_autocmds({ group = self.win.augroup, event = "ExitPre" })
   self.win:on("TermClose", function()
     local is_typing = vim.api.nvim_get_mode().mode == "t"
     self:on_exit(launch, vim.v.event.status, is_typing, function()
