@@ -187,6 +187,39 @@ describe("what the CLI says of Bash", () => {
     expect(world.changes[0]).toMatchObject({ tool: "Bash", source: "bash", use: "use-1" });
   });
 
+  test.each(["by the CLI", "by a comparison"])(
+    "the user's files that git ignores no more are not the command's: %s",
+    async (how) => {
+      using world = new Recorded({ "a.txt": "one\n", ".gitignore": "*.log\nlocal/\n" });
+      world.write("x.log", "mine\n");
+      world.write("local/c.ini", "mine\n");
+      const long = Date.now() + 1_100;
+      await world.prompt();
+      await eventually("long before the command", () => Date.now() > long);
+      const created = (name: string) => ({
+        filePath: world.path(name),
+        hunks: [hunk(0, 0, 1, 1, "+mine")],
+        created: true,
+      });
+      const lines = [hunk(1, 2, 1, 1, "-*.log", "-local/", "+!*.log")];
+      const files = [
+        { filePath: world.path(".gitignore"), hunks: lines },
+        created("x.log"),
+        created("local/c.ini"),
+        { ...created("new.log"), hunks: [hunk(0, 0, 1, 1, "+new")] },
+      ];
+      const command = "echo '!*.log' > .gitignore; echo new > new.log";
+      const changedFiles = files.map(({ filePath }) => filePath);
+      if (how === "by the CLI") await world.bash(command, { files, moreFiles: 0, changedFiles });
+      else await world.failing(command);
+      await world.stop();
+      expect(world.files.toSorted()).toEqual([
+        '.gitignore: "*.log\\nlocal/\\n" > "!*.log\\n"',
+        'new.log: absent > "new\\n"',
+      ]);
+    },
+  );
+
   test("CRLF that the hunks show, and a file that nobody knew", async () => {
     using world = new Recorded({}, false);
     world.write("crlf.txt", "one\r\ntwo\nthree\r\n");
@@ -294,6 +327,62 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(expected === undefined ? [] : [expected]);
     const change = world.changes.find(({ source }) => source === "trees");
     if (expected) expect(change).toMatchObject({ session: "one", tool: "Bash", use: "use-1" });
+  });
+
+  test("a folder that is moved, and one that comes from outside of the project", async () => {
+    using world = new Recorded({ "src/a.txt": "one\n" });
+    const outside = join(world.home, "gen");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "k.txt"), "k\n");
+    await world.prompt();
+    await world.failing(`mv src lib; mv ${outside} .`);
+    await world.stop();
+    expect(world.files.toSorted()).toEqual([
+      'gen/k.txt: absent > "k\\n"',
+      'lib/a.txt: absent > "one\\n" (from src/a.txt)',
+      'src/a.txt: "one\\n" > absent (644 > 0)',
+    ]);
+  });
+
+  test("a file in the place of a folder: what the folder held comes back once its place is free", async () => {
+    using world = new Recorded({ "k.txt": "k\n" });
+    world.write("notes/n.txt", "the user's\n");
+    await world.prompt();
+    await world.failing("rm -r notes; echo hi > notes");
+    await world.stop();
+    const undo = async () => {
+      const { files } = (await world.answer("list", {})) as Listed;
+      const some = files.map(({ path }) => ({ path }));
+      await world.answer("undo", { files: some, while_working: "now" });
+      return files.map(({ path }) => path.slice(world.folder.length + 1));
+    };
+    expect(await undo()).toEqual(["notes", "notes/n.txt"]);
+    expect(await undo()).toEqual(["notes/n.txt"]);
+    expect(await Bun.file(world.path("notes/n.txt")).text()).toBe("the user's\n");
+  });
+
+  test.each(["rm l", "rm l; echo x > l"])("a symlink is not undone as a file: %s", async (how) => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    world.sh("ln -s a.txt l");
+    world.git("add -A", "commit -qm link");
+    await world.prompt();
+    await world.failing(how);
+    await world.stop();
+    const files = [{ path: world.path("l") }];
+    const undone = await world.answer("undo", { files, while_working: "now" });
+    expect(undone).toMatchObject({ files: [{ problem: expect.stringContaining("is a symlink") }] });
+  });
+
+  test("more files than are looked up at once", async () => {
+    const names = Array.from({ length: 600 }, (_, i) => `d/${i}.txt`);
+    using world = new Recorded(Object.fromEntries(names.map((name) => [name, "one\n"])));
+    await world.prompt();
+    await world.failing("sed -i s/one/two/ d/*.txt");
+    await world.stop();
+    expect(new Set(world.files.map((file) => file.replace(/^.*: /, "")))).toEqual(
+      new Set(['"one\\n" > "two\\n"']),
+    );
+    expect(world.files).toHaveLength(600);
   });
 
   test("a move, a directory and a commit in one command", async () => {

@@ -135,10 +135,11 @@ function plansFor(
   const rest = conflicts.length > 0 ? without(entry, what, inConflict) : what;
   const plans: Plan[] = [];
   for (const file of files) {
-    if (file.kind === "symlink") return "is a symlink: undo its change with git or by hand";
     const inBuffer = texts.get(file.file.path) !== undefined;
     const plan = planFor(file, file === entry ? rest : what, options.scope, inBuffer);
     if (!plan) return "cannot be undone here: its old content was not kept";
+    const isLink = file.file.symlink && plan.target.length > 0;
+    if (isLink) return "is a symlink: undo its change with git or by hand";
     plans.push(file === entry ? { ...plan, conflicts } : plan);
   }
   return plans;

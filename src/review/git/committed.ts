@@ -2,6 +2,7 @@ import type { GitWork } from "./run";
 
 export interface CommittedFile {
   mode: number;
+  symlink: boolean;
   /** As a checkout would write it. Undefined where a filter driver (LFS) would make it, or it is missing. */
   bytes: Uint8Array | undefined;
 }
@@ -28,16 +29,16 @@ export function* committedFiles(
       const [, mode, type, id, path] = /^(\d+) (\w+) (\w+)\t(.*)$/s.exec(line) ?? [];
       if (type !== "blob" || mode === undefined || id === undefined || path === undefined) continue;
       const bits = Number.parseInt(mode, 8);
-      const bytes = filtered?.has(path) === false ? yield* blob(id, path, bits) : undefined;
-      files.set(path, { mode: bits & 0o777, bytes });
+      const symlink = (bits & 0o170000) === SYMLINK;
+      const bytes = filtered?.has(path) === false ? yield* blob(id, path, symlink) : undefined;
+      files.set(path, { mode: bits & 0o777, symlink, bytes });
     }
   }
   return files;
 }
 
-function* blob(id: string, path: string, mode: number): GitWork<Uint8Array | undefined> {
-  const isLink = (mode & 0o170000) === SYMLINK;
-  const how = isLink ? ["blob", id] : ["--filters", `--path=${path}`, id];
+function* blob(id: string, path: string, symlink: boolean): GitWork<Uint8Array | undefined> {
+  const how = symlink ? ["blob", id] : ["--filters", `--path=${path}`, id];
   const { code, stdout } = yield { args: ["cat-file", ...how] };
   return code === 0 ? stdout : undefined;
 }

@@ -1,13 +1,17 @@
+import { basename } from "node:path";
 import { sameContent } from "../journal/blobs";
 import { pathBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";
 import { bashEditDiff, bytesBefore, changedByBash, type DiffFile, isLossy } from "./bash-edit-diff";
-import { type FileState, readState } from "./file-state";
+import { cameAt, type FileState, readState } from "./file-state";
 import type { KnownContents } from "./known";
 import type { RecordedProject } from "./recorded-project";
 import type { ToolCall } from "./tool-call";
 
 const SHARED = "Other commands ran at the same time: some of these changes may be theirs.";
+
+/** So much may the clocks of the hooks and of the file system differ. */
+const CLOCKS_MS = 1_000;
 
 /**
  * What a Bash command changed below the root, by the CLI's own account; what it leaves out the comparison
@@ -20,14 +24,20 @@ export function bashChanges(
   project: RecordedProject,
   known: KnownContents,
   { response, use }: ToolCall,
+  began: number | undefined,
 ) {
   const diff = bashEditDiff(response);
   if (!diff) return undefined;
   const hunks = new Map(diff.files.map((file) => [file.filePath, file]));
-  const files = changedByBash(response).map((path) =>
+  const paths = changedByBash(response);
+  const files = paths.map((path) =>
     fileChange(project, known, path, { diff: hunks.get(path), use }),
   );
-  const found = files.filter((file): file is FileChange => typeof file === "object");
+  // To the CLI a file is new that git does not ignore any more.
+  const since = paths.some((path) => basename(path) === ".gitignore") ? (began ?? 0) : 0;
+  const isNew = ({ path, before }: FileChange) =>
+    !("absent" in before) || cameAt(project.root, path) > since - CLOCKS_MS;
+  const found = files.filter((file) => typeof file === "object").filter(isNew);
   const unseen = diff.moreFiles + hunks.size - diff.changedFiles.length;
   return {
     files: withRenames(found),

@@ -10,6 +10,7 @@ import type { Content, FileChange, JournalRecord, NewRecord } from "../journal/r
 import { endInterrupted, Sessions } from "../state/sessions";
 import { type CallSpan, spanAt, spanBefore, spansOf } from "../state/spans";
 import { withRenames } from "./bash-changes";
+import { cameAt } from "./file-state";
 import { contentAfter } from "./known";
 import type { RecordedProject } from "./recorded-project";
 import {
@@ -24,7 +25,7 @@ import {
 import { callFields } from "./tool-call";
 
 /** Looking into a commit starts git for each file. */
-const MOST_COMMITTED = 500;
+const MOST_COMMITTED = 2_000;
 /** The hook of a call that changed a file so lately may not have recorded it yet. */
 const UNDECIDED_MS = 2_000;
 const UNKNOWN: SeenFile = { content: { withheld: "unknown" }, stamp: "", mode: 0 };
@@ -78,8 +79,10 @@ function recordUnexplained(
   let unknown = 0;
   if (spans.length === 0) return [];
   for (const { path, before, after } of differences(project, { spans, known, last, now })) {
-    const time = changedAt(project.root, path, after);
     const at = before.at ?? last.at;
+    const changed = changedAt(project.root, path, after);
+    const isMoved = "absent" in before.content && changed < at;
+    const time = isMoved ? cameAt(project.root, path) : changed;
     const span = spanOf(spans, after.content, { at, until: time });
     // A file may have been deleted since, by a call whose hook has yet to record that it began.
     const mayBeAnother = !span || time > span.to;
@@ -287,7 +290,8 @@ function inCommit(
     if (privacy.isPrivate(join(root, path))) {
       return { content: { withheld: "private" }, stamp: "committed", mode: file.mode };
     }
-    return file.bytes && { content: blobs.put(file.bytes), stamp: "", mode: file.mode };
+    const { bytes, mode, symlink } = file;
+    return bytes && { content: blobs.put(bytes), stamp: "", mode, symlink };
   };
 }
 

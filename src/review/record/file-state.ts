@@ -1,5 +1,5 @@
 import { lstatSync, type Stats } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { readRegular } from "../../lib/read-regular";
 import { hashOf, MOST_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
@@ -39,6 +39,15 @@ export function readState(
   if (stats.size > MOST_TEXT_BYTES) return unread(large(path, stats));
   const bytes = bytesAt(path, stats);
   return { content: blobs.put(bytes), symlink, stats, bytes };
+}
+
+/** When a file came to where it is: a folder that is moved takes it along. In ms since the epoch. */
+export function cameAt(root: string, relativePath: string): number {
+  let time = 0;
+  for (let path = relativePath; path !== "."; path = dirname(path)) {
+    time = Math.max(time, lstatSync(join(root, path), { throwIfNoEntry: false })?.ctimeMs ?? 0);
+  }
+  return time;
 }
 
 function large(path: string, stats: Stats): Content {

@@ -67,7 +67,7 @@ export class Recorder {
     if ((call.response as { backgroundTaskId?: unknown } | null)?.backgroundTaskId) return "enough";
     const isBash = call.tool === "Bash";
     const known = new KnownContents(this.project);
-    const changes = isBash ? bashChanges(this.project, known, call) : null;
+    const changes = isBash ? bashChanges(this.project, known, call, this.#began(call)) : null;
     recordRunning(this.project, known, call.use, foundBy(changes?.files ?? []));
     const incomplete = this.project.isRepository ? changes?.incomplete : WITHOUT_GIT;
     this.#append(call, "bash", changes?.files ?? [], incomplete);
@@ -107,11 +107,14 @@ export class Recorder {
     return "enough";
   }
 
+  #began({ durationMs }: ToolCall): number | undefined {
+    return durationMs === undefined ? undefined : this.#started - durationMs;
+  }
+
   /** The id is the call's: two installations of our hooks write the same record, which counts once. */
   #append(call: ToolCall, source: "tool" | "bash", files: FileChange[], incomplete?: string): void {
-    const { use, durationMs } = call;
+    const { use } = call;
     const id = use === undefined ? {} : { id: `${call.session}/${use}` };
-    const began = durationMs === undefined ? undefined : this.#started - durationMs;
     const head = this.project.head();
     const type = "change";
     this.project.append({
@@ -120,7 +123,7 @@ export class Recorder {
       ...callFields(call),
       source,
       files,
-      began,
+      began: this.#began(call),
       incomplete,
       head,
     });

@@ -120,7 +120,8 @@ export function snapshotFile(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOSPC") throw error;
-    // Removed between the look at it and the reading.
-    return code === "ENOENT" ? { content: { absent: true }, stamp: "", mode: 0 } : undefined;
+    // Removed between the look at it and the reading, or a file is there where its folder was.
+    const isGone = code === "ENOENT" || code === "ENOTDIR";
+    return isGone ? { content: { absent: true }, stamp: "", mode: 0 } : undefined;
   }
 }

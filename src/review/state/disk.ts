@@ -25,6 +25,7 @@ export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
   } catch (error) {
     // A folder on the way that may not be searched, a name that is too long.
     const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOTDIR") return { lines: [], mode: undefined, stamp: code };
     return { problem: `cannot be read (${code})`, stamp: `${code}` };
   }
 }
