@@ -12,12 +12,12 @@ local M = {}
 ---How soon, and how often, terminal mode is asked for again.
 local RETRY_MS, TRIES = 20, 10
 
----Window that terminal mode is on its way back to, and until when: before it is there `mode()` does not say so.
-local returning = { win = 0, till = 0 }
+---Window that terminal mode is on its way back to, 0 if none: before it is there `mode()` does not say so.
+local returning = 0
 
 ---@return boolean is terminal mode on its way back to the current window?
 local function is_returning()
-  return api.nvim_get_current_win() == returning.win and vim.uv.now() < returning.till
+  return api.nvim_get_current_win() == returning
 end
 
 ---@return claude-code.Origin
@@ -30,7 +30,7 @@ end
 ---@param win integer
 ---@param origin claude-code.Origin
 function M.take(win, origin)
-  returning.win = 0
+  returning = 0
   if origin.terminal then
     vim.cmd.stopinsert()
   end
@@ -71,6 +71,8 @@ function M.begin_terminal_mode(is_due, tries)
   timer.once(RETRY_MS, function()
     if tries > 1 and is_due() then
       M.begin_terminal_mode(is_due, tries - 1)
+    else
+      returning = 0
     end
   end)
 end
@@ -87,7 +89,7 @@ function M.give_back(origin, previous)
   end
   api.nvim_set_current_win(origin.win)
   if origin.terminal and vim.bo[api.nvim_win_get_buf(origin.win)].buftype == "terminal" then
-    returning = { win = origin.win, till = vim.uv.now() + RETRY_MS * TRIES }
+    returning = origin.win
     M.begin_terminal_mode(function()
       return is_returning() and vim.startswith(api.nvim_get_mode().mode, "n")
     end)
