@@ -353,17 +353,25 @@ onEachNeovim((session) => {
   });
 });
 
+/** Neovim knows of the client first: what it does not know of yet could still be sent a mention. */
+async function disconnect({ neovim, client }: Session): Promise<void> {
+  const knows = (count: number) =>
+    eventually(`${count} clients`, async () => {
+      const status = `return #require("claude-code").status().clients`;
+      return (await neovim.lua<number>(status)) === count;
+    });
+  await knows(1);
+  client.close();
+  await knows(0);
+}
+
 /* The executable alone holds a mention back from a CLI that has only just connected. */
 onNewestNeovim((session) => {
   test("waits for a client, then comes once and in order, with a message", async () => {
     const said = await listenToMessages(session);
     session.write("main.lua", TEXT);
     await session.edit(session.path("main.lua"));
-    session.client.close();
-    await eventually("nobody", async () => {
-      const status = `return #require("claude-code").status().clients`;
-      return (await session.neovim.lua<number>(status)) === 0;
-    });
+    await disconnect(session);
     for (const line of [3, 1, 2]) await session.neovim.command(`${line}Claude mention`);
     await eventually("a word", async () => expect(await said()).toContain("waits for Claude"));
 
@@ -395,11 +403,7 @@ onEachNeovim(
       const said = await listenToMessages(session);
       session.write("main.lua", TEXT);
       await session.edit(session.path("main.lua"));
-      session.client.close();
-      await eventually("nobody", async () => {
-        const status = `return #require("claude-code").status().clients`;
-        return (await session.neovim.lua<number>(status)) === 0;
-      });
+      await disconnect(session);
       await session.neovim.command("Claude mention");
       await eventually("a word", async () =>
         expect(await said()).toContain("did not connect in time"),
