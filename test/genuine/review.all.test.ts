@@ -124,7 +124,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await review.command("Claude review session");
       await eventually(review.list, [
         "gone.txt:1 +1 -1  GONE  turn 1  ‹go on›  Bash",
-        "main.lua:3 +1 -1  local three = 33  turn 1  ‹go on›  Edit",
+        "main.lua:3 +1 -1  local three = 33  turn 1  Edit",
       ]);
       review.git("checkout -q gone.txt", "commit -qm kept main.lua");
       await eventually(review.count, 1);

@@ -37,9 +37,10 @@ describe.each(NEOVIMS)("$name", (version) => {
       await review.claude.waitForIdle();
       await eventually(review.count, 8);
       await review.command("Claude review");
-      const from = "turn 1  ‹tidy up›";
+      // The prompt is that of the entry above.
+      const from = "turn 1";
       await eventually(review.list, [
-        `crlf.txt:2 +1 -1  TWO  ${from}  Bash`,
+        `crlf.txt:2 +1 -1  TWO  ${from}  ‹tidy up›  Bash`,
         `g0.txt:1 new empty file  ${from}  Bash`,
         `gone.txt:1 deleted  ${from}  Bash`,
         `here.txt:1 new file  ${from}  Bash`,

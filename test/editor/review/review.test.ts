@@ -140,9 +140,9 @@ onEachNeovim((session) => {
       const items = await review("Claude review");
       expect(items).toEqual([
         { name: at("a"), lnum: 2, text: "+1 -1  LINE 2  turn 1  ‹rename the lines›  Edit" },
-        { name: at("a"), lnum: 8, text: "+2 -1  LINE 8  turn 1  ‹rename the lines›  Edit" },
-        { name: at("b"), lnum: 4, text: "+0 -1  line 5  turn 1  ‹rename the lines›  Bash" },
-        { name: at("c"), lnum: 1, text: "new file  turn 1  ‹rename the lines›  Bash" },
+        { name: at("a"), lnum: 8, text: "+2 -1  LINE 8  turn 1  Edit" },
+        { name: at("b"), lnum: 4, text: "+0 -1  line 5  turn 1  Bash" },
+        { name: at("c"), lnum: 1, text: "new file  turn 1  Bash" },
         {
           name: expect.stringContaining("claude-code://base/"),
           lnum: 1,
@@ -1228,6 +1228,31 @@ onEachNeovim((session) => {
     await nvim().command("3 | Claude why");
     await eventually("the entry's", async () => expect((await lines())[0]).toStartWith("Bash, "));
     await nvim().type("q");
+  });
+
+  test("a prompt is shown where it differs from the entry above, and gW shows all of it", async () => {
+    write("a", TEN);
+    const prompt = world.prompt(`S${tests}`, "rename the lines");
+    claude({ a: TEN.replace("line 2\n", "two\n").replace("line 8\n", "eight\n") }, { prompt });
+    claude({ c: "made\n" }, { prompt: world.prompt(`S${tests}`, "and c") });
+    world.stop(`S${tests}`);
+    await lua(`vim.g.mapleader = " "; require("claude-code.keymaps").set()`);
+    await nvim().type(" av");
+    const found = await listed(3);
+    expect(found.map(({ text }) => text.replace(/^.*? {2}/, ""))).toEqual([
+      "two  turn 1  ‹rename the lines›  Edit",
+      "eight  turn 1  Edit",
+      "turn 2  ‹and c›  Edit",
+    ]);
+    await nvim().command("2");
+    await nvim().type("gW");
+    const text = await eventually("the window", async () => {
+      const shown = (await lines()).join("\n");
+      return shown.includes("session") && shown;
+    });
+    expect(text).toContain("prompt   rename the lines\n");
+    await nvim().type("q");
+    await lua(`require("claude-code.keymaps").remove(); vim.g.mapleader = nil`);
   });
 
   test("of several sessions each change has its own, and one may be chosen", async () => {

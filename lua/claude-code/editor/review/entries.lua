@@ -75,8 +75,9 @@ end
 
 ---@param owners claude-code.ReviewOwner[]
 ---@param names? table<string, string> of sessions, by their ids; nil unless several run
+---@param above? claude-code.ReviewOwner of the entry above, which shows the prompt
 ---@return string[] words about the last one
-local function origin(owners, names)
+local function origin(owners, names, above)
   local last = owners[#owners]
   if not last then
     return {}
@@ -85,7 +86,8 @@ local function origin(owners, names)
   if last.turn then
     words[#words + 1] = ("turn %d"):format(last.turn)
   end
-  if last.prompt and last.prompt ~= "" then
+  local is_shown = above and above.session == last.session and above.prompt == last.prompt
+  if last.prompt and last.prompt ~= "" and not is_shown then
     words[#words + 1] = shortened(last.prompt)
   end
   words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
@@ -152,8 +154,9 @@ end
 ---@param file claude-code.ReviewFile
 ---@param change claude-code.ListedChange
 ---@param names? table<string, string>
+---@param above? claude-code.ReviewOwner
 ---@return table item
-local function item(file, change, names)
+local function item(file, change, names, above)
   local first, count = unpack(change.rows or { 1, 1 })
   local words = { change.words }
   words[#words + 1] = change.code
@@ -164,7 +167,7 @@ local function item(file, change, names)
     module = name ~= file.path and fn.fnamemodify(file.path, ":.") or nil,
     lnum = math.max(first, 1),
     end_lnum = count > 1 and first + count - 1 or nil,
-    text = table.concat(vim.list_extend(words, origin(change.owners, names)), "  "),
+    text = table.concat(vim.list_extend(words, origin(change.owners, names, above)), "  "),
     user_data = { claude_code = { path = file.path, hunk = change.hunk } },
   }
 end
@@ -172,10 +175,11 @@ end
 ---@param names? table<string, string> of sessions, by their ids; nil unless several run
 ---@return table[] items for setqflist()
 function M.all(names)
-  local items = {}
+  local items, above = {}, nil
   for _, file in ipairs(listing.files()) do
     for _, change in ipairs(changes_of(file)) do
-      items[#items + 1] = item(file, change, names)
+      items[#items + 1] = item(file, change, names, above)
+      above = change.owners[#change.owners]
     end
   end
   return items
