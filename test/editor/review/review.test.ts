@@ -984,7 +984,7 @@ onEachNeovim((session) => {
       await nvim().type("Ggr");
       await eventually("the deleted file", () => read("d") === TEN);
       await listed(4);
-      // Typed before the list leads on, too: the user has moved the cursor.
+      await eventually("the next entry", async () => (await lua("return vim.fn.line('.')")) === 1);
       await nvim().type("Ggr");
       await eventually("the new file gone", () => read("c") === undefined);
       await nvim().command("Claude back");
