@@ -5,6 +5,8 @@ import { onEachNeovim } from "../../support/session";
 
 const OLD = Array.from({ length: 60 }, (_, i) => `  print("line ${i + 1}")\n`).join("");
 const CLAUDE = OLD.replaceAll(/print\("line (\d*5)"\)/g, 'log.info("$1")\n  log.flush()');
+/** Hunks that are decided one by one, and how fast a hand types. */
+const [PACED_HUNKS, KEY_MS] = [Number(process.env.PACED_HUNKS ?? 20), 30];
 /** Hunks of a file, and of how many files. */
 const [HUNKS, FILES] = [6, 2];
 
@@ -201,6 +203,45 @@ onEachNeovim((session) => {
       for (let i = 0; i < HUNKS * FILES; i++) await nvim().type("]cga");
       await eventually("all kept", async () => expect(await waiting()).toBe(0));
       expect(texts()).toEqual(names().map(() => CLAUDE));
+      expect((await said()).join()).not.toMatch(/no change|since it was shown|nothing to review/);
+    });
+
+    test.each([
+      ["gr", "in a file", false],
+      ["ga", "in a file", true],
+      ["ga", "in the list", true],
+    ])("]c %s ]c … as a hand types it %s, while Claude works: %p", async (key, where, isBusy) => {
+      const [name, other] = names() as [string, string];
+      const old = Array.from({ length: 4 * PACED_HUNKS }, (_, i) => `${i}\n`).join("");
+      world.write(name, old);
+      world.write(other, OLD);
+      const changed = old.replaceAll(/^\d+\n/gm, (line) =>
+        Number(line) % 4 === 2 ? `Claude's ${line}` : line,
+      );
+      await world.service.answer("done", {});
+      world.claude({ [name]: changed }, { session: `T${tests}` });
+      await nvim().command(where === "in a file" ? "Claude review!" : "Claude review");
+      await eventually("the list", async () => expect(await rows()).toBe(PACED_HUNKS));
+      if (isBusy) busy(true);
+      // Each write adds a hunk to the other file.
+      let [rounds, text] = [PACED_HUNKS, OLD];
+      for (let i = 0; i < rounds; i++) {
+        for (const char of `]c${key}`) {
+          await nvim().type(char);
+          await Bun.sleep(KEY_MS);
+        }
+        if (!isBusy || i % 10 !== 5 || i >= PACED_HUNKS || rounds >= PACED_HUNKS + 5) continue;
+        text = text.replace(`line ${10 * ++rounds - 10 * PACED_HUNKS}"`, "Claude's");
+        world.claude({ [other]: text }, { session: `T${tests}` });
+      }
+      if (isBusy) busy(false);
+      const left = async (file: string) => (await world.file(file))?.hunks.length ?? 0;
+      await eventually("each decided", async () =>
+        expect([await left(name), await left(other)]).toEqual([0, 0]),
+      );
+      await eventually("its text", () =>
+        expect(world.read(name)).toBe(key === "ga" ? changed : old),
+      );
       expect((await said()).join()).not.toMatch(/no change|since it was shown|nothing to review/);
     });
 
