@@ -34,7 +34,7 @@ export interface Editor {
   problem?: "gone" | "busy" | "no-plugin";
 }
 
-const ANSWER_MS = 2_000;
+const ANSWER_MS = 5_000;
 
 /** Claude Code's rule: the working folder is one of the workspace's, or below one. */
 export function covers(folders: readonly string[], cwd: string): boolean {

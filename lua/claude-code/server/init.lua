@@ -26,8 +26,8 @@ local M = { state = "stopped", clients = {}, rivals = {} }
 --- "failed": only start() leads out of it.
 ---@alias claude-code.ServerState "stopped"|"downloading"|"starting"|"ready"|"failed"
 
---- How long Neovim's end waits for the executable's, which takes some 10 ms.
-local LEAVE_MS = 150
+--- How long Neovim's end waits for the executable's, which takes some 10 ms; on a busy machine more.
+local LEAVE_MS = 1000
 local STOP_MS = 1500
 local SLOW_MS = 10 * 1000
 --- How long is waited for an executable that is there: the CLI looks for its editor only once, so it starts
