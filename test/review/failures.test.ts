@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { isGone } from "../../src/lib/process";
 import { Blobs } from "../../src/review/journal/blobs";
 import { incompleteSince } from "../../src/review/journal/folder";
 import { JournalReader } from "../../src/review/journal/read";
@@ -124,7 +125,7 @@ test("killed at any moment, hooks and comparisons leave a journal that can be re
     await run(world, "pre-tool-use", call);
     world.write("b.txt", `${i}\n`);
     await run(world, "post-tool-use-failure", { ...call, error: "x", duration_ms: 1 }, { killMs });
-    killComparison(world);
+    await killComparison(world);
   }
   await world.stop();
 
@@ -148,11 +149,12 @@ test("killed at any moment, hooks and comparisons leave a journal that can be re
   expect(statSync(join(world.state, "journal.jsonl")).mode & 0o777).toBe(0o600);
 });
 
-/** The process that holds the lock, by the lock. */
-function killComparison(world: Recorded): void {
+/** The process that holds the lock, by the lock. Until it is gone nobody can take the lock over. */
+async function killComparison(world: Recorded): Promise<void> {
   try {
     const pid = Number(readFileSync(join(world.state, "compare.lock"), "utf8").split(" ")[0]);
     if (pid > 1) process.kill(pid, "SIGKILL");
+    await eventually("its end", () => isGone({ pid }));
   } catch {
     // It has ended, or is about to begin.
   }
