@@ -133,23 +133,28 @@ describe("install-hooks", () => {
     probe.stop(true);
     await install();
     const command = JSON.parse(read(SETTINGS)).hooks.SessionStart[0].hooks[0].command as string;
-    const env = { ...isolatedEnv(home), BUN_INSPECT: `ws://127.0.0.1:${port}/debug` };
-    // The MCP server ends with its stdin, so it stays for as long as the port is tried.
-    const isOpen = async (line: string) => {
+    // With `wait` a program that opens the port does nothing else until a debugger comes.
+    const env = {
+      ...isolatedEnv(home),
+      BUN_INSPECT: `ws://127.0.0.1:${port}/debug?wait=1`,
+    };
+    const ping = (line: string) => {
       const child = Bun.spawn(["sh", "-c", line], { env, stdin: "pipe", stdout: "pipe" });
       child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`);
       child.stdin.flush();
-      await child.stdout.getReader().read();
-      const answered = await fetch(`http://127.0.0.1:${port}/`).then(
-        () => true,
-        () => false,
-      );
-      child.stdin.end();
-      await child.exited;
-      return answered;
+      return { child, answer: child.stdout.getReader().read() };
     };
-    expect(await isOpen(`${EXECUTABLE} mcp`)).toBe(true);
-    expect(await isOpen(command.replace("hook session-start", "mcp"))).toBe(false);
+    const open = ping(`exec ${EXECUTABLE} mcp`);
+    try {
+      await eventually("the port", () => fetch(`http://127.0.0.1:${port}/`));
+    } finally {
+      open.child.kill();
+    }
+    expect((await open.answer).value).toBeUndefined();
+    const closed = ping(command.replace("hook session-start", "mcp"));
+    expect(new TextDecoder().decode((await closed.answer).value)).toContain('"result":{}');
+    closed.child.stdin.end();
+    await closed.child.exited;
   });
 
   test("an upgrade that re-points the stable path orphans nothing", async () => {
