@@ -7,6 +7,9 @@ export interface ToolAnswer {
   _meta?: Record<string, unknown>;
 }
 
+/** Less than the least time of a test that waits for one: then the failure names the request. */
+const ANSWER_TIMEOUT_MS = 40_000;
+
 interface Message {
   id?: number | string | null;
   method?: string;
@@ -80,8 +83,12 @@ export class TestClient implements Disposable {
     const id = this.#nextId++;
     const pending = Promise.withResolvers<unknown>();
     this.#pending.set(id, pending);
+    const timer = setTimeout(
+      () => pending.reject(new Error(`${method}: no answer for ${ANSWER_TIMEOUT_MS} ms`)),
+      ANSWER_TIMEOUT_MS,
+    );
     this.send({ jsonrpc: "2.0", id, method, params });
-    return pending.promise as Promise<T>;
+    return pending.promise.finally(() => clearTimeout(timer)) as Promise<T>;
   }
 
   call(name: string, args: Record<string, unknown> = {}): Promise<ToolAnswer> {
