@@ -136,13 +136,14 @@ class Published {
 
   constructor(launch: Launch, address: string, port: number, log: Log) {
     const { pid, token, version, workspaceFolders: folders } = launch;
-    this.lock = new LockKeeper({ port, token, pid, folders, log });
     for (const path of sweepStaleLocks()) log.info(`Removed the stale lock file ${path}`);
     const since = Date.now();
     const entry = { pid, address, workspaceFolders: folders, version, port, since };
     this.#registration = new Registration(entry);
     this.#projectFiles = new ProjectFiles(address, projectAround);
     this.#projectFiles.follow(folders);
+    // Last: who sees the lock file finds this Neovim in every other way, too.
+    this.lock = new LockKeeper({ port, token, pid, folders, log });
     log.info(`Serving Neovim ${pid} on port ${port}`);
   }
 
