@@ -310,7 +310,7 @@ const FAULTS: Problem[] = [
     isFinal: true,
     says: "you stopped the server of Neovim",
     remedy: ":Claude start",
-    seed: (world) => world.neovim.command("Claude stop"),
+    seed: (world) => world.stop(),
   },
   {
     cause: "server-stopped",
@@ -319,7 +319,7 @@ const FAULTS: Problem[] = [
     says: "was not started: auto_start is false",
     remedy: ":Claude start",
     async seed(world) {
-      await world.neovim.command("Claude stop");
+      await world.stop();
       await world.neovim.lua(`require("port").server.stopped_by_user = nil`);
       await world.setup("{ auto_start = false }");
       await eventually("the reason", () =>
@@ -334,7 +334,7 @@ const FAULTS: Problem[] = [
     says: "has failed: ",
     remedy: ":Claude start",
     async seed(world) {
-      await world.neovim.command("Claude stop");
+      await world.stop();
       await world.setup(`{ binary = { path = "/nonexistent/x" } }`);
       await world.neovim.command("Claude start");
       await eventually("the failure", () =>
@@ -349,7 +349,7 @@ const FAULTS: Problem[] = [
     remedy: ":Claude start",
     async seed(world) {
       const NVIM = await world.neovim.lua<string>("return vim.v.servername");
-      await world.neovim.command("Claude stop");
+      await world.stop();
       return { env: { NVIM } };
     },
   },
@@ -360,7 +360,7 @@ const FAULTS: Problem[] = [
     remedy: `require("claude-code").setup({})`,
     async seed(world) {
       const NVIM = await world.neovim.lua<string>("return vim.v.servername");
-      await world.neovim.command("Claude stop");
+      await world.stop();
       await world.neovim.lua(`package.loaded["claude-code"] = nil`);
       return { env: { NVIM } };
     },
@@ -490,7 +490,7 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
   });
 
   test("a server that the user stopped is no failure", async () => {
-    await world.neovim.command("Claude stop");
+    await world.stop();
     const lines = await health(world.neovim);
     await world.neovim.command("Claude start");
     await world.ready();

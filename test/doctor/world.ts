@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Finding } from "../../src/doctor/finding";
 import { eventually } from "../support/eventually";
@@ -80,6 +80,13 @@ export class World implements AsyncDisposable {
     await eventually("the server", () =>
       this.neovim.lua<boolean>(`return require("claude-code").status().state == "ready"`),
     );
+  }
+
+  /** Stops the server; it counts until its lock file is gone. */
+  async stop(): Promise<void> {
+    const { path } = await this.neovim.lock();
+    await this.neovim.command("Claude stop");
+    await eventually("its end", () => !existsSync(path));
   }
 
   get home(): string {
