@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "../lib/json";
 import { hookLine, RARELY_AWAKE } from "./command";
 import { CHANGING_TOOLS_MATCHER, OTHER_TOOLS_MATCHER } from "./names";
 
@@ -71,4 +72,25 @@ const OUR_HOOK = new RegExp(
 /** Whether a command runs one of our hooks, from whatever path. */
 export function isOurHook(command: unknown): boolean {
   return typeof command === "string" && OUR_HOOK.test(command);
+}
+
+/** Whether these settings run a hook of somebody else's after the tool, which may format what it wrote. */
+export function runsOthersAfter(tool: string, { hooks }: JsonObject): boolean {
+  const groups: unknown = isObject(hooks) ? hooks.PostToolUse : undefined;
+  return (Array.isArray(groups) ? groups : []).some(
+    (group: Partial<HookGroup> | null) =>
+      picks(group?.matcher, tool) &&
+      Array.isArray(group?.hooks) &&
+      group.hooks.some((entry) => !isOurHook(entry?.command)),
+  );
+}
+
+/** A matcher is a regular expression; without one, or with "*", a hook runs after every tool. */
+function picks(matcher: unknown, tool: string): boolean {
+  if (!matcher || matcher === "*") return true;
+  try {
+    return new RegExp(`^(?:${matcher})$`).test(tool);
+  } catch {
+    return false;
+  }
 }

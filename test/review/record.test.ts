@@ -414,6 +414,44 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['c.txt: "one\\n" > "one\\nx\\n"']);
   });
 
+  describe("what changes a file after Claude's edit", () => {
+    const [old, edited] = ["one\nfive\n", "one\nx=2\nfive\n"];
+    const format = { matcher: "Edit|Write", hooks: [{ type: "command", command: "format" }] };
+    const hooks = { PostToolUse: [format] };
+    const settings = { ".claude/settings.json": JSON.stringify({ hooks }) };
+
+    test("a hook that formats it: all of it is Claude's", async () => {
+      using world = new Recorded({ "a.txt": old, ...settings });
+      await world.prompt();
+      await world.edit("a.txt", edited);
+      await world.edit("n.txt", "y=3\n");
+      world.write("a.txt", "one\nx = 2;\nfive\n");
+      world.write("n.txt", "y = 3;\n");
+      await world.stop();
+      expect(world.files).toEqual([
+        'a.txt: "one\\nfive\\n" > "one\\nx=2\\nfive\\n"',
+        'n.txt: absent > "y=3\\n"',
+        'a.txt: "one\\nx=2\\nfive\\n" > "one\\nx = 2;\\nfive\\n"',
+        'n.txt: "y=3\\n" > "y = 3;\\n"',
+      ]);
+    });
+
+    test("the user, in Neovim, in another file, or in a later turn: it is not", async () => {
+      using world = new Recorded({ "a.txt": old, "b.txt": "b\n", "c.txt": "c\n", ...settings });
+      await world.prompt();
+      await world.edit("a.txt", edited);
+      await world.edit("c.txt", "C\n");
+      world.write("a.txt", `${edited}mine\n`);
+      await world.answer("written", { path: world.path("a.txt") });
+      world.write("b.txt", "mine\n");
+      await world.stop();
+      await Bun.sleep(APART_MS);
+      world.write("c.txt", "C\nmine\n");
+      await world.prompt();
+      expect(world.files).toHaveLength(2);
+    });
+  });
+
   test("what the user does with git between two calls is not recorded", async () => {
     using world = new Recorded({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
     world.git("checkout -qb other", "rm -q b.txt");

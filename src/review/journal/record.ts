@@ -94,6 +94,8 @@ const Change = v.object({
   files: filesOf(FileChange),
   /** When the call began, in ms since the epoch, as the CLI measured it. */
   began: v.optional(v.number()),
+  /** Hooks of the user's run after it, and may format what it wrote. */
+  hooked: v.optional(v.boolean()),
   /** A sentence for the user: what is not known of this call. */
   incomplete: v.optional(Text),
   head: Head,

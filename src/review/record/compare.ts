@@ -42,7 +42,7 @@ export interface Found {
 /**
  * Compares the work tree with the last snapshot, and records what calls of Claude's changed in between
  * and no record explains: commands that failed, were interrupted or ran in the background, MCP tools,
- * and what the CLI left out. A change is a call's by its time (ctime, which no program can set) and by
+ * what the CLI left out, and hooks that format what Claude wrote. A change is a call's by its time (ctime, which no program can set) and by
  * nobody else's claim: not where Neovim wrote that text. What is left is the user's, and not recorded.
  *
  * Without git only the files are compared that Claude edited. Throws the system's error (ENOSPC, …).
@@ -83,7 +83,7 @@ function recordUnexplained(
     const changed = changedAt(project.root, path, after);
     const isMoved = "absent" in before.content && changed < at;
     const time = isMoved ? cameAt(project.root, path) : changed;
-    const span = spanOf(spans, after.content, { at, until: time });
+    const span = spanOf(spans, path, after.content, { at, until: time });
     // A file may have been deleted since, by a call whose hook has yet to record that it began.
     const mayBeAnother = !span || time > span.to;
     const isOpen = span?.isOpen || (mayBeAnother && time > undecidedSince);
@@ -167,19 +167,24 @@ function lastContents(records: readonly JournalRecord[]): Map<string, Known> {
 }
 
 /** What a file held before what no call that is known now has changed. */
-function decided(file: SnapshotFile | undefined, spans: readonly CallSpan[]): SeenFile | undefined {
+function decided(
+  path: string,
+  file: SnapshotFile | undefined,
+  spans: readonly CallSpan[],
+): SeenFile | undefined {
   const { undecided } = file ?? {};
-  return undecided && spanOf(spans, file?.content, undecided) ? undecided : file;
+  return undecided && spanOf(spans, path, file?.content, undecided) ? undecided : file;
 }
 
-/** The call that may have given a file this content, at a time or between two. */
+/** The call that may have given the file this content, at a time or between two. */
 function spanOf(
   spans: readonly CallSpan[],
+  path: string,
   content: Content | undefined,
   { at = 0, until = 0 }: Pick<SeenFile, "at" | "until">,
 ): CallSpan | undefined {
   const isGone = content !== undefined && "absent" in content;
-  return isGone ? spanBefore(spans, at, until) : spanAt(spans, until);
+  return isGone ? spanBefore(spans, path, at, until) : spanAt(spans, path, until);
 }
 
 /** What a file held last: by the journal, where that is newer than what was seen at `seenAt`. */
@@ -222,7 +227,7 @@ function* differences(
     : (path: string) => asRecorded(known.get(path));
   for (const path of paths) {
     const file = own(last.files, path) ?? committed(path);
-    const before = newest(decided(file, spans) ?? UNKNOWN, known.get(path), last.at);
+    const before = newest(decided(path, file, spans) ?? UNKNOWN, known.get(path), last.at);
     const after = own(now.files, path) ?? snapshotFile(project, path, last);
     if (!after || isSame(before, after)) continue;
     yield { path, before, after };

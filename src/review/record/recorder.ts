@@ -1,8 +1,11 @@
+import { claudeFolder } from "../../claude/config-dir";
+import { runsOthersAfter } from "../../claude/hooks";
 import { leftBehind } from "../../claude/left-behind";
 import { EDITING_TOOLS } from "../../claude/names";
 import { sessionStatus } from "../../claude/running-sessions";
+import { settingsFiles, settingsPaths } from "../../claude/settings-files";
 import { ownProcess } from "../../lib/process";
-import type { FileChange } from "../journal/record";
+import type { FileChange, RecordOf } from "../journal/record";
 import { bashChanges } from "./bash-changes";
 import { editChange } from "./edit-change";
 import { KnownContents, recordRunning } from "./known";
@@ -70,7 +73,7 @@ export class Recorder {
     const changes = isBash ? bashChanges(this.project, known, call, this.#began(call)) : null;
     recordRunning(this.project, known, call.use, foundBy(changes?.files ?? []));
     const incomplete = this.project.isRepository ? changes?.incomplete : WITHOUT_GIT;
-    this.#append(call, "bash", changes?.files ?? [], incomplete);
+    this.#append(call, "bash", changes?.files ?? [], { incomplete });
     const isWhole = changes ? !changes.isCut : isBash && asksForDiff && this.project.isRepository;
     return isWhole ? "enough" : "compare";
   }
@@ -103,7 +106,9 @@ export class Recorder {
     const file = editChange(this.project, known, call);
     if (!file) return "enough";
     recordRunning(this.project, known, call.use, foundBy([file]));
-    this.#append(call, "tool", [file]);
+    const settings = settingsFiles(settingsPaths(this.project.root, claudeFolder()));
+    const hooked = settings.some(({ content }) => runsOthersAfter(call.tool, content));
+    this.#append(call, "tool", [file], { hooked: hooked || undefined });
     return "enough";
   }
 
@@ -112,7 +117,12 @@ export class Recorder {
   }
 
   /** The id is the call's: two installations of our hooks write the same record, which counts once. */
-  #append(call: ToolCall, source: "tool" | "bash", files: FileChange[], incomplete?: string): void {
+  #append(
+    call: ToolCall,
+    source: "tool" | "bash",
+    files: FileChange[],
+    more: Pick<RecordOf<"change">, "hooked" | "incomplete"> = {},
+  ): void {
     const { use } = call;
     const id = use === undefined ? {} : { id: `${call.session}/${use}` };
     const head = this.project.head();
@@ -124,7 +134,7 @@ export class Recorder {
       source,
       files,
       began: this.#began(call),
-      incomplete,
+      ...more,
       head,
     });
   }

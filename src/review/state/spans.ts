@@ -8,24 +8,48 @@ export interface CallSpan {
   /** It runs while its session works: what it changes is not complete. */
   isOpen: boolean;
   call: RecordOf<"begin"> | RecordOf<"change">;
+  /** It can have changed these alone: a hook of the user's formats what an editing tool has written. */
+  paths?: readonly string[];
 }
 
 /** The clock of the file system lags behind by up to a tick (4-10 ms). */
 const SLACK_MS = 50;
 /** So late the hook of a call that has ended may record it. */
 const LATE_MS = 2_000;
+/** So long a hook that formats a file may take. */
+const FORMAT_MS = 10_000;
 /** A record's time has whole milliseconds, a file's has parts of them. */
 export const CUT_OFF_MS = 1;
 
 /**
- * When Bash and MCP tools ran. A call without an end ends with its turn: with the next prompt (the user
+ * When Bash and MCP tools ran, and hooks that format what an editing tool wrote. A call without an end ends with its turn: with the next prompt (the user
  * pressed Esc, for which there is no hook: then with the time since when the CLI was idle), or with a
  * stop; but with a stop that leaves agents or commands running it only counts as complete so far.
  */
 export function spansOf(records: readonly JournalRecord[]): CallSpan[] {
   const timeline = new Timeline();
   for (const record of records) timeline.take(record);
-  return timeline.spans;
+  return [...timeline.spans, ...afterEdits(records)];
+}
+
+/** After each edit that hooks of the user's may format, until its turn ends. */
+function afterEdits(records: readonly JournalRecord[]): CallSpan[] {
+  const spans: CallSpan[] = [];
+  const turns = new Map<string, CallSpan[]>();
+  for (const record of records) {
+    if (record.type === "change" && record.hooked) {
+      const [from, to] = [record.at - SLACK_MS, record.at + FORMAT_MS];
+      const paths = record.files.map(({ path }) => path);
+      const span = { from, to, isOpen: false, call: record, paths };
+      spans.push(span);
+      turns.set(record.session, [...(turns.get(record.session) ?? []), span]);
+    } else if (record.type === "stop" || record.type === "end" || record.type === "prompt") {
+      const turn = turns.get(record.session) ?? [];
+      for (const span of turn) span.to = Math.min(span.to, record.at + CUT_OFF_MS);
+      turns.delete(record.session);
+    }
+  }
+  return spans;
 }
 
 /** The spans of the records that it was given, in their order. */
@@ -110,22 +134,33 @@ function startOf(begin: CallSpan | undefined, { began, at }: RecordOf<"change">)
   return Math.max(Math.min(begin.from, measured), began - LATE_MS);
 }
 
-/** The call that began last of those that may have changed a file at `time`. */
-export function spanAt(spans: readonly CallSpan[], time: number): CallSpan | undefined {
-  const around = spans.filter((span) => span.from <= time && time <= span.to);
+/** The call that began last of those that may have changed the file at `time`. */
+export function spanAt(
+  spans: readonly CallSpan[],
+  path: string,
+  time: number,
+): CallSpan | undefined {
+  const around = of(spans, path).filter((span) => span.from <= time && time <= span.to);
   return around.sort((a, b) => b.from - a.from)[0];
 }
 
 /**
- * The call that began last of those that may have deleted a file between two times. Only the folder
+ * The call that began last of those that may have deleted the file between two times. Only the folder
  * shows when, and that it may have changed again since.
  */
 export function spanBefore(
   spans: readonly CallSpan[],
+  path: string,
   after: number,
   before: number,
 ): CallSpan | undefined {
   // A call that had ended when the file was there has not deleted it.
-  const between = spans.filter((span) => span.from <= before && span.to > after + CUT_OFF_MS);
+  const between = of(spans, path).filter(
+    (span) => span.from <= before && span.to > after + CUT_OFF_MS,
+  );
   return between.sort((a, b) => b.from - a.from)[0];
+}
+
+function of(spans: readonly CallSpan[], path: string): CallSpan[] {
+  return spans.filter(({ paths }) => paths?.includes(path) ?? true);
 }
