@@ -41,8 +41,9 @@ export class TestClient implements Disposable {
     this.#socket = socket;
     this.closed = new Promise((resolve) => socket.addEventListener("close", resolve));
     socket.addEventListener("message", (event) => this.#receive(String(event.data)));
-    socket.addEventListener("close", () => {
-      for (const pending of this.#pending.values()) pending.reject(new Error("connection closed"));
+    socket.addEventListener("close", ({ code, reason }) => {
+      const error = new Error(`connection closed: ${code} ${reason}`);
+      for (const pending of this.#pending.values()) pending.reject(error);
     });
   }
 
@@ -80,6 +81,9 @@ export class TestClient implements Disposable {
 
   /** Rejects with CallError when the server answers with an error. */
   request<T = unknown>(method: string, params?: unknown): Promise<T> {
+    if (this.#socket.readyState > WebSocket.OPEN) {
+      return Promise.reject(new Error("connection closed"));
+    }
     const id = this.#nextId++;
     const pending = Promise.withResolvers<unknown>();
     this.#pending.set(id, pending);
