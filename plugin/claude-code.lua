@@ -139,9 +139,9 @@ api.nvim_create_autocmd("SessionLoadPost", {
   end,
 })
 
--- The bar of a review in a session file or a view (:mkview) that was written with "localoptions" or "options". It
--- begins with MARK of editor/review/bars.lua.
-api.nvim_create_autocmd({ "SessionLoadPost", "BufWinEnter" }, {
+-- The bar of a review in a session file or a view (:mkview) that was written with "localoptions" or "options": it sets
+-- the option after it has shown the buffer. The bar begins with MARK of editor/review/bars.lua.
+api.nvim_create_autocmd("BufWinEnter", {
   group = buffers,
   callback = vim.schedule_wrap(function()
     local listing = package.loaded["claude-code.editor.review.listing"]

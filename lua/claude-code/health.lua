@@ -76,7 +76,6 @@ end
 
 local REPORTERS = { ok = "ok", note = "info", warning = "warn", error = "error" }
 
----@param path string
 local function check_surroundings(path)
   local findings, message = consult(path)
   if not findings then

@@ -5,7 +5,6 @@ local M = {}
 local MOST_BYTES = 1024 * 1024
 local BOM = "^\239\187\191"
 
----@param path string
 ---@return table? content an empty table for what is no JSON object; nil if the file cannot be read
 local function read(path)
   local text = require("claude-code.lib.regular_file").read(path, MOST_BYTES)
@@ -19,7 +18,6 @@ end
 
 --- The CLI reads the folder's own settings and those of its repository's top, and no others on the
 --- way up (measured with Claude Code 2.1.330).
----@param folder string
 ---@return string[][] paths of each of the two with the user's, the strongest first
 local function places(folder)
   local user = vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "settings.json")

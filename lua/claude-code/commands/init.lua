@@ -27,7 +27,6 @@ M.list = vim.tbl_extend(
 )
 
 --- Splits off the name of a subcommand, of two words where there is one. A ! may follow it.
----@param text string
 ---@return string? name
 ---@return string rest
 ---@return boolean bang
@@ -45,7 +44,6 @@ local function split(text)
 end
 
 --- What is no name is for `:Claude` itself: options of the CLI, a prompt in quotes, the number of a session.
----@param text string
 local function is_for_cli(text)
   return text:find("^[-\"'|]") ~= nil or text:find("^%d*%s*$") ~= nil
 end
@@ -56,7 +54,6 @@ local function names_with(prefix)
   return complete.starting_with(vim.tbl_keys(M.list), prefix)
 end
 
----@param text string
 ---@return string problem
 local function unknown(text)
   local typed = text:match("^%S+")
@@ -76,7 +73,6 @@ local function unknown(text)
 end
 
 --- Why a subcommand cannot take what it was given.
----@param name string
 ---@param args claude-code.CommandArgs
 ---@return string?
 local function problem_with(name, args)
@@ -107,8 +103,6 @@ end
 
 --- Splits off another command that follows after `|`. In a text or a path that is a character; `:Claude`
 --- itself takes it for one after its arguments.
----@param name string
----@param text string
 ---@return string own
 ---@return string? after
 local function split_bar(name, text)
@@ -117,7 +111,6 @@ local function split_bar(name, text)
   return after and vim.trim(before) or text, after
 end
 
----@param name string
 ---@param args claude-code.CommandArgs
 local function run(name, args)
   local subcommand = M.list[name]

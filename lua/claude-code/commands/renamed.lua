@@ -18,7 +18,6 @@ M.OTHERS = {
   ClaudeUninstallMCP = "Claude unsetup",
 }
 
----@param name string
 ---@return string? new
 local function new_name(name)
   local words = name:gsub("^ClaudeCode", ""):gsub("(%l)(%u)", "%1 %2"):lower()

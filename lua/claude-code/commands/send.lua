@@ -4,7 +4,6 @@ local notify = require("claude-code.messages.notify")
 
 --- Sends a text, or else the lines of the range.
 ---@param args claude-code.CommandArgs
----@param text string
 ---@param n? integer number of a session; the current one if left out
 local function send(args, text, n)
   local context = require("claude-code.context.send")

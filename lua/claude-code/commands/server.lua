@@ -24,7 +24,6 @@ local function is_script()
   end)
 end
 
----@param message string
 local function fail_install(message)
   message = "claude-code.nvim: " .. message
   if not is_script() then

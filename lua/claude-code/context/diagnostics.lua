@@ -8,7 +8,6 @@ local M = {}
 ---Of problems after a turn. More would fill the prompt.
 local MOST = 20
 
----@param buf integer
 ---@return string path relative to the current folder where the file lies in it
 local function shown_path(buf)
   local name = api.nvim_buf_get_name(buf)
@@ -23,7 +22,6 @@ local function list_entry(place, item)
   return ("- %s [%s]: %s"):format(place, vim.diagnostic.severity[item.severity], text)
 end
 
----@param buf integer
 ---@param first integer 1-based
 ---@param last integer 1-based
 ---@return string[] possibly none
@@ -38,7 +36,6 @@ local function diagnostic_lines(buf, first, last)
   return lines
 end
 
----@param text string
 ---@return string fence longer than any in the text
 local function fence_for(text)
   local longest = 2
@@ -49,7 +46,6 @@ local function fence_for(text)
 end
 
 --- The message of spec 04, section 3.2.
----@param buf integer
 ---@param first integer 1-based
 ---@param last integer 1-based, included
 ---@param diagnostics string[]
@@ -74,7 +70,6 @@ local function message(buf, first, last, diagnostics)
   }, "\n")
 end
 
----@param text string
 ---@return string place with the next step for the user
 local function store(text)
   local is_set = vim.fn.has("clipboard") == 1 and pcall(vim.fn.setreg, "+", text)
@@ -86,7 +81,6 @@ local function store(text)
 end
 
 --- A CLI outside of Neovim gets a mention of the lines; only the user can hand it the message.
----@param text string
 ---@param targets claude-code.MentionTarget[]
 local function send_outside(text, targets)
   local done = "Claude is not connected"
@@ -99,7 +93,6 @@ local function send_outside(text, targets)
 end
 
 --- Puts a message into Claude's prompt.
----@param text string
 ---@param targets claude-code.MentionTarget[] what it is about
 ---@param n? integer number of a session of this Neovim; the current one if left out
 local function deliver(text, targets, n)

@@ -28,7 +28,6 @@ local function chosen_lines(args)
   end
 end
 
----@param name string
 ---@return string
 local function with_real_folder(name)
   local full = path.normal(name)
@@ -88,7 +87,6 @@ function M.of_items(items)
 end
 
 ---@param paths claude-code.ExplorerPaths
----@param buf integer
 ---@param first? integer
 ---@param last? integer
 ---@return claude-code.MentionTarget[]
@@ -104,7 +102,6 @@ local function from_explorer(paths, buf, first, last)
   return M.of_items(items)
 end
 
----@param buf integer
 ---@param first? integer 1-based
 ---@param last? integer
 ---@return claude-code.MentionTarget[]

@@ -4,7 +4,6 @@ local notify = require("claude-code.messages.notify")
 
 local M = {}
 
----@param text string
 ---@param submit boolean
 ---@param n? integer the session
 ---@param if_outside fun() called if Claude runs outside of this Neovim
@@ -22,7 +21,6 @@ local function paste(text, submit, n, if_outside)
 end
 
 --- What follows whole lines in the prompt begins a line of its own.
----@param lines string[]
 ---@param submit boolean nothing follows then
 ---@return string
 local function whole_lines(lines, submit)

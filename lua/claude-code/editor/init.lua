@@ -9,7 +9,6 @@ local M = {}
 ---@alias claude-code.Answer { value?: any, error?: claude-code.Failure }
 
 ---@param module string
----@param name string
 ---@return fun(params: table): any, claude-code.Failure?
 local function lazy(module, name)
   return function(params)

@@ -14,7 +14,6 @@ local PATHS = { "path", "old_path", "new_path" }
 
 local M = {}
 
----@param name string
 ---@return string? problem
 local function problem_with(name)
   if name:find("\0", 1, true) then
@@ -34,7 +33,6 @@ end
 
 ---Neither a file nor a folder? Those of /proc and /sys say that they are, but some of them never end,
 ---and some make the reader wait.
----@param name string
 local function is_special(name)
   local stat = vim.uv.fs_stat(name)
   if not stat or stat.type == "directory" then

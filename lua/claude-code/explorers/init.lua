@@ -61,7 +61,6 @@ local function fugitive_text(row)
 end
 
 --- A renamed file has two names in its text, the new one first in its `relative`.
----@param text string
 ---@return string name relative to the work tree
 local function fugitive_name(text)
   for _, section in pairs((vim.b.fugitive_status or {}).files or {}) do

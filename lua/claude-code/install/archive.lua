@@ -96,7 +96,6 @@ local function tar()
 end
 
 --- Until the data are on the disk, a power cut could leave an executable of zeros behind the rename.
----@param path string
 local function flush(path)
   local file = vim.uv.fs_open(path, "r+", 0)
   if file then

@@ -44,7 +44,6 @@ end
 
 --- Follows a file while it grows: shows how much there is, and ends a program that writes too much. Of an
 --- answer without a length, curl before 8.4 takes all.
----@param path string
 ---@param most integer bytes
 ---@param program vim.SystemObj
 ---@return fun() stop

@@ -11,7 +11,6 @@ local STRIPPED = "%s was stripped, and is only Bun's runtime: a package has to b
   .. "(Nix: dontStrip)"
 
 --- Variables that make a compiled Bun program run or expose itself to code of others.
----@param name string
 local function is_hazard(name)
   name = name:upper()
   return name == "BUN_OPTIONS" or name == "BUN_BE_BUN" or vim.startswith(name, "BUN_INSPECT")

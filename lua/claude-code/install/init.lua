@@ -57,7 +57,6 @@ end
 --- check and use.
 ---@param release claude-code.Release
 ---@param archive? string a local one
----@param path string
 ---@return boolean? verified
 ---@return string? message
 local function fetch(release, archive, path)
@@ -85,7 +84,6 @@ end
 --- Unpacks a verified archive in `folder`, and moves the executable to its place.
 ---@param release claude-code.Release
 ---@param archive string
----@param folder string
 ---@return string? executable
 ---@return string? message
 local function unpack_in(release, archive, folder)

@@ -17,9 +17,15 @@ end
 ---@param callback fun(binary: claude-code.Binary?, message: string?)
 function M.get(callback)
   local locate = require("claude-code.install.locate")
+  local binary, missing, release = locate.find()
+  if binary then
+    if binary.source == "managed" then
+      make_current(binary.path)
+    end
+    return callback(binary)
+  end
   local installer = require("claude-code.install")
   local notify = require("claude-code.messages.notify")
-  local binary, missing, release = locate.find()
   ---@param executable? string
   ---@param message? string
   local function installed(executable, message)
@@ -31,12 +37,7 @@ function M.get(callback)
     end
     callback(other or executable and { path = executable, source = "managed" }, message)
   end
-  if binary then
-    if binary.source == "managed" then
-      make_current(binary.path)
-    end
-    callback(binary)
-  elseif installer.is_running() then
+  if installer.is_running() then
     installer.start({}, installed)
   elseif not release then
     callback(nil, missing)

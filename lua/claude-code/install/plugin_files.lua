@@ -11,7 +11,6 @@ function M.root()
   return vim.fn.has("win32") == 1 and (root:gsub("\\", "/")) or root
 end
 
----@param name string
 ---@return table?
 local function read(name)
   local chunk = loadfile(vim.fs.joinpath(M.root(), "lua", "claude-code", name .. ".lua"))

@@ -44,7 +44,6 @@ function M.download()
 end
 
 --- Who could replace the executable could run programs as this user. A group may write, as in install.sh.
----@param path string
 ---@return string? message
 local function refusal(path)
   local stat = vim.uv.fs_stat(path)
@@ -82,7 +81,6 @@ end
 
 --- At every moment there is the file of before or the new one.
 ---@param new string
----@param path string
 ---@return boolean? replaced
 ---@return string? message
 local function replace(new, path)
@@ -112,7 +110,6 @@ function M.place(unpacked, release)
 end
 
 --- By more than its number, which on Windows has more digits than a number of Lua.
----@param path string
 ---@return table?
 local function identity(path)
   local stat = vim.uv.fs_stat(path)
@@ -156,7 +153,6 @@ function M.set_current(executable)
   return replace(temporary, stable)
 end
 
----@param path string
 ---@return number seconds since it was changed
 local function age(path)
   local stat = vim.uv.fs_lstat(path)

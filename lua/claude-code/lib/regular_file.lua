@@ -7,7 +7,6 @@ local FLAGS = uv.constants.O_RDONLY + (uv.constants.O_NONBLOCK or 0)
 
 local M = {}
 
----@param path string
 ---@param most number in bytes
 ---@param count number in bytes
 ---@return string? bytes

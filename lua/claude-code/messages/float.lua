@@ -13,7 +13,6 @@ local LEAST_LINES = 3
 ---@type integer?
 local previewed
 
----@param lines string[]
 ---@param most integer cells
 ---@return integer width in cells, of the widest line that fits
 local function width_of(lines, most)
@@ -25,7 +24,6 @@ local function width_of(lines, most)
 end
 
 ---@param title string
----@param lines string[]
 ---@param enter boolean
 ---@param config vim.api.keyset.win_config
 ---@return integer buf

@@ -14,7 +14,6 @@ function M.redraw()
   return (pcall(vim.cmd.redraw))
 end
 
----@param text string
 ---@param cells integer
 ---@return string
 local function head(text, cells)
@@ -51,7 +50,6 @@ local function cut(text, cells, is_logged)
 end
 
 --- The plugin's name is left out where there is no room for it.
----@param text string
 ---@param is_logged? boolean
 ---@return string
 local function fit(text, is_logged)

@@ -35,7 +35,6 @@ function M.conceal(secret)
 end
 
 --- Appends to the file. One that grew too long is moved out of the way (one is kept).
----@param path string
 ---@param line string
 local function append(path, line)
   if not state.has_folder then
@@ -61,7 +60,6 @@ local function timestamp()
 end
 
 ---@param level claude-code.LogLevel
----@param text string
 local function write(level, text)
   if not M.writes(level) then
     return

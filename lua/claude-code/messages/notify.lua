@@ -37,7 +37,6 @@ local records = {}
 
 --- A message of the same topic is replaced if the plugin can do that: by `id` (snacks.nvim), or by the
 --- record of the one before (nvim-notify, noice.nvim) unless that is gone.
----@param text string
 ---@param level integer vim.log.levels
 ---@param topic? string
 local function show_by_plugin(text, level, topic)

@@ -30,7 +30,6 @@ local function send(request, answer)
 end
 
 ---@param request claude-code.PermissionRequest
----@param text string
 ---@param answer claude-code.PermissionAnswer
 ---@return claude-code.AnswerChoice
 local function choice_of(request, text, answer)
@@ -95,7 +94,6 @@ end
 
 --- In a window with a cursor; closing it goes back to the choice.
 ---@param request claude-code.PermissionRequest
----@param lines string[]
 ---@param back fun()
 local function show_whole(request, lines, back)
   local buf = float.open(heading(request), lines)
@@ -109,7 +107,6 @@ end
 
 --- In one line: the whole is above. Of several questions it is the one that is shown.
 ---@param request claude-code.PermissionRequest
----@param lines string[]
 ---@return string
 local function prompt_of(request, lines)
   local title = request.questions and lines[1] or request.title
@@ -121,7 +118,6 @@ local function prompt_of(request, lines)
 end
 
 --- A long line as several, which look as it does where it is wrapped.
----@param lines string[]
 ---@return string[]
 local function in_rows(lines)
   local rows, most = {}, math.max(10, vim.o.columns - 3)
@@ -141,7 +137,6 @@ end
 
 --- Shows the lines above the choices.
 ---@param request claude-code.PermissionRequest
----@param lines string[]
 ---@param own claude-code.AnswerChoice[]
 local function choose(request, lines, own)
   lines = in_rows(lines)

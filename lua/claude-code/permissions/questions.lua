@@ -41,7 +41,6 @@ local function type_own(chosen, done)
 end
 
 ---@param question claude-code.PermissionQuestion
----@param lines string[]
 ---@param asker claude-code.QuestionAsker
 ---@param chosen table<integer, true> of a question with several options
 ---@param done fun(reply: claude-code.PermissionReply)

@@ -24,7 +24,6 @@ local function entries()
   return vim.split(vim.env.PATH or "", SEPARATOR, { plain = true })
 end
 
----@param folder string
 local function is_absolute(folder)
   if is_windows then
     return folder:match("^%a:[/\\]") ~= nil or folder:match("^[/\\][/\\]") ~= nil

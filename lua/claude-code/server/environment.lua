@@ -8,14 +8,12 @@ local LOOPBACK = { "127.0.0.1", "localhost" }
 ---@type table<string, { before?: string, after: string }> by the variable's name
 local changes = {}
 
----@param name string
 ---@param value string
 local function set(name, value)
   changes[name] = { before = vim.env[name], after = value }
   vim.env[name] = value
 end
 
----@param name string
 local function is_set(name)
   return (vim.env[name] or "") ~= ""
 end

@@ -97,7 +97,6 @@ local function forget(reason)
 end
 
 --- Ends in `failed`, where only start() leads out.
----@param message string
 local function fail(message)
   forget("failed")
   M.state = "failed"

@@ -44,7 +44,6 @@ end
 local AT_START = { "^HOME$", "^NVIM$", "^LD_", "^DYLD_", "^BUN_", "^MIMALLOC_" }
 
 --- Whether a process that runs already can take over a variable from its launch line, which is JSON.
----@param name string
 ---@param value? string
 local function is_adoptable(name, value)
   for _, pattern in ipairs(AT_START) do

@@ -75,7 +75,6 @@ end
 
 --- A notification of the terminal around Neovim, which does not say which of the two it knows; most know
 --- both, and would show both. tmux passes neither on.
----@param text string
 ---@return string bytes
 local function terminal_notification(text)
   local bell = "\a"
@@ -87,7 +86,6 @@ local function terminal_notification(text)
   return ("\27]9;%s\27\\"):format(text) .. bell
 end
 
----@param text string
 local function call_outside(text)
   local line = require("claude-code.sessions.one_line")(text, 200) or ""
   local bytes = terminal_notification(line)

@@ -35,7 +35,6 @@ local function forget(n)
   end
 end
 
----@param win integer
 ---@return integer? n of the session in it
 local function number_in(win)
   local row = rows.get({ buf = api.nvim_win_get_buf(win) })

@@ -10,15 +10,12 @@ local M = {}
 local MOST_BYTES = 4200
 local MOST_WORKTREES = 200
 
----@param path string
 ---@return string? line the first one
 local function first_line(path)
   local text = require("claude-code.lib.regular_file").head(path, MOST_BYTES)
   return text and text:match("^[^\r\n]*")
 end
 
----@param path string
----@param folder string
 ---@return string absolute
 local function below(path, folder)
   return path:match("^/") and path or vim.fs.joinpath(folder, path)

@@ -11,7 +11,6 @@ local M = {}
 ---@field mcp_config string
 
 --- Which settings the CLI gets, by which of our hooks it does not have yet.
----@param folder string
 ---@return "settings"|"settings_with_hooks"|"settings_with_answers"|"settings_with_all"
 local function settings_for(folder)
   local is_installed = require("claude-code.claude.hooks").is_installed

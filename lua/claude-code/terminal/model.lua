@@ -14,7 +14,6 @@ local M = {
   },
 }
 
----@param name string
 ---@param arguments string[] for a CLI that starts
 ---@param restart boolean
 local function use(name, arguments, restart)

@@ -29,7 +29,6 @@ end
 --- Enter comes at once, as in `terminal.send`: between the two the CLI could begin to ask something. It takes
 --- them apart, also after 5,000 lines (measured with Claude Code 2.1.330).
 ---@param buf integer of a terminal that is no session's
----@param text string
 ---@param submit boolean
 local function paste_into(buf, text, submit)
   require("claude-code.terminal.providers.buffer").paste(vim.bo[buf].channel, text, submit)

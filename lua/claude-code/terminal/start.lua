@@ -97,7 +97,6 @@ local function start_in_background(command, options)
 end
 
 --- A project may switch off the hooks of all that starts in it.
----@param folder string
 local function warn_without_hooks(folder)
   local reason = require("claude-code.claude.hooks").look(folder)
   if reason then

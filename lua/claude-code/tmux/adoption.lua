@@ -32,7 +32,6 @@ function M.is_on()
 end
 
 ---@param pane string
----@param text string
 ---@return string command
 local function set_option(pane, text)
   return ('set-option -p -t %s %s "%s"'):format(pane, OPTION, text)

@@ -82,7 +82,6 @@ local function count_all(buf, till)
   return characters + columns.count(table.concat(lines, "\n")) + 1
 end
 
----@param buf integer
 ---@param till integer ns
 ---@return integer characters or UNKNOWN; 0 if the buffer is not loaded
 local function size(buf, till)

@@ -23,7 +23,6 @@ local M = {}
 ---@field count integer? unknown for a file that cannot be read
 ---@field at fun(lnum: integer): { text?: string, is_ascii?: boolean } a 0-based line, fetched once; nil: not known
 
----@param buf integer
 ---@return claude-code.Lines
 local function lines_of(buf)
   local is_loaded = api.nvim_buf_is_loaded(buf)

@@ -108,7 +108,6 @@ local function deadline(id, report)
   return report.ready + report.timeout_ms
 end
 
----@param buf integer
 ---@param id integer client
 ---@param report claude-code.PendingReport
 ---@param now number ms

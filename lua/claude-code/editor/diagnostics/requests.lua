@@ -40,13 +40,11 @@ end
 
 ---@param line integer from 1
 ---@param code any
----@param message string
 ---@return string
 local function key(line, code, message)
   return ("%d:%s:%s"):format(line, code, message)
 end
 
----@param buf integer
 ---@param client vim.lsp.Client
 ---@return string[] keys of the errors and warnings that the server reported last, sorted
 local function reported(buf, client)
@@ -65,7 +63,6 @@ end
 ---while the server knows the others as they were.
 local asked = {} ---@type table<integer, integer> by client
 
----@param buf integer
 ---@param client vim.lsp.Client
 ---@param on_unchanged fun()
 local function ask(buf, client, on_unchanged)

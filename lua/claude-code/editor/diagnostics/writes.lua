@@ -33,7 +33,6 @@ local function now_ms()
   return uv.hrtime() / 1e6
 end
 
----@param buf integer
 ---@param client vim.lsp.Client
 ---@param kind claude-code.WriteKind
 ---@param is_known? boolean the server has reported on this text
@@ -53,7 +52,6 @@ local function expect(buf, client, kind, is_known)
 end
 
 ---A buffer's file has new contents on disk: a report is expected of each of its servers.
----@param buf integer
 ---@param kind claude-code.WriteKind
 local function on_write(buf, kind)
   if not follow then
@@ -113,7 +111,6 @@ function M.is_attaching(buf)
 end
 
 ---@param now claude-code.WriteFollower
----@param buf integer
 ---@param id integer client
 local function on_attach(now, buf, id)
   local client, text = vim.lsp.get_client_by_id(id), now.texts[buf]
@@ -150,7 +147,6 @@ local function renumber(buf)
 end
 
 ---@param now claude-code.WriteFollower
----@param buf integer
 ---@param event claude-code.WriteEvent
 local function on_event(now, buf, event)
   if event == "BufReadPre" then

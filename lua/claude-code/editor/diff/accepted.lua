@@ -44,7 +44,6 @@ end
 ---@field first integer
 ---@field last integer
 
----@param buf integer
 ---@param namespace integer
 ---@return claude-code.HunkMark[] from above
 local function marks_of(buf, namespace)
@@ -78,7 +77,6 @@ local function each_touched(marks, list, visit)
   end
 end
 
----@param buf integer
 ---@param of claude-code.HunkList
 ---@return claude-code.HunkStates
 local function compute(buf, of)
@@ -101,7 +99,6 @@ local function compute(buf, of)
 end
 
 ---Sets the marks of all hunks again. Marks whose hunk is gone stay: it may come back, by undo.
----@param buf integer
 ---@param list claude-code.Hunk[]
 ---@param states table<integer, claude-code.HunkState>
 local function mark(buf, list, states)

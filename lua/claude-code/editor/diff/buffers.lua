@@ -41,8 +41,6 @@ local PIECE = 100
 
 local M = {}
 
----@param name string
----@param lines string[]
 ---@param file string the path whose text this is, by which it is private or not
 ---@param target? integer the file's own buffer
 ---@return integer buf
@@ -94,7 +92,6 @@ function M.filetype_of(file, lines)
   return ok and filetype or ""
 end
 
----@param buf integer
 local function has_long_line(buf)
   local count, from = api.nvim_buf_line_count(buf), 0
   for first = 0, count - 1, PIECE do
@@ -126,7 +123,6 @@ local function is_for_tree_sitter(language, like)
     end)
 end
 
----@param buf integer
 ---@param like? integer the file's own buffer
 local function colour(buf, like)
   local filetype = vim.bo[buf].filetype

@@ -123,7 +123,6 @@ local function set_mark(marking, row, column, options)
   marking.left, marking.found = marking.left - 1, marking.found or row + 1
 end
 
----@param text string
 ---@return vim.api.keyset.set_extmark
 local function inline(text)
   return { virt_text = { { text, highlights.name("Warning") } }, virt_text_pos = "inline" }
@@ -170,7 +169,6 @@ local function mark_line(marking, row, line)
   end
 end
 
----@param lines string[]
 ---@param first integer
 ---@param last integer
 ---@return boolean

@@ -10,7 +10,6 @@ local M = {}
 
 ---Puts them into a buffer without a name, and modified, so that Neovim does not end without a question.
 ---@param file string
----@param lines string[]
 ---@param filetype string
 ---@param what string what happened
 local function keep(file, lines, filetype, what)

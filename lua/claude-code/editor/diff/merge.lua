@@ -23,7 +23,6 @@ Merge.__index = Merge
 
 local M = {}
 
----@param lines string[]
 ---@return string file
 local function spill(lines)
   local name = vim.fn.tempname()
@@ -146,7 +145,6 @@ function Merge:has_conflicts()
 end
 
 ---@param proposal claude-code.Proposal
----@param lines string[]
 ---@param conflicts integer
 local function apply(proposal, lines, conflicts)
   local buf = proposal.new_buf --[[@as integer]]

@@ -13,7 +13,6 @@ local QUESTIONS = { K = "hover", gd = "definition", grr = "references" }
 
 local M = {}
 
----@param buf integer
 ---@param target integer the file's buffer
 ---@return claude-code.Hunk[] from the file's buffer to the other
 local function hunks_from(buf, target)
@@ -79,7 +78,6 @@ local function clients_for(target, name)
 end
 
 ---@param target integer the file's buffer, in which the cursor is
----@param name string
 ---@param is_here fun(): boolean is the user still where they asked?
 local function request(target, name, is_here)
   local function places(list)
@@ -104,7 +102,6 @@ local function request(target, name, is_here)
 end
 
 ---@param proposal claude-code.Proposal
----@param name string
 local function ask(proposal, name)
   local target, title = proposal.target, proposal:title()
   if #clients_for(target, name) == 0 then
@@ -138,7 +135,6 @@ end
 
 ---What a server showed goes with the diff, whose windows close without the events for which Neovim would
 ---close it.
----@param buf integer
 local function close_preview(buf)
   local win = api.nvim_buf_is_valid(buf) and vim.b[buf].lsp_floating_preview
   if win and api.nvim_win_is_valid(win) and win ~= api.nvim_get_current_win() then

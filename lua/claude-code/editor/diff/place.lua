@@ -102,7 +102,6 @@ local function terminal()
 end
 
 ---A new tab page for `buf`, entered. With autocommands off.
----@param buf integer
 ---@param is_enough fun(width: integer, height: integer): boolean so much room beside a terminal
 ---@return integer win
 local function open_tab(buf, is_enough)
@@ -133,14 +132,12 @@ function Place:take(buf)
   return win
 end
 
----@param tab integer
 local function is_ours(tab)
   return (pcall(api.nvim_tabpage_get_var, tab, TAG))
 end
 
 ---Closes a tab page with nothing in it except Claude's terminal. A user who is there goes to the
 ---terminal where they came from.
----@param tab integer
 ---@param saved claude-code.SavedLayout
 local function close_empty(tab, saved)
   local here = tab == api.nvim_get_current_tabpage() and api.nvim_tabpage_is_valid(saved.tab)

@@ -45,7 +45,6 @@ local function shows(win, buf)
   return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
 end
 
----@param win integer
 ---@param command "diffthis"|"diffoff"
 local function set_diff(win, command)
   api.nvim_win_call(win, vim.cmd[command])

@@ -30,7 +30,6 @@ function M.has_text(some)
   return some.newline or not M.same_lines(some.lines, M.NOTHING.lines)
 end
 
----@param text string
 ---@return string? problem why it is too big to be shown
 local function problem_with(text)
   -- A string for each line of 1 MB would take 3 ms.
@@ -83,7 +82,6 @@ end
 
 local TOO_MANY_BYTES = ("more than %d MB"):format(MOST_BYTES / 2 ^ 20)
 
----@param path string
 ---@return string? bytes nil if the file is not there, no file, or too big
 ---@return string? problem
 local function read(path)
@@ -123,7 +121,6 @@ end
 ---@field newline? boolean does the last line end with one? nil: as proposed
 ---@field empty boolean nothing of the proposal is left: the lines are the old file's
 
----@param lines string[]
 ---@param other string[]
 ---@return boolean is the last line of one that of the other, too?
 local function ends_as(lines, other)
@@ -136,7 +133,6 @@ end
 ---A last newline goes with its line, which came with the proposal unless the old file's end was put
 ---back in place of the proposal's. Comparing that line alone would not do: many files end in a line
 ---like some before.
----@param lines string[]
 ---@param old claude-code.Text
 ---@param proposed claude-code.Text
 ---@return boolean? newline nil: as proposed

@@ -39,7 +39,6 @@ local state ---@type claude-code.ReloadState?
 local expected = {} ---@type table<string, string>
 local cancel_expecting = function() end
 
----@param buf integer
 ---@return boolean
 local function exists(buf)
   return uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
@@ -60,7 +59,6 @@ local function report_deleted(bufs)
 end
 
 ---The file of this buffer may have changed.
----@param buf integer
 local function add(buf)
   if not state then
     return
@@ -73,7 +71,6 @@ local function add(buf)
   end
 end
 
----@param buf integer
 ---@param absent table<integer, "seen"|"reported">
 ---@return boolean is_deleted is that to be reported?
 local function check(buf, absent)
@@ -136,14 +133,12 @@ local function check_changed()
 end
 
 ---A buffer whose file need not be there yet: only one that was is reported as deleted.
----@param buf integer
 local function note_absence(buf)
   if state then
     state.absent[buf] = not exists(buf) and "reported" or nil
   end
 end
 
----@param buf integer
 local function forget(buf)
   local stop = state and state.stops[buf]
   if state and stop then
@@ -152,7 +147,6 @@ local function forget(buf)
   end
 end
 
----@param buf integer
 local function follow(buf)
   local name = state and api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
   if not state or not name then

@@ -119,7 +119,6 @@ function M.load(name, options)
   return buf
 end
 
----@param buf integer
 ---@return claude-code.BackgroundFile?
 local function file_of(buf)
   return vim.iter(files):find(function(file)

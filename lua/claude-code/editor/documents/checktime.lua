@@ -32,7 +32,6 @@ end
 
 ---With 'autoread' Neovim reloads by itself, and keeps the options of the old text, such as
 ---'fileformat'. Without it, it asks by FileChangedShell.
----@param buf integer
 ---@param own? boolean the buffer's own 'autoread'
 ---@return fun() restore
 local function without_autoread(buf, own)

@@ -52,7 +52,6 @@ local function unwatch(watched)
   end
 end
 
----@param folder string
 ---@param name? string nil: the platform does not say it
 local function on_event(folder, name)
   local watched = disk.folders[folder]
@@ -75,7 +74,6 @@ local function on_event(folder, name)
   end
 end
 
----@param folder string
 ---@param watched claude-code.WatchedFolder
 local function watch(folder, watched)
   local handle = not watched.handle and disk.count < MOST_FOLDERS and uv.new_fs_event()

@@ -25,7 +25,6 @@ local M = {}
 ---@field file? string real path of the file that was read
 
 ---Is the buffer's text the file's, in UTF-8? Not if a plugin reads or writes it (encrypted files).
----@param buf integer
 local function is_plain(buf)
   local options = vim.bo[buf]
   local encoding = options.fileencoding
@@ -57,7 +56,6 @@ local function is_utf8(line)
   return is_ascii(line)
 end
 
----@param name string
 ---@return claude-code.Text? text nil if it is empty, binary, huge or not there
 local function read(name)
   local bytes = regular_file.read(name, MOST_BYTES)

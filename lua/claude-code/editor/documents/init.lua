@@ -81,7 +81,6 @@ local function reason(message)
   return (text:gsub("^.-Vim%b():", ""))
 end
 
----@param buf integer
 ---@return boolean written also if an autocommand failed once the file was written
 ---@return string? problem
 local function write(buf)

@@ -13,7 +13,6 @@ local M = {}
 ---@field bom boolean
 ---@field newline boolean the last line ends with a newline
 
----@param text string
 ---@return boolean is there a line end, and is every one CRLF?
 local function is_crlf(text)
   -- A pattern such as "[^\r]\n" takes 30 ms for a line of 1 MB.
@@ -30,7 +29,6 @@ local function is_crlf(text)
   return true
 end
 
----@param text string
 ---@param eol string
 ---@param length integer of the text that counts, in bytes: without a last line end
 ---@return string[]

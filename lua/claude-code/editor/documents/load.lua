@@ -28,7 +28,6 @@ local function other_swap(buf)
   end
 end
 
----@param buf integer
 ---@param process integer
 local function report(buf, process)
   local base = path.base(api.nvim_buf_get_name(buf))
@@ -45,7 +44,6 @@ end
 
 ---Once the user shows the buffer, Neovim asks its own question; once the other editor is gone, the
 ---buffer is no longer read-only.
----@param buf integer
 ---@param swap string
 ---@param readonly boolean whether it was
 local function follow(buf, swap, readonly)
@@ -88,7 +86,6 @@ function M.without_question(show)
 end
 
 ---The items of 'syntax' are defined once the buffer is shown: that takes longer than all else.
----@param buf integer
 local function define_syntax_later(buf)
   api.nvim_create_autocmd("BufWinEnter", {
     group = api.nvim_create_augroup("claude-code.syntax", { clear = false }),

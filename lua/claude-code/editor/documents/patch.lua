@@ -21,7 +21,6 @@ local diff = vim.text and vim.text.diff or vim.diff
 ---@field cursor integer extmark on the cursor's line
 ---@field line string the cursor's
 
----@param buf integer
 ---@return claude-code.SavedView[]
 local function save_views(buf)
   return vim.tbl_map(function(win)
@@ -45,7 +44,6 @@ local function moved_column(col, old, new)
   return col > head and col >= #old - tail and col + #new - #old or math.min(col, #new)
 end
 
----@param buf integer
 ---@param saved claude-code.SavedView[]
 local function restore_views(buf, saved)
   local function row_of(mark)
@@ -63,7 +61,6 @@ local function restore_views(buf, saved)
   api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
 end
 
----@param buf integer
 ---@param row integer 0-based
 ---@return vim.fn.getmarklist.ret.item[] 'a to 'z and 'A to 'Z on this line
 local function marks_on(buf, row)
@@ -74,7 +71,6 @@ local function marks_on(buf, row)
 end
 
 ---Changes one line in place: its marks are lost when nvim_buf_set_lines() replaces it.
----@param buf integer
 ---@param row integer 0-based
 ---@param old string
 ---@param new string
@@ -96,7 +92,6 @@ end
 ---@field from integer row in the new text
 ---@field new integer lines
 
----@param lines string[]
 ---@param row integer
 ---@param count integer
 ---@return string
@@ -145,7 +140,6 @@ local function hunks(change)
   return #list <= MOST_CHANGES and list or { whole }, changes <= MOST_CHANGES
 end
 
----@param buf integer
 ---@param hunk claude-code.LineHunk
 ---@param change claude-code.FileChange
 ---@param by_line boolean

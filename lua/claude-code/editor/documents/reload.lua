@@ -33,7 +33,6 @@ local notes = setmetatable({}, {
   end,
 })
 
----@param buf integer
 ---@return table<integer, table> views by window
 local function views_of(buf)
   local views = {}
@@ -55,7 +54,6 @@ local function restore_views(views)
 end
 
 ---Lets Neovim read the whole file. Not one that has just been deleted: that would empty the buffer.
----@param buf integer
 local function read_again(buf)
   if not uv.fs_stat(api.nvim_buf_get_name(buf)) then
     return
@@ -66,7 +64,6 @@ local function read_again(buf)
 end
 
 ---Calls `change` with a buffer that can be changed without W10.
----@param buf integer
 ---@param change fun()
 ---@return boolean ok, any message
 local function while_writable(buf, change)
@@ -78,13 +75,11 @@ local function while_writable(buf, change)
   return ok, message
 end
 
----@param buf integer
 local function emit_changed(buf)
   pcall(api.nvim_exec_autocmds, "FileChangedShellPost", { buffer = buf, modeline = false })
 end
 
 ---Changes the lines that differ, until the file is the one that was read.
----@param buf integer
 ---@param text? claude-code.FileChange
 local function patch(buf, text)
   for _ = 1, READS do
@@ -114,7 +109,6 @@ local function patch(buf, text)
 end
 
 ---Has the file other text than Neovim last compared? If so it may be reloaded here already.
----@param buf integer
 ---@return boolean is_newer its text is still to be taken over
 ---@return claude-code.FileChange? text nil if the whole file is to be read
 local function compare_text(buf)
@@ -153,7 +147,6 @@ local function take_over(buf)
   notes[buf].is_stale = nil
 end
 
----@param buf integer
 local function mark_stale(buf)
   if notes[buf].is_stale then
     return
@@ -186,7 +179,6 @@ local function compare(buf)
   return true
 end
 
----@param buf integer
 ---@param change claude-code.FileChange
 ---@return boolean
 local function is_same(buf, change)
@@ -227,7 +219,6 @@ function M.allow_overwrite(buf)
     { tick = api.nvim_buf_get_changedtick(buf), till = uv.now() + OVERWRITE_MS }
 end
 
----@param buf integer
 local function has_edits(buf)
   local allowed = notes[buf].overwritable
   local is_overwritable = allowed

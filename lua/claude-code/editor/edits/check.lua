@@ -15,7 +15,6 @@ local M = {}
 ---@field tick? integer of its loaded buffer
 ---@field parts? { size: integer, digest: string }[] of that buffer's text, as it was read: bytes, SHA-256
 
----@param buf integer
 ---@param row integer
 ---@param is_over fun(): boolean
 ---@return { size: integer, digest: string }[]

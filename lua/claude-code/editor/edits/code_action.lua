@@ -36,7 +36,6 @@ local M = {}
 ---@type table<integer, { tick: integer, line?: integer, titles: string[] }>
 local lists = {}
 
----@param buf integer
 ---@param row integer?
 ---@param client vim.lsp.Client
 ---@return table[] Diagnostic[] (LSP 3.17) as the server sent them
@@ -54,7 +53,6 @@ local function diagnostics_of(buf, row, client)
   return found
 end
 
----@param buf integer
 ---@param row integer? nil: the whole file
 ---@param only string[]?
 ---@param client vim.lsp.Client
@@ -73,7 +71,6 @@ local function params_of(buf, row, only, client)
   }
 end
 
----@param buf integer
 ---@param row integer?
 ---@param only? string[]
 ---@return claude-code.OfferedAction[]
@@ -115,7 +112,6 @@ local function server_edit(client, edit)
   return { edit = edit, encoding = client.offset_encoding, server = client.name }
 end
 
----@param buf integer
 ---@return claude-code.RenameAnswer?
 ---@return claude-code.Failure?
 local function format(buf)
@@ -148,7 +144,6 @@ local function find(list, test, at)
     end)
 end
 
----@param buf integer
 ---@param params claude-code.CodeActionParams
 ---@return string? title
 ---@return claude-code.Failure?
@@ -230,7 +225,6 @@ function M.run_command(params)
 end
 
 ---@param entry claude-code.OfferedAction
----@param buf integer
 ---@return claude-code.RenameAnswer?
 ---@return claude-code.Failure?
 local function edits_of(entry, buf)
@@ -260,7 +254,6 @@ local function edits_of(entry, buf)
   return M.run_command(server_command)
 end
 
----@param buf integer
 ---@param row integer?
 ---@param params claude-code.CodeActionParams
 ---@return claude-code.RenameAnswer?

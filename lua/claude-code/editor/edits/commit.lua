@@ -37,7 +37,6 @@ local function put_into_place(file)
   return not ok and message or nil
 end
 
----@param name string
 ---@param keep integer
 local function delete_buffers_named(name, keep)
   for _, buf in ipairs(api.nvim_list_bufs()) do

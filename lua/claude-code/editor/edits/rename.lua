@@ -152,7 +152,6 @@ end
 
 ---@param client vim.lsp.Client
 ---@param operation "willRename"|"didRename"
----@param name string
 ---@return boolean does the server want to know that this file is renamed?
 local function wants(client, operation, name)
   local workspace = client.server_capabilities.workspace or {}

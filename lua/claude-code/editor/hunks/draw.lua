@@ -27,7 +27,6 @@ local M = {}
 ---@field new_count integer
 ---@field old_lines string[]
 
----@param buf integer
 ---@param pen claude-code.Pen
 ---@param row integer 0-based
 ---@param old string

@@ -17,7 +17,6 @@ local M = {}
 ---@field removed integer lines
 ---@field hidden? integer|false first line that adds a hidden character; nil until it was looked for
 
----@param lines string[]
 ---@return string text a buffer without text has no lines
 local function joined(lines)
   if #lines == 1 and lines[1] == "" then

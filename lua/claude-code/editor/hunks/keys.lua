@@ -30,7 +30,6 @@ function M.of(option)
   return type(option) == "string" and { option } or option or {}
 end
 
----@param buf integer
 ---@param mode string
 ---@param key string
 ---@return table mapping as of maparg(); empty unless the buffer has one of its own
@@ -41,7 +40,6 @@ local function own_mapping(buf, mode, key)
   end)
 end
 
----@param buf integer
 ---@param owner claude-code.KeyOwner
 ---@param mode string
 ---@param key string

@@ -38,7 +38,6 @@ end
 
 ---@alias claude-code.Chunk { [1]: string, [2]: string } text and highlight group
 
----@param text string
 ---@param tabstop integer
 ---@param column integer where it begins, in cells
 ---@return string text that shows as the same text does in a buffer
@@ -106,7 +105,6 @@ local function chunks(line, most, new, tabstop)
   return found, bytes
 end
 
----@param buf integer
 ---@param hunk claude-code.DrawnHunk
 ---@return string[] lines in place of the old ones, from the first on
 local function replacements(buf, hunk)
@@ -114,7 +112,6 @@ local function replacements(buf, hunk)
   return api.nvim_buf_get_lines(buf, hunk.new - 1, hunk.new - 1 + count, false)
 end
 
----@param text string
 ---@param cells integer
 ---@return string head that fits, at least one character
 local function fitting(text, cells)

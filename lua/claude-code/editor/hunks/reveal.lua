@@ -16,7 +16,6 @@ local M = {}
 
 ---Brings the lines from the cursor's on into sight, with what follows them; of too many, the first ones.
 ---Neovim by itself would show as much as the cursor needs.
----@param win integer
 ---@param last integer 1-based
 local function show_lines(win, last)
   local cursor = api.nvim_win_get_cursor(win)

@@ -32,7 +32,6 @@ end
 
 ---A symbol's name as servers give it, in its parts: they add parameters, the package, a receiver
 ---(gopls: "(*Square).Area") or a whole head (rust-analyzer: "impl Shape for Square").
----@param name string
 ---@return string bare
 ---@return string[] parents that the name itself names
 local function parts_of(name)

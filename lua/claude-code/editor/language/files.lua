@@ -31,7 +31,6 @@ local M = {
 
 local without_server = {} ---@type table<string, true> file types
 
----@param buf integer
 ---@return claude-code.Failure
 local function no_server(buf)
   local filetype = vim.bo[buf].filetype
@@ -79,7 +78,6 @@ function M.wait_for_servers(buf, is_new)
   end
 end
 
----@param name string
 ---@return claude-code.Failure
 local function cannot_load(name)
   local text = not vim.uv.fs_stat(name) and "%s does not exist."

@@ -107,7 +107,6 @@ end
 ---@field more? integer lines of the body that are left out
 
 ---@param declared claude-code.DocumentSymbol
----@param buf integer
 ---@param with_body boolean
 ---@return claude-code.Declaration
 local function declaration_of(declared, buf, with_body)

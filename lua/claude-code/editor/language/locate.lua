@@ -82,7 +82,6 @@ local function chosen(exact, name)
 end
 
 ---@param symbol claude-code.WorkspaceSymbol
----@param name string
 ---@return claude-code.Occurrence? of its name: some servers give the range of the whole declaration
 local function occurrence_of(symbol, name)
   local place = symbol.place
@@ -117,7 +116,6 @@ end
 
 ---In a task: the name that was meant, of those that servers find by the halves of this one: where one is misspelled,
 ---the other mostly is not. Private files have none.
----@param name string
 ---@param similar claude-code.WorkspaceSymbol[] what servers found by all of it
 ---@return string?
 local function nearest(name, similar)

@@ -36,7 +36,6 @@ local function is_word(char)
 end
 
 ---@param line string
----@param name string
 ---@return integer[] columns 0-based bytes
 local function in_line(line, name)
   local columns, from = {}, 1
@@ -54,8 +53,6 @@ local function in_line(line, name)
   end
 end
 
----@param buf integer
----@param name string
 ---@param row integer
 ---@return claude-code.Occurrence[]
 local function in_row(buf, name, row)

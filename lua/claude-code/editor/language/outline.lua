@@ -28,7 +28,6 @@ local M = {}
 ---Kinds that belong to the text of a function, and not to what a file declares.
 local LOCAL = { variable = true, constant = true }
 
----@param buf integer
 ---@param list claude-code.DocumentSymbol[]
 ---@return claude-code.OutlineSymbol[]
 local function on_disk(buf, list)

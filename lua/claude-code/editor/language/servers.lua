@@ -85,7 +85,6 @@ function M.state_of(client)
   }
 end
 
----@param folder string
 local function has_database(folder)
   return vim.uv.fs_stat(folder .. "/compile_commands.json") ~= nil
     or vim.uv.fs_stat(folder .. "/build/compile_commands.json") ~= nil

@@ -21,7 +21,6 @@ local M = {}
 ---@field character integer as its server counts
 ---@field encoding? string UTF-16 if left out
 
----@param name string
 ---@param row integer
 ---@param character integer
 ---@return string

@@ -13,7 +13,6 @@ local SPECIAL = { prompt = true, quickfix = true, terminal = true }
 local M = {}
 
 ---A terminal, a list of places, a file explorer, or a float of a plugin?
----@param win integer
 ---@param buf integer in it
 local function is_special(win, buf)
   return SPECIAL[vim.bo[buf].buftype] ~= nil

@@ -17,8 +17,6 @@ local M = {}
 ---@field real string symbolic links resolved
 ---@field items claude-code.Diagnostic[]
 
----@param buf integer
----@param name string
 ---@return claude-code.FileProblems
 local function describe(buf, name)
   return { path = name, real = path.real(name), items = diagnostics.items(buf) }
@@ -70,7 +68,6 @@ end
 
 ---May a client read this buffer's text? Others were only loaded for a question about them, and Claude
 ---Code's own permission rules may keep their files from Claude.
----@param buf integer
 local function is_readable(buf)
   local is_known = vim.bo[buf].buflisted
     or next(vim.diagnostic.count(buf)) ~= nil

@@ -18,7 +18,6 @@ local M = {}
 ---@field select_to_eol? boolean
 ---@field front? boolean
 
----@param buf integer
 ---@return boolean would leaving this buffer be refused ('nohidden' and unsaved)?
 local function holds_edits(buf)
   local hide = vim.bo[buf].bufhidden
@@ -26,7 +25,6 @@ local function holds_edits(buf)
   return vim.bo[buf].modified and not hidden and #vim.fn.win_findbuf(buf) < 2
 end
 
----@param buf integer
 ---@return integer win in which `buf` shows now
 local function show(buf)
   local win = windows.for_file(buf)
@@ -47,7 +45,6 @@ end
 ---loaded, and would only flash by.
 local waiting ---@type { buf: integer, range: claude-code.Range? }?
 
----@param buf integer
 ---@param range claude-code.Range?
 local function bring_to_front(buf, range)
   waiting = nil
@@ -77,7 +74,6 @@ local function show_waiting()
 end
 
 ---Not while the user types: that would go into this file.
----@param buf integer
 ---@param range claude-code.Range?
 local function show_soon(buf, range)
   ranges.leave_untouched()
@@ -95,7 +91,6 @@ end
 
 ---Shows the file, and selects in it. If the search takes longer, that comes afterwards, unless the user
 ---went elsewhere.
----@param buf integer
 ---@param params claude-code.OpenParams
 local function show_range(buf, params)
   local is_shown = false

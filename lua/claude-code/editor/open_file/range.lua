@@ -11,8 +11,6 @@ local slices = require("claude-code.lib.slices")
 
 local M = {}
 
----@param buf integer
----@param text string
 ---@param from claude-code.TextPlace
 ---@param pause fun()
 ---@return claude-code.TextPlace? first
@@ -34,7 +32,6 @@ local function later(a, b)
   return is_before and b or a
 end
 
----@param buf integer
 ---@param params { start_text?: string, end_text?: string, select_to_eol?: boolean }
 ---@param pause fun()
 ---@return claude-code.Range?
@@ -100,7 +97,6 @@ local function start_visual()
   vim.o.selectmode = selectmode
 end
 
----@param win integer
 ---@param range claude-code.Range
 local function select(win, range)
   if api.nvim_get_current_win() ~= win then

@@ -10,7 +10,6 @@ local M = {}
 ---@field [1] integer row, 1-based
 ---@field [2] integer byte, 0-based
 
----@param text string
 ---@param at integer byte, 1-based
 ---@param row integer of the text's first line, 0-based
 ---@return claude-code.TextPlace

@@ -10,7 +10,6 @@ local M = {}
 
 ---@alias claude-code.Glob claude-code.GlobSpelling[]
 
----@param text string
 ---@param from integer position of the `{`
 ---@return string[]? choices nil if the brace never closes
 ---@return integer? close position of its `}`
@@ -32,7 +31,6 @@ local function choices(text, from)
   end
 end
 
----@param text string
 ---@param result string[] receives every spelling of a glob with braces
 local function expand(text, result)
   local from = text:find("{", 1, true)
@@ -49,7 +47,6 @@ local function expand(text, result)
   end
 end
 
----@param text string
 ---@param from integer position of the `[`
 ---@return string? class in Lua's terms; nil if the bracket never closes
 ---@return integer? close position of its `]`

@@ -24,7 +24,6 @@ local M = {}
 
 ---On many systems `.ENV` and `.env` are one file, and so are the composed and the decomposed `ü`:
 ---letters lose their case and their accents.
----@param text string
 ---@return string
 local function fold(text)
   if not text:find("[\128-\255]") then
@@ -73,7 +72,6 @@ local function current_rules()
   return rules
 end
 
----@param path string
 ---@return string whole folded
 ---@return string[] names that may be the file's, folded; the last is, unless the path is a URL
 local function subjects(path)
@@ -100,7 +98,6 @@ local function fits(rule, whole, names)
   return false
 end
 
----@param path string
 ---@return boolean
 local function judge(path)
   local list = current_rules()

@@ -25,7 +25,6 @@ local HINTS = {
 
 local M = {}
 
----@param buf integer
 ---@return claude-code.ReviewFile? of the list; also of a deleted one's old text
 local function listed_file(buf)
   local deleted = base.file_of(buf)
@@ -59,7 +58,6 @@ local function counts(file, whole, hunks, row)
   return of_hunks .. (files_count > 1 and of_files or "")
 end
 
----@param win integer
 ---@return claude-code.BarPart[]? parts without the keys; nil if nothing is reviewed there
 local function parts_in(win)
   local buf = api.nvim_win_get_buf(win)

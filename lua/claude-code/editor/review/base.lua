@@ -20,7 +20,6 @@ function M.shown_name(file)
   return (file.kind == "deleted" or file.binary) and M.SCHEME .. file.path or file.path
 end
 
----@param buf integer
 ---@param bytes? string
 ---@param problem? string
 local function fill(buf, bytes, problem)

@@ -11,7 +11,6 @@ local BOM = "\239\187\191"
 
 local M = {}
 
----@param buf integer
 ---@return string encoding of its file
 local function encoding(buf)
   local name = vim.bo[buf].fileencoding
@@ -20,7 +19,6 @@ end
 
 ---Was 'fileformat' set after the file was read (by .editorconfig)? `:w` then changes all line ends,
 ---which is no edit of the user's yet.
----@param buf integer
 ---@return boolean
 local function has_other_line_ends(buf)
   return not vim.bo[buf].modified and file_change.is_misread(buf)

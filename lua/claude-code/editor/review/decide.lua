@@ -59,7 +59,6 @@ end
 
 local namespace = api.nvim_create_namespace("claude-code.review.asked")
 
----@param buf integer
 ---@param row integer
 ---@return fun(): integer row where that line is now, and the mark is gone
 local function follow_row(buf, row)

@@ -23,7 +23,6 @@ local M = {}
 ---@field by_hunk table<string, table<integer, integer>> by hunk: its marks, each with its row, counted from the
 --- hunk's first one
 
----@param lines string[]
 ---@return string
 local function joined(lines)
   return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
@@ -82,7 +81,6 @@ local function margin_in(win, are_first)
   return draw.margin(win)
 end
 
----@param buf integer
 ---@return integer? win one that shows it
 ---@return integer wrap_width cells in which lines are wrapped there; 0 if they are not
 local function shown_in(buf)
@@ -93,7 +91,6 @@ local function shown_in(buf)
   return win, vim.wo[win].wrap and api.nvim_win_get_width(win) or 0
 end
 
----@param buf integer
 ---@param is_review boolean
 ---@return string
 local function style_of(buf, is_review)
@@ -104,7 +101,6 @@ local function style_of(buf, is_review)
 end
 
 ---Removes the marks of hunks that are not there any more, or that an edit has moved.
----@param buf integer
 ---@param marks claude-code.ReviewMarks
 ---@param hunks claude-code.ReviewHunk[]
 ---@return table<claude-code.ReviewHunk, claude-code.Pen> pens of those that are to be drawn
@@ -139,7 +135,6 @@ local function prepare(buf, marks, hunks)
   return pens
 end
 
----@param buf integer
 ---@param pens table<claude-code.ReviewHunk, claude-code.Pen>
 ---@param are_first boolean
 local function draw_review(buf, pens, are_first)
@@ -169,7 +164,6 @@ local function draw_signs(pens)
   end
 end
 
----@param win integer
 ---@param hunks claude-code.ReviewHunk[] of its buffer
 local function reveal_hunk(win, hunks)
   local row, column = unpack(api.nvim_win_get_cursor(win))

@@ -80,7 +80,6 @@ local function open(file, hunk)
   list.select(file.path, hunk and hunk.id)
 end
 
----@param buf integer
 ---@return integer win to show it in; Neovim itself would take a terminal's
 local function window_for(buf)
   local with_base = vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)

@@ -49,7 +49,6 @@ local M = {}
 ---@field expected string[]
 ---@field lines string[]
 
----@param buf integer
 ---@param old string[]
 ---@param edits claude-code.ReviewEdit[] from the last to the first
 ---@return string[]? new nil if another text stands there
@@ -75,14 +74,12 @@ local function edited(buf, old, edits)
   return new
 end
 
----@param buf integer
 ---@return string[] lines none of an empty file
 local function lines_of(buf)
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   return file_lines.is_empty(buf, lines) and {} or lines
 end
 
----@param buf integer
 ---@return boolean written
 local function write(buf)
   local saved, failure = documents.save({ path = api.nvim_buf_get_name(buf) })
@@ -220,7 +217,6 @@ function M.only_conflict(decision)
   return #conflicts == 1 and not decision.decision and conflicts[1] or nil
 end
 
----@param lines string[]
 ---@param title string
 ---@param rows string[] bytes
 local function add(lines, title, rows)

@@ -37,14 +37,12 @@ local visual = require("claude-code.editor.selection.visual")
 
 local M = {}
 
----@param buf integer
 ---@param at { [1]: integer, [2]: integer }
 ---@return claude-code.Position
 local function to_position(buf, at)
   return { line = at[1], character = columns.of_byte(lines.at(buf, at[1]), at[2], "utf-16") }
 end
 
----@param win integer
 ---@return { [1]: integer, [2]: integer }
 local function cursor_of(win)
   local at = api.nvim_win_get_cursor(win)
@@ -115,7 +113,6 @@ end
 ---@field column_start? integer
 ---@field column_end? integer
 
----@param buf integer
 ---@param place claude-code.Position
 ---@return integer offset
 ---@return integer column

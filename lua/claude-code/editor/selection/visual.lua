@@ -37,7 +37,6 @@ function M.mode(mode)
   return MODES[mode:sub(1, 1)]
 end
 
----@param buf integer
 ---@param mode claude-code.VisualMode
 ---@param a { [1]: integer, [2]: integer }
 ---@param b { [1]: integer, [2]: integer }
@@ -89,13 +88,11 @@ local function behind(line, byte)
   return length > 0 and byte + length or line_columns.after(line, byte)
 end
 
----@param text string
 ---@return string cut at or below MOST_BYTES, between two characters
 local function cut(text)
   return text:sub(1, MOST_BYTES + vim.str_utf_start(text, MOST_BYTES + 1))
 end
 
----@param buf integer
 ---@param first { [1]: integer, [2]: integer }
 ---@param last { [1]: integer, [2]: integer }
 ---@return string text at least up to MOST_BYTES
@@ -175,7 +172,6 @@ local function block_edges(region)
   return left, right
 end
 
----@param buf integer
 ---@param lnum integer 1-based
 ---@param column integer screen column
 ---@return integer byte of the character there; the line's length if it ends before
@@ -199,7 +195,6 @@ local function blockwise(region)
 end
 
 ---A line from a screen column on. Of a tab that begins before it, only the rest counts, as spaces.
----@param buf integer
 ---@param lnum integer 1-based
 ---@param column integer
 ---@return string

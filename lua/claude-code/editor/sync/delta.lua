@@ -57,7 +57,6 @@ function M.forget()
   last = { pending = "", all = 0, modified = {} }
 end
 
----@param buf integer
 ---@return claude-code.Buffer
 local function describe(buf)
   local function option(name)
@@ -94,7 +93,6 @@ end
 
 ---Has a buffer changed in one of the ways that are frequent? Finds changes without an event too, such
 ---as a plugin's edit of a hidden buffer. The text of one without changes is that of an event.
----@param buf integer
 ---@param modified boolean
 local function has_changed(buf, modified)
   local before = known[buf]
@@ -126,7 +124,6 @@ local function suspects(bufs, modified, rules)
 end
 
 ---Both names and options change.
----@param buf integer
 ---@param rules integer generation of the privacy rules
 ---@return boolean private
 local function hides(buf, rules)

@@ -56,13 +56,11 @@ function M.touch()
   end
 end
 
----@param buf integer
 local function mark_buffer(buf)
   deltas.mark("buffers", buf)
   M.touch()
 end
 
----@param buf integer
 ---@param event string
 local function on_buffer_event(buf, event)
   if SOURCES[event] then

@@ -183,7 +183,6 @@ end
 
 ---@param real string
 ---@param file claude-code.SessionFile
----@param buf integer
 ---@param was_open boolean
 ---@return claude-code.EditedFile
 local function describe(real, file, buf, was_open)

@@ -44,8 +44,6 @@ function M.is_last(win)
   end)
 end
 
----@param win integer
----@param name string
 ---@return any value of the window's own option
 local function option(win, name)
   return api.nvim_get_option_value(name, { win = win })
@@ -53,7 +51,6 @@ end
 
 ---Is this a window for editing files, not a special one (terminal, tree, quickfix, float, preview,
 ---another plugin's diff, pinned to its buffer)?
----@param win integer
 local function is_normal(win)
   return api.nvim_win_is_valid(win)
     and not M.is_floating(win)
@@ -63,7 +60,6 @@ local function is_normal(win)
     and not option(win, "winfixbuf")
 end
 
----@param win integer
 ---@return integer cells
 local function area(win)
   return api.nvim_win_get_width(win) * api.nvim_win_get_height(win)

@@ -14,7 +14,6 @@ local terminals = {}
 
 local NAME = "claude-code://terminal"
 
----@param name string
 ---@param except integer
 local function wipe_buffer_named(name, except)
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -51,7 +50,6 @@ local ACTIONS = {
 }
 
 --- The options `terminal.keys`.
----@param buf integer
 local function map_keys(buf)
   for name, key in pairs(require("claude-code.config").get().terminal.keys) do
     local entry = ACTIONS[name]
@@ -61,7 +59,6 @@ local function map_keys(buf)
   end
 end
 
----@param buf integer
 ---@return boolean does `:wqall` or `:xall` run, and write it?
 local function is_written(buf)
   local name = api.nvim_buf_get_name(buf)
@@ -72,7 +69,6 @@ local function is_written(buf)
     and (vim.fn.filewritable(name) == 1 or not vim.uv.fs_lstat(name))
 end
 
----@param buf integer
 ---@return boolean will it keep Neovim from ending?
 local function is_obstacle(buf)
   local kind = vim.bo[buf].buftype

@@ -23,7 +23,6 @@ local function when_typing_pauses(callback)
 end
 
 --- Terminal mode, in whatever way it is asked for, ends as it begins.
----@param buf integer
 local function prevent_terminal_mode(buf)
   api.nvim_create_autocmd("TermEnter", {
     buffer = buf,
@@ -34,7 +33,6 @@ local function prevent_terminal_mode(buf)
 end
 
 ---@param code integer
----@param name string
 ---@param goes_on boolean whether it does so in the background
 local function notify(code, name, goes_on)
   local messages = require("claude-code.messages.notify")

@@ -22,7 +22,6 @@ local function next_to(n)
 end
 
 --- The window of a session that ends shows another one that runs, or else it closes.
----@param buf integer
 ---@param n? integer number of its session
 local function discard(buf, n)
   if api.nvim_buf_is_valid(buf) then
@@ -35,7 +34,6 @@ local function discard(buf, n)
   end
 end
 
----@param buf integer
 ---@return boolean does it show what a CLI has left that ended by itself?
 local function has_ended(buf)
   return vim.b[buf].claude_code_terminal == true
@@ -43,7 +41,6 @@ local function has_ended(buf)
     and not buffer.runs(buf)
 end
 
----@param win integer
 ---@param command string[]
 ---@param options table
 ---@return integer job 0 or less if it cannot be started

@@ -40,7 +40,6 @@ local function literal(argument)
 end
 
 --- tmux expands formats in a folder's name: one that is called `#(…)` would be run.
----@param folder string
 ---@return string
 local function without_formats(folder)
   return (folder:gsub("#", "##"))
@@ -83,7 +82,6 @@ end
 
 ---@param pane string
 ---@param pid integer of what runs there
----@param folder string
 ---@return claude-code.TmuxTerminal
 local function add(pane, pid, folder)
   local program = require("claude-code.tmux.tag").of_process(pid)

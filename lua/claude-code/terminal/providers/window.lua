@@ -24,14 +24,12 @@ local OPTIONS = {
   wrap = true,
 }
 
----@param win integer
 local function set_options(win)
   for name, value in pairs(OPTIONS) do
     api.nvim_set_option_value(name, value, { win = win, scope = "local" })
   end
 end
 
----@param buf integer
 ---@param enter boolean
 ---@param position claude-code.TerminalPosition
 ---@param cells integer
@@ -59,7 +57,6 @@ local function open_split(buf, enter, position, cells)
   return win
 end
 
----@param buf integer
 ---@return integer win
 local function open(buf)
   local position = placement.position()
@@ -72,7 +69,6 @@ local function open(buf)
 end
 
 --- Shows another buffer where the window is the only one.
----@param win integer
 local function close_or_switch(win)
   if pcall(api.nvim_win_close, win, true) then
     return
@@ -101,7 +97,6 @@ function M.is_terminal(win)
   return vim.b[api.nvim_win_get_buf(win)].claude_code_terminal == true
 end
 
----@param tab integer
 ---@return integer? win of this tab page that shows any session's terminal
 local function find_any(tab)
   return vim.iter(api.nvim_tabpage_list_wins(tab)):find(M.is_terminal)

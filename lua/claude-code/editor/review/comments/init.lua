@@ -44,7 +44,6 @@ end
 ---@field lines string[]
 ---@field comment? claude-code.ReviewComment that is there
 
----@param buf integer
 ---@param first integer
 ---@param last integer
 ---@return claude-code.CommentTarget?

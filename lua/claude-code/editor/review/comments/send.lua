@@ -20,7 +20,6 @@ local function waiting()
   end, store.waiting())
 end
 
----@param lines string[]
 ---@return string[]
 local function quoted(lines)
   local quotes = {}

@@ -74,7 +74,6 @@ function M.snippet(lines)
   end, vim.list_slice(lines, 1, MOST_LINES))
 end
 
----@param lines string[]
 ---@param row integer
 ---@param wanted string[]
 ---@return boolean
@@ -89,7 +88,6 @@ local function stands_at(lines, row, wanted)
 end
 
 ---The place nearest to where the lines stood.
----@param lines string[]
 ---@param comment claude-code.ReviewComment
 ---@return claude-code.CommentPlace
 local function found(lines, comment)
@@ -107,14 +105,12 @@ local function found(lines, comment)
   return { first = row, last = math.min(row + count - 1, end_row), is_outdated = true }
 end
 
----@param name string
 ---@return string[]
 local function lines_on_disk(name)
   local bytes = regular_file.read(name, MOST_BYTES)
   return bytes and file_lines.parse(bytes).lines or {}
 end
 
----@param buf integer
 ---@param place claude-code.CommentPlace
 ---@return integer extmark
 local function mark(buf, place)
@@ -128,7 +124,6 @@ local function mark(buf, place)
   })
 end
 
----@param buf integer
 ---@param id? integer
 ---@return claude-code.CommentPlace? nil without a mark; it is outdated if all its lines were deleted
 local function marked(buf, id)
@@ -177,7 +172,6 @@ function M.place(comment)
   return place, place.is_outdated and comment.lines or lines
 end
 
----@param text string
 ---@return string[] lines of at most so many columns, unless a word is longer
 local function wrapped(text)
   local lines = {}
@@ -196,7 +190,6 @@ local function wrapped(text)
   return lines
 end
 
----@param buf integer
 ---@param comment claude-code.ReviewComment
 local function draw(buf, comment)
   local place = M.place(comment)
@@ -217,7 +210,6 @@ local function draw(buf, comment)
 end
 
 ---Draws the comments of a buffer's file.
----@param buf integer
 ---@param is_other? boolean the buffer was read again, or has another name: they are found by their lines
 local function show(buf, is_other)
   local shown = buffers.get(buf)
@@ -273,7 +265,6 @@ function M.save(changes, callback)
 end
 
 ---A file was written: where its comments stand is recorded, to be found in the next Neovim.
----@param buf integer
 local function record(buf)
   local changes = {}
   for _, comment in ipairs(M.of_buffer(buf)) do
