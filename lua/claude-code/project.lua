@@ -28,7 +28,6 @@ local function run(path, command, options, callback)
 end
 
 ---@param text string what the executable wrote to stderr
----@return string
 local function without_name(text)
   return (text:gsub("^claude%-code%-nvim: ", ""))
 end

@@ -105,7 +105,6 @@ function M.report()
 end
 
 ---@param seconds integer
----@return string
 local function duration(seconds)
   if seconds < 60 then
     return seconds .. " s"
@@ -116,7 +115,6 @@ local function duration(seconds)
 end
 
 ---@param status claude-code.Status
----@return string
 local function state(status)
   if status.state == "ready" then
     return ("ready for %s, process %d"):format(duration(status.ready_for), status.process_id)
@@ -127,7 +125,6 @@ local function state(status)
 end
 
 ---@param status claude-code.Status
----@return string
 local function executable(status)
   if not status.binary then
     return "not found"
@@ -137,14 +134,12 @@ local function executable(status)
 end
 
 ---@param client claude-code.Client
----@return string
 local function client_name(client)
   local name = ("%s %s"):format(client.name or "unidentified", client.version or "")
   return vim.trim(name) .. (client.pid and (" (process %d)"):format(client.pid) or "")
 end
 
 ---@param session claude-code.SessionInfo
----@return string
 local function session_name(session)
   local owner = session.pid and (" (process %d)"):format(session.pid) or ""
   local plural = session.files == 1 and "" or "s"
@@ -165,7 +160,6 @@ local function request_of(row)
 end
 
 ---@param row claude-code.SessionRow
----@return string
 local function session_state(row)
   local name = row.name or row.worktree or row.id or "Claude"
   local number = row.n and row.n .. " " or ""
@@ -175,7 +169,6 @@ local function session_state(row)
 end
 
 ---@param rival claude-code.Rival
----@return string
 local function rival_name(rival)
   local text = "%s (process %d) also publishes %s: a Claude CLI outside of both connects to neither, "
     .. "unless CLAUDE_CODE_SSE_PORT names a port"

@@ -44,7 +44,6 @@ function M.get()
 end
 
 ---@param indicator claude-code.Indicator
----@return string
 local function text_of(indicator)
   local sessions = indicator.sessions
   local is_ready = indicator.state == "connected" or indicator.state == "waiting"

@@ -4,7 +4,6 @@ local M = {}
 local MODES = { "default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions" }
 
 ---@param lead string
----@return string[]
 local function folders(lead)
   return vim.fn.getcompletion(lead, "dir")
 end

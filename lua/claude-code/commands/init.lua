@@ -149,7 +149,6 @@ end
 
 --- The names that may stand in place of the last word: the first, or second, words of the names.
 ---@param before string what precedes that word
----@return string[]
 local function names(before)
   local found = {}
   for name in pairs(M.list) do

@@ -16,7 +16,6 @@ end
 
 ---@param place string
 ---@param item vim.Diagnostic
----@return string
 local function list_entry(place, item)
   local text = item.message:gsub("%s*\n%s*", " ")
   return ("- %s [%s]: %s"):format(place, vim.diagnostic.severity[item.severity], text)
@@ -49,7 +48,6 @@ end
 ---@param first integer 1-based
 ---@param last integer 1-based, included
 ---@param diagnostics string[]
----@return string
 local function message(buf, first, last, diagnostics)
   local code = table.concat(api.nvim_buf_get_lines(buf, first - 1, last, false), "\n")
   local fence = fence_for(code)
@@ -125,7 +123,6 @@ function M.lines(first, last)
 end
 
 ---@param problems claude-code.FileProblem[]
----@return string
 local function message_after_turn(problems)
   local lines = { "After your last turn, language servers found these problems in your edits:", "" }
   for i = 1, math.min(MOST, #problems) do

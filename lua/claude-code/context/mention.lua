@@ -26,7 +26,6 @@ local function remove(is_over)
   return removed
 end
 
----@return integer
 local function wait_ms()
   return require("claude-code.config").get().mention.wait_seconds * 1000
 end
@@ -44,7 +43,6 @@ local function label(mention)
 end
 
 ---@param mentions claude-code.MentionTarget[]
----@return string
 local function labels(mentions)
   local first = label(mentions[1])
   return #mentions == 1 and first or ("%s and %d more"):format(first, #mentions - 1)

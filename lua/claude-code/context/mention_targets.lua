@@ -28,7 +28,6 @@ local function chosen_lines(args)
   end
 end
 
----@return string
 local function with_real_folder(name)
   local full = path.normal(name)
   local parent, base = full:match("^(.*)/([^/]+)$")
@@ -116,7 +115,6 @@ end
 
 ---The words of the command. Vim does not split at quotes; a name may begin with one, too.
 ---@param args claude-code.CommandArgs
----@return string[]
 local function words(args)
   local is_quoted = vim.iter(args.fargs):any(function(word)
     return word:find("^[\"']") ~= nil and not vim.uv.fs_stat(word)
@@ -127,7 +125,6 @@ end
 ---Expands `%` and the like, as Neovim does in its own commands, then wildcards, `~` and the backslashes of
 ---completion.
 ---@param word string
----@return string[]
 local function expanded(word)
   if vim.uv.fs_stat(word) then
     return { word }

@@ -22,7 +22,6 @@ end
 
 --- What follows whole lines in the prompt begins a line of its own.
 ---@param submit boolean nothing follows then
----@return string
 local function whole_lines(lines, submit)
   local text = table.concat(lines, "\n")
   return (text == "" or submit) and text or text .. "\n"

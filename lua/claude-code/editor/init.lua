@@ -55,7 +55,6 @@ local function end_clients()
 end
 
 ---@param clients claude-code.Client[]
----@return true
 local function set_clients(clients)
   channel.on_detach(end_clients)
   local holds = #clients > 0 and channel.is_attached or nil
@@ -67,7 +66,6 @@ local function set_clients(clients)
 end
 
 ---@param summary claude-code.ReviewSummary
----@return true
 local function on_review(summary)
   require("claude-code.editor.review").on_changed(summary)
   if #summary.comments > 0 then

@@ -8,7 +8,6 @@ local M = {}
 
 ---@param name string one of netrw's own functions
 ---@param ... any
----@return string
 local function call(name, ...)
   return vim.fn["netrw#Call"](name, ...)
 end
@@ -31,7 +30,6 @@ end
 
 --- In a wide listing every line has several entries, in columns of one width.
 ---@param lnum integer 1-based
----@return string[]
 local function entries(lnum)
   local columns = { 0 }
   if vim.w.netrw_liststyle == WIDE then

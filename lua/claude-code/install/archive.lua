@@ -45,7 +45,6 @@ end
 
 ---@param release claude-code.Release
 ---@param found string
----@return string
 local function wrong(release, found)
   local text = "this is not the archive that belongs to version %s of the plugin, and was not used: it has "
     .. "%s; download %s again"

@@ -21,7 +21,6 @@ local CAUSES = {
 ---@param curl string its path
 ---@param release claude-code.Release
 ---@param path string where the archive goes
----@return string[]
 local function command(curl, release, path)
   local words = { curl, "--fail", "--location", "--silent", "--show-error" }
   local function add(...)
@@ -63,7 +62,6 @@ end
 
 ---@param release claude-code.Release
 ---@param cause string
----@return string
 local function failed(release, cause)
   local text = "cannot download the executable: %s; :Claude install tries again, "
     .. "`:Claude install PATH` installs a file that you downloaded yourself (%s)"

@@ -48,7 +48,6 @@ end
 
 --- Where an archive that was verified stays if its executable does not run here: it is not downloaded again.
 ---@param release claude-code.Release
----@return string
 local function kept_archive(release)
   return vim.fs.joinpath(store.download(), release.file)
 end

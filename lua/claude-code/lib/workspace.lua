@@ -6,7 +6,6 @@ local M = {}
 
 local home_allowed = false
 
----@return string
 local function with_slash(path)
   return path:match("[/\\]$") and path or path .. "/"
 end

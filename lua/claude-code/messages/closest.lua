@@ -4,7 +4,6 @@
 --- places (Levenshtein, Damerau).
 ---@param a string
 ---@param b string
----@return integer
 local function distance(a, b)
   local before, previous = nil, vim.fn.range(#b + 1)
   for i = 1, #a do

@@ -15,7 +15,6 @@ function M.redraw()
 end
 
 ---@param cells integer
----@return string
 local function head(text, cells)
   return (vim.fn.printf(("%%.%dS"):format(cells), text):gsub("[%s;:,(]+$", ""))
 end
@@ -42,7 +41,6 @@ end
 ---@param text string without line ends
 ---@param cells integer
 ---@param is_logged? boolean
----@return string
 local function cut(text, cells, is_logged)
   local has_room = cells >= LEAST + vim.fn.strdisplaywidth(CUT_BUT_LOGGED)
   local mark = is_logged and has_room and CUT_BUT_LOGGED or CUT
@@ -51,7 +49,6 @@ end
 
 --- The plugin's name is left out where there is no room for it.
 ---@param is_logged? boolean
----@return string
 local function fit(text, is_logged)
   local line = text:gsub("%s*\n%s*", " "):gsub("%c", " ")
   local cells = math.max(vim.v.echospace, 2)

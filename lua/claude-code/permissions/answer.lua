@@ -87,7 +87,6 @@ local function permission_choices(request)
 end
 
 ---@param request claude-code.PermissionRequest
----@return string
 local function heading(request)
   return request.questions and "Question" or request.tool
 end
@@ -107,7 +106,6 @@ end
 
 --- In one line: the whole is above. Of several questions it is the one that is shown.
 ---@param request claude-code.PermissionRequest
----@return string
 local function prompt_of(request, lines)
   local title = request.questions and lines[1] or request.title
   local name = label.of({ n = request.session, pid = request.pid })
@@ -118,7 +116,6 @@ local function prompt_of(request, lines)
 end
 
 --- A long line as several, which look as it does where it is wrapped.
----@return string[]
 local function in_rows(lines)
   local rows, most = {}, math.max(10, vim.o.columns - 3)
   for _, line in ipairs(lines) do

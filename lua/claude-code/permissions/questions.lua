@@ -8,7 +8,6 @@ local M = {}
 ---@param question claude-code.PermissionQuestion
 ---@param index integer
 ---@param count integer
----@return string[]
 local function lines_of(question, index, count)
   local lines = vim.list_slice(question.text)
   if count > 1 then

@@ -8,7 +8,6 @@ local MOST_ANCESTORS = 20
 local TIMEOUT_MS = 2000
 
 ---@param path string of a file of the system's, some hundred bytes
----@return string
 local function content(path)
   local file = io.open(path, "r")
   local text = file and file:read(4096) or ""

@@ -8,7 +8,6 @@ local MOST_BYTES = 256 * 1024
 ---@type { token?: string, next_token?: string }
 local own = {}
 
----@return string
 local function new_token()
   local made = require("claude-code.lib.uuid")()
   require("claude-code.messages.log").conceal(made)

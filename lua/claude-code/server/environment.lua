@@ -20,7 +20,6 @@ end
 
 --- Adds loopback to a no_proxy list, unless it is exempt already.
 ---@param list string
----@return string
 local function with_loopback(list)
   local entries = vim.split(list, "[,%s]+", { trimempty = true })
   if vim.tbl_contains(entries, "*") then

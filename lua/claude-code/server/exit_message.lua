@@ -13,7 +13,6 @@ M.MISMATCHES = { [2] = true, [3] = true }
 ---@field times integer how often it ended lately
 
 ---@param ending claude-code.Ending
----@return string
 local function cause(ending)
   if ending.signal ~= 0 then
     return ("signal %d"):format(ending.signal)
@@ -22,14 +21,12 @@ local function cause(ending)
 end
 
 ---@param ending claude-code.Ending
----@return string
 local function details(ending)
   local line = ending.stderr[#ending.stderr]
   return line and ("%s: %s"):format(ending.binary.path, line) or ending.binary.path
 end
 
 ---@param binary claude-code.Binary
----@return string
 local function remedy(binary)
   return require("claude-code.install.locate").remedy(binary.source) .. ", then :Claude start"
 end

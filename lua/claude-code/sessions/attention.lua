@@ -10,7 +10,6 @@ local M = {}
 local MERGE_MS = 1000
 
 ---@param row claude-code.SessionRow
----@return string
 local function key_of(row)
   return row.n and "n" .. row.n or "pid" .. tostring(row.pid)
 end
@@ -64,7 +63,6 @@ local function is_wanted(row)
 end
 
 ---@param found claude-code.SessionRow[] one or more
----@return string
 local function text_of(found)
   if #found > 1 then
     return ("%d Claude sessions need you"):format(#found)

@@ -77,7 +77,6 @@ local function sessions_folder()
 end
 
 ---@param pid integer
----@return string
 local function path_of(pid)
   return vim.fs.joinpath(sessions_folder(), pid .. ".json")
 end

@@ -1,5 +1,4 @@
 --- UTF-8 as Neovim can send it on: what is not becomes "?".
----@return string
 local function valid(text)
   return vim.fn.has("iconv") == 1 and vim.fn.iconv(text, "utf-8", "utf-8") or text
 end

@@ -58,7 +58,6 @@ local function parse(body)
 end
 
 ---@param event table of TermRequest
----@return string
 local function sequence_of(event)
   local data = event.data
   -- TODO(0.10): the sequence itself.

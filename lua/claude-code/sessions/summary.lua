@@ -11,14 +11,12 @@ local M = {}
 local ORDER = { "blocked", "error", "working", "done" }
 
 ---@param row claude-code.SessionRow
----@return string
 local function name(row)
   return row.name or row.worktree or row.n and ("session %d"):format(row.n) or "another"
 end
 
 --- A single one that is not working has its name.
 ---@param found claude-code.SessionRow[] of one state
----@return string
 local function part(found)
   local state = found[1].state
   local who = #found == 1 and state ~= "working" and name(found[1]) or #found

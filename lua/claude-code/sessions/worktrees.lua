@@ -25,7 +25,6 @@ end
 ---@param common string
 ---@param git_dir string of the work tree, in `common`
 ---@param path string of the work tree
----@return boolean
 local function is_linked(common, git_dir, path)
   local dot_git = vim.fs.joinpath(path, ".git")
   local back = (first_line(dot_git) or ""):match("^gitdir: (.+)$")

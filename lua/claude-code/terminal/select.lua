@@ -8,7 +8,6 @@ local M = {}
 
 ---@param row claude-code.SessionRow
 ---@param current? integer
----@return string
 local function place(row, current)
   local parts = {}
   if row.n then
@@ -24,7 +23,6 @@ end
 --- "2 ● docs: Reading api.md, 3 min (current)"
 ---@param row claude-code.SessionRow
 ---@param current? integer
----@return string
 local function line(row, current)
   local number = row.n and tostring(row.n) or " "
   return ("%s %s %s: %s, %s%s"):format(
@@ -39,7 +37,6 @@ end
 
 --- "↺ rename the parser: 5.2 MB, 3 h, topic (past)"
 ---@param past claude-code.Conversation
----@return string
 local function past_line(past)
   local parts = { ("%.1f MB"):format(past.bytes / 1024 / 1024), label.age(past.at), past.branch }
   return ("  ↺ %s: %s (past)"):format(past.title, table.concat(parts, ", "))

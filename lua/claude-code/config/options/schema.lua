@@ -86,7 +86,6 @@ end
 ---@param types claude-code.Type[]
 ---@param field "expected"|"lua"
 ---@param separator string
----@return string
 local function join(types, field, separator)
   local words = vim.tbl_map(function(type)
     return type[field]

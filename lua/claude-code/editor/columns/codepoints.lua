@@ -16,7 +16,6 @@ M.UNKNOWN = -1
 local sums_of = {} ---@type table<integer, integer[]>
 
 ---@param buf integer loaded
----@return integer[]
 local function follow(buf)
   sums_of[buf] = { 0 }
   api.nvim_buf_attach(buf, false, {

@@ -40,7 +40,6 @@ end
 
 ---@param line integer from 1
 ---@param code any
----@return string
 local function key(line, code, message)
   return ("%d:%s:%s"):format(line, code, message)
 end

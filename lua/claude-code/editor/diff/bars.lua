@@ -43,7 +43,6 @@ function M.new(diff, layout, cursor)
 end
 
 ---The file, with its folder unless that is the working folder: two of one name differ.
----@return string
 local function file_name(name)
   local text = path.base(name)
   if fn.fnamemodify(name, ":.") ~= text then

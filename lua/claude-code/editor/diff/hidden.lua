@@ -171,7 +171,6 @@ end
 
 ---@param first integer
 ---@param last integer
----@return boolean
 local function may_have_any(lines, first, last)
   local text = table.concat(lines, "\f", first, last)
   return CHARACTERS:match(text) ~= nil

@@ -40,7 +40,6 @@ end
 
 ---@param win? integer
 ---@param buf? integer
----@return boolean
 local function shows(win, buf)
   return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
 end

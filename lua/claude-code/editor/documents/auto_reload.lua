@@ -39,7 +39,6 @@ local state ---@type claude-code.ReloadState?
 local expected = {} ---@type table<string, string>
 local cancel_expecting = function() end
 
----@return boolean
 local function exists(buf)
   return uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
 end

@@ -31,7 +31,6 @@ end
 
 ---@param eol string
 ---@param length integer of the text that counts, in bytes: without a last line end
----@return string[]
 local function split(text, eol, length)
   local lines, from = {}, 1
   while true do

@@ -94,7 +94,6 @@ end
 
 ---@param row integer
 ---@param count integer
----@return string
 local function slice(lines, row, count)
   return count > 0 and table.concat(lines, "\n", row + 1, row + count) .. "\n" or ""
 end

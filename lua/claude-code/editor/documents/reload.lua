@@ -180,7 +180,6 @@ local function compare(buf)
 end
 
 ---@param change claude-code.FileChange
----@return boolean
 local function is_same(buf, change)
   local count = #change.old
   return count == #change.new and count == change.head and change.endofline == vim.bo[buf].endofline

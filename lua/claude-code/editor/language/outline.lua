@@ -52,7 +52,6 @@ local function on_disk(buf, list)
 end
 
 ---@param failure claude-code.Failure
----@return string
 local function text_of(failure)
   return type(failure) == "table" and failure.message or failure --[[@as string]]
 end

@@ -25,13 +25,11 @@ local M = {}
 ---@field encoding string
 
 ---@param place claude-code.ServerPlace
----@return string
 local function key_of(place)
   return place.uri .. "\0" .. place.row .. "\0" .. place.character
 end
 
 ---@param found claude-code.FoundDefinition
----@return string
 local function own_key(found)
   return key_of(position.own_place(found.occurrence, found.encoding))
 end

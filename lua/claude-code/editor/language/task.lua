@@ -107,13 +107,11 @@ end
 
 ---@param channel integer
 ---@param id integer
----@return string
 local function key_of(channel, id)
   return channel .. ":" .. id
 end
 
 ---@param timeout_ms number
----@return string
 local function late(timeout_ms)
   local text = "No answer within %g s: a language server hangs or works on something long. "
     .. "Ask again in 10 s, or use Grep."

@@ -23,7 +23,6 @@ local M = {}
 
 ---@param row integer
 ---@param character integer
----@return string
 local function key_of(name, row, character)
   return ("%s\0%d\0%d"):format(path.real(name), row, character)
 end

@@ -12,7 +12,6 @@ local OTHERS =
   { "call", "type", "body", "declarator", "parameter", "argument", "modifier", "specifier" }
 
 ---@param kind string node type
----@return boolean
 local function defines(kind)
   local function has(word)
     return kind:find(word, 1, true) ~= nil

@@ -110,7 +110,6 @@ end
 ---Linear in the parts for each pattern: where parts do not fit, only the last `**` takes one more.
 ---@param patterns string[]
 ---@param parts string[]
----@return boolean
 local function fits(patterns, parts)
   local p, i = 1, 1
   local star, star_from ---@type integer?, integer

@@ -24,7 +24,6 @@ local M = {}
 
 ---On many systems `.ENV` and `.env` are one file, and so are the composed and the decomposed `ü`:
 ---letters lose their case and their accents.
----@return string
 local function fold(text)
   if not text:find("[\128-\255]") then
     return text:lower()
@@ -85,7 +84,6 @@ end
 ---@param rule claude-code.PrivacyRule
 ---@param whole string
 ---@param names string[]
----@return boolean
 local function fits(rule, whole, names)
   if rule.whole then
     return globs.matches(rule.glob, whole)
@@ -98,7 +96,6 @@ local function fits(rule, whole, names)
   return false
 end
 
----@return boolean
 local function judge(path)
   local list = current_rules()
   local verdict = judgement.verdicts[path]

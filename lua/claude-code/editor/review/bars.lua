@@ -88,7 +88,6 @@ end
 
 ---@param parts claude-code.BarPart[]
 ---@param width integer of the window, in cells
----@return string
 local function with_keys(parts, width)
   local options = require("claude-code.config").get().review.keys
   local hints = vim.tbl_map(function(hint)

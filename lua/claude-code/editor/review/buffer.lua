@@ -157,7 +157,6 @@ function M.hunk_at(hunks, row)
 end
 
 ---@param hunks claude-code.ReviewHunk[]
----@return string
 local function ids_of(hunks)
   return vim.iter(hunks):fold("", function(ids, hunk)
     return ids .. " " .. hunk.id

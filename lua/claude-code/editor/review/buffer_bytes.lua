@@ -19,7 +19,6 @@ end
 
 ---Was 'fileformat' set after the file was read (by .editorconfig)? `:w` then changes all line ends,
 ---which is no edit of the user's yet.
----@return boolean
 local function has_other_line_ends(buf)
   return not vim.bo[buf].modified and file_change.is_misread(buf)
 end

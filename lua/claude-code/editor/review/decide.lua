@@ -274,7 +274,6 @@ function M.undo(target)
 end
 
 ---@param paths string[]
----@return string
 local function named(paths)
   return #paths == 1 and path.title(paths[1]) or ("%d files"):format(#paths)
 end

@@ -65,7 +65,6 @@ function M.words(file)
 end
 
 ---@param prompt string
----@return string
 local function shortened(prompt)
   prompt = fn.strtrans((prompt:gsub("%s+", " ")))
   local most = math.min(MOST_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))

@@ -24,7 +24,6 @@ function M.is_incomplete()
   return summary ~= nil and summary.incomplete
 end
 
----@return boolean
 local function is_open()
   local listing = package.loaded["claude-code.editor.review.listing"]
   return listing ~= nil and listing.review() ~= nil
@@ -39,7 +38,6 @@ end
 
 ---@param count integer
 ---@param word string
----@return string
 local function counted(count, word)
   return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
 end

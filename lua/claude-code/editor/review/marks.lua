@@ -23,7 +23,6 @@ local M = {}
 ---@field by_hunk table<string, table<integer, integer>> by hunk: its marks, each with its row, counted from the
 --- hunk's first one
 
----@return string
 local function joined(lines)
   return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
 end
@@ -92,7 +91,6 @@ local function shown_in(buf)
 end
 
 ---@param is_review boolean
----@return string
 local function style_of(buf, is_review)
   local win, wrap_width = shown_in(buf)
   local margin, options = win and fn.getwininfo(win)[1].textoff or 0, vim.bo[buf]

@@ -152,7 +152,6 @@ end
 
 ---@param file claude-code.DecidedFile
 ---@param hunks integer
----@return string
 local function conflict_words(file, hunks)
   local words = hunks == 1 and "1 hunk was" or ("%d hunks were"):format(hunks)
   return ("%s: %s not undone, because you have edited these lines; :Claude undo! keeps both"):format(
@@ -233,7 +232,6 @@ end
 
 ---@param conflict claude-code.ReviewConflict
 ---@param key? string
----@return string[]
 local function conflict_lines(conflict, key)
   local lines = {}
   add(lines, "Now", conflict.now)

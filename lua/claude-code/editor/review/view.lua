@@ -117,7 +117,6 @@ local function watch()
 end
 
 ---@param scope claude-code.ReviewScope in which there is nothing
----@return string
 local function nothing_in(scope)
   local missing = vim.iter(scope.paths or {}):find(function(name)
     return not vim.uv.fs_lstat(name)

@@ -10,7 +10,6 @@ local M = {}
 
 ---@param owner claude-code.ReviewOwner
 ---@param names table<string, string> of sessions, by their ids
----@return string[]
 local function lines_of(owner, names)
   local agent = owner.agent and " in a subagent" or ""
   local time = os.date("%Y-%m-%d %H:%M:%S", math.floor(owner.at / 1000))
@@ -30,7 +29,6 @@ local function lines_of(owner, names)
 end
 
 ---@param owners claude-code.ReviewOwner[]
----@return string[]
 local function all_lines(owners)
   local lines, names = {}, require("claude-code.sessions.label").by_conversation() or {}
   for i = #owners, 1, -1 do

@@ -77,7 +77,6 @@ local MOST_OF_CHARACTER = 1024
 ---The byte just behind a character with all its combining marks, which Vim selects as one.
 ---@param line string
 ---@param byte integer
----@return integer
 local function behind(line, byte)
   if byte >= #line then
     return #line
@@ -197,7 +196,6 @@ end
 ---A line from a screen column on. Of a tab that begins before it, only the rest counts, as spaces.
 ---@param lnum integer 1-based
 ---@param column integer
----@return string
 local function line_from(buf, lnum, column)
   local byte, line = byte_at(buf, lnum, column)
   if byte >= #line then
@@ -212,7 +210,6 @@ end
 
 ---@param region claude-code.VisualRegion
 ---@param left integer screen column
----@return string[]
 local function lines_to_end(region, left)
   local lines, size = {}, 0
   for lnum = region.first[1], region.last[1] do
@@ -227,7 +224,6 @@ end
 
 ---@param region claude-code.VisualRegion
 ---@param left integer screen column
----@return string[]
 local function lines_of_block(region, left)
   local function place(corner)
     return { region.buf, corner[1], corner[2] + 1, 0 }

@@ -111,7 +111,6 @@ end
 ---@param bufs integer[] all
 ---@param modified table<integer, true>
 ---@param rules integer generation of the privacy rules
----@return integer[]
 local function suspects(bufs, modified, rules)
   local count, newest, now = #bufs, bufs[#bufs], vim.uv.now()
   local is_same = count == last.count and newest == last.newest and rules == last.privacy

@@ -33,7 +33,6 @@ end
 ---@alias claude-code.ProblemCounts table<string, integer>
 
 ---@param item claude-code.Diagnostic
----@return string
 local function key(item)
   return table.concat(
     { item.severity, tostring(item.source), tostring(item.code), item.message },

@@ -67,7 +67,6 @@ end
 
 ---Normal windows of the current tab page, the first choice first: current, previous, then the largest.
 ---@param except integer? window to leave alone
----@return integer[]
 local function candidates(except)
   local first = { [api.nvim_get_current_win()] = 2, [fn.win_getid(fn.winnr("#"))] = 1 }
   local wins = vim.tbl_filter(function(win)

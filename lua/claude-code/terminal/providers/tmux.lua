@@ -34,13 +34,11 @@ end
 
 --- tmux takes a semicolon at an argument's end for the end of its command.
 ---@param argument string
----@return string
 local function literal(argument)
   return (argument:gsub(";$", "\\;"))
 end
 
 --- tmux expands formats in a folder's name: one that is called `#(…)` would be run.
----@return string
 local function without_formats(folder)
   return (folder:gsub("#", "##"))
 end
@@ -94,7 +92,6 @@ end
 --- A lone word would be handed to a shell, so it all goes through env(1). A pane that outlives Neovim
 --- does not name its socket, which may be another Neovim's later: the port and the folder lead there.
 ---@param launch claude-code.TerminalLaunch
----@return string[]
 local function command(launch)
   local words = { "/usr/bin/env" }
   if adoption.is_on() then

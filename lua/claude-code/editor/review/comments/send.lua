@@ -20,7 +20,6 @@ local function waiting()
   end, store.waiting())
 end
 
----@return string[]
 local function quoted(lines)
   local quotes = {}
   for i, line in ipairs(vim.list_slice(lines, 1, MOST_QUOTED)) do
@@ -34,7 +33,6 @@ end
 
 ---@param number integer
 ---@param comment claude-code.ReviewComment
----@return string[]
 local function item(number, comment)
   local place, lines = store.place(comment)
   local rows = place.last > place.first and ("%d-%d"):format(place.first, place.last)
@@ -49,7 +47,6 @@ local function item(number, comment)
 end
 
 ---@param comments claude-code.ReviewComment[]
----@return string
 local function message(comments)
   local lines = { "My comments on these lines:" }
   for number, comment in ipairs(comments) do
@@ -60,7 +57,6 @@ local function message(comments)
 end
 
 ---@param count integer
----@return string
 local function counted(count)
   return count == 1 and "1 comment" or ("%d comments"):format(count)
 end

@@ -76,7 +76,6 @@ end
 
 ---@param row integer
 ---@param wanted string[]
----@return boolean
 local function stands_at(lines, row, wanted)
   for i, line in ipairs(wanted) do
     local there = lines[row + i - 1]
@@ -105,7 +104,6 @@ local function found(lines, comment)
   return { first = row, last = math.min(row + count - 1, end_row), is_outdated = true }
 end
 
----@return string[]
 local function lines_on_disk(name)
   local bytes = regular_file.read(name, MOST_BYTES)
   return bytes and file_lines.parse(bytes).lines or {}
