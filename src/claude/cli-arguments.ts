@@ -5,7 +5,8 @@ import { READING_TOOLS, SERVER_NAME } from "./names";
 /**
  * What the plugin passes to a Claude CLI that it starts, so that no file of the user's is touched
  * (lua/claude-code/terminal/launch.lua chooses among them). Each is one word with its value behind `=`:
- * --mcp-config would take the words that follow it for further values.
+ * --mcp-config would take the words that follow it for further values. `installed` is what stands in a settings
+ * file where the hooks are set up.
  */
 export function cliArguments(executable: string) {
   // Without these rules the CLI would ask before each call. Before those that write, it does ask.
@@ -22,6 +23,7 @@ export function cliArguments(executable: string) {
     settings_with_hooks: argument({ ...settings, hooks }),
     settings_with_answers: argument({ ...settings, hooks: answers }),
     settings_with_all: argument({ ...settings, hooks: { ...hooks, ...answers } }),
+    installed: { hooks: hookSettings(), answers: answerHookSettings() },
     mcp_config: `--mcp-config=${JSON.stringify({ mcpServers: { [SERVER_NAME]: server } })}`,
   };
 }

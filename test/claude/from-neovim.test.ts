@@ -7,11 +7,20 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
-import { hookSettings } from "../../src/claude/hooks";
+import { type HookSettings, hookSettings } from "../../src/claude/hooks";
 import { READING_TOOLS } from "../../src/claude/names";
+import { stablePath } from "../../src/lib/paths";
 import { Project } from "../hooks/project";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
@@ -61,6 +70,16 @@ describe.each(NEOVIMS)("in $name", (version) => {
       };
     }
 
+    const stable = () =>
+      join(project.neovim.home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
+
+    /** What `install-hooks` writes for this user; its program has to be there. */
+    function installed(): HookSettings {
+      mkdirSync(dirname(stable()), { recursive: true });
+      if (!existsSync(stable())) symlinkSync(EXECUTABLE, stable());
+      return JSON.parse(JSON.stringify(hookSettings()).replaceAll(stablePath(), stable()));
+    }
+
     test("hold the same hooks as a project's settings do, and the server", async () => {
       const { settings, servers } = await parsed();
       const line = (event: string) =>
@@ -85,7 +104,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       [".claude/settings.json", false],
       ["deep/.claude/settings.json", true],
     ])("hooks that stand in %s already come along: %p", async (name, along) => {
-      const text = JSON.stringify({ hooks: hookSettings() });
+      const text = JSON.stringify({ hooks: installed() });
       project.write(name, text);
       const { settings, servers } = await parsed();
       expect(settings.hooks !== undefined).toBe(along);
@@ -98,7 +117,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       ["a repository around both", ".git", false],
       ["a repository of its own", "below/.git", true],
     ])("with hooks in the folder above and %s: come along %p", async (_name, git, along) => {
-      project.write(".claude/settings.local.json", JSON.stringify({ hooks: hookSettings() }));
+      project.write(".claude/settings.local.json", JSON.stringify({ hooks: installed() }));
       mkdirSync(project.path("below"), { recursive: true });
       if (git) mkdirSync(project.path(git));
       const { settings } = await parsed(project.path("below"));
@@ -107,19 +126,26 @@ describe.each(NEOVIMS)("in $name", (version) => {
       rmSync(project.path(".claude"), { recursive: true });
     });
 
-    test.each<[what: string, settings: object]>([
-      ["a deny rule", { permissions: { deny: ["Bash(claude-code-nvim hook stop)"] } }],
-      ["a matcher", { hooks: { Stop: [{ matcher: "claude-code-nvim hook stop", hooks: [] }] } }],
-      [
-        "a hook of another event",
-        {
-          hooks: {
-            Setup: [{ hooks: [{ type: "command", command: "claude-code-nvim hook stop" }] }],
-          },
-        },
-      ],
+    test.each<[what: string, settings: () => object]>([
+      ["a deny rule", () => ({ permissions: { deny: ["Bash(claude-code-nvim hook stop)"] } })],
+      ["a command", () => ({ hooks: hooksOf("true # claude-code-nvim hook stop") })],
+      ["one hook of ours", () => ({ hooks: { Stop: installed().Stop } })],
+      ["all, one for another tool", () => ({ hooks: { ...installed(), PostToolUse: OTHER } })],
+      ["all, with a time-out of its own", () => ({ hooks: hurried(installed()) })],
     ])("%s that names our hook is none", async (_what, settings) => {
-      project.write(".claude/settings.json", JSON.stringify(settings));
+      project.write(".claude/settings.json", JSON.stringify(settings()));
+      expect((await parsed()).settings.hooks).toBeDefined();
+      project.write(".claude/settings.json", "{}");
+    });
+
+    const hooksOf = (command: string) => ({ Stop: [{ hooks: [{ type: "command", command }] }] });
+    const OTHER = [{ ...hookSettings().PostToolUse?.[0], matcher: "Read" }];
+    const hurried = (hooks: HookSettings) =>
+      JSON.parse(JSON.stringify(hooks).replaceAll(/"timeout":\d+/g, '"timeout":0.001'));
+
+    test("hooks whose program is gone come along", async () => {
+      project.write(".claude/settings.json", JSON.stringify({ hooks: installed() }));
+      rmSync(stable());
       expect((await parsed()).settings.hooks).toBeDefined();
       project.write(".claude/settings.json", "{}");
     });

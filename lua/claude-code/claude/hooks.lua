@@ -29,31 +29,36 @@ local function places(folder)
 end
 
 ---@param groups any of one event in a settings file
----@param event string of `claude-code-nvim hook`
----@return boolean is one of their commands our hook?
-local function has_command(groups, event)
-  local pattern = "claude%-code%-nvim.* hook " .. vim.pesc(event)
-  for _, group in ipairs(type(groups) == "table" and groups or {}) do
-    local hooks = type(group) == "table" and group.hooks
-    for _, hook in ipairs(type(hooks) == "table" and hooks or {}) do
-      local command = type(hook) == "table" and hook.command
-      if type(command) == "string" and command:find(pattern) then
-        return true
-      end
-    end
-  end
-  return false
+---@param wanted claude-code.HookGroup
+local function has_group(groups, wanted)
+  return vim.iter(type(groups) == "table" and groups or {}):any(function(group)
+    local hooks = type(group) == "table" and group.matcher == wanted.matcher and group.hooks
+    return vim.iter(type(hooks) == "table" and hooks or {}):any(function(hook)
+      return vim.deep_equal(hook, wanted.hooks[1])
+    end)
+  end)
 end
 
---- Only a command that the CLI runs at this event counts: a rule, a matcher or a name may hold the same words.
+---@class claude-code.HookGroup as in Claude Code's settings
+---@field matcher? string
+---@field hooks table[]
+
+--- Are all of these hooks set up in one settings file that the CLI will read there, letter by letter, and is their
+--- program there? What only looks like one of them, or one alone, would switch the others off without a word.
 ---@param folder string
----@param name string Claude Code's name of the event: "Stop"
----@param event string that of `claude-code-nvim hook`: "stop"
----@return boolean is the hook in a settings file that the CLI will read there?
-function M.is_installed(folder, name, event)
+---@param wanted table<string, claude-code.HookGroup[]> by Claude Code's names of the events
+function M.are_installed(folder, wanted)
+  if not vim.uv.fs_stat(require("claude-code.install.store").stable()) then
+    return false
+  end
   return vim.iter(places(folder)):flatten():any(function(path)
     local hooks = (read(path) or {}).hooks
-    return type(hooks) == "table" and has_command(hooks[name], event)
+    return type(hooks) == "table"
+      and vim.iter(pairs(wanted)):all(function(event, groups)
+        return vim.iter(groups):all(function(group)
+          return has_group(hooks[event], group)
+        end)
+      end)
   end)
 end
 

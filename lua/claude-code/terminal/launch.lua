@@ -9,14 +9,20 @@ local M = {}
 ---@field settings_with_answers string with the hook of the option `permissions.answer`, and no other
 ---@field settings_with_all string
 ---@field mcp_config string
+---@field installed claude-code.InstalledHooks
+
+---@class claude-code.InstalledHooks what stands in a settings file where they are set up, by events
+---@field hooks table<string, claude-code.HookGroup[]>
+---@field answers table<string, claude-code.HookGroup[]>
 
 --- Which settings the CLI gets, by which of our hooks it does not have yet.
+---@param installed claude-code.InstalledHooks
 ---@return "settings"|"settings_with_hooks"|"settings_with_answers"|"settings_with_all"
-local function settings_for(folder)
-  local is_installed = require("claude-code.claude.hooks").is_installed
-  local hooks = not is_installed(folder, "Stop", "stop")
+local function settings_for(folder, installed)
+  local are_installed = require("claude-code.claude.hooks").are_installed
+  local hooks = not are_installed(folder, installed.hooks)
   local answers = require("claude-code.config").get().permissions.answer
-    and not is_installed(folder, "PermissionRequest", "permission-request")
+    and not are_installed(folder, installed.answers)
   if hooks and answers then
     return "settings_with_all"
   end
@@ -31,7 +37,8 @@ function M.launch_arguments(folder)
   if not made or not require("claude-code.config").get().mcp.in_terminal then
     return {}
   end
-  return { made[settings_for(folder or workspace.tab_folder(0))], made.mcp_config }
+  local settings = settings_for(folder or workspace.tab_folder(0), made.installed)
+  return { made[settings], made.mcp_config }
 end
 
 --- Do the user's own arguments name a permission mode? The option is ignored then.
