@@ -74,7 +74,7 @@ function M.text()
   text = indicator.unknown and ("%s, %s"):format(text, indicator.unknown) or text
   -- A session, a work tree and a file may have any name, and lualine.nvim, for one, takes `%{…}` in its
   -- components for code. Doubled, it would show twice where it is a mere text.
-  return (vim.fn.strtrans(text):gsub("%%", "％"))
+  return (require("claude-code.lib.visible")(text):gsub("%%", "％"))
 end
 
 --- The highlight group for the text: what needs the user stands out.

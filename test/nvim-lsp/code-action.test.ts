@@ -67,6 +67,14 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     reset();
   });
 
+  test("an action whose title quotes a private file's path is not offered", async () => {
+    const titles = ["Add import from \"./keys/../.env\"", "Import 'b' from './b.txt'"];
+    answers({ "textDocument/codeAction": titles.map((title) => ({ title, edit: edit("x") })) });
+    const text = await edited.call("code_action", { path: "a.txt", line: 1 });
+    expect(text).toContain("./b.txt");
+    expect(text).not.toContain(".env");
+  });
+
   test("a snippet is written as its text", async () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a snippet.
     const snippet = { range, newText: "fn ${1:name}($0)", insertTextFormat: 2 };

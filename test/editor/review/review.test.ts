@@ -255,6 +255,17 @@ onEachNeovim((session) => {
       await lua(ignore, []);
     });
 
+    test("of nothing, where hooks are off, names the setting", async () => {
+      world.write(".claude/settings.json", '{ "disableAllHooks": true }');
+      await nvim().command("Claude review");
+      await eventually("the message", async () =>
+        expect((await said()).at(-1)).toContain(
+          "for its hooks are off: disableAllHooks is true in",
+        ),
+      );
+      world.write(".claude/settings.json", "{}");
+    });
+
     test("of nothing says so, names what is not there, and maps nothing", async () => {
       const nothing = "Claude changed nothing";
       for (const [command, message] of [
@@ -1227,6 +1238,24 @@ onEachNeovim((session) => {
     await review("Claude review");
     await nvim().command("3 | Claude why");
     await eventually("the entry's", async () => expect((await lines())[0]).toStartWith("Bash, "));
+    await nvim().type("q");
+  });
+
+  test("what nobody sees in a prompt, a tool or a name is shown as codes", async () => {
+    const name = "a\u202ecod.txt";
+    claude({ [name]: "x\n" }, { prompt: world.prompt(`S${tests}`, "do\0it"), tool: "a\u001bb" });
+    world.stop(`S${tests}`);
+    await nvim().command("Claude review!");
+    const [found] = await listed(1);
+    expect(found?.text).toContain("‹do^@it›");
+    expect(await lua<string>("return vim.fn.getqflist()[1].module")).toEndWith("a<202e>cod.txt");
+    await nvim().command("Claude why");
+    const text = await eventually("the window", async () => {
+      const shown = (await lines()).join("\n");
+      return shown.includes("session") && shown;
+    });
+    expect(text).toStartWith("a^[b, ");
+    expect(text).toContain("prompt   do^@it\n");
     await nvim().type("q");
   });
 

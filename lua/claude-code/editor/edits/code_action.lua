@@ -71,6 +71,18 @@ local function params_of(buf, row, only, client)
   }
 end
 
+--- Does a title quote a private file's path, from the folder of the buffer's file, as an import has it?
+local function names_private(title, buf)
+  local privacy = require("claude-code.editor.privacy")
+  local folder = vim.fs.dirname(api.nvim_buf_get_name(buf))
+  for quoted in title:gmatch("[\"'`]([^\"'`]+)[\"'`]") do
+    if privacy.is_private(vim.fs.normalize(vim.fs.joinpath(folder, quoted))) then
+      return true
+    end
+  end
+  return false
+end
+
 ---@param row integer?
 ---@param only? string[]
 ---@return claude-code.OfferedAction[]
@@ -87,7 +99,8 @@ local function offered(buf, row, only)
   for _, answer in ipairs(found) do
     failure = failure or answer.failure and answer.client.name .. ": " .. answer.failure
     for _, action in ipairs(type(answer.result) == "table" and answer.result or {}) do
-      if type(action.title) == "string" and not action.disabled then
+      local is_offered = type(action.title) == "string" and not action.disabled
+      if is_offered and not names_private(action.title, buf) then
         list[#list + 1] = { client = answer.client, action = action }
       end
     end

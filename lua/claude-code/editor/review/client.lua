@@ -94,8 +94,12 @@ end
 function M.on_answer(answer)
   local callback = connection.waiting[answer.id]
   connection.waiting[answer.id] = nil
+  local ok, failure = true, nil
   if callback then
-    callback(answer.value, answer.error)
+    ok, failure = xpcall(callback, debug.traceback, answer.value, answer.error)
+  end
+  if not ok then
+    require("claude-code.messages.notify").error("the review's answer was not shown: " .. failure)
   end
   return true
 end

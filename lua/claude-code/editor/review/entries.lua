@@ -5,6 +5,7 @@ local base = require("claude-code.editor.review.base")
 local listing = require("claude-code.editor.review.listing")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
+local visible = require("claude-code.lib.visible")
 
 ---Characters of a prompt in an entry: at most, and of the columns that there are.
 local MOST_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25
@@ -66,7 +67,7 @@ end
 
 ---@param prompt string
 local function shortened(prompt)
-  prompt = fn.strtrans((prompt:gsub("%s+", " ")))
+  prompt = visible((prompt:gsub("%s+", " ")))
   local most = math.min(MOST_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
   local cut = fn.strcharpart(prompt, 0, most)
   return ("‹%s%s›"):format(cut, cut ~= prompt and "…" or "")
@@ -110,7 +111,7 @@ end
 ---@param code? string bytes
 ---@return string? cut
 local function shown_code(code)
-  local text = fn.strtrans((vim.trim(code or ""):gsub("%z", "\n"):gsub("%s+", " ")))
+  local text = visible((vim.trim(code or ""):gsub("%s+", " ")))
   local cut = fn.strcharpart(text, 0, MOST_CODE_CHARACTERS)
   return text ~= "" and (cut ~= text and cut .. "…" or cut) or nil
 end
@@ -160,10 +161,11 @@ local function item(file, change, names, above)
   local words = { change.words }
   words[#words + 1] = change.code
   words[#words + 1] = change.flags
-  local name = base.shown_name(file)
+  local name, short = base.shown_name(file), fn.fnamemodify(file.path, ":.")
+  local shown = visible(short)
   return {
     filename = name,
-    module = name ~= file.path and fn.fnamemodify(file.path, ":.") or nil,
+    module = (name ~= file.path or shown ~= short) and shown or nil,
     lnum = math.max(first, 1),
     end_lnum = count > 1 and first + count - 1 or nil,
     text = table.concat(vim.list_extend(words, origin(change.owners, names, above)), "  "),

@@ -150,7 +150,11 @@ local function begin(review, incomplete)
   end
   if list.fill(review.scope) == 0 then
     end_review()
-    if #incomplete == 0 then
+    local folders = require("claude-code.lib.workspace").folders()
+    local off = vim.iter(folders):map(require("claude-code.claude.hooks").off):next()
+    if off then
+      notify.warn("Claude's changes are not recorded, for its hooks are off: " .. off, "review")
+    elseif #incomplete == 0 then
       notify.info(nothing_in(review.scope), "review")
     end
     return

@@ -5,6 +5,7 @@ local client = require("claude-code.editor.review.client")
 local list = require("claude-code.editor.review.list")
 local path = require("claude-code.editor.documents.path")
 local text = require("claude-code.editor.review.buffer_bytes")
+local visible = require("claude-code.lib.visible")
 
 local M = {}
 
@@ -13,11 +14,11 @@ local M = {}
 local function lines_of(owner, names)
   local agent = owner.agent and " in a subagent" or ""
   local time = os.date("%Y-%m-%d %H:%M:%S", math.floor(owner.at / 1000))
-  local lines = { ("%s%s, %s"):format(owner.tool, agent, time) }
+  local lines = { ("%s%s, %s"):format(visible(owner.tool), agent, time) }
   local function add(label, value)
     for i, line in ipairs(vim.split(vim.trim(value or ""), "\n")) do
       if line ~= "" then
-        lines[#lines + 1] = ("  %-9s%s"):format(i == 1 and label or "", vim.fn.strtrans(line))
+        lines[#lines + 1] = ("  %-9s%s"):format(i == 1 and label or "", visible(line))
       end
     end
   end

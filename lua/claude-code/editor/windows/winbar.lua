@@ -1,5 +1,6 @@
 --- The bars ('winbar') of our windows: their text, cut to the room there is, and whose bar a window has.
 local api, fn = vim.api, vim.fn
+local visible = require("claude-code.lib.visible")
 
 local M = {}
 
@@ -38,7 +39,7 @@ function M.render(parts, prefix)
       return part
     end
     -- A name may hold characters that turn the direction of what follows.
-    local text = fn.strtrans(part[1]):gsub("%%", "%%%%")
+    local text = visible(part[1]):gsub("%%", "%%%%")
     local group = part[2] and ("%%#%s%s#"):format(prefix or "", part[2]) or ""
     return (part.click or "") .. group .. text .. (part.click and "%X" or "")
   end, parts)) .. "%*"
@@ -49,7 +50,7 @@ end
 function M.width(parts)
   local cells = 0
   for _, part in ipairs(parts) do
-    local text = type(part) == "table" and fn.strtrans(part[1]) or part:gsub("%%.", "")
+    local text = type(part) == "table" and visible(part[1]) or part:gsub("%%.", "")
     cells = cells + fn.strdisplaywidth(text)
   end
   return cells
@@ -60,7 +61,7 @@ end
 ---@param keep "head"|"tail"
 ---@return string text no wider than that
 function M.shortened(text, cells, keep)
-  text = fn.strtrans(text)
+  text = visible(text)
   local length = fn.strchars(text)
   local count, short = math.max(math.min(length, cells), 1), text
   while fn.strdisplaywidth(short) > cells and count > 0 do
