@@ -197,6 +197,17 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
     }
   });
 
+  test("a window that takes rows from Claude's is no reading there", async () => {
+    await open();
+    await neovim.type("a<CR>".repeat(60));
+    await neovim.type("<C-q>");
+    await waitForMode(neovim, "nt");
+    await neovim.type(":botright 12new<CR><C-w>t<C-w>l");
+    await neovim.lua("vim.wait(50)");
+    await waitForMode(neovim, "t");
+    await neovim.type("<C-q><C-w>b:quit<CR>");
+  });
+
   test.each(["wincmd p", "Claude close"])("%s while terminal mode is to begin", async (leave) => {
     await open();
     await neovim.command("Claude focus");

@@ -14,12 +14,15 @@ TerminalMode.__index = TerminalMode
 local M = {}
 
 --- Where the cursor is in the current window, and what it shows. New output moves both with the end of the
---- buffer, or leaves both where they are.
+--- buffer, or leaves both where they are; another size of the window moves them in any way.
 ---@return table
 local function position()
   local view, last = vim.fn.winsaveview(), api.nvim_buf_line_count(0)
-  local at = { view.lnum, view.topline, view.col }
-  return { at = at, from_end = { view.lnum - last, view.topline - last, view.col } }
+  return {
+    size = { api.nvim_win_get_width(0), api.nvim_win_get_height(0) },
+    at = { view.lnum, view.topline, view.col },
+    from_end = { view.lnum - last, view.topline - last, view.col },
+  }
 end
 
 --- Does a proposal wait for an answer? Then the CLI asks as well, and the next Enter in its terminal
@@ -67,6 +70,7 @@ function TerminalMode:has_read()
   local before, now = self.left_at, position()
   return before ~= nil
     and api.nvim_get_mode().mode ~= "t"
+    and vim.deep_equal(before.size, now.size)
     and not vim.deep_equal(before.at, now.at)
     and not vim.deep_equal(before.from_end, now.from_end)
 end
