@@ -255,6 +255,17 @@ onEachNeovim((session) => {
       await lua(ignore, []);
     });
 
+    test("of nothing while a command of Claude's runs, says that it works", async () => {
+      const session = `S${tests}`;
+      const prompt = world.prompt(session);
+      world.record({ type: "begin", session, prompt, tool: "Bash", use: "runs" });
+      await eventually("the message", async () => {
+        await nvim().command("Claude review");
+        return (await said()).at(-1)?.includes("it still works") === true;
+      });
+      world.stop(session);
+    });
+
     test("of nothing, where hooks are off, names the setting", async () => {
       world.write(".claude/settings.json", '{ "disableAllHooks": true }');
       await nvim().command("Claude review");
@@ -317,7 +328,9 @@ onEachNeovim((session) => {
     test("takes its rows from a terminal of Claude's below the files, and gives them back", async () => {
       await changed();
       await nvim().command(`set lines=24 columns=80 | edit ${at("a")} | botright 11new`);
-      await lua("vim.b.claude_code_terminal = true; vim.cmd.wincmd('p')");
+      await lua(`
+        vim.b.claude_code_terminal, vim.wo.winfixheight = true, true
+        vim.cmd.wincmd("p")`);
       const heights = () =>
         lua<number[]>("return vim.tbl_map(vim.api.nvim_win_get_height, vim.api.nvim_list_wins())");
       const before = await heights();

@@ -192,9 +192,12 @@ function M.open()
   if not claude or spare < LEAST then
     return vim.cmd.copen({ count = rows, mods = { split = "botright" } })
   end
+  -- With it the rows would be those of the files.
+  vim.wo[claude].winfixheight = false
   api.nvim_win_call(claude, function()
     vim.cmd.copen({ count = math.min(rows, spare), mods = { split = "aboveleft" } })
   end)
+  vim.wo[claude].winfixheight = true
   api.nvim_set_current_win(fn.getqflist({ winid = 0 }).winid)
 end
 

@@ -129,6 +129,9 @@ local function nothing_in(scope)
     or scope.scope == "session" and " in this session"
     or ""
   local but = listing.ignored(", but ") or ""
+  if (require("claude-code.editor.review.client").summary() or {}).runs then
+    but = but .. "; it still works, and what it changes is listed once that is recorded"
+  end
   return ("Claude changed nothing%s%s that you have not reviewed%s"):format(where or "", when, but)
 end
 
