@@ -222,6 +222,15 @@ for (const version of BOTH_NEOVIMS) {
       expect(await a.nvim.lua<object>(PLACES)).toMatchObject({ sign: 52, extmark: 62 });
     });
 
+    test("a file whose line ends are mixed is not read again unless it changed", async () => {
+      await using opened = await open("one\r\ntwo\nthree\r\n");
+      const { a, path } = opened;
+      const tick = () => a.nvim.lua<number>("return vim.b.changedtick");
+      const before = await tick();
+      await a.call("document_reload", { path });
+      expect([await tick(), await lines(a)]).toEqual([before, ["one\r", "two", "three\r"]]);
+    });
+
     test("a read-only or unmodifiable buffer is reloaded, and stays so without a word", async () => {
       await using opened = await open(text(LINES));
       const { a, rewrite } = opened;

@@ -79,14 +79,18 @@ local function common(old, new)
 end
 
 ---Did Neovim reload by itself (it looks whenever a window begins to show the buffer), by the old
----'fileformat'? Then a file that became CRLF shows ^M, and one that is LF now would be written CRLF.
+---'fileformat'? Then a file that became CRLF shows ^M, and one that is LF now would be written CRLF. With
+---mixed line ends a file is "unix", whichever comes first.
 ---@param buf integer
 ---@return boolean
 function M.is_misread(buf)
-  local head = regular_file.head(api.nvim_buf_get_name(buf), SNIFF) or ""
+  local name, format = api.nvim_buf_get_name(buf), vim.bo[buf].fileformat
+  local head = regular_file.head(name, SNIFF) or ""
   local before_end = head:match("(.?)\n")
-  local format = vim.bo[buf].fileformat
-  return before_end ~= nil and format == (before_end == "\r" and "unix" or "dos")
+  if before_end == "\r" and format == "unix" then
+    return file_lines.is_crlf(regular_file.read(name, MOST_BYTES) or head)
+  end
+  return before_end ~= nil and before_end ~= "\r" and format == "dos"
 end
 
 ---What differs between the buffer's lines and others.

@@ -14,7 +14,7 @@ local M = {}
 ---@field newline boolean the last line ends with a newline
 
 ---@return boolean is there a line end, and is every one CRLF?
-local function is_crlf(text)
+function M.is_crlf(text)
   -- A pattern such as "[^\r]\n" takes 30 ms for a line of 1 MB.
   local at = text:find("\n", 1, true)
   if not at then
@@ -52,7 +52,7 @@ function M.parse(text, keep_cr)
   if bom then
     text = text:sub(#BOM + 1)
   end
-  local crlf = not keep_cr and is_crlf(text)
+  local crlf = not keep_cr and M.is_crlf(text)
   local eol = crlf and "\r\n" or "\n"
   local newline = text:sub(-1) == "\n"
   local lines = split(text, eol, newline and #text - #eol or #text)
