@@ -22,6 +22,7 @@ import { EditorBusyError } from "../../src/editor/port";
 import { Operation } from "../../src/edits/operation";
 import { recoverOperations } from "../../src/edits/recover";
 import { NEOVIMS } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
 import { ownState, Workspace } from "./workspace";
 
 /* Edits of many files in a real Neovim: all or nothing, and nothing else of the editor changes. */
@@ -89,7 +90,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     await workspace.neovim.command(`edit ${path}`);
     const edit = workspace.rename(["long.txt"], "old", "new");
     workspace.write("long.txt", text("LAST"));
-    await expect(workspace.apply(edit)).rejects.toThrow("long.txt differs on disk");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("long.txt differs on disk");
     expect(workspace.read("long.txt")).toBe(text("LAST"));
     workspace.write("long.txt", text("last"));
     await workspace.apply(edit);
@@ -167,7 +168,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     const name = "b\nlua(function()vim.g.executed=1 end)()";
     const rename = { kind: "rename" as const, oldUri: workspace.uri("a.txt"), options: {} };
     const edit = { documentChanges: [{ ...rename, newUri: workspace.uri(name) }] };
-    await expect(workspace.apply(edit)).rejects.toThrow("control characters");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("control characters");
     expect(workspace.has("a.txt")).toBe(true);
     expect(await workspace.neovim.lua("return vim.g.executed == nil")).toBe(true);
   });
@@ -185,7 +186,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     workspace.write("a.txt", "old\n");
     const uris = { oldUri: workspace.uri("a.txt"), newUri: workspace.uri(name) };
     const edit = { documentChanges: [{ kind: "rename" as const, options: {}, ...uris }] };
-    await expect(workspace.apply(edit)).rejects.toThrow("run or configure something");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("run or configure something");
     expect(workspace.read("a.txt")).toBe("old\n");
   });
 
@@ -238,7 +239,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
       await make();
       const found = readFileSync(workspace.path("b.txt"));
       const edit = workspace.rename(["a.txt", "b.txt"], "old", "new");
-      await expect(workspace.apply(edit)).rejects.toThrow(problem);
+      expect(await outcomeOf(workspace.apply(edit))).toThrow(problem);
       expect(workspace.read("a.txt")).toBe("old\n");
       expect(readFileSync(workspace.path("b.txt"))).toEqual(found);
       expect(workspace.hidden()).toEqual([]);
@@ -248,7 +249,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   test("a file outside of the workspace is refused", async () => {
     workspace.write("a.txt", "old\n");
     const edit = workspace.rename(["a.txt", "../outside.txt"], "old", "new");
-    await expect(workspace.apply(edit)).rejects.toThrow("not in the workspace");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("not in the workspace");
     expect(workspace.read("a.txt")).toBe("old\n");
   });
 
@@ -260,7 +261,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
       rmSync(workspace.path("link.txt"));
       symlinkSync(".env", workspace.path("link.txt"));
     };
-    await expect(workspace.apply(edit, swap)).rejects.toThrow("was changed in the meantime");
+    expect(await outcomeOf(workspace.apply(edit, swap))).toThrow("was changed in the meantime");
     expect([workspace.read("a.txt"), workspace.read(".env")]).toEqual(["old\n", "old\n"]);
   });
 
@@ -275,7 +276,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   test("an edit that makes a file too big is refused", async () => {
     workspace.write("a.txt", "old\n");
     const edit = workspace.rename(["a.txt"], "old", "x".repeat(11 * 1024 * 1024));
-    await expect(workspace.apply(edit)).rejects.toThrow("a.txt would have more than 10 MB");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("a.txt would have more than 10 MB");
     expect(workspace.read("a.txt")).toBe("old\n");
   });
 
@@ -288,7 +289,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
       edits.map((one) => ({ ...one, annotationId: "risky" })),
     ]);
     const changes = Object.fromEntries(annotated);
-    await expect(workspace.apply({ changes, changeAnnotations })).rejects.toThrow('"Risky"');
+    expect(await outcomeOf(workspace.apply({ changes, changeAnnotations }))).toThrow('"Risky"');
     // rust-analyzer sends the annotation with edits that do not have it.
     await workspace.apply({ ...edit, changeAnnotations });
     expect(workspace.read("a.txt")).toBe("new\n");
@@ -306,7 +307,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
         return run(params)
       end`);
     const edit = workspace.rename(["a.txt", "b.txt"], "old", "new");
-    await expect(workspace.apply(edit)).rejects.toThrow("b.txt was changed in the meantime");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("b.txt was changed in the meantime");
     expect([workspace.read("a.txt"), workspace.read("b.txt")]).toEqual(["old\n", "old\n"]);
     expect(await lines("b.txt")).toEqual(["typed", "old"]);
     expect(workspace.hidden()).toEqual([]);
@@ -322,7 +323,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
         return rename(from, to)
       end`);
     const edit = workspace.rename(["a.txt", "b.txt", "c.txt"], "old", "new");
-    await expect(workspace.apply(edit)).rejects.toThrow("c.txt cannot be written: EIO");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("c.txt cannot be written: EIO");
     for (const name of ["a.txt", "b.txt", "c.txt"]) expect(workspace.read(name)).toBe("old\n");
     expect(await lines("a.txt")).toEqual(["old"]);
     expect(workspace.hidden()).toEqual([]);
@@ -338,9 +339,9 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
       throw new EditorBusyError();
     };
     const edit = workspace.rename(["a.txt", "b.txt"], "old", "new");
-    await expect(workspace.apply(edit)).rejects.toThrow("Neovim is busy");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("Neovim is busy");
     expect(workspace.hidden()).toEqual([]);
-    await expect(ask("edits_commit", late)).rejects.toThrow("Neovim was busy for too long");
+    expect(await outcomeOf(ask("edits_commit", late))).toThrow("Neovim was busy for too long");
     expect([workspace.read("a.txt"), workspace.read("b.txt")]).toEqual(["old\n", "old\n"]);
   });
 
@@ -353,7 +354,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
         return rename(from, to)
       end`);
     const edit = workspace.rename(["a.txt", "b.txt", "c.txt"], "old", "new");
-    await expect(workspace.apply(edit)).rejects.toThrow("Nothing was changed");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("Nothing was changed");
     for (const name of ["a.txt", "b.txt", "c.txt"]) expect(workspace.read(name)).toBe("old\n");
     expect(workspace.hidden()).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { LIMITS, type Limits, WebSocketListener } from "../../src/transport/websocket";
 import { eventually } from "../support/eventually";
+import { outcomeOf } from "../support/outcome";
 import { ROOT } from "../support/toolchain";
 
 /** The listener alone, with limits small enough to be reached: who is dropped, and who is not. */
@@ -123,7 +124,7 @@ test.concurrent("there is room again for as many clients as have gone", async ()
     await client(opened, port),
     await client(opened, port),
   ];
-  await expect(client(opened, port)).rejects.toThrow("refused");
+  expect(await outcomeOf(client(opened, port))).toThrow("refused");
   sockets[0]?.close();
   await eventually("its end", () => gone.length === 1);
   expect(await ask(await client(opened, port))).toBe("!");

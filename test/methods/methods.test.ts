@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
+import { outcomeOf } from "../support/outcome";
 import { onBothNeovims } from "../support/session";
 
 const LUA = [
@@ -131,8 +132,10 @@ onBothNeovims((session) => {
       await session.neovim.command(command);
       await session.neovim.lua("vim.wait(100)");
       await session.neovim.type("<C-\\><C-n>ggVG");
-      await expect(ask("editor/position")).rejects.toThrow("Claude sees only windows with files");
-      await expect(ask("editor/context")).rejects.toThrow("Claude sees only windows with files");
+      expect(await outcomeOf(ask("editor/position"))).toThrow(
+        "Claude sees only windows with files",
+      );
+      expect(await outcomeOf(ask("editor/context"))).toThrow("Claude sees only windows with files");
       expect(JSON.stringify(await ask("editor/selection"))).not.toContain(SECRET);
       await session.neovim.type("<Esc>");
     });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { EditorBusyError } from "../../src/editor/port";
 import { Queries } from "../../src/neovim/queries";
+import { outcomeOf } from "../support/outcome";
 
 const UNKNOWN = -1;
 
@@ -16,6 +17,6 @@ class Restless extends Queries {
 
 test("sizes that are never known are an error, not numbers", async () => {
   const queries = new Restless();
-  await expect(queries.bufferSizes([1, 2])).rejects.toThrow(EditorBusyError);
+  expect(await outcomeOf(queries.bufferSizes([1, 2]))).toThrow(EditorBusyError);
   expect(queries.asked).toBe(1_000);
 });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { DisconnectedError, NeovimRpc } from "../../src/neovim/rpc";
 import { NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
 
 /** More than the system takes from a program for one that does not read. */
 const LARGE = "x".repeat(4 * 1024 * 1024);
@@ -33,11 +34,11 @@ test("when Neovim ends, what it has not answered is rejected", async () => {
   const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
   const unanswered = rpc.request("nvim_exec_lua", ["vim.uv.sleep(5000)", []]);
   neovim.process.kill("SIGKILL");
-  await expect(unanswered).rejects.toBeInstanceOf(DisconnectedError);
+  expect(await outcomeOf(unanswered)).toThrow(DisconnectedError);
   expect(rpc.closed).toBe(true);
-  await expect(rpc.request("nvim_get_mode", [])).rejects.toBeInstanceOf(DisconnectedError);
+  expect(await outcomeOf(rpc.request("nvim_get_mode", []))).toThrow(DisconnectedError);
 });
 
 test("where nobody listens there is no connection", async () => {
-  await expect(NeovimRpc.connect(join(temporaryFolder(), "none"))).rejects.toThrow();
+  expect(await outcomeOf(NeovimRpc.connect(join(temporaryFolder(), "none")))).toThrow();
 });

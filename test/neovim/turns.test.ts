@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { DeadlineError } from "../../src/lib/deadline";
 import { NeovimRpc } from "../../src/neovim/rpc";
 import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
 
 const AT_ONCE = 16;
 
@@ -49,7 +50,7 @@ test.each(NEOVIMS)(
     const late = rpc.request("nvim_exec_lua", ["table.insert(_G.ran, 'late')", []], 50);
     const patient = rpc.request("nvim_exec_lua", ["table.insert(_G.ran, 'patient')", []]);
 
-    await expect(late).rejects.toThrow(DeadlineError);
+    expect(await outcomeOf(late)).toThrow(DeadlineError);
     await Promise.all([...busy, patient]);
     expect(await neovim.lua<string[]>("return _G.ran")).toEqual(["patient"]);
     rpc.close();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileUri } from "../../src/lib/file-uri";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
 import { EditedProject } from "./edits";
 
 /* Code actions and renames of a server that answers as it is told: commands, refusals, wrong answers. */
@@ -241,7 +242,7 @@ test("kill -9 of the executable in the middle: the next start of the server take
     pid,
   );
   const call = edited.call("code_action", { path: "a.txt", action: "Do it" });
-  await expect(call).rejects.toThrow();
+  expect(await outcomeOf(call)).toThrow();
   expect(edited.texts(["a.txt", "b.txt"])).toEqual({ "a.txt": "new\n", "b.txt": "old\n" });
   await project.neovim.command("Claude stop");
   await eventually("the stop", () => project.registered().length === 0);

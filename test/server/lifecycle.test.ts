@@ -13,6 +13,7 @@ import type { LockContent } from "../../src/ide/lock-file";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { BOTH_NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
 import { isRunning, ps } from "../support/process";
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -265,7 +266,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
       expect(next.content.authToken).not.toBe(lock.content.authToken);
       expect(locks(neovim)).toEqual([basename(next.path)]);
       const refused = TestClient.connect({ port: next.port, content: lock.content });
-      expect(refused).rejects.toThrow("refused");
+      expect(await outcomeOf(refused)).toThrow("refused");
       stranger.stop(true);
       // From here on it is the token, and the port, of this Neovim.
       lock = next;

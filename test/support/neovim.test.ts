@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
 import { eventually } from "./eventually";
 import { NEOVIMS, NEWEST, TestNeovim } from "./neovim";
+import { outcomeOf } from "./outcome";
 
 test("requests to a Neovim that is killed fail at once, before and after its end", async () => {
   await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
   const pending = neovim.lua("vim.uv.sleep(20000)");
   neovim.process.kill("SIGKILL");
-  await expect(pending).rejects.toThrow("Neovim ended with SIGKILL");
-  await expect(neovim.lua("return 1")).rejects.toThrow("Neovim ended with SIGKILL");
+  expect(await outcomeOf(pending)).toThrow("Neovim ended with SIGKILL");
+  expect(await outcomeOf(neovim.lua("return 1"))).toThrow("Neovim ended with SIGKILL");
 });
 
 test.each(NEOVIMS)("$name ends by itself also while it waits for a key", async (version) => {

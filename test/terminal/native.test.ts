@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { BOTH_NEOVIMS, type TestNeovim } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
 import { isRunning } from "../support/process";
 import {
   configure,
@@ -678,7 +679,7 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     await neovim.command(`file ${join(neovim.cwd, "a.txt")}`);
     await neovim.command("Claude");
     await shows(neovim, "up");
-    await expect(neovim.command("qa")).rejects.toThrow();
+    expect(await outcomeOf(neovim.command("qa"))).toThrow();
     expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(true);
   });
 });

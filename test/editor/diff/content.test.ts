@@ -4,6 +4,7 @@ import { rebuild } from "../../../src/ide/diffs/final-text";
 import { LONGEST_MS, watchComputing } from "../../support/computing";
 import { eventually } from "../../support/eventually";
 import { BOTH_NEOVIMS, NEOVIMS } from "../../support/neovim";
+import { outcomeOf } from "../../support/outcome";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -453,10 +454,12 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     const before = await a.nvim.lua(buffers);
     const problem = `main.txt is too big for a diff (${limit})`;
     const path = a.file("main.txt", "one\n");
-    expect(a.propose(path, big)).rejects.toThrow(problem);
+    expect(await outcomeOf(a.propose(path, big))).toThrow(problem);
     a.file("main.txt", big);
-    expect(a.propose(path, "one\n")).rejects.toThrow(problem);
-    expect(a.propose(a.path("new.txt"), "one\n", { old_path: path })).rejects.toThrow("too big");
+    expect(await outcomeOf(a.propose(path, "one\n"))).toThrow(problem);
+    expect(await outcomeOf(a.propose(a.path("new.txt"), "one\n", { old_path: path }))).toThrow(
+      "too big",
+    );
     expect(await a.messages()).toContain(`${problem}: decide where Claude asks you`);
     expect(await a.nvim.lua(buffers)).toBe(before);
     // A smaller one is shown.

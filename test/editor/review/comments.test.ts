@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, TestNeovim } from "../../support/neovim";
+import { outcomeOf } from "../../support/outcome";
 import { configure, ECHO, openEcho, startNeovim, terminalText } from "../../terminal/workbench";
 
 setDefaultTimeout(60_000);
@@ -182,7 +183,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     const uri = "review:comments";
     // Another program does not take them away from Claude.
     using other = await TestClient.open(await neovim.lock(), "another");
-    expect(other.request("resources/read", { uri })).rejects.toThrow("No such resource");
+    expect(await outcomeOf(other.request("resources/read", { uri }))).toThrow("No such resource");
     const read = () => cli.request("resources/read", { uri });
     const text = "My comments on these lines:\n\n1. src/a.ts:1: look\n   > one more";
     expect(await read()).toMatchObject({ contents: [{ uri: "review:comments", text }] });

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { TestNeovim } from "../../support/neovim";
+import { outcomeOf } from "../../support/outcome";
 import { onEachNeovim } from "../../support/session";
 
 /** openDiff over the socket; what happens in the windows is tested with the editor itself. */
@@ -62,7 +63,7 @@ onEachNeovim(
       const answer = open(other, join(session.neovim.cwd, "file", "below"), "proposed\n");
       answer.catch(() => {});
       await press("Omine<Esc><CR>");
-      expect(answer).rejects.toThrow(/Accepted, but .* could not be written/);
+      expect(await outcomeOf(answer)).toThrow(/Accepted, but .* could not be written/);
       await eventually("the edits", () =>
         session.neovim.lua<boolean>(`
           return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
@@ -443,7 +444,7 @@ onEachNeovim(
       const text = `I rejected your edit of ${path}: too clever`;
       expect(await reason(cli)).toMatchObject({ contents: [{ text }] });
       expect(await reason(cli)).toMatchObject({ contents: [{ text: none }] });
-      expect(reason(session.client)).rejects.toThrow();
+      expect(await outcomeOf(reason(session.client))).toThrow();
     });
 
     test("the reason waits while the CLI asks its user something: Enter would be the answer", async () => {

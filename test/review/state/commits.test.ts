@@ -6,6 +6,7 @@ import { isAlive } from "../../../src/lib/process";
 import { LIMITS } from "../../../src/review/git/run";
 import { Recorder } from "../../../src/review/record/recorder";
 import { eventually } from "../../support/eventually";
+import { outcomeOf } from "../../support/outcome";
 import { World } from "./world";
 
 let world: World;
@@ -280,7 +281,7 @@ test("git refuses a branch that would overwrite Claude's changes: they still wai
   await branchOff();
   await prompt();
   world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
-  expect(git("switch", "-q", "other")).rejects.toThrow();
+  expect(await outcomeOf(git("switch", "-q", "other"))).toThrow();
   expect(await left()).toEqual(["a changed 1>1@7"]);
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
+import { outcomeOf } from "../../support/outcome";
 import { decided, type Step } from "./decisions";
 import { World } from "./world";
 
@@ -44,7 +45,7 @@ describe("a line of Claude's that the user has undone", () => {
     const { decision } = await undoAll();
     await u(decision, WITH);
     await world.keep([file()]);
-    await expect(world.back({ decision })).rejects.toThrow("no decision to take back");
+    expect(await outcomeOf(world.back({ decision }))).toThrow("no decision to take back");
     expect(world.read("a")).toBe(WITH);
     expect(await world.summary()).toEqual([]);
   });
