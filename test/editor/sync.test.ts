@@ -73,13 +73,11 @@ for (const version of BOTH_NEOVIMS) {
       await a.edit(a.file("main.lua", "one\n"));
       await a.attach();
       await sync(a);
-      const began = performance.now();
-      for (let i = 0; i < 30; i++) await a.nvim.type("oline<Esc>");
+      await a.nvim.type("oline<Esc>".repeat(30));
       await eventually("the last push", () =>
         expect(a.pushed.at(-1)?.buffers).toMatchObject([{ lines: 31, modified: true }]),
       );
-      // One in 50 ms.
-      expect(a.pushed.length).toBeLessThanOrEqual(1 + (performance.now() - began) / 50);
+      expect(a.pushed.length).toBeLessThanOrEqual(2);
       await sync(a);
       await a.nvim.type("axyz<Esc>hjkl");
       await afterPush();

@@ -333,6 +333,13 @@ for (const version of NEOVIMS) {
       await a.nvim.lua(
         `for i = 0, ... - 1 do vim.fn.bufload(vim.fn.bufadd("src/" .. i .. ".txt")) end
          vim.cmd.edit("src/99.txt")
+         -- The files of a moment are loaded in one go: here each takes one.
+         local late = 0
+         HRTIME = vim.uv.hrtime
+         vim.uv.hrtime = function()
+           late = late + 20e6
+           return HRTIME() + late
+         end
          ORDER, TURNS = {}, 0
          vim.api.nvim_create_autocmd("FileChangedShellPost", {
            callback = function(args) table.insert(ORDER, vim.fs.basename(args.file)) end,
@@ -349,8 +356,9 @@ for (const version of NEOVIMS) {
       await eventually("all", async () =>
         expect(await a.nvim.lua<number>("return #ORDER")).toBe(count),
       );
+      await a.nvim.lua("vim.uv.hrtime = HRTIME");
       expect(await a.nvim.lua<string>("return ORDER[1]")).toBe("99.txt");
-      expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(3);
+      expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(count / 2);
     });
 
     test("a command that is typed keeps the text until it is done", async () => {
