@@ -76,7 +76,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await review.neovim.terminal.type("Vjga");
       await eventually(review.count, 1);
       await review.command("Claude back");
-      await eventually(review.count, 3);
+      await eventually(async () => (await review.list()).length, 3);
       await review.command("1,2Claude keep");
       await eventually(review.count, 1);
     },

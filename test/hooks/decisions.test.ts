@@ -17,6 +17,9 @@ import { Project } from "./project";
 /* What the Stop hook decides, with the compiled executable and a real Neovim. */
 setDefaultTimeout(60_000);
 
+/** Nothing is given up, however long a busy machine takes: that has tests of its own. */
+const PATIENT = "{ diagnostics = { deadline_ms = 600000, busy_deadline_ms = 600000 } }";
+
 const GO = { continue: true } as const;
 
 describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
@@ -25,7 +28,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   let session: { session_id: string };
 
   beforeAll(async () => {
-    project = await Project.open(version);
+    project = await Project.open(version, PATIENT);
   });
   afterAll(() => project[Symbol.asyncDispose]());
   beforeEach(() => {

@@ -6,6 +6,7 @@ local api = vim.api
 local MODULES = {
   attached_servers = "claude-code.editor.language.servers",
   autostart = "claude-code.server.autostart",
+  background = "claude-code.editor.documents.background",
   channel = "claude-code.server.channel",
   columns = "claude-code.editor.columns",
   comments = "claude-code.editor.review.comments",
