@@ -11,6 +11,17 @@ test("requests to a Neovim that is killed fail at once, before and after its end
   expect(await outcomeOf(neovim.lua("return 1"))).toThrow("Neovim ended with SIGKILL");
 });
 
+test.each(NEOVIMS)(
+  "$name without a screen answers after any number of messages",
+  async (version) => {
+    await using neovim = await TestNeovim.start({ version, setup: false });
+    await neovim.lua(
+      `for _ = 1, 99 do vim.schedule(function() vim.notify(("word "):rep(60), vim.log.levels.ERROR) end) end`,
+    );
+    expect(await neovim.lua<string>("return vim.fn.execute('messages')")).toContain("word");
+  },
+);
+
 test.each(NEOVIMS)("$name ends by itself also while it waits for a key", async (version) => {
   const ui = { width: 80, height: 20 };
   await using neovim = await TestNeovim.start({ version, setup: false, ui });

@@ -83,6 +83,12 @@ export const PORT = `package.preload.port = loadfile([[${join(import.meta.dir, "
 /** With a history, netrw 0.10 keeps a Neovim with a screen from ending: it waits for a key. */
 const NO_NETRW_HISTORY = "let g:netrw_dirhistmax = 0";
 
+/**
+ * Without a screen: a Neovim with `--headless` alone never asks for a key after many messages ("-- More --");
+ * with `--embed` it does, and answers nobody.
+ */
+const NO_SCREEN = ["--headless", "--cmd", "set nomore"];
+
 /** How long an answer may take; less than a test may. */
 const ANSWER_TIMEOUT_MS = 40_000;
 
@@ -126,7 +132,7 @@ export class TestNeovim implements AsyncDisposable {
       `lua ${LET_TERMINALS_BEGIN} ${PORT}`,
       "--cmd",
       NO_NETRW_HISTORY,
-      ...(options.ui ? [] : ["--headless"]),
+      ...(options.ui ? [] : NO_SCREEN),
       "--cmd",
       `set runtimepath^=${runtimepath.replaceAll(/[ ,\\]/g, "\\$&")}`,
       ...(setup === false
