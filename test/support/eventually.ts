@@ -12,7 +12,7 @@ type Limit<T> = unknown extends T
 export async function eventually<T>(
   what: string,
   attempt: () => T | Promise<T>,
-  ...[ms = 15_000]: Limit<T>
+  ...[ms = 40_000]: Limit<T>
 ): Promise<Exclude<T, false>> {
   const start = performance.now();
   let last: unknown = new Error("never true");
