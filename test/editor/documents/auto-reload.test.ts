@@ -125,6 +125,25 @@ for (const version of NEOVIMS) {
       });
     }
 
+    test("a change that is noticed while the one before it is read is not lost", async () => {
+      await using a = await withClient();
+      const path = a.file("src/main.txt", "one\n");
+      const buf = await a.edit(path);
+      await caughtUp(a);
+      await a.nvim.lua(
+        `local path = ...
+         local watch, is_noticed = vim.uv.new_fs_event(), false
+         watch:start(vim.fs.dirname(path), {}, function() is_noticed = true end)
+         io.open(path, "w"):write("two\\n"):close()
+         -- As it happens in the middle of a long work: only what needs no turn of Neovim's runs.
+         vim.wait(10000, function() return is_noticed end, 1, true)
+         vim.api.nvim_exec_autocmds("BufReadPost", { buffer = 0, modeline = false })
+         watch:close()`,
+        path,
+      );
+      await shows(a, buf, "two");
+    });
+
     test("files behind symlinks, private files, files that are opened, named or made later", async () => {
       await using a = await withClient();
       const real = a.file("real/main.txt", "one\n");

@@ -27,7 +27,7 @@ local reasons = {} ---@type table<claude-code.ReloadReason, fun(): boolean>
 
 ---@class claude-code.ReloadState what there is while files are followed
 ---@field events claude-code.Autocommands
----@field stops table<integer, fun()> by buffer
+---@field stops table<integer, fun(): boolean?> by buffer
 ---@field changed table<integer, true> buffers whose files may have changed, until nothing more changes
 ---@field first_change? number ms, of those in `changed`
 ---@field absent table<integer, "seen"|"reported"> buffers whose file is not there: seen once, or reported
@@ -138,25 +138,29 @@ local function note_absence(buf)
   end
 end
 
+---@return boolean? is_changed its file may have changed just now
 local function forget(buf)
   local stop = state and state.stops[buf]
   if state and stop then
     state.stops[buf] = nil
-    stop()
+    return stop()
   end
 end
 
 local function follow(buf)
   local name = state and api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
   if not state or not name then
-    return forget(buf)
+    forget(buf)
+    return
   end
   local stop = disk.follow(name, function()
     add(buf)
   end)
   -- Without a gap: an event that is on its way would be lost, such as the second write of two while the first
-  -- one is read.
-  forget(buf)
+  -- one is read; so would one that was noticed before this has its turn.
+  if forget(buf) then
+    add(buf)
+  end
   state.stops[buf] = stop
   note_absence(buf)
 end

@@ -133,7 +133,7 @@ end
 ---watched is noticed by `look`.
 ---@param name string absolute
 ---@param callback fun()
----@return fun() stop
+---@return fun(): boolean? stop true if a change was noticed, for which it has not called back
 function M.follow(name, callback)
   name = path.normal(name)
   local real, is_due, is_over = path.real(name), false, false
@@ -163,6 +163,7 @@ function M.follow(name, callback)
     if real ~= name then
       remove(real, follower)
     end
+    return is_due
   end
 end
 
