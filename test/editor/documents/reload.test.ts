@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import { eventually } from "../../support/eventually";
 import { BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
@@ -229,6 +229,18 @@ for (const version of BOTH_NEOVIMS) {
       const before = await tick();
       await a.call("document_reload", { path });
       expect([await tick(), await lines(a)]).toEqual([before, ["one\r", "two", "three\r"]]);
+    });
+
+    test("a file that was written exactly one second after the time that Neovim knows", async () => {
+      await using opened = await open("one\n");
+      const { a, path } = opened;
+      for (const [second, now] of ["one", "two", "three"].entries()) {
+        writeFileSync(path, `${now}\n`);
+        utimesSync(path, second, second);
+        if (second === 0) await a.nvim.command("edit!");
+        await a.call("document_reload", { path });
+        expect(await lines(a)).toEqual([now]);
+      }
     });
 
     test("a read-only or unmodifiable buffer is reloaded, and stays so without a word", async () => {
