@@ -125,6 +125,21 @@ for (const version of NEOVIMS) {
       });
     }
 
+    test("a folder that was gone for long is followed again once another file changes", async () => {
+      await using a = await withClient();
+      const [path, other] = [a.file("src/main.txt", "one\n"), a.file("other.txt", "one\n")];
+      const bufs = [await a.edit(path), await a.edit(other)] as const;
+      await caughtUp(a);
+      rmSync(a.path("src"), { recursive: true });
+      await a.says("main.txt was deleted on disk");
+      for (const text of ["two", "three"]) {
+        a.file("src/main.txt", `${text}\n`);
+        if (text === "two") writeFileSync(other, "two\n");
+        await shows(a, bufs[0], text);
+      }
+      await shows(a, bufs[1], "two");
+    });
+
     test("a change that is noticed while the one before it is read is not lost", async () => {
       await using a = await withClient();
       const path = a.file("src/main.txt", "one\n");
