@@ -91,29 +91,29 @@ for (const version of NEOVIMS) {
 
   testWithPlugins(`mini.pick: <M-a> mentions what is marked (${version.name})`, async () => {
     await using editor = await start(version, ["mini.nvim"], recipe("mini.pick"));
-    // In its getchar() Neovim answers no request, so its own event leads to the next keys.
-    const pick = (source: string, count: number, keys: string) =>
+    // In its getchar() Neovim answers no request, so its own event leads to the next keys: each with how many
+    // entries there must be before.
+    const pick = (source: string, ...steps: [count: number, keys: string][]) =>
       editor.neovim.lua(
-        `local count, keys = ...
+        `local steps = ...
         vim.api.nvim_create_autocmd("User", {
           group = vim.api.nvim_create_augroup("test", {}),
           pattern = "MiniPickMatch",
           callback = function()
-            if #(MiniPick.get_picker_matches().all or {}) == count then
-              vim.api.nvim_input(keys)
-              return true
+            if #(MiniPick.get_picker_matches().all or {}) == steps[1][1] then
+              vim.api.nvim_input(table.remove(steps, 1)[2])
+              return #steps == 0
             end
           end,
         })
         vim.schedule(function() MiniPick.builtin.${source} end)`,
-        count,
-        keys,
+        steps,
       );
-    await pick(`files({}, { source = { cwd = "src" } })`, 2, "<C-n><M-a>");
+    await pick(`files({}, { source = { cwd = "src" } })`, [2, "<C-n><M-a>"]);
     await editor.mentioned(["other.lua"]);
-    await pick(`files()`, 2, "<C-x><C-n><C-x><M-a>");
+    await pick(`files()`, [2, "<C-x><C-n><C-x><M-a>"]);
     await editor.mentioned(BOTH);
-    await pick(`grep({ pattern = "f1" })`, 6, "f10<C-n><M-a>");
+    await pick(`grep({ pattern = "f1" })`, [6, "f10"], [2, "<C-n><M-a>"]);
     await editor.mentioned(["other.lua"], { lineStart: 51, lineEnd: 51 });
   });
 
