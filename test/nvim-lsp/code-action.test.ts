@@ -69,7 +69,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
   });
 
   test("an action whose title quotes a private file's path is not offered", async () => {
-    const titles = ["Add import from \"./keys/../.env\"", "Import 'b' from './b.txt'"];
+    const titles = ['Add import from "./keys/../.env"', "Import 'b' from './b.txt'"];
     answers({ "textDocument/codeAction": titles.map((title) => ({ title, edit: edit("x") })) });
     const text = await edited.call("code_action", { path: "a.txt", line: 1 });
     expect(text).toContain("./b.txt");
