@@ -4,7 +4,7 @@ import { readRegular } from "./read-regular";
 
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
-/** The commit that HEAD names, read without git. Undefined without one, or in another format. */
+/** The commit that HEAD names, read without git. Undefined where only git can say it, or there is none. */
 export function headCommit(root: string): string | undefined {
   const git = gitFolder(root);
   if (git === undefined) return undefined;
@@ -12,9 +12,8 @@ export function headCommit(root: string): string | undefined {
   const ref = head?.startsWith("ref: ") ? head.slice("ref: ".length) : undefined;
   if (ref === undefined) return commit(head);
   const common = commonFolder(git);
-  return (
-    commit(readGitFile(join(git, ref)) ?? readGitFile(join(common, ref))) ?? packed(common, ref)
-  );
+  const loose = readGitFile(join(git, ref)) ?? readGitFile(join(common, ref));
+  return loose === undefined ? packed(common, ref) : commit(loose);
 }
 
 /** The folder that a work tree's git folder has in common with those of the others. */

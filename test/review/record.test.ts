@@ -736,6 +736,15 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(list()).toEqual(before);
   });
 
+  test("on a branch that is another name of one, what is committed is not new", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    world.git("branch real", "symbolic-ref $(git symbolic-ref HEAD) refs/heads/real");
+    await world.prompt();
+    await world.failing("echo two > a.txt");
+    await world.stop();
+    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+  });
+
   test("a repository without a commit, and one in another one", async () => {
     using world = new Recorded({}, false);
     world.git("init -q .");

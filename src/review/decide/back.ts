@@ -1,4 +1,5 @@
-import { headCommit } from "../../lib/git-folder";
+import { headOf } from "../git/head";
+import { Git } from "../git/run";
 import { DECIDED_MS } from "../journal/prune";
 import { modeOf } from "../state/entry";
 import type { Decision, ReviewedProject } from "../state/reviewed-project";
@@ -45,7 +46,7 @@ export async function takeBack(
       : [],
   );
   if (seen.length > 0) project.append({ type: "written", files: seen });
-  const head = headCommit(project.root);
+  const head = (await Git.in(project.root)?.run(headOf(project.root))) ?? undefined;
   return { decision: project.append({ type: "back", decision: decision.id, head }).id, files };
 }
 

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { gitFolder, headCommit } from "../../lib/git-folder";
+import { gitFolder } from "../../lib/git-folder";
+import { headOf } from "../git/head";
 import { command, Git, type GitWork } from "../git/run";
 import { committedPart, textOf } from "../state/commits";
 import type { Entry } from "../state/entry";
@@ -44,9 +45,8 @@ export async function plannedIndex(
   undoings: readonly Undoing[],
 ): Promise<IndexPlan> {
   const git = mayHold(project.root, undoings) ? Git.in(project.root) : undefined;
-  const head = headCommit(project.root) ?? EMPTY_TREE;
   if (!git) return { changes: new Map(), left: new Set() };
-  return await git.run(plan(project, undoings, head));
+  return await git.run(plan(project, undoings));
 }
 
 /** git takes its time: it is asked only if the index was written after the first of these calls began. */
@@ -59,16 +59,15 @@ function mayHold(root: string, undoings: readonly Undoing[]): boolean {
   return index !== undefined && index.mtimeMs > first - CLOCKS_MS;
 }
 
-function* plan(
-  project: ReviewedProject,
-  undoings: readonly Undoing[],
-  head: string,
-): GitWork<IndexPlan> {
+function* plan(project: ReviewedProject, undoings: readonly Undoing[]): GitWork<IndexPlan> {
   const changes = new Map<string, IndexChange>();
   const left = new Set<string>();
   const byPath = new Map(undoings.map((one) => [one.entry.file.path, one]));
   const paths = byPath.size > MOST_FILES ? [] : [...byPath.keys()];
-  const args = ["--literal-pathspecs", "diff-index", "--cached", "-z", head, "--", ...paths];
+  const head = yield* headOf(project.root);
+  if (head === undefined) return { changes, left: new Set(byPath.keys()) };
+  const tree = head ?? EMPTY_TREE;
+  const args = ["--literal-pathspecs", "diff-index", "--cached", "-z", tree, "--", ...paths];
   const fields = (yield { args }).stdout.toString().split("\0");
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [, mode, modeNow, blob, blobNow, status] = (fields[i] as string).split(/[: ]/);

@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
 import { realPath } from "../../lib/paths";
+import { headOf } from "./head";
 import { Git, type GitWork } from "./run";
 
 /** So many repositories inside of another one are looked into, each by a git of its own. */
@@ -12,29 +13,32 @@ const MOST_BYTES = 16 * 1024 * 1024;
 
 /** A repository, and those inside of it. */
 export interface Differing {
+  /** Null before the first commit. */
+  head: string | null;
   /** Paths that differ from their repository's HEAD. */
   paths: string[];
-  /** Folders of the inner repositories: submodules, clones, worktrees. */
-  nested: string[];
+  /** HEAD of the inner repositories by their folders: submodules, clones, worktrees. */
+  nested: Record<string, string | null>;
   /** How many inner ones could not be looked into. */
   unknown: number;
 }
 
 /** All paths are relative to `root`. Undefined where git fails there. */
 export function differingEverywhere(root: string, git: Git): Differing | undefined {
-  const outer = git.wait(differingPaths(hasSubmodules(root)));
+  const outer = git.wait(differingPaths(root));
   if (!outer) return undefined;
-  const found: Differing = { paths: outer.paths, nested: [], unknown: 0 };
+  const { head, paths } = outer;
+  const found: Differing = { head, paths, nested: {}, unknown: 0 };
   const queue = outer.repositories.filter((folder) => isRepository(root, folder));
   for (const folder of queue) {
-    if (found.nested.length === MOST) break;
+    if (Object.keys(found.nested).length === MOST) break;
     const path = join(root, folder);
-    const inner = Git.in(path)?.wait(differingPaths(hasSubmodules(path)));
+    const inner = Git.in(path)?.wait(differingPaths(path));
     if (!inner) {
       found.unknown += 1;
       continue;
     }
-    found.nested.push(folder);
+    found.nested[folder] = inner.head;
     found.paths.push(...inner.paths.map((path) => `${folder}/${path}`));
     const deeper = inner.repositories.map((path) => `${folder}/${path}`);
     queue.push(...deeper.filter((path) => isRepository(root, path)));
@@ -61,6 +65,8 @@ function hasSubmodules(root: string): boolean {
 }
 
 interface DifferingPaths {
+  /** Null before the first commit. It was read before the paths were. */
+  head: string | null;
   paths: string[];
   /** Folders of submodules, and of repositories that are not tracked. */
   repositories: string[];
@@ -71,21 +77,23 @@ interface DifferingPaths {
  * is in other repositories left out. Undefined where git fails or there are too many. A name that is
  * not UTF-8 holds a U+FFFD.
  */
-function* differingPaths(withSubmodules: boolean): GitWork<DifferingPaths | undefined> {
+function* differingPaths(root: string): GitWork<DifferingPaths | undefined> {
+  const head = yield* headOf(root);
   const untracked = ["--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
   const args = ["status", "--porcelain=v2", "-z", ...untracked];
   const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES };
-  if (code !== 0) return undefined;
+  if (code !== 0 || head === undefined) return undefined;
   const found = stdout
     .toString()
     .split("\0")
     .flatMap((entry) => pathOf(entry) ?? []);
   const untrackedRepositories = found.filter((path) => path.endsWith("/"));
   return {
+    head,
     paths: found.filter((path) => !path.endsWith("/")),
     repositories: [
       ...untrackedRepositories.map((path) => path.slice(0, -1)),
-      ...(withSubmodules ? yield* submodules() : []),
+      ...(hasSubmodules(root) ? yield* submodules() : []),
     ],
   };
 }

@@ -96,9 +96,9 @@ export class Git {
 
   /** What the configuration names is looked for before the first command. */
   *#steps<T>(work: GitWork<T>): Generator<Spawn, T, GitResult> {
-    this.#off ??= yield* this.#withoutNamed();
-    const off = this.#off;
     let step = work.next();
+    if (!step.done) this.#off ??= yield* this.#withoutNamed();
+    const off = this.#off;
     while (!step.done) {
       step = work.next(off ? yield this.#spawn(step.value, off) : NOT_RUN);
     }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { headCommit } from "../../lib/git-folder";
 import { own } from "../../lib/own";
 import { committedFiles } from "../git/committed";
 import { repositoryAround } from "../git/differing";
+import { headOf } from "../git/head";
 import { Git, type GitWork } from "../git/run";
 import { sameContent } from "../journal/blobs";
 import { journalLines, parseLine } from "../journal/read";
@@ -138,14 +138,17 @@ export class KnownContents {
     const git = folder === "" ? outer : Git.in(join(root, folder));
     const snapshot = this.#readSnapshot();
     const last = folder === "" ? snapshot?.head : snapshot?.nested?.[folder];
-    const head = last ?? headCommit(join(root, folder));
-    if (!git || head === undefined) return undefined;
-    const inner = folder === "" ? path : path.slice(folder.length + 1);
-    return { git, work: this.#textIn(head, inner, path) };
+    return git && { git, work: this.#textIn(folder, last, path) };
   }
 
-  *#textIn(commit: string, inner: string, path: string): GitWork<Content | undefined> {
-    const files = yield* committedFiles(commit, [inner]);
+  *#textIn(
+    folder: string,
+    last: string | null | undefined,
+    path: string,
+  ): GitWork<Content | undefined> {
+    const commit = last ?? (yield* headOf(join(this.project.root, folder)));
+    const inner = folder === "" ? path : path.slice(folder.length + 1);
+    const files = commit ? yield* committedFiles(commit, [inner]) : undefined;
     if (!files) return undefined;
     const file = files.get(inner);
     if (!file) return { absent: true };

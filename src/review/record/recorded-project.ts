@@ -1,4 +1,5 @@
-import { gitFolder, headCommit } from "../../lib/git-folder";
+import { gitFolder } from "../../lib/git-folder";
+import { headOf } from "../git/head";
 import { Git } from "../git/run";
 import { append } from "../journal/append";
 import { Blobs } from "../journal/blobs";
@@ -30,7 +31,8 @@ export class RecordedProject {
     return append(this.folder, record);
   }
 
+  /** For a record: undefined also before the first commit, and without git. */
   head(): string | undefined {
-    return this.git && headCommit(this.root);
+    return this.git?.wait(headOf(this.root)) ?? undefined;
   }
 }

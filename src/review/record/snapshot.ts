@@ -1,7 +1,6 @@
 import { basename, join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
 import { isDraft } from "../../lib/drafts";
-import { headCommit } from "../../lib/git-folder";
 import { readPrivateJson } from "../../lib/json";
 import { own } from "../../lib/own";
 import { differingEverywhere } from "../git/differing";
@@ -72,17 +71,15 @@ export function takeSnapshot(
   known: readonly string[],
 ): Snapshot | undefined {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    const head = project.head() ?? null;
-    const snapshot = snapshotAt(project, head, last, known);
+    const snapshot = snapshotAt(project, last, known);
     // A file that was committed since is clean, and did not hold what the HEAD of before says.
-    if (!snapshot || (project.head() ?? null) === head) return snapshot;
+    if (!snapshot || (project.head() ?? null) === snapshot.head) return snapshot;
   }
   return undefined;
 }
 
 function snapshotAt(
   project: RecordedProject,
-  head: string | null,
   last: Snapshot | undefined,
   known: readonly string[],
 ): Snapshot | undefined {
@@ -90,11 +87,10 @@ function snapshotAt(
   const { root, git } = project;
   const found = project.isRepository
     ? git && differingEverywhere(root, git)
-    : { paths: known, nested: [], unknown: 0 };
+    : { head: null, paths: known, nested: {}, unknown: 0 };
   if (!found || found.paths.length > MOST_FILES) return undefined;
-  const heads = found.nested.map((folder) => [folder, headCommit(join(root, folder)) ?? null]);
-  const nested = Object.fromEntries(heads);
-  const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, unknown: found.unknown };
+  const { head, nested, unknown } = found;
+  const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, unknown };
   for (const path of found.paths) {
     // What the review itself is about to write, or was killed before it did.
     if (isDraft(basename(path))) continue;

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../lib/errors";
-import { gitFolder, headCommit } from "../../lib/git-folder";
+import { gitFolder } from "../../lib/git-folder";
 import { makePrivateFolder } from "../../lib/private-folder";
 import { repositoryAround } from "../git/differing";
+import { headOf } from "../git/head";
 import { Git, type GitWork } from "../git/run";
 import { blobOf, type Lines } from "../weave/lines";
 import { ALL } from "../weave/row";
@@ -31,8 +32,8 @@ export async function updateBaseRef(
   project: ReviewedProject,
 ): Promise<{ ref: string; commit: string }> {
   const git = gitFolder(project.root) === undefined ? undefined : Git.in(project.root);
-  const head = headCommit(project.root);
-  if (!git || head === undefined) {
+  const head = await git?.run(headOf(project.root));
+  if (!git || !head) {
     throw new UserError(`${project.root} has no git commit to compare with: make one first`);
   }
   makePrivateFolder(project.folder);

@@ -1,6 +1,7 @@
-import { gitFolder, headCommit } from "../../lib/git-folder";
+import { gitFolder } from "../../lib/git-folder";
 import { type CommittedFile, committedFiles } from "../git/committed";
 import { pathsBetween } from "../git/differing";
+import { headOf } from "../git/head";
 import { Git, type GitWork } from "../git/run";
 import type { RecordOf } from "../journal/record";
 import { compare } from "../weave/compare";
@@ -67,7 +68,7 @@ export class Commits {
 
   *#lookAtHead(entries: readonly Entry[]): GitWork<Committed | undefined> {
     const { root, heads, sessions } = this.project;
-    const head = headCommit(root);
+    const head = (yield* headOf(root)) ?? undefined;
     const { from, unsettled } = heads;
     const to = head === heads.last ? unsettled?.head : head;
     if (to === undefined || to === from) return undefined;

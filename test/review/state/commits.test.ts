@@ -52,6 +52,17 @@ test("what the user commits is kept, the rest is not", async () => {
   expect(await left()).toEqual([]);
 });
 
+test("what the user commits on a branch that is another name of one is kept", async () => {
+  await git("branch", "real");
+  const branch = (await $`git -C ${world.root} symbolic-ref HEAD`.text()).trim();
+  await git("symbolic-ref", branch, "refs/heads/real");
+  await prompt();
+  world.claude({ a: "I\n2\n3\n4\n5\n6\nVII\n" });
+  expect(await left()).toHaveLength(1);
+  await commit("by the user");
+  expect(await left()).toEqual([]);
+});
+
 test("what the user stages is kept", async () => {
   await prompt();
   world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
