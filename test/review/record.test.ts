@@ -868,7 +868,8 @@ describe("what is not known is said", () => {
 
   test.each([
     ["git fails", "echo '[core' > .git/config", "could not be compared"],
-    ["names that are not UTF-8", "touch $(printf 'a\\377b')", "1 files could not be read"],
+    ["names that are not UTF-8", "touch $(printf 'a\\377b')", "1 files or inner repositories"],
+    ["inner repositories", "for i in $(seq 22); do git init -q d$i; done", "2 files or inner"],
   ])("%s: said once a turn", async (_name, command, expected) => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();

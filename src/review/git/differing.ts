@@ -31,9 +31,9 @@ export function differingEverywhere(root: string, git: Git): Differing | undefin
   const found: Differing = { head, paths, nested: {}, unknown: 0 };
   const queue = outer.repositories.filter((folder) => isRepository(root, folder));
   for (const folder of queue) {
-    if (Object.keys(found.nested).length === MOST) break;
     const path = join(root, folder);
-    const inner = Git.in(path)?.wait(differingPaths(path));
+    const isTooMany = Object.keys(found.nested).length === MOST;
+    const inner = isTooMany ? undefined : Git.in(path)?.wait(differingPaths(path));
     if (!inner) {
       found.unknown += 1;
       continue;

@@ -110,7 +110,7 @@ function recordIncomplete(
   const incomplete =
     unknown === undefined
       ? "The work tree could not be compared (does `git status` work here?), so changes by commands may be missing."
-      : `${unknown} files could not be read, or have names that are not UTF-8: changes of them are missing.`;
+      : `${unknown} files or inner repositories could not be read, or have names that are not UTF-8: changes of them are missing.`;
   project.append({
     id,
     type: "change",
