@@ -72,6 +72,29 @@ test.each(["evil", "a.b", "Ünï", ""])("no hook of the configuration runs: %p",
   expect(isOn?.stdout.toString()).toBe("false\n");
 });
 
+const OLD = "touch -d 2020-01-01 a.txt";
+/** git compares times by the second. */
+const SECOND = "sleep 1.1";
+
+test.each([
+  [
+    "git replace",
+    "git replace $(git rev-parse HEAD:a.txt) $(echo two | git hash-object -w --stdin)",
+  ],
+  ["assume-unchanged", "git update-index --assume-unchanged a.txt"],
+  ["skip-worktree", "git update-index --skip-worktree a.txt"],
+  [
+    "core.trustctime",
+    `git config core.trustctime false; ${OLD}; git update-index --refresh; ${SECOND}`,
+  ],
+])("no word of git's hides a change: %s", async (_what, command) => {
+  using world = new Recorded({ "a.txt": "one\n" });
+  await world.prompt();
+  await world.failing(`${command}; echo two > a.txt; ${OLD}`);
+  await world.stop();
+  expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+});
+
 const inGit: [what: string, command: string][] = [
   ["HEAD is a FIFO", "rm .git/HEAD && mkfifo .git/HEAD"],
   ["packed-refs is a FIFO", "rm .git/refs/heads/* && mkfifo .git/packed-refs"],

@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
 import { realPath } from "../../lib/paths";
@@ -73,16 +73,17 @@ interface DifferingPaths {
 }
 
 /**
- * The paths whose work tree or index differs from HEAD, untracked ones included, ignored ones and what
- * is in other repositories left out. Undefined where git fails or there are too many. A name that is
- * not UTF-8 holds a U+FFFD.
+ * The paths whose work tree or index differs from HEAD, or may do so, untracked ones included, ignored
+ * ones and what is in other repositories left out. Undefined where git fails or there are too many. A
+ * name that is not UTF-8 holds a U+FFFD.
  */
 function* differingPaths(root: string): GitWork<DifferingPaths | undefined> {
   const head = yield* headOf(root);
   const untracked = ["--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
   const args = ["status", "--porcelain=v2", "-z", ...untracked];
   const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES };
-  if (code !== 0 || head === undefined) return undefined;
+  const unwatched = yield* unwatchedPaths(root);
+  if (code !== 0 || head === undefined || !unwatched) return undefined;
   const found = stdout
     .toString()
     .split("\0")
@@ -90,12 +91,23 @@ function* differingPaths(root: string): GitWork<DifferingPaths | undefined> {
   const untrackedRepositories = found.filter((path) => path.endsWith("/"));
   return {
     head,
-    paths: found.filter((path) => !path.endsWith("/")),
+    paths: [...found.filter((path) => !path.endsWith("/")), ...unwatched],
     repositories: [
       ...untrackedRepositories.map((path) => path.slice(0, -1)),
       ...(hasSubmodules(root) ? yield* submodules() : []),
     ],
   };
+}
+
+/**
+ * Files that git takes for unchanged by a bit of theirs (`update-index --assume-unchanged`,
+ * `--skip-worktree`); those of a sparse checkout are not there.
+ */
+function* unwatchedPaths(root: string): GitWork<string[] | undefined> {
+  const { code, stdout } = yield { args: ["ls-files", "-v", "-z"], ms: MOST_MS };
+  const found = stdout.toString().matchAll(/(?<![^\0])[a-zS] ([^\0]+)/g);
+  const paths = [...found].map(([, path]) => path as string);
+  return code === 0 ? paths.filter((path) => existsSync(join(root, path))) : undefined;
 }
 
 function* submodules(): GitWork<string[]> {

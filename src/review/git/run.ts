@@ -7,12 +7,16 @@ import { onPath } from "../../lib/programs";
  * what has a name of its own by `withoutNamed`, and nothing is fetched. Where those cannot be turned off,
  * git is not run.
  */
-const FIXED = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager"];
+const OFF = ["core.fsmonitor=false", "core.hooksPath=/dev/null"];
+/** By these a repository would say that a file has not changed which has. */
+const TRUE = ["core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false"];
+const FIXED = [...[...OFF, ...TRUE].flatMap((setting) => ["-c", setting]), "--no-pager"];
 
 const ENVIRONMENT = {
   /** Who only reads leaves the index alone. */
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",
+  GIT_NO_REPLACE_OBJECTS: "1",
   GIT_ALLOW_PROTOCOL: "none",
   GIT_TERMINAL_PROMPT: "0",
   LC_ALL: "C",
