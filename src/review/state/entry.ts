@@ -67,14 +67,18 @@ export function entryOf(
 
 function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | undefined {
   const marks = openMarks(file, view, scope);
-  const rows = view?.weave.rows.filter((row) => inBase(row, scope) !== row.present) ?? [];
+  const all = view?.weave.rows.filter((row) => inBase(row, scope) !== row.present) ?? [];
+  const files = all.filter(({ line }) => line === FILE);
+  // A file that one session has deleted, and another has written again, was there and is.
+  const isReplaced = files.some(({ present }) => present) && files.some(({ present }) => !present);
+  const rows = isReplaced ? all.filter(({ line }) => line !== FILE) : all;
   if (rows.length === 0 && marks.length === 0) return undefined;
   const kind = kindOf(file, rows, marks, view, scope);
   const hunks = view && kind !== "binary" ? hunksOf(view.weave, scope) : [];
   const cannotUndo = marks.map((mark) => UNKNOWN[mark.kind]).find(Boolean);
-  const all = [...marks, ...rows.map(markOf)];
-  const isQueued = all.some(({ queue }) => queue !== undefined);
-  return { file, view, kind, hunks, marks, owners: ownersOf(all), isQueued, cannotUndo };
+  const open = [...marks, ...rows.map(markOf)];
+  const isQueued = open.some(({ queue }) => queue !== undefined);
+  return { file, view, kind, hunks, marks, owners: ownersOf(open), isQueued, cannotUndo };
 }
 
 function openMarks(file: TrackedFile, view: View | undefined, scope: Scope): FileMark[] {

@@ -331,6 +331,20 @@ describe("decisions", () => {
     expect(await world.list()).toEqual(before);
   });
 
+  test("a file that one session moved, and another wrote anew, has changed", async () => {
+    world.write("a", "1\n2\n");
+    world.claude({ a: undefined, b: "1\n2\n" }, { from: { b: "a" } });
+    world.claude({ a: "new\n" }, { session: "B" });
+    expect(await world.summary()).toEqual(["a changed 2>1@1", "b created 0>2@1"]);
+    const hunks = [(await world.file("a"))?.hunks[0]?.id];
+    await world.undo([at("a", { hunks })]);
+    expect(world.read("a")).toBe("1\n2\n");
+    expect(await world.summary()).toEqual(["b created 0>2@1"]);
+    await world.back();
+    await world.keep([at("a"), at("b")]);
+    expect(await world.summary()).toEqual([]);
+  });
+
   test("an undone file keeps its mode and its hard links; a mode comes back", async () => {
     world.write("a", "1\n");
     world.chmod("a", 0o640);
