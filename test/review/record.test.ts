@@ -689,6 +689,20 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"', 'a.txt: "two\\n" > "three\\n"']);
   });
 
+  test("what an undo and its taking back have left is what a command begins with", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    await world.edit("a.txt", "two\n");
+    const path = realpathSync(world.path("a.txt"));
+    await world.answer("undo", { files: [{ path }], while_working: "now" });
+    await world.answer("back", {});
+    await world.failing("echo three >> a.txt");
+    expect(world.files).toEqual([
+      'a.txt: "one\\n" > "two\\n"',
+      'a.txt: "two\\n" > "two\\nthree\\n"',
+    ]);
+  });
+
   test("a tool of an MCP server that writes", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();

@@ -44,6 +44,20 @@ export function applyAll(project: ReviewedProject, targets: readonly FileTarget[
   }));
 }
 
+/** Files that have their texts on disk by now hold these, whatever hooks find there later. */
+export function recordWritten(
+  project: ReviewedProject,
+  targets: readonly FileTarget[],
+  applied: readonly AppliedFile[],
+): void {
+  const done = new Set(applied.flatMap((one) => (one.problem || one.edits ? [] : [one.path])));
+  const written = targets.filter(({ file }) => done.has(file.path));
+  const files = written.map(({ file: { path }, target }) => {
+    return { path, content: project.contents.put(target) };
+  });
+  if (files.length > 0) project.append({ type: "written", files });
+}
+
 /** What a decision asks of a file: on disk it is done here, for a buffer it is returned. */
 function applyToFile(
   project: ReviewedProject,

@@ -5,7 +5,7 @@ import { modeOf } from "../state/entry";
 import type { Decision, ReviewedProject } from "../state/reviewed-project";
 import { takenBack } from "../weave/decision";
 import { sameLines } from "../weave/lines";
-import { type AppliedFile, applyAll, type FileTarget } from "./apply";
+import { type AppliedFile, applyAll, type FileTarget, recordWritten } from "./apply";
 import { changeIndex, type IndexChange, indexBefore } from "./index-entries";
 import type { Undone } from "./undo";
 
@@ -47,7 +47,9 @@ export async function takeBack(
   );
   if (seen.length > 0) project.append({ type: "written", files: seen });
   const head = (await Git.in(project.root)?.run(headOf(project.root))) ?? undefined;
-  return { decision: project.append({ type: "back", decision: decision.id, head }).id, files };
+  const { id } = project.append({ type: "back", decision: decision.id, head });
+  recordWritten(project, targets, files);
+  return { decision: id, files };
 }
 
 function targetsOf(

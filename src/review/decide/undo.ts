@@ -6,7 +6,7 @@ import type { TrackedFile } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
 import type { Hunk, Rows } from "../weave/hunks";
 import { sameLines } from "../weave/lines";
-import { type AppliedFile, applyAll, type FileTarget } from "./apply";
+import { type AppliedFile, applyAll, type FileTarget, recordWritten } from "./apply";
 import { changeIndex, type IndexPlan, plannedIndex } from "./index-entries";
 import { type Found, findAll, seenOf, type Target } from "./keep";
 import { rowsOf } from "./selection";
@@ -238,12 +238,7 @@ async function carryOut(
   }));
   const record = project.append({ type: "undo", files, scope, queued });
   const applied = applyAll(project, plans);
-  const written = new Set(applied.flatMap((one) => (one.problem || one.edits ? [] : [one.path])));
-  const contents = files.filter(({ path }) => written.has(path));
-  if (contents.length > 0) {
-    const texts = contents.map(({ path, after }) => ({ path, content: after }));
-    project.append({ type: "written", files: texts });
-  }
+  recordWritten(project, plans, applied);
   const done = applied.filter(({ problem }) => problem === undefined).map(({ path }) => path);
   const entries = done.flatMap((path) => {
     const change = changes.get(path);
