@@ -22,8 +22,9 @@ export function lastDecision(project: ReviewedProject): Decision | undefined {
 
 /**
  * Takes a decision back, whatever came after it: what was kept is pending again, and what was undone
- * stands there again. `texts` are those of buffers, by path. Throws the system's error where it
- * cannot be recorded.
+ * stands there again; it remains taken in files that cannot be written, and in buffers that get edits,
+ * until Neovim says that they have them. `texts` are those of buffers, by path. Throws the system's
+ * error where it cannot be recorded.
  */
 export async function takeBack(
   project: ReviewedProject,
@@ -34,22 +35,24 @@ export async function takeBack(
   // The disk first: of a text that is there again, the user can take the decision back once more. Of
   // one that is recorded as taken back nobody could bring the text again.
   const files = applyAll(project, targets);
-  if (files.length > 0 && files.every(({ problem }) => problem !== undefined)) {
-    return { decision: undefined, files };
-  }
   const entries = await indexBefore(project, indexChanges(decision, files));
   await changeIndex(project, entries);
   // What the user has made of the text since then is theirs before the marks go.
+  const failed = new Set(files.flatMap(({ path, problem }) => (problem ? [path] : [])));
   const seen = targets.flatMap(({ file: { path, weave }, view }) =>
-    view && weave && !sameLines(view.lines, weave.lines)
+    view && weave && !failed.has(path) && !sameLines(view.lines, weave.lines)
       ? [{ path, content: project.contents.put(view.lines) }]
       : [],
   );
   if (seen.length > 0) project.append({ type: "written", files: seen });
   const head = (await Git.in(project.root)?.run(headOf(project.root))) ?? undefined;
-  const { id } = project.append({ type: "back", decision: decision.id, head });
+  const isDone = ({ problem, edits }: AppliedFile) => !problem && !edits?.edits.length;
+  const paths = files.every(isDone) ? [undefined] : files.filter(isDone).map(({ path }) => path);
+  const ids = paths.map((path) => {
+    return project.append({ type: "back", decision: decision.id, path, head }).id;
+  });
   recordWritten(project, targets, files);
-  return { decision: id, files };
+  return { decision: ids[0], files };
 }
 
 function targetsOf(

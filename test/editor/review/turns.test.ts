@@ -126,6 +126,20 @@ onEachNeovim((session) => {
     expect(world.read(names()[0] as string)).toBe(CLAUDE);
   });
 
+  test("a step that a buffer cannot take is taken back later", async () => {
+    const name = names()[0] as string;
+    await nvim().command(`edit ${name} | 5`);
+    await nvim().command("Claude undo");
+    await eventually("undone", () => world.read(name) !== CLAUDE);
+    await eventually("written", () => lua<boolean>("return not vim.bo.modified"));
+    await nvim().command("set nomodifiable | Claude back");
+    await eventually("the message", async () => (await said()).join().includes("not modifiable"));
+    expect(await waiting()).toBe(HUNKS * FILES - 1);
+    await nvim().command("set modifiable | Claude back");
+    await eventually("taken back", () => expect(world.read(name)).toBe(CLAUDE));
+    expect(await waiting()).toBe(HUNKS * FILES);
+  });
+
   test("what was deleted by Claude, brought back, and deleted by the user is the user's own", async () => {
     const name = names()[0] as string;
     world.write(name, OLD);

@@ -114,7 +114,10 @@ class Play {
     if (decision === undefined || !reversed) return;
     const now = text === undefined ? undefined : this.world.read(name);
     const files = now === undefined ? [] : [{ path, text: base64(now) }];
-    this.#applied((await this.service.answer("back", { decision, files })) as ShownDecision);
+    const back = (await this.service.answer("back", { decision, files })) as ShownDecision;
+    for (const { edits } of this.#applied(back).files) {
+      if (edits?.length) await this.service.answer("back", { decision, path });
+    }
     expect(await this.state()).toEqual(before);
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { linkSync, lstatSync, statSync, symlinkSync } from "node:fs";
+import { linkSync, lstatSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { outcomeOf } from "../../support/outcome";
 import { base64, World } from "./world";
 
@@ -343,6 +343,21 @@ describe("decisions", () => {
     await world.back();
     await world.keep([at("a"), at("b")]);
     expect(await world.summary()).toEqual([]);
+  });
+
+  test("what cannot be taken back in one file can be taken back there later", async () => {
+    for (const name of ["a", "b"]) world.write(name, "1\n");
+    world.claude({ a: "2\n", b: "2\n" });
+    await world.undo([at("a"), at("b")]);
+    world.write("b", undefined);
+    symlinkSync("/dev/null", world.path("b"));
+    await world.back();
+    expect(await world.summary()).toEqual(["a changed 1>1@1"]);
+    rmSync(world.path("b"));
+    world.write("b", "1\n");
+    await world.back();
+    expect(world.read("b")).toBe("2\n");
+    expect(await world.summary()).toHaveLength(2);
   });
 
   test("an undone file keeps its mode and its hard links; a mode comes back", async () => {

@@ -281,7 +281,7 @@ end
 ---@param last { decision: string, type: string, paths: string[] }
 ---@param decision claude-code.Decision
 local function report_back(last, decision)
-  local is_done = outcome.run(decision)
+  local is_done = outcome.run(decision, last.decision)
   if is_done and last.type == "undo" and outcome.is_without_effect(decision) then
     local words = "nothing is left to take back of what was undone in %s: its text stays as it is"
     notify.warn(words:format(named(last.paths)), "review")

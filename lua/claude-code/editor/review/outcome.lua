@@ -96,9 +96,10 @@ end
 ---@param edits claude-code.ReviewEdit[] from the last to the first
 ---@param eol boolean whether the last line then has a line end
 ---@param decision? string
+---@param back? string the undo that it takes back
 ---@return string? problem a sentence for the user; then the buffer is as it was
 ---@return boolean? written
-local function apply(buf, edits, eol, decision)
+local function apply(buf, edits, eol, decision, back)
   local old, tick = lines_of(buf), api.nvim_buf_get_changedtick(buf)
   local new = edited(buf, old, edits)
   local was_clean = not vim.bo[buf].modified
@@ -115,7 +116,9 @@ local function apply(buf, edits, eol, decision)
   end
   local whole = #old > 0 and old or { "" }
   patch.apply(buf, file_change.between(whole, #new > 0 and new or { "" }, eol))
-  if decision and #edits > 0 then
+  if back and #edits > 0 then
+    undone.take_back(buf, back)
+  elseif decision and #edits > 0 then
     undone.add(buf, decision)
   end
   vim.bo[buf].endofline = eol
@@ -127,9 +130,10 @@ end
 
 ---@param file claude-code.DecidedFile
 ---@param decision? string
+---@param back? string
 ---@return string? problem a sentence that names the file
 ---@return boolean? unsaved the change is in the buffer only
-local function carry_out(file, decision)
+local function carry_out(file, decision, back)
   local buf = path.loaded_buffer(file.path)
   if file.problem or not buf then
     return file.problem
@@ -143,7 +147,7 @@ local function carry_out(file, decision)
     -- The executable has written it.
     return not vim.bo[buf].modified and reload.check(buf) or nil
   end
-  local problem, written = apply(buf, file.edits, file.eol ~= false, decision)
+  local problem, written = apply(buf, file.edits, file.eol ~= false, decision, back)
   if problem then
     return ("%s: %s"):format(path.title(file.path), problem)
   end
@@ -162,11 +166,12 @@ end
 
 ---Applies a decision's edits. Messages say what was not done, and what is not written yet.
 ---@param decision claude-code.Decision
+---@param back? string the decision that it takes back
 ---@return boolean is_done in one of its files at least
-function M.run(decision)
+function M.run(decision, back)
   local unsaved, staged, is_done = {}, {}, #decision.files == 0
   for _, file in ipairs(decision.files) do
-    local problem, is_unsaved = carry_out(file, decision.decision)
+    local problem, is_unsaved = carry_out(file, decision.decision, back)
     is_done = is_done or not problem
     if problem then
       notify.warn(problem, TOPIC)

@@ -17,6 +17,14 @@ function M.add(buf, decision)
   undos[buf] = vim.list_extend({ undo }, undos[buf] or {})
 end
 
+---The buffer's text is that of before an undo: said before it is sent, or known as written.
+---@param buf integer
+---@param decision string
+function M.take_back(buf, decision)
+  local params = { decision = decision, path = path.real(api.nvim_buf_get_name(buf)) }
+  client.request("back", params, function() end)
+end
+
 ---Takes the decisions back whose changes do not lead to the buffer's text any more. Its text must not be sent, or
 ---known as written, before.
 ---@param buf? integer
@@ -31,8 +39,7 @@ function M.report(buf)
   undos[buf] = vim.tbl_filter(function(undo)
     -- A buffer that was loaded again may have another tree.
     if not leads[undo.change] and undo.change <= tree.seq_last then
-      local params = { decision = undo.decision, path = path.real(api.nvim_buf_get_name(buf)) }
-      client.request("back", params, function() end)
+      M.take_back(buf, undo.decision)
     end
     return leads[undo.change]
   end, undos[buf])
