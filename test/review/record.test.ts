@@ -344,20 +344,24 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     ]);
   });
 
-  test("a file in the place of a folder: what the folder held comes back once its place is free", async () => {
+  test("a folder in the place of a file", async () => {
+    using world = new Recorded({ a: "mine\n" });
+    await world.prompt();
+    await world.failing("rm a; mkdir a; echo x > a/x");
+    await world.stop();
+    expect(world.files).toEqual(['a: "mine\\n" > absent (644 > 0)', 'a/x: absent > "x\\n"']);
+  });
+
+  test("a file in the place of a folder: what the folder held comes back", async () => {
     using world = new Recorded({ "k.txt": "k\n" });
     world.write("notes/n.txt", "the user's\n");
     await world.prompt();
     await world.failing("rm -r notes; echo hi > notes");
     await world.stop();
-    const undo = async () => {
-      const { files } = (await world.answer("list", {})) as Listed;
-      const some = files.map(({ path }) => ({ path }));
-      await world.answer("undo", { files: some, while_working: "now" });
-      return files.map(({ path }) => path.slice(world.folder.length + 1));
-    };
-    expect(await undo()).toEqual(["notes", "notes/n.txt"]);
-    expect(await undo()).toEqual(["notes/n.txt"]);
+    const { files } = (await world.answer("list", {})) as Listed;
+    const some = files.map(({ path }) => ({ path }));
+    expect(some).toHaveLength(2);
+    await world.answer("undo", { files: some, while_working: "now" });
     expect(await Bun.file(world.path("notes/n.txt")).text()).toBe("the user's\n");
   });
 

@@ -1,6 +1,7 @@
-import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { message } from "../../lib/errors";
+import { isBelow } from "../../lib/paths";
 import { rewrite } from "../../lib/rewrite";
 import { isInside } from "../journal/folder";
 import { readOnDisk } from "../state/disk";
@@ -33,15 +34,20 @@ export interface AppliedFile extends Outcome {
 
 /**
  * Gives files their texts. A process that is killed in between leaves the text of a moved file twice,
- * and never nowhere: removals come last.
+ * and never nowhere: removals come last, but for those where a file and a folder want the same name.
  */
 export function applyAll(project: ReviewedProject, targets: readonly FileTarget[]): AppliedFile[] {
   const isRemoval = ({ target }: FileTarget) => target.length === 0;
-  const removals = targets.filter(isRemoval);
-  return [...targets.filter((one) => !isRemoval(one)), ...removals].map((one) => ({
-    path: one.file.path,
-    ...applyToFile(project, one),
-  }));
+  const written = targets.filter((one) => !isRemoval(one)).map(({ file }) => project.path(file));
+  const isInTheWay = (path: string) =>
+    written.some((other) => isBelow(other, path) || isBelow(path, other));
+  const turns = Map.groupBy(targets, (one): number => {
+    if (!isRemoval(one)) return 1;
+    return isInTheWay(project.path(one.file)) ? 0 : 2;
+  });
+  return [0, 1, 2]
+    .flatMap((turn) => turns.get(turn) ?? [])
+    .map((one) => ({ path: one.file.path, ...applyToFile(project, one) }));
 }
 
 /** Files that have their texts on disk by now hold these, whatever hooks find there later. */
@@ -115,8 +121,17 @@ function writeBelow(root: string, { path, expected, bytes, mode }: Writing): voi
   if (!isInside(root, file)) throw new ChangedError(`${path} is not inside of the project`);
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats?.isSymbolicLink()) throw new ChangedError(`${path} is a symlink`);
-  rewrite(file, bytes, stats);
+  if (stats?.isDirectory()) removeFolders(file);
+  rewrite(file, bytes, stats?.isDirectory() ? undefined : stats);
   if (mode !== undefined) chmodSync(file, mode);
+}
+
+/** Removes a folder in which nothing is but folders. Throws the system's error where there is more. */
+function removeFolders(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) removeFolders(join(folder, entry.name));
+  }
+  rmdirSync(folder);
 }
 
 /** Sets the permission bits of a file below the root; a symlink is left alone. */

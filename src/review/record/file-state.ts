@@ -20,8 +20,8 @@ export interface FileState {
 
 /**
  * Reads a path below the root, and keeps what it holds; `known` stands for a file that still has its
- * stamp. Undefined for what is neither a file nor a symlink: a folder, a socket. Throws the system's
- * error (EACCES, ENOSPC, …).
+ * stamp. Where a folder is, the file is absent. Undefined for what is neither: a socket. Throws the
+ * system's error (EACCES, ENOSPC, …).
  */
 export function readState(
   { root, blobs, privacy }: RecordedProject,
@@ -30,7 +30,8 @@ export function readState(
 ): FileState | undefined {
   const path = join(root, relativePath);
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (!stats) return { content: { absent: true }, symlink: false, stats, bytes: undefined };
+  if (!stats || stats.isDirectory())
+    return { content: { absent: true }, symlink: false, stats: undefined, bytes: undefined };
   const symlink = stats.isSymbolicLink();
   if (!symlink && !stats.isFile()) return undefined;
   const unread = (content: Content) => ({ content, symlink, stats, bytes: undefined });

@@ -32,7 +32,8 @@ export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
 
 function read(root: string, file: string, stats: Stats | undefined, stamp: string): OnDisk {
   if (!isInside(root, file)) return { problem: "is not inside of the project", stamp: "outside" };
-  if (!stats) return { lines: [], mode: undefined, stamp };
+  // The file is gone, also where a folder stands in its place.
+  if (!stats || stats.isDirectory()) return { lines: [], mode: undefined, stamp };
   if (stats.isSymbolicLink())
     return { lines: linesOf(bytesAt(file, stats)), mode: undefined, stamp };
   if (!stats.isFile()) return { problem: "is no file any more", stamp };

@@ -360,6 +360,29 @@ describe("decisions", () => {
     expect(await world.summary()).toHaveLength(2);
   });
 
+  test("a file that became a folder, and a folder that became a file", async () => {
+    world.write("a", "1\n");
+    world.write("d/e/f", "2\n");
+    world.claude({ a: undefined, "d/e/f": undefined });
+    rmSync(world.path("d"), { recursive: true });
+    world.claude({ "a/b/c": "3\n", d: "4\n" });
+    const before = await world.summary();
+    expect(before).toEqual([
+      "a deleted 1>0@0",
+      "a/b/c created 0>1@1",
+      "d created 0>1@1",
+      "d/e/f deleted 1>0@0",
+    ]);
+    const names = ["a", "a/b/c", "d", "d/e/f"];
+    const { files } = await world.undo(names.map((name) => at(name)));
+    expect(files.filter(({ problem }) => problem)).toEqual([]);
+    expect([world.read("a"), world.read("d/e/f")]).toEqual(["1\n", "2\n"]);
+    expect(await world.summary()).toEqual([]);
+    await world.back();
+    expect([world.read("a/b/c"), world.read("d")]).toEqual(["3\n", "4\n"]);
+    expect(await world.summary()).toEqual(before);
+  });
+
   test("an undone file keeps its mode and its hard links; a mode comes back", async () => {
     world.write("a", "1\n");
     world.chmod("a", 0o640);
