@@ -67,8 +67,10 @@ function targetsOf(
     const marks = file.marks.filter(({ undo }) => undo === decision.id);
     const view = project.view(file, text);
     const target = view ? takenBack(view.weave, decision.id).lines : [];
-    const removed = view?.lines.length === 0 ? removedMode(decision, path) : undefined;
-    const mode = modeOf({ marks })?.after || removed;
+    const isOurs = marks.length > 0 || view?.lines.length === 0;
+    const mode = isOurs
+      ? recordedMode(decision, path) || modeOf({ marks, view })?.after
+      : undefined;
     return [{ file, view, target, inBuffer: text !== undefined, mode }];
   });
 }
@@ -84,8 +86,8 @@ function indexChanges(
   return new Map(some.flatMap(({ path, index }) => (index ? [[path, index]] : [])));
 }
 
-/** The permission bits of a file that the decision removed. */
-function removedMode(decision: Decision, path: string): number | undefined {
+/** The permission bits of a file that the decision removed, or changed. */
+function recordedMode(decision: Decision, path: string): number | undefined {
   if (decision.type !== "undo") return undefined;
   return decision.files.find((file) => file.path === path)?.mode;
 }

@@ -228,12 +228,12 @@ async function carryOut(
   outcomes: UndoneFile[],
   { scope, queued, index: { changes, left } }: Carried,
 ): Promise<Undone> {
-  const files = plans.map(({ entry, view, what, target }) => ({
+  const files = plans.map(({ entry, view, what, target, mode }) => ({
     path: entry.file.path,
     before: project.contents.put(view.lines),
     after: project.contents.put(target),
     undo: what as RecordOf<"undo">["files"][number]["undo"],
-    mode: target.length === 0 && view.mode !== undefined ? view.mode & 0o777 : undefined,
+    mode: (target.length === 0 || mode) && view.mode ? view.mode & 0o777 : undefined,
     index: changes.get(entry.file.path) as [string, string] | undefined,
   }));
   const record = project.append({ type: "undo", files, scope, queued });
@@ -256,7 +256,7 @@ function modeBefore(entry: Entry, what: Selection): number | undefined {
     if (what === "all") return true;
     return "queued" in what ? queue === what.queued : what.mode;
   });
-  return modeOf({ marks })?.before;
+  return modeOf({ marks, view: entry.view })?.before;
 }
 
 /** One outcome for each path, with what became of it. */

@@ -175,7 +175,7 @@ const Undo = v.object({
       before: Content,
       after: Content,
       undo: v.optional(What),
-      /** Permission bits of a file that it removes. */
+      /** Permission bits of a file that it removes, or gives others. */
       mode: v.optional(v.number()),
       /** git's index entry before and after, `MODE BLOB`, where Claude had staged its change. */
       index: v.optional(v.tuple([Entry, Entry])),

@@ -95,7 +95,8 @@ function openModes(marks: readonly FileMark[], mode = 0): Set<FileMark> {
   let before = mode & 0o777;
   for (const mark of marks.toReversed()) {
     if (mark.kind !== "mode" || !mark.mode) continue;
-    if ((mark.mode[1] & 0o777) !== before) break;
+    // A file that was deleted, and made again, has the mode that it got then.
+    if (mark.mode[1] !== 0 && (mark.mode[1] & 0o777) !== before) break;
     open.add(mark);
     before = mark.mode[0] & 0o777;
   }
@@ -103,10 +104,11 @@ function openModes(marks: readonly FileMark[], mode = 0): Set<FileMark> {
 }
 
 /** Permission bits before and after Claude's changes of them, and which these are. */
-export function modeOf({ marks }: Pick<Entry, "marks">): ModeChange | undefined {
+export function modeOf({ marks, view }: Pick<Entry, "marks" | "view">): ModeChange | undefined {
   const changes = marks.filter(({ kind }) => kind === "mode");
   const [before, after] = [changes[0]?.mode?.[0], changes.at(-1)?.mode?.[1]];
-  return before === undefined || after === undefined ? undefined : { before, after, changes };
+  if (before === undefined || after === undefined) return undefined;
+  return { before, after: after || (view?.mode ?? 0) & 0o777, changes };
 }
 
 function kindOf(
@@ -201,9 +203,9 @@ export interface Counts {
 
 export function countsOf(entries: readonly Entry[]): Counts {
   return sum(
-    entries.map(({ kind, hunks, marks }) => ({
+    entries.map(({ kind, hunks, marks, view }) => ({
       files: 1,
-      hunks: kind === "changed" ? hunks.length + (modeOf({ marks }) ? 1 : 0) : 1,
+      hunks: kind === "changed" ? hunks.length + (modeOf({ marks, view }) ? 1 : 0) : 1,
       added: hunks.reduce((all, { added }) => all + added, 0),
       removed: hunks.reduce((all, { removed }) => all + removed, 0),
     })),
