@@ -14,6 +14,9 @@ import { rowsOf } from "./selection";
 /** A sentence's end for the user. */
 const KEPT = "was not undone, because you have kept it in the meantime";
 
+const EDITED =
+  "was not undone, because you have edited it since Claude moved it; :Claude undo! brings the old file back and keeps your lines in the new one";
+
 /** Rows that both Claude and the user have changed: three texts, among which the user decides. */
 export interface Conflict {
   hunk: string;
@@ -142,7 +145,9 @@ function plansFor(
     if (isLink) return "is a symlink: undo its change with git or by hand";
     plans.push(file === entry ? { ...plan, conflicts } : plan);
   }
-  return plans;
+  // The old file would come back without what the user has written under the new name.
+  const isEdited = plans.some(({ entry, target }) => entry.kind === "created" && target.length > 0);
+  return isEdited && plans.length > 1 && !options.keepsBoth ? EDITED : plans;
 }
 
 function planFor(

@@ -213,6 +213,17 @@ describe("decisions", () => {
     expect(files[0]?.problem).toContain("has changed since it was shown");
   });
 
+  test("a moved file that the user has edited goes back only where that is wanted", async () => {
+    world.write("a", "1\n2\n");
+    world.claude({ a: undefined, b: "1\n2\n" }, { from: { b: "a" } });
+    world.write("b", "1\nmine\n2\n");
+    const { decision, files } = await world.undo([at("a"), at("b")]);
+    expect([decision, files[0]?.problem]).toEqual([undefined, expect.stringContaining("edited")]);
+    expect([world.read("a"), world.read("b")]).toEqual([undefined, "1\nmine\n2\n"]);
+    await world.undo([at("b")], { keep_both: true });
+    expect([world.read("a"), world.read("b")]).toEqual(["1\n2\n", "mine\n"]);
+  });
+
   test("keep, undo and back, hunk by hunk", async () => {
     world.write("a", "1\n2\n3\n4\n5\n");
     world.claude({ a: "I\n2\n3\n4\nV\n" });
