@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
 import { realpathSync } from "node:fs";
 import { $ } from "bun";
 import { leftBehind } from "../../../src/claude/left-behind";
@@ -186,6 +186,24 @@ test("a process that a command left behind commits: it waits", async () => {
   expect(await left()).toEqual(["a changed 1>1@1 1>1@7"]);
   await commit("by the user");
   expect(await left()).toEqual([]);
+});
+
+test.each(["add", "commit"])("the clock is set back before Claude's git %s", async (what) => {
+  await prompt();
+  world.claude(EDITED);
+  expect(await left()).toHaveLength(1);
+  setSystemTime(Date.now() - 3_600_000);
+  try {
+    begin();
+    await git("add", "-A");
+    if (what === "commit") await git("commit", "-q", "-m", "by Claude");
+    const call = { session: "A", tool: "Bash", use: "u1", source: "bash" } as const;
+    world.record({ type: "change", ...call, files: [] });
+    await later();
+    expect(await left()).toHaveLength(1);
+  } finally {
+    setSystemTime();
+  }
 });
 
 test("what the user commits after a call that was interrupted is kept", async () => {
