@@ -3,9 +3,10 @@ import { isBelow, namesIn } from "../lib/paths";
 import { parentOf } from "../lib/process";
 
 /**
- * The processes in the folder `root`, a real path, that commands of the CLI `cli` have left behind: they
- * have its process id in their environment (measured with 2.1.330), and it is no ancestor of them any more.
- * None outside of Linux, where nobody can see another's environment.
+ * The processes that work in the folder `root`, a real path, or whose command line names it (`git -C`),
+ * and that commands of the CLI `cli` have left behind: they have its process id in their environment
+ * (measured with 2.1.330), and it is no ancestor of them any more. None outside of Linux, where nobody
+ * can see another's environment. Others, such as the agents of gpg, live on for days.
  */
 export function leftBehind(cli: number, root: string): number[] {
   if (process.platform !== "linux") return [];
@@ -15,10 +16,10 @@ export function leftBehind(cli: number, root: string): number[] {
 
 function isLeft(pid: number, cli: number, root: string): boolean {
   try {
-    const folder = readlinkSync(`/proc/${pid}/cwd`);
-    if (folder !== root && !isBelow(folder, root)) return false;
     const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
     if (!environment.includes(`CLAUDE_PID=${cli}`)) return false;
+    const isHere = isBelow(readlinkSync(`/proc/${pid}/cwd`), root);
+    if (!isHere && !readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(root)) return false;
     for (let one = pid; one > 1; one = parentOf(one)) if (one === cli) return false;
     return true;
   } catch {

@@ -151,7 +151,7 @@ test.each(["commit", "add"])("a task in the background that does git %s", async 
   expect(await left()).toHaveLength(1);
 });
 
-test("a process that a command left behind commits: it waits", async () => {
+test.each(["in the project", "elsewhere"])("a process left %s commits: it waits", async (where) => {
   if (process.platform !== "linux") {
     return console.log("platform skip: another process's environment is seen in Linux's /proc");
   }
@@ -160,15 +160,14 @@ test("a process that a command left behind commits: it waits", async () => {
   begin();
   const cli = Bun.spawn(["sleep", "600"]);
   const env = { ...process.env, CLAUDE_PID: `${cli.pid}` };
-  const started = await $`sh -c "(sleep 600 >/dev/null 2>&1 & echo $!)"`
-    .cwd(world.root)
-    .env(env)
-    .text();
-  const pid = Number(started);
+  const root = realpathSync(world.root);
+  const [cwd, file] = where === "elsewhere" ? ["/", `${root}/a`] : [root, "a"];
+  const started = $`sh -c ${'(tail -f "$0" >/dev/null 2>&1 & echo $!)'} ${file}`.cwd(cwd).env(env);
+  const pid = Number(await started.text());
   try {
     const call = { session: "A", tool: "Bash", use: "u1" };
     world.record({ type: "change", ...call, source: "bash", files: [] });
-    expect(leftBehind(cli.pid, realpathSync(world.root))).toEqual([pid]);
+    expect(leftBehind(cli.pid, root)).toEqual([pid]);
     new Recorder(world.root).stop("A", undefined, false, cli.pid);
     await later();
     expect(await left()).toHaveLength(1);
