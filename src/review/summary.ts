@@ -105,6 +105,7 @@ class WatchedProject {
 
   async checkCommits(): Promise<void> {
     this.#accepted.keep();
+    this.#commits.takeBackClaudes();
     const entries = await this.#unreviewed();
     this.#checked = { entries, version: this.project.version };
     await this.#commits.check(entries);

@@ -37,6 +37,15 @@ export class Commits {
     return ["HEAD", "index", "logs/HEAD"].map((name) => `${folder}/${name}`);
   }
 
+  /** The hook of a call may record it so late that what it committed or staged counts as the user's. */
+  takeBackClaudes(): void {
+    const { decisions, sessions } = this.project;
+    for (const { id, at, ...one } of decisions) {
+      const isInDoubt = one.type === "keep" && one.why === "commit" && sessions.ranAt(at);
+      if (isInDoubt) this.project.append({ type: "back", decision: id });
+    }
+  }
+
   /**
    * Keeps what was committed or staged since; `entries` is all that waits for the user. Where another
    * decision comes while git runs, nothing is kept: the next check does it.

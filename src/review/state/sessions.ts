@@ -1,6 +1,6 @@
 import { isRunning, sessionStatus } from "../../claude/running-sessions";
 import type { JournalRecord, NewRecord, RecordOf } from "../journal/record";
-import { CUT_OFF_MS, Timeline } from "./spans";
+import { CUT_OFF_MS, SLACK_MS, Timeline } from "./spans";
 
 export interface Turn {
   /** The CLI's prompt_id. */
@@ -133,6 +133,12 @@ export class Sessions {
   wasInCall(from: number, until = Number.POSITIVE_INFINITY): boolean {
     if (from < this.#knownSince || from > Date.now()) return true;
     return this.#calls.spans.some((span) => span.from <= until && span.to > from + CUT_OFF_MS);
+  }
+
+  /** One ran at this time, in ms since the epoch; not where the clock was set back since. */
+  ranAt(time: number): boolean {
+    if (time > Date.now()) return false;
+    return this.#calls.spans.some(({ from, to }) => from + SLACK_MS <= time && time < to);
   }
 
   /** May something of Claude's change files now? */

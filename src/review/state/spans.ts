@@ -13,7 +13,7 @@ export interface CallSpan {
 }
 
 /** The clock of the file system lags behind by up to a tick (4-10 ms). */
-const SLACK_MS = 50;
+export const SLACK_MS = 50;
 /** So late the hook of a call that has ended may record it. */
 const LATE_MS = 2_000;
 /** So long a hook that formats a file may take. */

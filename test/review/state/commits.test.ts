@@ -151,6 +151,25 @@ test.each(["commit", "add"])("a task in the background that does git %s", async 
   expect(await left()).toHaveLength(1);
 });
 
+test.each(["commit", "add"])("a call that is recorded late does git %s: it waits", async (what) => {
+  await prompt();
+  world.claude(EDITED);
+  expect(await left()).toHaveLength(1);
+  const at = Date.now();
+  await git("add", "-A");
+  if (what === "commit") await git("commit", "-q", "-m", "by Claude");
+  expect(await left()).toEqual([]);
+  const call = { session: "A", tool: "Bash", use: "u1" } as const;
+  world.record({ type: "begin", ...call, at });
+  expect(await left()).toHaveLength(1);
+  world.record({ type: "change", ...call, source: "bash", files: [] });
+  expect(await left(world.another())).toHaveLength(1);
+  await later();
+  // What the user has kept stays kept.
+  await world.keep([{ path: world.path("a") }]);
+  expect(await left()).toEqual([]);
+});
+
 test.each(["in the project", "elsewhere"])("a process left %s commits: it waits", async (where) => {
   if (process.platform !== "linux") {
     return console.log("platform skip: another process's environment is seen in Linux's /proc");
