@@ -67,7 +67,10 @@ export function incompleteOf(project: ReviewedProject): string[] {
   if (lost !== undefined) {
     // Sweden's dates are those of ISO 8601, in local time.
     const time = new Date(lost).toLocaleString("sv");
-    sentences.push(`a change could not be recorded (${time}): see the disk's space and hooks.log`);
+    const advice = "see the disk's space and hooks.log";
+    sentences.push(
+      `a change could not be recorded, or its record was removed (${time}): ${advice}`,
+    );
   }
   if (project.damaged === 0) return sentences;
   const lines = project.damaged === 1 ? "1 line" : `${project.damaged} lines`;

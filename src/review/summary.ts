@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { sessionsFolder } from "../claude/running-sessions";
 import { AcceptedTexts } from "./decide/accepted";
@@ -79,6 +80,8 @@ class WatchedProject {
   readonly #commits: Commits;
   /** What waits for the user, in the version in which it did before git was asked. */
   #checked: { entries: Entry[]; version: number } | undefined;
+  /** What waited for the user is in the journal no more, and nothing has said so. */
+  #isLost = false;
   /** Queued undos that could not be carried out, each with the version then. */
   readonly #failed = new Map<string, number>();
 
@@ -107,8 +110,19 @@ class WatchedProject {
     this.#accepted.keep();
     this.#commits.takeBackClaudes();
     const entries = await this.#unreviewed();
+    this.#noteLost();
     this.#checked = { entries, version: this.project.version };
     await this.#commits.check(entries);
+  }
+
+  /** Who rewrites the journal keeps what waits: where that is gone, something else has changed it. */
+  #noteLost(): void {
+    const { files, folder } = this.project;
+    this.#isLost ||= this.#checked?.entries.some(({ file }) => !files.has(file.path)) ?? false;
+    // Of a folder that is gone as a whole, hooks make the next one.
+    if (!this.#isLost || !existsSync(incompletePath(folder))) return;
+    noteIncomplete(folder);
+    this.#isLost = false;
   }
 
   async summary(ignore: PathPatterns): Promise<ProjectSummary> {

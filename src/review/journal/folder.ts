@@ -72,7 +72,7 @@ function prepareIncomplete(folder: string): void {
   utimesSync(path, 0, 0);
 }
 
-/** A change could not be recorded. Never throws. */
+/** A change could not be recorded, or its record is gone. Never throws. */
 export function noteIncomplete(folder: string): void {
   setIncomplete(folder, new Date());
 }

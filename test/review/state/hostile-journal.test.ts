@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { journalPath } from "../../../src/review/journal/append";
+import { ensureReviewFolder } from "../../../src/review/journal/folder";
 import { prune } from "../../../src/review/journal/prune";
 import type { NewRecord } from "../../../src/review/journal/record";
 import type { Listed } from "../../../src/review/service";
@@ -69,3 +70,19 @@ test("a journal that cannot be read: no text counts as unused", () => {
   expect(() => prune(world.folder, () => false, undefined, tomorrow)).toThrow();
   expect(existsSync(world.blobs.path(blob))).toBe(true);
 });
+
+test.each(["the journal", "its folder"])(
+  "%s is removed: a Neovim that runs says so",
+  async (what) => {
+    expect((await world.service.summary()).incomplete).toBe(false);
+    rmSync(what === "the journal" ? journalPath(world.folder) : world.folder, { recursive: true });
+    expect((await world.service.summary()).counts.files).toBe(0);
+    // The hook at the end of the command that did it.
+    ensureReviewFolder(world.root);
+    world.stop();
+    expect((await world.service.summary()).incomplete).toBe(true);
+    expect((await world.list()).incomplete).toEqual([expect.stringContaining("was removed")]);
+    await world.service.answer("done", {});
+    expect((await world.service.summary()).incomplete).toBe(false);
+  },
+);
