@@ -816,11 +816,11 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['in/f: "one\\r\\ntwo\\r\\n" > "one\\r\\n2\\r\\n"']);
   });
 
-  /** A prompt while whose comparison git waits, before it looks at the work tree, until `go` is called. */
-  async function slowPrompt(world: Recorded): Promise<{ go: () => Promise<void> }> {
+  /** A prompt while whose comparison git waits, before it looks at a work tree, until `go` is called. */
+  async function slowPrompt(world: Recorded, folder = ""): Promise<{ go: () => Promise<void> }> {
     const [looks, waits] = [join(world.home, "looks"), join(world.home, "waits")];
     const git = `#!/bin/sh
-      case " $* " in *" status "*) : >'${looks}'; while [ -e '${waits}' ]; do sleep 0.01; done ;; esac
+      case " $* " in *"${folder} status "*) : >'${looks}'; while [ -e '${waits}' ]; do sleep 0.01; done ;; esac
       exec '${Bun.which("git")}' "$@"`;
     mkdirSync(join(world.home, "bin"));
     writeFileSync(join(world.home, "bin/git"), git, { mode: 0o755 });
@@ -835,6 +835,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     return { go };
   }
 
+  const COMMIT = "git -c user.name=a -c user.email=b commit -qam x";
   const SLOW = { prompt_id: "p2", tool_name: "Bash", tool_use_id: "slow", tool_input: {} };
 
   test("a command that begins and ends while git still looks at the work tree", async () => {
@@ -848,19 +849,27 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
   });
 
-  test("the user's text is none of a command's that commits it while git looks at the work tree", async () => {
-    using world = new Recorded({ "mine.txt": "one\n" });
-    world.write("mine.txt", "mine\n");
-    await world.prompt();
-    const { go } = await slowPrompt(world);
-    await world.hook("pre-tool-use", SLOW);
-    world.sh("cp mine.txt x && mv x mine.txt");
-    world.git("commit -qam x");
-    await go();
-    await world.hook("post-tool-use-failure", SLOW);
-    await world.stop({ prompt_id: "p2" });
-    expect(world.files).toEqual([]);
-  });
+  test.each([
+    ["the project", "."],
+    ["an inner repository", "in"],
+  ])(
+    "the user's text is none of a command's that commits it while git looks at %s",
+    async (_name, folder) => {
+      using world = new Recorded({});
+      const inside = (commands: string) => world.sh(`cd ${folder} && ${commands}`);
+      world.sh("mkdir in && git init -q in");
+      inside(`echo one > mine.txt && git add mine.txt && ${COMMIT}`);
+      world.write(`${folder}/mine.txt`, "mine\n");
+      await world.prompt();
+      const { go } = await slowPrompt(world, folder === "." ? "" : "/in");
+      await world.hook("pre-tool-use", SLOW);
+      inside(`cp mine.txt x && mv x mine.txt && ${COMMIT}`);
+      await go();
+      await world.hook("post-tool-use-failure", SLOW);
+      await world.stop({ prompt_id: "p2" });
+      expect(world.files).toEqual([]);
+    },
+  );
 });
 
 describe("what is not known is said", () => {

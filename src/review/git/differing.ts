@@ -7,6 +7,7 @@ import { Git, type GitWork } from "./run";
 
 /** So many repositories inside of another one are looked into, each by a git of its own. */
 const MOST = 20;
+const MOST_ATTEMPTS = 5;
 /** git ends by itself long before; a file system that hangs does not. */
 const MOST_MS = 120_000;
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -33,7 +34,7 @@ export function differingEverywhere(root: string, git: Git): Differing | undefin
   for (const folder of queue) {
     const path = join(root, folder);
     const isTooMany = Object.keys(found.nested).length === MOST;
-    const inner = isTooMany ? undefined : Git.in(path)?.wait(differingPaths(path));
+    const inner = isTooMany ? undefined : ofOneCommit(path);
     if (!inner) {
       found.unknown += 1;
       continue;
@@ -44,6 +45,16 @@ export function differingEverywhere(root: string, git: Git): Differing | undefin
     queue.push(...deeper.filter((path) => isRepository(root, path)));
   }
   return found;
+}
+
+/** What was committed while git looked is clean, and did not hold what the HEAD of before says. */
+function ofOneCommit(root: string): DifferingPaths | undefined {
+  const git = Git.in(root);
+  for (let attempt = 0; git && attempt < MOST_ATTEMPTS; attempt++) {
+    const found = git.wait(differingPaths(root));
+    if (!found || git.wait(headOf(root)) === found.head) return found;
+  }
+  return undefined;
 }
 
 /** The folder, relative to `root`, of the inner repository that a path is in; "" for none. */

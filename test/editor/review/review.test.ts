@@ -1379,7 +1379,8 @@ onEachNeovim((session) => {
   test("where nothing could be recorded, nobody says that nothing changed", async () => {
     noteIncomplete(world.folder);
     await nvim().command("Claude review");
-    const sentence = /could not be recorded, or its record was removed \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\): see the disk/;
+    const sentence =
+      /could not be recorded, or its record was removed \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\): see the disk/;
     await eventually("a sentence", async () =>
       expect(await said()).toEqual([expect.stringMatching(sentence)]),
     );
