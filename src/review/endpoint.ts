@@ -107,8 +107,9 @@ export class ReviewEndpoint {
     const folder = join(stateFolder(), "review");
     makePrivateFolder(folder);
     const found = await this.#service.summary();
-    this.#service.remember(() => this.port.loadedFiles());
+    const again = this.#service.remember(() => this.port.loadedFiles());
     if (!this.#reports) return;
+    if (again !== undefined) this.#soon(again);
     // What changed after it was read, and before it was watched, was no event.
     if (this.#watch.follow([`${folder}/`, ...found.watched])) this.#soon();
     // Before the answer: what changes while Neovim takes it is another event.

@@ -310,17 +310,24 @@ export class ReviewService {
 
   /**
    * Outside of a git repository nobody else knows what a file holds that a command of Claude's is about
-   * to change: of the files that Neovim has loaded that is recorded while Claude works.
+   * to change: of the files that Neovim has loaded that is recorded while Claude works. Returns after how many
+   * ms to call again, if the moment was not right.
    */
-  remember(loadedFiles: () => readonly string[]): void {
+  remember(loadedFiles: () => readonly string[]): number | undefined {
+    let again: number | undefined;
     for (const project of this.#projects.all()) {
       const { root, sessions } = project;
       if (!sessions.anyWorks() || gitFolder(root) !== undefined) continue;
       // What a call has just changed is still to be compared with what stood there.
-      if (sessions.isInCall() || sessions.wasInCall(Date.now() - MOMENT_MS)) continue;
+      if (sessions.isInCall()) continue;
+      if (sessions.wasInCall(Date.now() - MOMENT_MS)) {
+        again = MOMENT_MS;
+        continue;
+      }
       const files = loadedFiles().flatMap((path) => this.#newIn(project, path));
       if (files.length > 0) project.append({ type: "written", files });
     }
+    return again;
   }
 
   /** Once: from then on the hooks' comparisons know the file. */

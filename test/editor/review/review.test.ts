@@ -264,6 +264,10 @@ onEachNeovim((session) => {
         return (await said()).at(-1)?.includes("it still works") === true;
       });
       world.stop(session);
+      await eventually("that it works no more", async () => {
+        await nvim().command("Claude review");
+        return (await said()).at(-1)?.includes("it still works") === false;
+      });
     });
 
     test("of nothing, where hooks are off, names the setting", async () => {
