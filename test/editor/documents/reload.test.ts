@@ -186,6 +186,8 @@ for (const version of BOTH_NEOVIMS) {
       ["latin1", new Uint8Array([0xe4, 0x0a, 0x62, 0x0a])],
       ["UTF-8", "ä\n日本\n😀\n"],
       ["nothing", ""],
+      ["a line end alone", "\n"],
+      ["nothing again", ""],
       ["a line", "x\n"],
       ["a NUL", "a\0b\nc\n"],
       ["only a BOM", "\uFEFF"],
@@ -197,6 +199,7 @@ for (const version of BOTH_NEOVIMS) {
       const { a, rewrite, path } = opened;
       const state = `return {
         vim.bo.fileformat, vim.bo.fileencoding, vim.bo.bomb, vim.bo.endofline, vim.bo.modified,
+        vim.fn.wordcount().bytes,
         vim.api.nvim_buf_get_lines(0, 0, -1, false) }`;
       for (const [name, content] of WHOLE) {
         await rewrite(content);

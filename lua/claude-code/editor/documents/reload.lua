@@ -54,6 +54,10 @@ local function restore_views(views)
   end
 end
 
+local function emit_changed(buf)
+  pcall(api.nvim_exec_autocmds, "FileChangedShellPost", { buffer = buf, modeline = false })
+end
+
 ---Lets Neovim read the whole file. Not one that has just been deleted: that would empty the buffer.
 local function read_again(buf)
   if not uv.fs_stat(api.nvim_buf_get_name(buf)) then
@@ -62,6 +66,7 @@ local function read_again(buf)
   api.nvim_buf_call(buf, function()
     vim.cmd("silent! keepjumps keepalt edit!")
   end)
+  emit_changed(buf)
 end
 
 ---Calls `change` with a buffer that can be changed without W10.
@@ -74,10 +79,6 @@ local function while_writable(buf, change)
   local ok, message = pcall(change)
   options.readonly, options.modifiable = readonly, modifiable
   return ok, message
-end
-
-local function emit_changed(buf)
-  pcall(api.nvim_exec_autocmds, "FileChangedShellPost", { buffer = buf, modeline = false })
 end
 
 ---Changes the lines that differ, until the file is the one that was read.
@@ -106,7 +107,6 @@ local function patch(buf, text)
     text = file_change.read(buf)
   end
   read_again(buf)
-  emit_changed(buf)
 end
 
 ---@param change claude-code.FileChange
@@ -140,8 +140,9 @@ local function compare_text(buf)
       return ""
     end
     text = file_change.read(buf)
-    is_newer = text ~= nil
-    return text and "" or "edit"
+    -- Neovim by itself makes a line end of an empty file, and two line ends of one in an empty buffer.
+    is_newer = text ~= nil or file_change.is_nothing(buf)
+    return is_newer and "" or "edit"
   end)
   if is_newer then
     return true, text or file_change.read(buf)
