@@ -8,8 +8,11 @@ import { readOnDisk } from "../state/disk";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import type { TrackedFile } from "../state/tracked-file";
 import { compare } from "../weave/compare";
-import { FILE, type Lines, sameLines } from "../weave/lines";
+import { FILE, isText, type Lines, sameLines } from "../weave/lines";
 import type { Outcome } from "./keep";
+
+/** A sentence's end for the user. */
+const DIFFERS = "is not what its buffer has: write it (:w!), or load it (:e!), and try again";
 
 /** A text that a file is to get. */
 export interface FileTarget {
@@ -71,11 +74,11 @@ function applyToFile(
 ): Omit<AppliedFile, "path"> {
   if (!view) return { problem: `${path} cannot be read` };
   const removed = target.length === 0;
-  const isText = inBuffer && !removed && view.lines.length > 0;
+  const isByRows = inBuffer && formatOf(target) !== "" && formatOf(target) === formatOf(view.lines);
   try {
-    if (isText || sameLines(view.lines, target)) {
+    if (isByRows || sameLines(view.lines, target)) {
       if (mode !== undefined) setMode(project.root, path, mode);
-      if (isText) return { edits: editsBetween(view.lines, target) };
+      if (isByRows) return { edits: editsBetween(view.lines, target) };
       return mode === undefined ? { same: true } : {};
     }
     const bytes = removed ? undefined : project.contents.bytes(target);
@@ -83,9 +86,23 @@ function applyToFile(
     writeBelow(project.root, { path, expected: view.lines, bytes, mode });
     return removed ? { removed } : {};
   } catch (error) {
-    if (error instanceof ChangedError) return { problem: error.message };
+    if (error instanceof ChangedError) {
+      return { problem: inBuffer ? `${path} ${DIFFERS}` : error.message };
+    }
     return { problem: `${path} could not be written: ${message(error)}` };
   }
+}
+
+/**
+ * What all rows of a buffer share: line ends, a byte order mark. Where it changes, the file is written, and
+ * Neovim reads it again. "" for what has no rows: bytes that are no text, and an empty file.
+ */
+function formatOf(lines: Lines): string {
+  const [, first] = lines;
+  if (first === undefined || !isText(lines)) return "";
+  const ended = lines.filter((line) => line.endsWith("\n"));
+  const isCrlf = ended.length > 0 && ended.every((line) => line.endsWith("\r\n"));
+  return `${isCrlf} ${first.startsWith("\xef\xbb\xbf")}`;
 }
 
 /** A file is not as it was when the user decided: nothing was written. */

@@ -12,7 +12,8 @@ export interface Chosen {
 
 /** The rows of an entry that are chosen; undefined if one of them is not what was shown. */
 export function selectionOf(entry: Entry, { hunks, range }: Chosen): Selection | undefined {
-  if (range) return ofRange(entry, range);
+  // What has no hunks is decided as a whole.
+  if (range && entry.hunks.length > 0) return ofRange(entry, range);
   if (!hunks || hunks.includes("file")) return "all";
   const ids = hunks.filter((id) => id !== "mode");
   const found = ids.map((id) => entry.hunks.find((hunk) => hunk.id === id));

@@ -70,8 +70,10 @@ export function hashOf(bytes: Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 }
 
+/** So is UTF-16: a byte "\n" need not be a line end there. */
 export function isBinary(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, BINARY_BYTES).includes(0);
+  const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0);
+  return mark === 0xfeff || mark === 0xfffe || bytes.subarray(0, BINARY_BYTES).includes(0);
 }
 
 /** Whether two contents are known to be the same. */

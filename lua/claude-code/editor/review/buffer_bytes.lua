@@ -23,6 +23,14 @@ local function has_other_line_ends(buf)
   return not vim.bo[buf].modified and file_change.is_misread(buf)
 end
 
+---Are its line ends, or its encoding, none that rows can have? Nor is a NUL, in which vim.iconv() ends.
+local function has_other_bytes(buf)
+  local name = encoding(buf)
+  return vim.bo[buf].fileformat == "mac"
+    or name:find("^u%a+%-[^8]") ~= nil
+    or name ~= "utf-8" and file_lines.bytes(buf, 0, -1):find("\0", 1, true) ~= nil
+end
+
 ---@class claude-code.ReviewText
 ---@field id integer
 ---@field bytes? string in base64; left out if the executable has them (src/review/last-text.ts)
@@ -35,15 +43,17 @@ local function forget()
 end
 
 ---The buffer's text, which the next request must send. A missing last line end is no edit of the user's
----until Neovim has written one. Nil where the disk counts: for line ends that rows cannot have, and unsaved
+---until Neovim has written one. Nil where the disk counts: for bytes that rows cannot have, and unsaved
 ---edits of an older text than Claude has changed.
 ---@param buf integer loaded
 ---@return claude-code.ReviewText?
+---@return boolean? is_lost the buffer has unsaved changes, and only Neovim knows their bytes
 function M.of(buf)
   undone.report(buf)
-  local is_mac = vim.bo[buf].fileformat == "mac"
-  if is_mac or reload.is_stale(buf) or has_other_line_ends(buf) then
+  if reload.is_stale(buf) or has_other_line_ends(buf) then
     return nil
+  elseif has_other_bytes(buf) then
+    return nil, vim.bo[buf].modified
   end
   channel.on_detach(forget)
   if not channel.is_attached() then

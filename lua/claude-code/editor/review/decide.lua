@@ -22,14 +22,22 @@ local M = {}
 ---@field hunks? string[] ids; without it and `range` the whole file
 ---@field range? [integer, integer]
 
----@param choices claude-code.ReviewChoice[]
----@return claude-code.ReviewChoice[] the same, with the texts of buffers: to be sent at once
-local function with_texts(choices)
-  for _, choice in ipairs(choices) do
-    local buf = path.loaded_buffer(choice.path)
-    choice.text = buf and text.of(buf)
+---Sends a request with the texts that buffers have now.
+---@param method claude-code.ReviewMethod
+---@param params table
+---@param callback fun(decision?: claude-code.Decision, problem: string?)
+local function request_with_texts(method, params, callback)
+  for _, choice in ipairs(params.files) do
+    local buf, is_lost = path.loaded_buffer(choice.path), nil
+    if buf then
+      choice.text, is_lost = text.of(buf)
+    end
+    if is_lost then
+      local words = "%s has unsaved changes: write it (:w!), or load the file (:e!), and try again"
+      return callback(nil, words:format(path.title(choice.path)))
+    end
   end
-  return choices
+  client.request(method, params, callback)
 end
 
 ---@param first integer
@@ -185,10 +193,10 @@ end
 
 ---@param paths string[]
 ---@return claude-code.ReviewChoice[]
-local function texts_of(paths)
-  return with_texts(vim.tbl_map(function(name)
+local function all_of(paths)
+  return vim.tbl_map(function(name)
     return { path = name }
-  end, paths))
+  end, paths)
 end
 
 ---Carries a decision out. One that could be carried out in no file is taken back: it was none.
@@ -205,8 +213,8 @@ local function carry_out(decision, callback)
   local paths = vim.tbl_map(function(file)
     return file.path
   end, decision.files)
-  local params = { decision = decision.decision, files = texts_of(paths) }
-  client.request("back", params, function()
+  local params = { decision = decision.decision, files = all_of(paths) }
+  request_with_texts("back", params, function()
     callback(false)
   end)
 end
@@ -216,8 +224,7 @@ end
 ---@param lead_on fun(over: fun())
 ---@param done fun(lead_on?: fun(over: fun()))
 local function send(method, params, lead_on, done)
-  params.files = with_texts(params.files)
-  client.request(method, params, function(decision, problem)
+  request_with_texts(method, params, function(decision, problem)
     if problem then
       notify.error(problem)
       return done()
@@ -300,8 +307,8 @@ function M.back()
         notify.warn(problem or "there is no decision to take back")
         return done()
       end
-      local params = { decision = last.decision, files = texts_of(last.paths) }
-      client.request("back", params, function(decision, failure)
+      local params = { decision = last.decision, files = all_of(last.paths) }
+      request_with_texts("back", params, function(decision, failure)
         if failure then
           notify.error(failure)
         else
@@ -332,8 +339,8 @@ end
 ---@param due claude-code.DueUndo
 function M.carry_out(due)
   turns.add(function(done)
-    local params = { files = texts_of(due.paths), queued = due.decision, while_working = "now" }
-    client.request("undo", params, function(decision, problem)
+    local params = { files = all_of(due.paths), queued = due.decision, while_working = "now" }
+    request_with_texts("undo", params, function(decision, problem)
       if problem then
         report_failure(due, problem)
         return done()

@@ -118,7 +118,7 @@ local function apply(buf, edits, eol, decision, back)
   patch.apply(buf, file_change.between(whole, #new > 0 and new or { "" }, eol))
   if back and #edits > 0 then
     undone.take_back(buf, back)
-  elseif decision and #edits > 0 then
+  elseif decision and not file_lines.are_same(new, old) then
     undone.add(buf, decision)
   end
   vim.bo[buf].endofline = eol

@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { World } from "../../review/state/world";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim } from "../../support/session";
+
+const TEXT = Array.from({ length: 12 }, (_, i) => `line ${i + 1}\n`).join("");
+const CHANGED = TEXT.replace("line 5", "LINE 5");
+const CRLF = TEXT.replaceAll("\n", "\r\n");
+const BOM = "\xef\xbb\xbf";
+
+/** As the bytes of a text, each as a character. */
+const utf16le = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le").toString("latin1");
+const utf16be = (text: string) =>
+  Buffer.from(`\ufeff${text}`, "utf16le").swap16().toString("latin1");
+const far = `${"\u4e2d".repeat(4100)}\n\u4e0a\u0a4e`;
+
+/** A file before and after Claude's change. */
+const FILES: Record<string, [before: string, after: string]> = {
+  "a plain text": [TEXT, CHANGED],
+  "an empty file that gets a line": ["", "now some"],
+  "an empty file that gets lines": ["", "now\nsome\n"],
+  "an empty file that gets a line end": ["", "\n"],
+  "an emptied file": [TEXT, ""],
+  "an emptied line end": ["\n", ""],
+  "a line end that becomes a line": ["\n", "x"],
+  "a lost last line end": [TEXT, TEXT.slice(0, -1)],
+  "a new last line end": [TEXT.slice(0, -1), TEXT],
+  "no last line end": [TEXT.slice(0, -1), CHANGED.slice(0, -1)],
+  "no last line end, last line": ["1\n2\n3\n4\nfive", "1\n2\n3\n4\nFIVE"],
+  CRLF: [CRLF, CRLF.replace("line 5", "LINE 5")],
+  "CRLF that becomes LF": [CRLF, TEXT],
+  "LF that becomes CRLF": [TEXT, CRLF],
+  "one CRLF among LF": [TEXT.replace("2\n", "2\r\n"), CHANGED.replace("2\n", "2\r\n")],
+  "one LF among CRLF": [CRLF.replace("9\r\n", "9\n"), CRLF.replace("9\r", "9").replace("l", "L")],
+  "CR alone": [TEXT.replaceAll("\n", "\r"), CHANGED.replaceAll("\n", "\r")],
+  "a byte order mark": [BOM + TEXT, BOM + CHANGED],
+  "a lost byte order mark": [BOM + TEXT, TEXT],
+  "a new byte order mark": [TEXT, BOM + TEXT],
+  "Latin-1": [`${TEXT}d\xe9j\xe0 vu\n`, `${CHANGED}d\xe9j\xe0 vu\n`],
+  "UTF-16, little endian": [utf16le(TEXT), utf16le(CHANGED)],
+  "UTF-16, big endian": [utf16be(TEXT), utf16be(CHANGED)],
+  "UTF-16 whose first bytes have no NUL": [utf16le(far), utf16le(far.replace("\u4e0a", "\u0a4e"))],
+  "UTF-16 that becomes UTF-8": [utf16le(TEXT), CHANGED],
+  "UTF-8 that becomes UTF-16": [TEXT, utf16be(CHANGED)],
+  "a NUL far down": [`${TEXT.repeat(100)}one\0\n`, `${TEXT.repeat(100)}ONE\0\n`],
+  "a NUL far down, in Latin-1": [`\xe9${TEXT.repeat(100)}1\0\n`, `\xe9${TEXT.repeat(100)}I\0\n`],
+  "a binary file": ["\0\x01\x02abc\nold\n\0\xff\xfe", "\0\x01\x02abc\nNEW\n\0\xff\xfe"],
+  "an image": ["\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\xff", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\xfe\n"],
+};
+
+/** The first row of a text that has others, with its line end; not of bytes that are no text. */
+const firstRow = (text: string) => {
+  const [row] = text.match(/^[^\n]*\n(?=[^\n])/) ?? [];
+  const isOpaque = text.startsWith("\xff\xfe") || text.slice(0, 8000).includes("\0");
+  return isOpaque ? undefined : row;
+};
+const withLine = (text: string, line: string) =>
+  text.replace(/(\r?\n)/, (end) => `${end}${line}${end}`);
+
+const IN_LIST = "Claude review | copen | %Claude undo";
+const WAYS = {
+  "in the list": { isLoaded: false, undo: IN_LIST },
+  "in the list, of a file in a buffer": { isLoaded: true, undo: IN_LIST },
+  "in its buffer": { isLoaded: true, undo: "%Claude undo" },
+  "as a whole": { isLoaded: true, undo: "Claude undo!" },
+};
+
+onEachNeovim((session) => {
+  let world: World;
+  let tests = 0;
+  let name = "";
+  const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
+
+  beforeEach(async () => {
+    world = new World(session.neovim.cwd, session.neovim.home);
+    name = `f${++tests}`;
+    await lua(`
+      _G.said = {}
+      vim.notify = function(text) table.insert(_G.said, text) end
+      vim.fn.setqflist({}, "f")`);
+  });
+  afterEach(async () => {
+    await session.neovim.command("silent! wall! | Claude review done");
+    await idle();
+    await session.reset();
+    world[Symbol.dispose]();
+  });
+
+  const said = () => lua<string[]>("return _G.said");
+
+  /** Returns once all decisions that were asked for are over. */
+  const idle = () =>
+    lua(`
+      local is_over = false
+      require("claude-code.editor.review.turns").add(function(done)
+        is_over = true
+        done()
+      end, false)
+      assert(vim.wait(20000, function() return is_over end, 1))`);
+
+  const run = async (command: string) => {
+    for (const part of command.split(" | ")) {
+      await session.neovim.command(part);
+      if (part === "Claude review") await eventually("the list", isListed, 5000);
+    }
+    await idle();
+  };
+  const isListed = () =>
+    lua<boolean>(
+      `local item = vim.fn.getqflist()[1]
+      return item ~= nil and vim.fs.basename(vim.fn.bufname(item.bufnr)) == ...`,
+      name,
+    );
+
+  /** A buffer's text and its options, beside those of one that has just read the same bytes. */
+  const buffers = async () => {
+    world.write("fresh", world.read(name));
+    return lua<{ shown?: object; fresh?: object }>(
+      `
+      local function text_of(name)
+        local buf = vim.fn.bufnr("^" .. name .. "$")
+        if buf == -1 or not vim.api.nvim_buf_is_loaded(buf) then return nil end
+        local options = vim.bo[buf]
+        return {
+          lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false),
+          modified = options.modified, endofline = options.endofline,
+        }
+      end
+      local shown = text_of(...)
+      vim.cmd("new fresh")
+      local fresh = text_of("fresh")
+      vim.cmd("bwipeout! fresh")
+      return { shown = shown, fresh = fresh }`,
+      name,
+    );
+  };
+
+  const expectText = async (text: string, isLoaded: boolean) => {
+    expect(world.read(name), (await said()).join("\n")).toBe(text);
+    const { shown, fresh } = await buffers();
+    if (isLoaded) expect(shown).toEqual(fresh);
+  };
+
+  /** Somebody else than Neovim writes the file. */
+  const write = (work: () => void) => {
+    work();
+    return lua(
+      `require("claude-code.editor.documents.reload").now({ path = ... })`,
+      session.path(name),
+    );
+  };
+
+  describe.each(Object.entries(WAYS))("%s", (_, { isLoaded, undo }) => {
+    test.each(Object.entries(FILES))(
+      "%s: undone and back to the byte",
+      async (_, [before, after]) => {
+        world.write(name, before);
+        if (isLoaded) await session.neovim.command(`edit ${name}`);
+        await write(() => world.claude({ [name]: after }));
+        await run(undo);
+        await expectText(before, isLoaded);
+        await run("Claude back");
+        await expectText(after, isLoaded);
+        // The same with lines of the user's.
+        if (firstRow(before) === undefined || firstRow(before) !== firstRow(after)) return;
+        await write(() => world.write(name, withLine(after, "one")));
+        await run(undo);
+        await expectText(withLine(before, "one"), isLoaded);
+        await write(() => world.write(name, withLine(withLine(before, "one"), "two")));
+        await run("Claude back");
+        await expectText(withLine(withLine(after, "one"), "two"), isLoaded);
+      },
+    );
+  });
+
+  describe.each([
+    "UTF-16, little endian",
+    "a NUL far down, in Latin-1",
+    "a binary file",
+    "an image",
+  ])("%s, with unsaved changes", (kind) => {
+    test.each([IN_LIST, "%Claude undo"])("%s is refused, and back, too", async (undo) => {
+      const [before, after] = FILES[kind] as [string, string];
+      world.write(name, before);
+      await session.neovim.command(`edit ${name}`);
+      await write(() => world.claude({ [name]: after }));
+      const edit = () => session.neovim.command("call append(0, 'mine')");
+      const refused = async (text: string) => {
+        expect((await said()).join("\n")).toContain(`${name} has unsaved changes: write it`);
+        expect(world.read(name)).toBe(text);
+        expect(await lua<string[]>("return vim.fn.getbufline(..., 1)", name)).toEqual(["mine"]);
+        await lua(`_G.said = {} vim.cmd("1wincmd w | buffer " .. ... .. " | edit!")`, name);
+      };
+      await edit();
+      await run(undo);
+      await refused(after);
+      await run("Claude undo!");
+      expect(world.read(name)).toBe(before);
+      await session.neovim.command(`edit ${name}`);
+      await edit();
+      await run("Claude back");
+      await refused(before);
+      await run("Claude back");
+      await expectText(after, true);
+    });
+  });
+
+  test("where line ends would change, unsaved changes are in the way of an undo", async () => {
+    world.write(name, TEXT);
+    await session.neovim.command(`edit ${name}`);
+    await write(() => world.claude({ [name]: CRLF }));
+    await session.neovim.command("call append(0, 'mine')");
+    await run("Claude undo!");
+    expect((await said()).join()).toContain(`${name} is not what its buffer has: write it`);
+    expect(world.read(name)).toBe(CRLF);
+    await session.neovim.command("edit!");
+    await run("Claude undo!");
+    await expectText(TEXT, true);
+  });
+});
