@@ -13,6 +13,7 @@ import { rowsOf } from "./selection";
 
 /** A sentence's end for the user. */
 const KEPT = "was not undone, because you have kept it in the meantime";
+const GONE = "was not undone, because nothing of it is left";
 
 const EDITED =
   "was not undone, because you have edited it since Claude moved it; :Claude undo! brings the old file back and keeps your lines in the new one";
@@ -110,7 +111,7 @@ export async function undoQueued(
     const entry = file && entryOf(project, file, scopeOf(record.scope), text);
     const plan = entry && planFor(entry, { queued: id }, record.scope, text !== undefined);
     const isEffective = plan && (plan.mode ?? !sameLines(plan.target, plan.view.lines));
-    const problem = file && (project.problem(file) ?? (wasKept(file, id) ? KEPT : undefined));
+    const problem = file && (project.problem(file) ?? whyNot(file, id));
     outcomes.push({ path, ...(!isEffective && problem && { problem: `${path} ${problem}` }) });
     return isEffective ? [plan] : [];
   });
@@ -120,10 +121,12 @@ export async function undoQueued(
   return carryOut(project, plans, outcomes, { scope: record.scope, queued: id, index });
 }
 
-/** Has the user kept what was to be undone? */
-function wasKept({ weave, marks }: TrackedFile, queue: string): boolean {
+/** Why nothing is undone, unless all of it was to be undone by another decision. */
+function whyNot({ weave, marks }: TrackedFile, queue: string): string | undefined {
   const all = [...marks, ...(weave?.rows ?? []).flatMap((row) => [row.inserted, row.deleted])];
-  return all.some((mark) => mark?.queue === queue && mark.keep !== undefined);
+  const waiting = all.filter((mark) => mark?.queue === queue);
+  if (waiting.some((mark) => mark?.keep !== undefined)) return KEPT;
+  return waiting.length > 0 ? GONE : undefined;
 }
 
 function plansFor(

@@ -269,7 +269,11 @@ export class ReviewedProject {
     this.decisions = this.decisions.flatMap((one) => {
       if (one.id !== id) return [one];
       const isMeant = ({ path }: { path: string }) => only === undefined || path === only;
-      for (const { path } of one.files.filter(isMeant)) this.files.get(path)?.takenBack(id);
+      for (const { path } of one.files.filter(isMeant)) {
+        this.files.get(path)?.takenBack(id);
+        // It waits no more: its turn has ended.
+        if (one.type === "undo" && one.queued) this.files.get(path)?.takenBack(one.queued);
+      }
       const files = one.files.filter((file) => !isMeant(file));
       return files.length > 0 ? [{ ...one, files } as Decision] : [];
     });

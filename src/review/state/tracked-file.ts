@@ -6,6 +6,7 @@ import {
   settled,
   takenBack,
   undone,
+  withMore,
   without,
 } from "../weave/decision";
 import { type Lines, sameLines } from "../weave/lines";
@@ -191,7 +192,7 @@ export class TrackedFile {
     if (this.#weave) this.#weave = decide(this.#weave, id, what, scope);
     this.#marks = this.#marks.map((mark) =>
       isPending(mark, scope) && mark.undo === undefined && isAbout(what, mark)
-        ? { ...mark, ...as }
+        ? withMore(mark, as)
         : mark,
     );
   }

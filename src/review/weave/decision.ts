@@ -39,7 +39,7 @@ export function settled(weave: Weave): Weave {
   });
 }
 
-/** The selected marks are to be undone later, by the decision of that id. */
+/** The selected marks are to be undone later, by the decision of that id, if not by an earlier one. */
 export function queued(weave: Weave, id: string, what: Selection, scope: Scope): Weave {
   return marked(weave, what, scope, { queue: id });
 }
@@ -51,10 +51,15 @@ function marked(weave: Weave, what: Selection, scope: Scope, as: Partial<Mark>):
     if (!inserted && !deleted) return row;
     return {
       ...row,
-      ...(inserted && { inserted: { ...row.inserted, ...as } }),
-      ...(deleted && { deleted: { ...(row.deleted as Mark), ...as } }),
+      ...(inserted && { inserted: withMore(row.inserted, as) }),
+      ...(deleted && { deleted: withMore(row.deleted as Mark, as) }),
     };
   });
+}
+
+/** What waits to be undone by one decision waits for no other: that one may be taken back. */
+export function withMore<M extends Mark>(mark: M, as: Partial<M>): M {
+  return { ...mark, ...as, ...(mark.queue !== undefined && { queue: mark.queue }) };
 }
 
 /**

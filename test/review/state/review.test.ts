@@ -566,6 +566,45 @@ describe("decisions", () => {
     expect((await world.service.summary()).due).toEqual([]);
   });
 
+  describe("of two undos that wait", () => {
+    let decisions: string[];
+    const carryOut = (i: number) => world.undo([at("a")], { queued: decisions[i] });
+    const isQueued = async () => (await world.file("a"))?.hunks.map(({ queued }) => queued);
+    beforeEach(async () => {
+      world.write("a", "1\n2\n3\n");
+      world.claude({ a: "I\n2\nIII\n" }, { prompt: world.prompt() });
+      const [first] = (await world.file("a"))?.hunks ?? [];
+      const one = await world.undo([at("a", { hunks: [first?.id] })]);
+      decisions = [one, await world.undo([at("a")])].map(({ decision }) => decision ?? "");
+    });
+
+    test("the later one, about all, does not take the earlier one with it when it is taken back", async () => {
+      await world.back();
+      expect(await isQueued()).toEqual([true, false]);
+      world.stop();
+      await carryOut(0);
+      expect(world.read("a")).toBe("1\n2\nIII\n");
+    });
+
+    test("both are carried out, and wait no more once they are taken back", async () => {
+      world.stop();
+      for (const i of [0, 1])
+        expect((await carryOut(i)).files).toEqual([{ path: world.path("a") }]);
+      expect(world.read("a")).toBe("1\n2\n3\n");
+      await world.back();
+      await world.back();
+      expect(world.read("a")).toBe("I\n2\nIII\n");
+      expect(await isQueued()).toEqual([false, false]);
+    });
+
+    test("one of which nothing is left says so", async () => {
+      world.write("a", "1\n2\nIII\n");
+      world.stop();
+      const [outcome] = (await carryOut(0)).files;
+      expect(outcome?.problem).toBe("a was not undone, because nothing of it is left");
+    });
+  });
+
   test("a turn that ended by Esc, for which no hook runs, does not hold an undo", async () => {
     world.write("a", "1\n");
     world.claude({ a: "2\n" }, { prompt: world.prompt() });

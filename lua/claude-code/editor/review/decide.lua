@@ -346,8 +346,10 @@ function M.carry_out(due)
         return done()
       end
       failed[due.decision] = nil
-      notify.info("undone at the end of Claude's turn: " .. named(due.paths), "review")
-      carry_out(decision, function()
+      carry_out(decision, function(is_done)
+        if is_done and decision.decision then
+          notify.info("undone at the end of Claude's turn: " .. named(due.paths), "review")
+        end
         for _, name in ipairs(due.paths) do
           local buf = path.loaded_buffer(name)
           if buf then
