@@ -84,7 +84,7 @@ end
 
 -- stylua: ignore
 plugs("n", {
-  "--continue", "--resume", "open", "focus", "close", "model", "new", "sessions", "next",
+  "--continue", "--resume", "open", "focus", "close", "model", "new", "sessions", "next", "transcript",
   "send", "send-to", "mention", "diagnostics", "problems",
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk",
   "diff next", "diff previous", "diff merge",

@@ -46,6 +46,7 @@ export interface Facts {
   highlights: Highlight[];
   review_highlights: Highlight[];
   session_highlights: Highlight[];
+  transcript_highlights: Highlight[];
 }
 
 export interface Highlight {

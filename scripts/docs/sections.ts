@@ -34,6 +34,7 @@ export function sections(facts: Facts): Record<string, string> {
     highlights: highlights(facts.highlights),
     "review highlights": highlights(facts.review_highlights),
     "session highlights": highlights(facts.session_highlights),
+    "transcript highlights": highlights(facts.transcript_highlights),
     lua: functions(),
     events: events(),
     tools: websocket.map((tool) => toolText(tool, "claude-code-tool")).join("\n\n"),

@@ -1,15 +1,19 @@
 import { UndoEndpoint } from "../edits/undo";
 import type { Log } from "../lib/log";
 import type { NeovimEditor } from "../neovim/editor";
+import { answerRequests } from "../neovim/requests";
 import { ReviewEndpoint } from "../review/endpoint";
 import { recordLanguageUndo } from "../review/record/language-edit";
+import { TranscriptEndpoint } from "../transcript/endpoint";
 
-/** What Neovim asks for itself, without a client: the review, and to take renames back. Answers from now on. */
+/** What Neovim asks for itself, without a client. Answers from now on. */
 export function neovimRequests(editor: NeovimEditor, log: Log) {
   const review = new ReviewEndpoint(editor, log);
   const undo = new UndoEndpoint(editor, log, ({ operation, changes }) =>
     recordLanguageUndo(operation.stored.place, operation.id, changes),
   );
+  const transcript = new TranscriptEndpoint(editor, log);
+  answerRequests(editor, { review, transcript }, log);
   return {
     /** Neovim is attached: from now on it is reported to. */
     start() {
@@ -17,6 +21,9 @@ export function neovimRequests(editor: NeovimEditor, log: Log) {
       undo.start();
     },
     clientsChanged: () => review.clientsChanged(),
-    end: () => review.end(),
+    end() {
+      review.end();
+      transcript.end();
+    },
   };
 }

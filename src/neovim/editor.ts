@@ -24,6 +24,7 @@ import type { Log } from "../lib/log";
 import { realPath } from "../lib/paths";
 import { CALL, unlessBusy, unwrap } from "./call";
 import { Queries } from "./queries";
+import { NeovimRequest } from "./requests";
 import type { NeovimRpc } from "./rpc";
 import { type ExecutableIdentity, StateMirror } from "./state-mirror";
 
@@ -44,9 +45,6 @@ const PROPOSAL_BYTES = 1024 * 1024 + 4;
 
 const Saved = v.object({ problem: v.optional(v.string()) });
 
-const ReviewRequest = v.object({ id: v.number(), method: v.string(), params: v.unknown() });
-type ReviewRequest = v.InferOutput<typeof ReviewRequest>;
-
 /** EditorPort over msgpack-RPC with `lua/claude-code/editor`. */
 export class NeovimEditor extends Queries implements EditorPort {
   readonly onDelta: Emitter<Delta>;
@@ -55,7 +53,7 @@ export class NeovimEditor extends Queries implements EditorPort {
   readonly onMention = new Emitter<Mention>();
   readonly onMentionsWithdrawn = new Emitter<readonly number[]>();
   readonly onLogEvent = new Emitter<LogEvent>();
-  readonly onReview = new Emitter<ReviewRequest>();
+  readonly onRequest = new Emitter<NeovimRequest>();
   readonly onUndoRename = new Emitter<void>();
   readonly #mirror: StateMirror;
   latestSelection: Selection | undefined;
@@ -227,8 +225,8 @@ export class NeovimEditor extends Queries implements EditorPort {
           return this.onMentionsWithdrawn.emit(v.parse(WithdrawnMentions, payload).ids);
         case "log_event":
           return this.onLogEvent.emit(v.parse(LogEvent, payload));
-        case "review":
-          return this.onReview.emit(v.parse(ReviewRequest, payload));
+        case "request":
+          return this.onRequest.emit(v.parse(NeovimRequest, payload));
         case "undo_rename":
           return this.onUndoRename.emit();
         default:

@@ -1,7 +1,5 @@
 import { join } from "node:path";
-import * as v from "valibot";
-import type { Emitter } from "../lib/emitter";
-import { message, UserError } from "../lib/errors";
+import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
 import { stateFolder } from "../lib/paths";
@@ -24,17 +22,8 @@ const REPORT_MS = 30_000;
 /** Methods after which Neovim shows something else than what was reported last. */
 const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
 
-/** A request of Neovim's: `review/METHOD`. */
-export interface ReviewRequest {
-  /** For the answer. */
-  id: number;
-  method: string;
-  params: unknown;
-}
-
 /** The Neovim for which a review is served. */
 interface ReviewPort {
-  readonly onReview: Emitter<ReviewRequest>;
   readonly onDelta: { on(listener: (delta: { folders?: string[] | undefined }) => void): void };
   /** The workspace folders, real paths. */
   readonly state: { readonly folders: readonly string[] };
@@ -44,7 +33,7 @@ interface ReviewPort {
   call(method: string, params: object, deadlineMs: number): Promise<unknown>;
 }
 
-/** Answers a Neovim's requests for the review, and reports to it what has changed. */
+/** Answers a Neovim's requests `review/…`, and reports to it what has changed. */
 export class ReviewEndpoint {
   readonly #service = new ReviewService();
   readonly #watch = new PathWatch(() => this.#soon());
@@ -67,7 +56,6 @@ export class ReviewEndpoint {
       this.#service.follow(folders);
       this.#soon();
     });
-    port.onReview.on((request) => void this.#answer(request));
   }
 
   /** From now on Neovim is reported to; it gets answers all the time. */
@@ -139,26 +127,13 @@ export class ReviewEndpoint {
     if (this.#isBehind) this.#soon();
   }
 
-  async #answer({ id, method, params }: ReviewRequest): Promise<void> {
-    const answer = await this.#answerTo(method, params);
-    // Neovim has seen the result already: what then goes back to what was reported last is news.
-    if (CHANGING.has(method)) this.#sent = "";
-    await this.port
-      .call("review_answer", { id, ...answer }, Number.POSITIVE_INFINITY)
-      .catch((error) => this.log.warn(`An answer of the review failed: ${message(error)}`));
-    this.#soon();
+  answer(method: string, params: unknown): unknown {
+    return this.#service.answer(method, params);
   }
 
-  async #answerTo(method: string, params: unknown): Promise<{ value?: unknown; error?: string }> {
-    try {
-      const value = await this.#service.answer(method, params);
-      // Lua takes a field that is undefined for vim.NIL.
-      return value === undefined ? {} : { value };
-    } catch (error) {
-      if (error instanceof UserError) return { error: error.message };
-      this.log.error(`review/${method} failed: ${message(error)}`);
-      const what = v.isValiError(error) ? "the request is not in the contract" : message(error);
-      return { error: `review/${method} failed: ${what} (see :Claude log)` };
-    }
+  answered(method: string): void {
+    // Neovim has seen the result already: what then goes back to what was reported last is news.
+    if (CHANGING.has(method)) this.#sent = "";
+    this.#soon();
   }
 }

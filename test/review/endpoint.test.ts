@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { Emitter } from "../../src/lib/emitter";
-import { ReviewEndpoint, type ReviewRequest } from "../../src/review/endpoint";
+import { answerRequests, type NeovimRequest } from "../../src/neovim/requests";
+import { ReviewEndpoint } from "../../src/review/endpoint";
 import { Blobs } from "../../src/review/journal/blobs";
 import type { ReviewSummary } from "../../src/review/summary";
 import { eventually } from "../support/eventually";
@@ -19,7 +20,7 @@ function takes(methods: {
 }) {
   return {
     call: (method: string, params: object): Promise<void> => {
-      if (method === "review_answer") return methods.answer(params as { id: number });
+      if (method === "request_answer") return methods.answer(params as { id: number });
       expect(method).toBe("review_changed");
       return methods.changed(params as ReviewSummary);
     },
@@ -27,12 +28,12 @@ function takes(methods: {
 }
 
 test("a report that Neovim does not take stops neither answers nor what is reported later", async () => {
-  const onReview = new Emitter<ReviewRequest>();
+  const onRequest = new Emitter<NeovimRequest>();
   const answered: number[] = [];
   const reported: ReviewSummary[] = [];
   const giveUp = Promise.withResolvers<void>();
   const port = {
-    onReview,
+    onRequest,
     onDelta: new Emitter<{ folders?: string[] }>(),
     state: { folders: [world.root] },
     loadedFiles: () => [],
@@ -44,10 +45,11 @@ test("a report that Neovim does not take stops neither answers nor what is repor
   const warnings: string[] = [];
   const log = { warn: (text: string) => warnings.push(text), error: () => {} };
   const endpoint = new ReviewEndpoint(port, log as never);
+  answerRequests(port, { review: endpoint }, log as never);
   endpoint.start();
   await eventually("the first report", () => reported.length === 1);
   world.claude({ a: "1\n" });
-  onReview.emit({ id: 7, method: "list", params: {} });
+  onRequest.emit({ id: 7, method: "review/list", params: {} });
   await eventually("an answer", () => answered.includes(7));
   expect(reported).toHaveLength(1);
   giveUp.reject(new Error("no answer"));
@@ -62,11 +64,11 @@ test("an undo that is due and fails is asked for again only when something was r
   world.claude({ a: "2\n" }, { prompt });
   const { decision } = await world.undo([{ path: world.path("a") }]);
   world.stop();
-  const onReview = new Emitter<ReviewRequest>();
+  const onRequest = new Emitter<NeovimRequest>();
   const errors: string[] = [];
   const asked: number[] = [];
   const port = {
-    onReview,
+    onRequest,
     onDelta: new Emitter<{ folders?: string[] }>(),
     state: { folders: [world.root] },
     loadedFiles: () => [],
@@ -76,7 +78,7 @@ test("an undo that is due and fails is asked for again only when something was r
         for (const { paths, decision: queued } of due) {
           asked.push(Date.now());
           const params = { files: paths.map((path) => ({ path })), queued };
-          onReview.emit({ id: asked.length, method: "undo", params });
+          onRequest.emit({ id: asked.length, method: "review/undo", params });
         }
       },
     }),
@@ -84,7 +86,9 @@ test("an undo that is due and fails is asked for again only when something was r
   const full = spyOn(Blobs.prototype, "put").mockImplementation(() => {
     throw new Error("ENOSPC: no space left on device");
   });
-  const endpoint = new ReviewEndpoint(port, { warn: () => {}, error: () => {} } as never);
+  const log = { warn: () => {}, error: () => {} } as never;
+  const endpoint = new ReviewEndpoint(port, log);
+  answerRequests(port, { review: endpoint }, log);
   endpoint.start();
   await eventually("the error", () => errors.length > 0);
   await Bun.sleep(500);

@@ -53,6 +53,7 @@ local MODULES = {
   target = "claude-code.install.target",
   terminal = "claude-code.terminal",
   terminal_size = "claude-code.terminal.providers.placement",
+  transcript = "claude-code.editor.transcript",
   tmux = "claude-code.terminal.providers.tmux",
   window = "claude-code.terminal.providers.window",
   workspace = "claude-code.lib.workspace",

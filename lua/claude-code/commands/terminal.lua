@@ -100,6 +100,28 @@ return {
     end,
   },
 
+  --- Shows what the current session and you have said to each other, as Markdown in Claude's window. It grows
+  --- while Claude works. {N} is the number of another session. With !, or without a session that runs, you choose
+  --- one, or a past conversation. See |claude-code-transcript|.
+  transcript = {
+    args = "[N]",
+    bang = true,
+    range = "session",
+    complete = complete.sessions,
+    run = function(args)
+      local n = args.session or list().find(args.args)
+      local current = require("claude-code.terminal.running").current()
+      local transcript = require("claude-code.editor.transcript")
+      if args.args ~= "" and not n then
+        local text = "there is no Claude session %s here; :Claude sessions lists them"
+        return notify.error(text:format(args.args))
+      elseif args.bang or not (n or current) then
+        return list().choose_any("Show the conversation", transcript.of_row)
+      end
+      transcript.of_row(require("claude-code.sessions").get(n or current))
+    end,
+  },
+
   --- Goes to the session that has needed your input longest; without one to a session that is done and
   --- that you have not looked at; without one to the session with the next number.
   next = {

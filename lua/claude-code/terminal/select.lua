@@ -68,23 +68,10 @@ function M.own()
   return label.own()
 end
 
----@param rows (claude-code.SessionRow|claude-code.Conversation)[]
-local function show_list(rows)
-  if #rows == 0 then
-    local text = "no Claude session runs; :Claude starts one"
-    return require("claude-code.messages.notify").info(text)
-  end
-  choose(rows, "Claude sessions", function(row)
-    if row.title then
-      go_to.conversation(row --[[@as claude-code.Conversation]])
-    else
-      go_to.session(row)
-    end
-  end)
-end
-
---- Lets the user choose one, and shows or resumes it.
-function M.show()
+--- Lets the user choose from all sessions and past conversations.
+---@param prompt string
+---@param callback fun(row: claude-code.SessionRow|claude-code.Conversation)
+function M.choose_any(prompt, callback)
   -- What the files of other CLIs say is read again.
   sessions.all()
   require("claude-code.sessions.past").list(function(conversations)
@@ -95,7 +82,22 @@ function M.show()
     for _, past in ipairs(conversations) do
       rows[#rows + 1] = not sessions.get({ id = past.id }) and past or nil
     end
-    show_list(rows)
+    if #rows == 0 then
+      local text = "no Claude session runs; :Claude starts one"
+      return require("claude-code.messages.notify").info(text)
+    end
+    choose(rows, prompt, callback)
+  end)
+end
+
+--- Lets the user choose one, and shows or resumes it.
+function M.show()
+  M.choose_any("Claude sessions", function(row)
+    if row.title then
+      go_to.conversation(row --[[@as claude-code.Conversation]])
+    else
+      go_to.session(row)
+    end
   end)
 end
 

@@ -75,6 +75,19 @@ return {
       .. "on. A click shows a session. A 'winbar' of your own stays.",
   },
   {
+    key = "terminal.fullscreen",
+    type = t.boolean,
+    description = "Whether the CLI draws on the whole screen, without flicker. Neovim then has no scrollback of it: "
+      .. "|claude-code-transcript| has all. With false the lines that scroll off stay in the terminal's buffer, "
+      .. "and the screen may flicker. By default the CLI decides, by your settings or what it offers.",
+  },
+  {
+    key = "terminal.normal_mode",
+    type = t.one_of("screen", "transcript"),
+    description = 'What Claude\'s window shows when you leave terminal mode there. "screen": the terminal. '
+      .. '"transcript": the whole conversation, as with the key `terminal.keys.transcript`.',
+  },
+  {
     key = "terminal.cwd",
     type = t.any_of(t.string, t.func("fun(folder: string): string?")),
     description = 'The folder in which the CLI starts. By default that of the tab page. "root": the '
@@ -108,6 +121,12 @@ return {
     type = key,
     description = "A key in Claude's terminal that leaves terminal mode, as <C-\\><C-n> always "
       .. "does. Claude does not receive it; it has no use for the default one.",
+  },
+  {
+    key = "terminal.keys.transcript",
+    type = key,
+    description = "A key in normal mode of Claude's terminal that shows the whole conversation in its "
+      .. "place, see |claude-code-transcript|.",
   },
   {
     key = "terminal.keys.toggle",

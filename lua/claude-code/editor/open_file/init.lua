@@ -107,6 +107,28 @@ local function show_range(buf, params)
   end
 end
 
+---Shows a file beside the window that has the cursor, and goes there.
+---@param name string absolute
+---@param line? integer 1-based
+---@return true? shown
+---@return string? problem
+function M.at(name, line)
+  local full = path.normal(name)
+  local problem = not path.loaded_buffer(full) and documents.problem_with(full)
+  if problem then
+    return nil, problem
+  end
+  local buf = loading.of_file(full)
+  vim.bo[buf].buflisted = true
+  bring_to_front(buf)
+  if line then
+    vim.cmd.normal({ "m'", bang = true })
+    api.nvim_win_set_cursor(0, { math.min(line, api.nvim_buf_line_count(buf)), 0 })
+    vim.cmd.normal({ "zv", bang = true })
+  end
+  return true
+end
+
 ---Opens a file; in front with the range selected, or only loaded and listed.
 ---@param params claude-code.OpenParams
 ---@return { path: string, language_id: string, line_count: integer }?

@@ -1,8 +1,8 @@
---- Requests to the executable's review, and what it reports. Nothing waits: an answer comes by a
---- callback. The methods, and what they take and give, are in src/review/service.ts.
-local channel = require("claude-code.server.channel")
+--- Requests to the executable's review, and what it reports. The methods, and what they take and give, are in
+--- src/review/service.ts.
+local requests = require("claude-code.server.requests")
 
-local M = {}
+local M = { GONE = requests.GONE }
 
 ---@class claude-code.ReviewCounts
 ---@field files integer
@@ -26,39 +26,16 @@ local M = {}
 ---@field due claude-code.DueUndo[]
 ---@field runs boolean something of Claude's may be changing files
 
----The problem of a request that nobody answers any more.
-M.GONE = "the executable has stopped: try again in a moment"
-
----@class claude-code.ReviewConnection
----@field last_id integer
----@field waiting table<integer, fun(value: any?, problem: string?)> by the ids of requests
----@field summary? claude-code.ReviewSummary what the executable reported last
----@field listeners (fun(summary: claude-code.ReviewSummary))[]
-local connection = { last_id = 0, waiting = {}, listeners = {} }
-
-local function fail_all()
-  local callbacks = connection.waiting
-  connection.waiting, connection.summary = {}, nil
-  for _, callback in pairs(callbacks) do
-    callback(nil, M.GONE)
-  end
-end
+---@type { summary?: claude-code.ReviewSummary, listeners: (fun(summary: claude-code.ReviewSummary))[] } what the
+--- executable reported last, and who wants to know it
+local reported = { listeners = {} }
 
 ---Sends a request; the callback gets its value, or nil and a sentence for the user.
 ---@param method claude-code.ReviewMethod
 ---@param params table
----@param callback fun(value: any?, problem: string?)
+---@param callback claude-code.RequestCallback
 function M.request(method, params, callback)
-  channel.on_detach(fail_all)
-  local id = connection.last_id + 1
-  connection.last_id, connection.waiting[id] = id, callback
-  if next(params) == nil then
-    params = vim.empty_dict()
-  end
-  if not channel.notify("review", { id = id, method = method, params = params }) then
-    connection.waiting[id] = nil
-    callback(nil, M.GONE)
-  end
+  requests.request("review/" .. method, params, callback)
 end
 
 ---As `request`, for a command or key: a problem is a message.
@@ -66,50 +43,34 @@ end
 ---@param params table
 ---@param callback fun(value: any?)
 function M.ask(method, params, callback)
-  M.request(method, params, function(value, problem)
-    if problem then
-      return require("claude-code.messages.notify").error(problem)
-    end
-    callback(value)
-  end)
+  requests.ask("review/" .. method, params, callback)
 end
 
 ---Calls `listener` whenever something was recorded, decided, or has changed on disk. Registering it again
 ---changes nothing.
 ---@param listener fun(summary: claude-code.ReviewSummary)
 function M.on_summary(listener)
-  if not vim.tbl_contains(connection.listeners, listener) then
-    table.insert(connection.listeners, listener)
+  if not vim.tbl_contains(reported.listeners, listener) then
+    table.insert(reported.listeners, listener)
   end
 end
 
 ---What the executable reported last.
 ---@return claude-code.ReviewSummary?
 function M.summary()
-  return connection.summary
+  return reported.summary
 end
 
----@param answer { id: integer, value: any?, error: string? }
----@return true
-function M.on_answer(answer)
-  local callback = connection.waiting[answer.id]
-  connection.waiting[answer.id] = nil
-  local ok, failure = true, nil
-  if callback then
-    ok, failure = xpcall(callback, debug.traceback, answer.value, answer.error)
-  end
-  if not ok then
-    require("claude-code.messages.notify").error("the review's answer was not shown: " .. failure)
-  end
-  return true
+local function forget()
+  reported.summary = nil
 end
 
 ---@param summary claude-code.ReviewSummary
 ---@return true
 function M.on_changed(summary)
-  channel.on_detach(fail_all)
-  connection.summary = summary
-  for _, listener in ipairs(connection.listeners) do
+  require("claude-code.server.channel").on_detach(forget)
+  reported.summary = summary
+  for _, listener in ipairs(reported.listeners) do
     listener(summary)
   end
   return true

@@ -46,6 +46,11 @@ end
 ---@type table<string, { modes: string[], action: string, desc: string }>
 local ACTIONS = {
   leave = { modes = { "t" }, action = "<C-\\><C-n>", desc = "Leave terminal mode" },
+  transcript = {
+    modes = { "n" },
+    action = "<Cmd>Claude transcript<CR>",
+    desc = "Show the conversation",
+  },
   toggle = { modes = { "n", "t" }, action = "<Cmd>Claude<CR>", desc = "Hide Claude" },
 }
 

@@ -37,6 +37,7 @@ end
 ---@return boolean does it show what a CLI has left that ended by itself?
 local function has_ended(buf)
   return vim.b[buf].claude_code_terminal == true
+    and vim.bo[buf].buftype == "terminal"
     and not buffer.is_known(buf)
     and not buffer.runs(buf)
 end

@@ -93,6 +93,9 @@ function M.follow(buf, group, is_open)
     vim.schedule(function()
       if api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode == "nt" then
         mode.left_at = position()
+        if require("claude-code.config").get().terminal.normal_mode == "transcript" then
+          vim.cmd.Claude("transcript")
+        end
       end
     end)
   end)

@@ -1,0 +1,224 @@
+--- A conversation in a buffer: its Markdown as the executable sends it, its end first, then what comes and what was
+--- before. One object for each; it ends with its buffer.
+local api = vim.api
+local highlights = require("claude-code.editor.transcript.highlights")
+local requests = require("claude-code.server.requests")
+
+---@class claude-code.TranscriptMark what a line is about; `Mark` of src/transcript/markdown.ts
+---@field row integer of the block, 0-based
+---@field prompt? integer when it was sent, in ms since 1970
+---@field rows? integer its lines
+---@field call? string id of a tool's call
+---@field note? string what came of it
+---@field failed? boolean
+---@field path? string absolute
+---@field line? integer 1-based
+---@field agent? string a subagent whose conversation it has
+---@field cut? string id of the call whose result is cut here
+
+---@class claude-code.TranscriptBlock
+---@field lines string[]
+---@field folds string a character for each line: ">" begins a fold, "1" is in it, "0" in none
+---@field marks claude-code.TranscriptMark[]
+
+---@class claude-code.TranscriptUpdate
+---@field view integer
+---@field restarted? boolean
+---@field block? claude-code.TranscriptBlock follows at the end
+---@field results? { call: string, block: claude-code.TranscriptBlock, about: table }[]
+---@field problem? string
+
+---@class claude-code.Transcript
+---@field id string of the conversation
+---@field agent? string of the subagent
+---@field buf integer
+---@field view? integer by which the executable knows it; nil: it is followed no more
+---@field folds string[] for each line its character
+---@field marks table<integer, claude-code.TranscriptMark> by their extmarks
+---@field calls table<string, integer> extmarks of calls, by their ids
+---@field is_whole boolean whether it begins with the conversation's first entry
+---@field is_asking boolean for what was before
+local Transcript = {}
+Transcript.__index = Transcript
+
+local M = { Transcript = Transcript, NAME = "claude-code://transcript/" }
+
+local NAMESPACE = api.nvim_create_namespace("claude-code.transcript")
+--- Neovim takes what was before in parts, with so long between them, in ms: it draws and reads keys.
+local PAUSE_MS = 20
+--- A buffer with that many lines takes more of what was before only at its top.
+local MOST_LINES = 20000
+
+---@param id string
+---@param agent? string
+---@return claude-code.Transcript
+function M.new(id, agent)
+  local buf = api.nvim_create_buf(false, true)
+  local fields = { id = id, agent = agent, buf = buf, folds = {}, marks = {}, calls = {} }
+  local self = setmetatable(fields, Transcript)
+  self.is_whole, self.is_asking = false, false
+  api.nvim_buf_set_name(buf, M.NAME .. id .. (agent and "/" .. agent or ""))
+  vim.bo[buf].modifiable, vim.bo[buf].undolevels = false, -1
+  return self
+end
+
+--- Changes the lines. In windows that show the end the cursor stays there.
+---@param row integer 0-based
+---@param block claude-code.TranscriptBlock
+---@param last? integer 0-based, exclusive: these lines go
+function Transcript:insert(row, block, last)
+  local at_end = vim.tbl_filter(function(win)
+    return api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(self.buf)
+  end, vim.fn.win_findbuf(self.buf))
+  local kept = vim.list_slice(self.folds, (last or row) + 1)
+  self.folds = vim.list_slice(self.folds, 1, row)
+  vim.list_extend(self.folds, vim.split(block.folds, ""))
+  vim.list_extend(self.folds, kept)
+  vim.bo[self.buf].modifiable = true
+  api.nvim_buf_set_lines(self.buf, row, last or row, true, block.lines)
+  vim.bo[self.buf].modifiable = false
+  for _, mark in ipairs(block.marks) do
+    self:mark(row + mark.row, mark)
+  end
+  for _, win in ipairs(at_end) do
+    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(self.buf), 0 })
+  end
+end
+
+---@param mark claude-code.TranscriptMark
+---@param row integer 0-based
+---@return vim.api.keyset.set_extmark
+local function look_of(mark, row)
+  local group = mark.failed and "Failed" or "Note"
+  local time = (mark.prompt or 0) > 0 and os.date("%H:%M", math.floor(mark.prompt / 1000))
+  local beside = time or mark.note
+  return {
+    virt_text = beside and { { "  " .. beside, highlights.name(group) } } or nil,
+    virt_text_pos = time and "right_align" or nil,
+    line_hl_group = mark.prompt and highlights.name("Prompt") or nil,
+    end_row = row + (mark.rows or 1) - 1,
+    hl_mode = "combine",
+  }
+end
+
+---@param row integer 0-based
+---@param mark claude-code.TranscriptMark
+---@param id? integer of the extmark that it replaces
+function Transcript:mark(row, mark, id)
+  local look = look_of(mark, row)
+  look.id = id
+  id = api.nvim_buf_set_extmark(self.buf, NAMESPACE, row, 0, look)
+  self.marks[id] = mark
+  if mark.call then
+    self.calls[mark.call] = id
+  end
+end
+
+---@param id integer of an extmark
+---@return integer row 0-based
+function Transcript:row_of(id)
+  return api.nvim_buf_get_extmark_by_id(self.buf, NAMESPACE, id, {})[1]
+end
+
+--- The result of a call that is shown already goes below it.
+---@param call string
+---@param block claude-code.TranscriptBlock
+---@param about table fields of its mark
+function Transcript:add_result(call, block, about)
+  local id = self.calls[call]
+  if id then
+    local row = self:row_of(id)
+    self:mark(row, vim.tbl_extend("force", self.marks[id], about), id)
+    self:insert(row + 1, block)
+  end
+end
+
+---@param update claude-code.TranscriptUpdate
+function Transcript:change(update)
+  if update.problem then
+    return require("claude-code.messages.notify").warn(update.problem)
+  end
+  for _, result in ipairs(update.results or {}) do
+    self:add_result(result.call, result.block, result.about)
+  end
+  if update.restarted then
+    api.nvim_buf_clear_namespace(self.buf, NAMESPACE, 0, -1)
+    self.marks, self.calls, self.is_whole = {}, {}, false
+    self:insert(0, update.block, -1)
+    self:fill()
+  else
+    self:insert(api.nvim_buf_line_count(self.buf), update.block)
+  end
+end
+
+--- Adds the part before what is shown.
+---@param callback? fun()
+function Transcript:ask_earlier(callback)
+  if self.is_whole or self.is_asking or not self.view then
+    return
+  end
+  self.is_asking = true
+  requests.request("transcript/earlier", { view = self.view }, function(block)
+    self.is_asking = false
+    if not block or not api.nvim_buf_is_valid(self.buf) then
+      self.is_whole = true
+      return
+    end
+    self:insert(0, block)
+    if callback then
+      callback()
+    end
+  end)
+end
+
+--- Adds what was before, a part at a time.
+function Transcript:fill()
+  if api.nvim_buf_line_count(self.buf) < MOST_LINES then
+    self:ask_earlier(function()
+      require("claude-code.lib.timer").once(PAUSE_MS, function()
+        self:fill()
+      end)
+    end)
+  end
+end
+
+--- What the line is about, or the fold that it is in.
+---@param row integer 1-based
+---@return claude-code.TranscriptMark?
+function Transcript:mark_at(row)
+  local first = row
+  while first > 1 and self.folds[first] == "1" do
+    first = first - 1
+  end
+  for _, at in ipairs({ row, first }) do
+    local found =
+      api.nvim_buf_get_extmarks(self.buf, NAMESPACE, { at - 1, 0 }, { at - 1, 0 }, {})[1]
+    if found then
+      return self.marks[found[1]]
+    end
+  end
+end
+
+--- The next prompt, or the one before.
+---@param row integer 1-based
+---@param step 1|-1
+---@param count integer
+---@return integer? row 1-based
+function Transcript:prompt_from(row, step, count)
+  local from, to = { row, 0 }, -1
+  if step == -1 then
+    from, to = { math.max(row - 2, 0), 0 }, 0
+  end
+  if step == -1 and row == 1 then
+    return nil
+  end
+  local found
+  for _, extmark in ipairs(api.nvim_buf_get_extmarks(self.buf, NAMESPACE, from, to, {})) do
+    if self.marks[extmark[1]].prompt and count > 0 then
+      found, count = extmark[2] + 1, count - 1
+    end
+  end
+  return found
+end
+
+return M

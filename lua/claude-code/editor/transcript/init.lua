@@ -1,0 +1,141 @@
+--- Conversations with Claude as buffers: read, searched and followed there, never answered. The executable reads
+--- the files that the CLI writes; see src/transcript/.
+local api = vim.api
+local buffers = require("claude-code.editor.transcript.buffer")
+local notify = require("claude-code.messages.notify")
+local requests = require("claude-code.server.requests")
+
+local M = {}
+
+---@type table<integer, claude-code.Transcript> by their buffers
+local shown = {}
+
+--- For 'foldexpr'.
+---@param row integer 1-based
+---@return string
+function M.fold(row)
+  local transcript = shown[api.nvim_get_current_buf()]
+  local fold = transcript and transcript.folds[row] or "0"
+  return fold == ">" and ">1" or fold
+end
+
+local OPTIONS = {
+  foldmethod = "expr",
+  foldexpr = "v:lua.require'claude-code.editor.transcript'.fold(v:lnum)",
+  foldtext = "",
+  foldlevel = 0,
+  foldenable = true,
+  fillchars = "fold: ",
+  conceallevel = 0,
+  wrap = true,
+  linebreak = true,
+  breakindent = true,
+  list = false,
+  spell = false,
+}
+
+local function set_options(win)
+  for name, value in pairs(OPTIONS) do
+    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
+  end
+end
+
+---@param id string
+---@param agent? string
+---@return claude-code.Transcript?
+local function find(id, agent)
+  return vim.iter(vim.tbl_values(shown)):find(function(transcript)
+    return transcript.id == id and transcript.agent == agent
+  end)
+end
+
+---@param transcript claude-code.Transcript
+local function forget(transcript)
+  shown[transcript.buf] = nil
+  if transcript.view then
+    requests.request("transcript/close", { view = transcript.view }, function() end)
+    transcript.view = nil
+  end
+end
+
+--- Shows it where Claude's terminal is or would be.
+---@param transcript claude-code.Transcript
+local function show(transcript)
+  local window = require("claude-code.terminal.providers.window")
+  local win = window.show(transcript.buf)
+  set_options(win)
+  api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(transcript.buf), 0 })
+  vim.cmd.normal({ "zb", bang = true })
+end
+
+---@param transcript claude-code.Transcript
+local function attach(transcript)
+  local buf = transcript.buf
+  shown[buf] = transcript
+  -- Its window is Claude's.
+  vim.b[buf].claude_code_terminal = true
+  local events = require("claude-code.lib.autocommands").new("transcript." .. buf)
+  events:on("BufWinEnter", function()
+    set_options(api.nvim_get_current_win())
+  end, { buffer = buf })
+  events:on("BufUnload", function()
+    events:stop()
+    forget(transcript)
+  end, { buffer = buf })
+  vim.bo[buf].filetype = "markdown"
+  -- After the file type's own.
+  require("claude-code.editor.transcript.keys").map(transcript, function(agent)
+    M.open(transcript.id, agent)
+  end)
+  require("claude-code.server.channel").on_detach(M.detach)
+end
+
+--- The executable is gone: nothing is followed any more.
+function M.detach()
+  for _, transcript in pairs(shown) do
+    transcript.view = nil
+  end
+end
+
+--- Shows a conversation, or that of one of its subagents.
+---@param id string
+---@param agent? string
+function M.open(id, agent)
+  local known = find(id, agent)
+  if known and known.view then
+    return show(known)
+  end
+  requests.ask("transcript/open", { session = id, agent = agent }, function(value)
+    local transcript = known or buffers.new(id, agent)
+    transcript.view = value.view
+    if not known then
+      attach(transcript)
+    end
+    transcript:change({ view = value.view, restarted = true, block = value.block })
+    show(transcript)
+  end)
+end
+
+--- Shows the conversation of a session, or a past one.
+---@param row claude-code.SessionRow|claude-code.Conversation
+function M.of_row(row)
+  if row.id then
+    M.open(row.id)
+  else
+    notify.info("this session has not said yet which conversation it is; try again in a moment")
+  end
+end
+
+---@param update claude-code.TranscriptUpdate
+---@return true
+function M.on_changed(update)
+  local transcript = vim.iter(vim.tbl_values(shown)):find(function(transcript)
+    return transcript.view == update.view
+  end)
+  if transcript then
+    transcript:change(update)
+  end
+  return true
+end
+
+return M

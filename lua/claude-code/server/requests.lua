@@ -1,0 +1,70 @@
+--- Requests to the executable. Nothing waits: an answer comes by a callback. `src/commands/neovim-requests.ts`
+--- names who answers the methods of an area ("review/list").
+local channel = require("claude-code.server.channel")
+
+local M = {
+  ---The problem of a request that nobody answers any more.
+  GONE = "the executable has stopped: try again in a moment",
+}
+
+---@alias claude-code.RequestCallback fun(value: any?, problem: string?)
+
+---@type { last_id: integer, waiting: table<integer, claude-code.RequestCallback> } by the ids of requests
+local sent = { last_id = 0, waiting = {} }
+
+local function fail_all()
+  local callbacks = sent.waiting
+  sent.waiting = {}
+  for _, callback in pairs(callbacks) do
+    callback(nil, M.GONE)
+  end
+end
+
+---Sends a request; the callback gets its value, or nil and a sentence for the user.
+---@param method string
+---@param params table
+---@param callback claude-code.RequestCallback
+function M.request(method, params, callback)
+  channel.on_detach(fail_all)
+  local id = sent.last_id + 1
+  sent.last_id, sent.waiting[id] = id, callback
+  if next(params) == nil then
+    params = vim.empty_dict()
+  end
+  if not channel.notify("request", { id = id, method = method, params = params }) then
+    sent.waiting[id] = nil
+    callback(nil, M.GONE)
+  end
+end
+
+---As `request`, for a command or key: a problem is a message.
+---@param method string
+---@param params table
+---@param callback fun(value: any?)
+function M.ask(method, params, callback)
+  M.request(method, params, function(value, problem)
+    if problem then
+      return require("claude-code.messages.notify").error(problem)
+    end
+    callback(value)
+  end)
+end
+
+---@param answer { id: integer, value: any?, error: string? }
+---@return true
+function M.on_answer(answer)
+  local callback = sent.waiting[answer.id]
+  sent.waiting[answer.id] = nil
+  local ok, failure = true, nil
+  if callback then
+    ok, failure = xpcall(callback, debug.traceback, answer.value, answer.error)
+  end
+  if not ok then
+    require("claude-code.messages.notify").error(
+      "an answer of the executable was not shown: " .. failure
+    )
+  end
+  return true
+end
+
+return M

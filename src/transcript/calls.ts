@@ -1,0 +1,87 @@
+import { isAbsolute, relative, resolve } from "node:path";
+import type { ToolCall } from "./entries";
+
+/** What a call of a tool is about. */
+export interface Call {
+  /** What Claude does: "Read", "Grep", "Bash". */
+  name: string;
+  /** What follows the name: a path with lines, a command, a pattern; it may have line ends. */
+  subject: string;
+  /** Absolute; a file, or the folder that is searched. */
+  path?: string;
+  /** 1-based lines of it, the last one included. */
+  first?: number;
+  last?: number;
+  /** How the trail lists it; nothing else is part of it. */
+  act?: "read" | "searched" | "edited";
+}
+
+type Describe = (input: Record<string, unknown>, folder: string) => Omit<Call, "name">;
+
+const TOOLS: Record<string, Describe> = {
+  Read: (input, folder) => {
+    const { offset, limit } = input;
+    const first = typeof offset === "number" ? offset : undefined;
+    const last = typeof limit === "number" ? (first ?? 1) + limit - 1 : undefined;
+    const lines = first === undefined && last === undefined ? {} : { first: first ?? 1 };
+    return ofFile(input.file_path, folder, { ...lines, ...(last && { last }), act: "read" });
+  },
+  Edit: (input, folder) => ofFile(input.file_path, folder, { act: "edited" }),
+  MultiEdit: (input, folder) => ofFile(input.file_path, folder, { act: "edited" }),
+  Write: (input, folder) => ofFile(input.file_path, folder, { act: "edited" }),
+  NotebookEdit: (input, folder) => ofFile(input.notebook_path, folder, { act: "edited" }),
+  Grep: (input, folder) => search(input, folder),
+  Glob: (input, folder) => search(input, folder),
+  LS: (input, folder) => ofFile(input.path, folder, { act: "read" }),
+  Bash: ({ command }) => ({ subject: text(command) }),
+  Agent: ({ description }) => ({ subject: text(description) }),
+  Task: ({ description }) => ({ subject: text(description) }),
+  WebFetch: ({ url }) => ({ subject: text(url) }),
+  WebSearch: ({ query }) => ({ subject: text(query) }),
+  ToolSearch: ({ query }) => ({ subject: text(query) }),
+  Skill: ({ skill, args }) => ({ subject: `${text(skill)} ${text(args)}`.trim() }),
+};
+
+const MCP = /^mcp__(.+?)__(.+)$/;
+
+export function callOf({ name, input, folder = "/" }: ToolCall): Call {
+  const describe = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
+  if (describe) return { name, ...describe(input, folder) };
+  const [, server, tool] = MCP.exec(name) ?? [];
+  const shown = server === undefined ? name : `${server}: ${tool}`;
+  const path = ["path", "file_path", "filePath", "file"].map((key) => input[key]).find(isText);
+  if (path !== undefined) return { name: shown, ...ofFile(path, folder, {}) };
+  return { name: shown, subject: Object.values(input).find(isText) ?? "" };
+}
+
+function ofFile(
+  given: unknown,
+  folder: string,
+  rest: Pick<Call, "first" | "last" | "act">,
+): Omit<Call, "name"> {
+  const path = text(given);
+  if (path === "") return { subject: "" };
+  const { first, last } = rest;
+  const lines = first === undefined ? "" : last === undefined ? `:${first}` : `:${first}-${last}`;
+  return { subject: shortPath(path, folder) + lines, path: resolve(folder, path), ...rest };
+}
+
+function search(input: Record<string, unknown>, folder: string): Omit<Call, "name"> {
+  const [pattern, path] = [text(input.pattern), text(input.path)];
+  const place = path === "" ? "" : ` in ${shortPath(path, folder)}`;
+  return { subject: pattern + place, path: resolve(folder, path), act: "searched" };
+}
+
+/** As Claude reads it: from its folder, where it lies below. */
+function shortPath(path: string, folder: string): string {
+  const short = isAbsolute(path) ? relative(folder, path) : path;
+  return short === "" || short.startsWith("..") ? path : short;
+}
+
+function text(value: unknown): string {
+  return isText(value) ? value : "";
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}

@@ -1,0 +1,128 @@
+import { fstatSync } from "node:fs";
+import { readRange, withRegular } from "../lib/read-regular";
+
+/** A line as it stands in the file, or how many bytes one has that is too long to be read. */
+export type Line = string | { skipped: number };
+
+/** Longer lines are not read: an image, or a file that somebody has put there. */
+export const MOST_LINE = 8 * 1024 * 1024;
+
+const BLOCK = 256 * 1024;
+const LINE_END = 10;
+
+/**
+ * The lines of a file that another program appends to: those that were added, and from there backwards
+ * those before, a part at a time. A last line without its end waits for it.
+ */
+export class TranscriptFile {
+  /** What lies before was not read, what lies behind `#end` was not there yet. Both begin a line. */
+  #begin = 0;
+  #end = 0;
+  #inode: number | undefined;
+  #unfinished = new Unfinished();
+
+  constructor(readonly path: string) {}
+
+  /** Whether all that lies before what was read is read, too. */
+  get isWhole(): boolean {
+    return this.#begin === 0;
+  }
+
+  /**
+   * The lines that were added since the last call. `restarted`: it is the first call, another file is there,
+   * or the file has become shorter, so that reading begins at the end. Throws the system's error, and an Error
+   * for what is not a regular file.
+   */
+  appended(): { lines: Line[]; restarted: boolean } {
+    return withRegular(this.path, (file, size) => {
+      const inode = fstatSync(file).ino;
+      const restarted = inode !== this.#inode || size < this.#end + this.#unfinished.length;
+      if (restarted) this.#restart(file, size, inode);
+      const lines: Line[] = [];
+      for (;;) {
+        const from = this.#end + this.#unfinished.length;
+        const bytes = readRange(file, from, Math.min(size, from + BLOCK));
+        if (bytes.length === 0) return { lines, restarted };
+        lines.push(...this.#unfinished.add(bytes));
+        this.#end = from + bytes.length - this.#unfinished.length;
+      }
+    });
+  }
+
+  #restart(file: number, size: number, inode: number): void {
+    this.#inode = inode;
+    this.#unfinished = new Unfinished();
+    this.#end = lineStart(file, size);
+    this.#begin = this.#end;
+  }
+
+  /** The lines before those that were read, of about so many bytes; at least one, unless there is none. */
+  earlier(bytes: number): Line[] {
+    return withRegular(this.path, (file) => {
+      const end = this.#begin;
+      this.#begin = lineStart(file, Math.max(0, end - bytes));
+      return [...linesIn(file, this.#begin, end)];
+    });
+  }
+
+  /** The first line that holds a text. */
+  find(text: string): string | undefined {
+    return withRegular(this.path, (file, size) => {
+      for (const line of linesIn(file, 0, size)) {
+        if (typeof line === "string" && line.includes(text)) return line;
+      }
+      return undefined;
+    });
+  }
+}
+
+function* linesIn(file: number, from: number, end: number): Generator<Line> {
+  const unfinished = new Unfinished();
+  for (let at = from; at < end; at += BLOCK) {
+    yield* unfinished.add(readRange(file, at, Math.min(end, at + BLOCK)));
+  }
+}
+
+/** Where the line begins in which an offset lies: behind the line end before it. */
+function lineStart(file: number, offset: number): number {
+  for (let end = offset; end > 0; ) {
+    const from = Math.max(0, end - BLOCK);
+    const at = readRange(file, from, end).lastIndexOf(LINE_END);
+    if (at >= 0) return from + at + 1;
+    end = from;
+  }
+  return 0;
+}
+
+/** The line that has no end yet. */
+class Unfinished {
+  #parts: Uint8Array[] = [];
+  length = 0;
+
+  /** Adds bytes; returns the lines that end in them. */
+  add(bytes: Buffer): Line[] {
+    const lines: Line[] = [];
+    let start = 0;
+    for (let end = bytes.indexOf(LINE_END); end >= 0; end = bytes.indexOf(LINE_END, start)) {
+      this.#keep(bytes.subarray(start, end));
+      lines.push(this.#take());
+      start = end + 1;
+    }
+    this.#keep(bytes.subarray(start));
+    return lines;
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.length += bytes.length;
+    if (this.length <= MOST_LINE) this.#parts.push(bytes);
+    else this.#parts = [];
+  }
+
+  #take(): Line {
+    const { length } = this;
+    const line = length <= MOST_LINE ? Buffer.concat(this.#parts).toString() : { skipped: length };
+    this.#parts = [];
+    this.length = 0;
+    return line;
+  }
+}

@@ -1,0 +1,25 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { claudeFolder } from "../claude/config-dir";
+import { namesIn } from "../lib/paths";
+
+const ID = /^[\w-]+$/;
+
+/**
+ * The file in which the CLI writes a session's conversation, or that of one of its subagents: `projects/*` in
+ * Claude Code's folder (measured with 2.1.330). Undefined before the first entry.
+ */
+export function transcriptOf(session: string, agent?: string): string | undefined {
+  if (!ID.test(session) || (agent !== undefined && !ID.test(agent))) return undefined;
+  const name =
+    agent === undefined ? `${session}.jsonl` : join(session, "subagents", `agent-${agent}.jsonl`);
+  const root = join(claudeFolder(), "projects");
+  // Of a resumed session another work tree may have an older one.
+  return namesIn(root)
+    .flatMap((folder) => {
+      const path = join(root, folder, name);
+      const stats = statSync(path, { throwIfNoEntry: false });
+      return stats ? [{ path, at: stats.mtimeMs }] : [];
+    })
+    .sort((a, b) => b.at - a.at)[0]?.path;
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { onEachNeovim } from "../support/session";
+import { answer, calls, prompt, result } from "../transcript/entries";
+
+/* A conversation as a buffer, from the CLI's file to the screen. */
+const ID = "6a14035a-a165-4b1f-a000-29d9e074ba4b";
+const line = (value: object) => `${JSON.stringify(value)}\n`;
+
+onEachNeovim(
+  (session) => {
+    const folder = () => join(session.neovim.home, ".claude/projects/-p");
+    const path = (id = ID) => join(folder(), `${id}.jsonl`);
+    const append = (...entries: object[]) => appendFileSync(path(), entries.map(line).join(""));
+    const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
+    const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
+    const cursor = () => lua<number>("return vim.api.nvim_win_get_cursor(0)[1]");
+    const keys = (typed: string) =>
+      lua("vim.api.nvim_feedkeys(vim.keycode((...)), 'mx', false)", typed);
+
+    async function open(...entries: object[]): Promise<void> {
+      mkdirSync(folder(), { recursive: true });
+      writeFileSync(path(), entries.map(line).join(""));
+      await lua("require('port').transcript.open((...))", ID);
+      await eventually("the buffer", async () => (await name()).endsWith(ID));
+    }
+
+    const name = () => lua<string>("return vim.api.nvim_buf_get_name(0)");
+
+    beforeEach(() => session.reset());
+    afterAll(() => rmSync(folder(), { recursive: true, force: true }));
+
+    test("Markdown at its end, that nobody can change, with results folded away", async () => {
+      await open(
+        prompt("first"),
+        calls("1", "Read", { file_path: "/p/a.ts" }),
+        result("1", "x\ny"),
+        answer("**Done**"),
+      );
+      expect(await lines()).toEqual([
+        ...["❯ first", "", "▸ Read `a.ts`", "```", "x", "y", "```", "", "**Done**", ""],
+      ]);
+      expect(await cursor()).toBe(10);
+      expect(await lua("return { vim.bo.filetype, vim.bo.modifiable, vim.bo.modified }")).toEqual([
+        ...["markdown", false, false],
+      ]);
+      expect(await lua("return { vim.fn.foldclosed(3), vim.fn.foldclosedend(5) }")).toEqual([3, 7]);
+      expect(await lua("return vim.fn.foldclosed(9)")).toBe(-1);
+    });
+
+    test("what comes is there, and who reads stays", async () => {
+      await open(prompt("first"), calls("1", "Bash", { command: "sleep 3" }));
+      append(answer("more"));
+      await eventually("the answer", async () => (await lines()).includes("more"));
+      expect(await cursor()).toBe((await lines()).length);
+      await keys("gg");
+      append(result("1", "slept"), prompt("second"));
+      await eventually("the result", async () => (await lines()).includes("❯ second"));
+      expect(await cursor()).toBe(1);
+      expect((await lines()).slice(2, 6)).toEqual(["▸ Bash `sleep 3`", "```", "slept", "```"]);
+      expect(await lua("return vim.fn.foldclosedend(3)")).toBe(6);
+    });
+
+    test("a long one begins with its end; the rest is there a moment later, and the cursor stays", async () => {
+      const turns = Array.from({ length: 500 }, (_, i) => [
+        prompt(`ask ${i}`),
+        answer("x".repeat(500)),
+      ]);
+      await open(...turns.flat());
+      const here = () => lua<string>("return vim.api.nvim_get_current_line()");
+      await keys("?ask 49<CR>");
+      const before = await here();
+      await eventually("the whole", async () => (await lines())[0] === "❯ ask 0");
+      expect((await lines()).filter((one) => one.startsWith("❯"))).toHaveLength(500);
+      expect(await here()).toBe(before);
+    });
+
+    test("]] and [[ go from prompt to prompt, with a count", async () => {
+      await open(prompt("a"), answer("1"), prompt("b\nb"), answer("# 2"), prompt("c"), answer("3"));
+      await keys("gg]]");
+      expect(await cursor()).toBe(5);
+      await keys("]]");
+      expect(await cursor()).toBe(10);
+      await keys("]]");
+      expect(await cursor()).toBe(10);
+      await keys("2[[");
+      expect(await cursor()).toBe(1);
+      await keys("[[");
+      expect(await cursor()).toBe(1);
+    });
+
+    describe("<CR> opens in a window beside", () => {
+      const place = () =>
+        lua(
+          "return { vim.fn.expand('%:t'), vim.api.nvim_win_get_cursor(0)[1], vim.fn.winnr('$') }",
+        );
+
+      test.each([
+        ["the file of a call, where it is about it", "gg2j<CR>", 3],
+        ["also from its result", "ggzR5j<CR>", 3],
+        ["the file under the cursor, at its line", "G-W<CR>", 4],
+        ["gF does the same", "G-WgF", 4],
+      ])("%s", async (_name, typed, row) => {
+        const file = session.write("a.txt", "1\n2\n3\n4\n");
+        await open(
+          prompt("x"),
+          calls("1", "Read", { file_path: file, offset: 3, limit: 1 }),
+          result("1", "3"),
+          answer(`see ${file}:4`),
+        );
+        await keys(typed);
+        expect(await place()).toEqual(["a.txt", row, 2]);
+      });
+
+      test("a file that is gone, and a line without one, say so", async () => {
+        await open(
+          prompt("x"),
+          calls("1", "Read", { file_path: session.path("gone") }),
+          answer("y"),
+        );
+        await keys("gg2j<CR>");
+        await eventually("the message", async () =>
+          (await lua<string>("return vim.fn.execute('messages')")).includes("gone"),
+        );
+        await keys("G-<CR>");
+        await eventually("the message", async () =>
+          (await lua<string>("return vim.fn.execute('messages')")).includes("names no file"),
+        );
+      });
+
+      test("a result that was cut is shown whole, and a subagent's conversation", async () => {
+        const long = Array.from({ length: 300 }, (_, i) => `line ${i}`).join("\n");
+        mkdirSync(join(folder(), ID, "subagents"), { recursive: true });
+        writeFileSync(join(folder(), ID, "subagents/agent-a1.jsonl"), line(prompt("look")));
+        await open(
+          calls("1", "Bash", { command: "x" }),
+          result("1", long),
+          calls("2", "Agent", { description: "look" }),
+          result("2", "started", { agentId: "a1" }),
+        );
+        await lua("vim.cmd('normal! zR'); vim.fn.search('more lines')");
+        await keys("<CR>");
+        await eventually("the whole", async () => (await lines()).length === 300);
+        await lua("vim.cmd.close()");
+        await keys("G-<CR>");
+        await eventually("the agent", async () => (await lines())[0] === "❯ look");
+      });
+    });
+
+    test("a session that is not written yet, and one that never was, say so", async () => {
+      await lua("require('port').transcript.open('0-0')");
+      await eventually("the message", async () =>
+        (await lua<string>("return vim.fn.execute('messages')")).includes("say something first"),
+      );
+    });
+
+    test("a wiped buffer is not followed any more, and opens again", async () => {
+      await open(prompt("a"));
+      await lua("vim.cmd.bwipeout()");
+      append(prompt("b"));
+      await lua("require('port').transcript.open((...))", ID);
+      await eventually("both", async () => (await lines()).join() === "❯ a,,❯ b,");
+    });
+  },
+  { ui: { width: 120, height: 40 } },
+);
