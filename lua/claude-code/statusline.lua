@@ -63,6 +63,7 @@ end
 function M.text()
   local indicator = M.get()
   local text = "Claude " .. text_of(indicator)
+  text = indicator.sessions.full and ("%s, %s"):format(text, indicator.sessions.full) or text
   if indicator.diffs > 0 then
     text = ("%s, %d diff%s"):format(text, indicator.diffs, indicator.diffs > 1 and "s" or "")
   end

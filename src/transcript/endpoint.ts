@@ -2,8 +2,10 @@ import * as v from "valibot";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
-import { transcriptOf } from "./find";
+import { expectedPath, transcriptOf } from "./find";
+import { trailOf } from "./trail";
 import { View } from "./view";
+import { WatchedTranscript } from "./watched";
 
 /** What the CLI writes together is one update. In ms. */
 const DEBOUNCE_MS = 15;
@@ -11,6 +13,13 @@ const DEBOUNCE_MS = 15;
 const REPORT_MS = 30_000;
 
 const Conversation = v.object({ session: v.string(), agent: v.optional(v.string()) });
+const Watched = v.object({
+  sessions: v.array(v.object({ id: v.string(), cwd: v.string() })),
+});
+const Trail = v.object({
+  session: v.string(),
+  turn: v.union([v.picklist(["last", "all"]), v.number()]),
+});
 const Shown = v.object({ view: v.number() });
 const Whole = v.object({ view: v.number(), call: v.string() });
 
@@ -24,6 +33,8 @@ interface TranscriptPort {
  */
 export class TranscriptEndpoint {
   readonly #views = new Map<number, View>();
+  /** By their sessions' ids. */
+  readonly #watched = new Map<string, WatchedTranscript>();
   readonly #watch = new PathWatch(() => this.#soon());
   #last = 0;
   #timer: Timer | undefined;
@@ -43,6 +54,12 @@ export class TranscriptEndpoint {
         const { view, call } = v.parse(Whole, params);
         return this.#view(view).whole(call);
       }
+      case "trail": {
+        const { session, turn } = v.parse(Trail, params);
+        return readable(this.#pathOf(session), (path) => trailOf(path, turn));
+      }
+      case "watch":
+        return this.#watchAll(v.parse(Watched, params).sessions);
       case "close":
         return this.#close(v.parse(Shown, params).view);
       default:
@@ -52,19 +69,33 @@ export class TranscriptEndpoint {
 
   /** A number for the view, and its first part. */
   #open({ session, agent }: v.InferOutput<typeof Conversation>): object {
-    const path = transcriptOf(session, agent);
-    if (path === undefined) {
-      throw new UserError(
-        "Claude has not written this conversation to a file yet: say something first",
-      );
-    }
+    const path = this.#pathOf(session, agent);
     const id = ++this.#last;
     const view = new View(path);
-    // Watched first: what comes while it is read is another event.
     this.#views.set(id, view);
     this.#follow();
-    const update = readable(view, () => view.update());
+    const update = readable(path, () => view.update());
     return { view: id, path, block: update?.block };
+  }
+
+  #pathOf(session: string, agent?: string): string {
+    const path = transcriptOf(session, agent);
+    if (path !== undefined) return path;
+    const text = "Claude has not written this conversation to a file yet: say something first";
+    throw new UserError(text);
+  }
+
+  /** From now on Neovim learns of these sessions, and of no others. */
+  #watchAll(sessions: v.InferOutput<typeof Watched>["sessions"]): void {
+    for (const id of this.#watched.keys()) {
+      if (!sessions.some((session) => session.id === id)) this.#watched.delete(id);
+    }
+    for (const { id, cwd } of sessions) {
+      const known = this.#watched.get(id);
+      const path = transcriptOf(id) ?? expectedPath(id, cwd);
+      if (known?.path !== path) this.#watched.set(id, new WatchedTranscript(path));
+    }
+    this.#follow();
   }
 
   #view(id: number): View {
@@ -79,13 +110,18 @@ export class TranscriptEndpoint {
   }
 
   #follow(): void {
-    this.#watch.follow([...this.#views.values()].map(({ path }) => path));
+    const all = [...this.#views.values(), ...this.#watched.values()];
+    // What comes between that and reading is another event; what came before it was none.
+    if (this.#watch.follow(all.map(({ path }) => path))) this.#soon();
   }
 
   #soon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
+      // A folder that was missing may be there now.
+      this.#follow();
       for (const [id, view] of this.#views) this.#report(id, view);
+      for (const [session, one] of this.#watched) this.#sendNews(session, one);
     }, DEBOUNCE_MS);
   }
 
@@ -98,23 +134,33 @@ export class TranscriptEndpoint {
     }
   }
 
-  #send(update: object): void {
+  #sendNews(session: string, transcript: WatchedTranscript): void {
+    try {
+      const news = transcript.news();
+      if (news) this.#send({ session, ...news }, "transcript_news");
+    } catch {
+      // It is not there yet, or not any more.
+    }
+  }
+
+  #send(update: object, method = "transcript_changed"): void {
     this.port
-      .call("transcript_changed", update, REPORT_MS)
+      .call(method, update, REPORT_MS)
       .catch((error) => this.log.warn(`A part of a conversation was not shown: ${message(error)}`));
   }
 
   end(): void {
     clearTimeout(this.#timer);
     this.#views.clear();
+    this.#watched.clear();
     this.#watch.end();
   }
 }
 
-function readable<T>(view: View, read: () => T): T {
+function readable<T>(path: string, read: (path: string) => T): T {
   try {
-    return read();
+    return read(path);
   } catch (error) {
-    throw new UserError(`${view.path} cannot be read: ${message(error)}`);
+    throw new UserError(`${path} cannot be read: ${message(error)}`);
   }
 }

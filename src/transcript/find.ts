@@ -23,3 +23,9 @@ export function transcriptOf(session: string, agent?: string): string | undefine
     })
     .sort((a, b) => b.at - a.at)[0]?.path;
 }
+
+/** Where the CLI will write it, as it names the folder of a project. */
+export function expectedPath(session: string, cwd: string): string {
+  const folder = cwd.replaceAll(/[^a-zA-Z0-9]/g, "-");
+  return join(claudeFolder(), "projects", folder, `${session.replaceAll("/", "-")}.jsonl`);
+}

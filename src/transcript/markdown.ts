@@ -131,7 +131,7 @@ export interface Result {
 
 export function resultOf(tool: ToolCall, result: ToolResult): Result {
   const { detail, failed } = result;
-  const hunks = isHunks(detail.structuredPatch) ? detail.structuredPatch : [];
+  const hunks = hunksOf(result);
   const builder = new Builder();
   const { text, language, count } = failed
     ? { text: result.text, language: "", count: undefined }
@@ -145,7 +145,7 @@ export function resultOf(tool: ToolCall, result: ToolResult): Result {
     builder.add([`… ${counted(cut - 1, "more line")}`], "1");
   }
   const agent = typeof detail.agentId === "string" ? detail.agentId : undefined;
-  const line = hunks[0]?.newStart;
+  const line = lineOf(result).first;
   return {
     block: builder.block,
     about: {
@@ -198,6 +198,20 @@ interface Hunk {
   newStart: number;
   newLines: number;
   lines: string[];
+}
+
+function hunksOf({ detail }: ToolResult): Hunk[] {
+  return isHunks(detail.structuredPatch) ? detail.structuredPatch : [];
+}
+
+/** The lines that an edit has changed, 1-based, from the first to the last. */
+export function lineOf(result: ToolResult): { first?: number; last?: number } {
+  const [begin, end] = [hunksOf(result)[0], hunksOf(result).at(-1)];
+  if (!begin || !end) return {};
+  const before = begin.lines.findIndex((line) => !line.startsWith(" "));
+  const first = begin.newStart + Math.max(0, before);
+  const behind = end.lines.toReversed().findIndex((line) => !line.startsWith(" "));
+  return { first, last: Math.max(first, end.newStart + end.newLines - 1 - Math.max(0, behind)) };
 }
 
 function isHunks(value: unknown): value is Hunk[] {

@@ -122,6 +122,39 @@ return {
     end,
   },
 
+  --- Lists in the quickfix window what Claude read, searched and edited in this turn of the current session, in
+  --- order: `turn 3` of its third prompt, `session` of all of it. Private files are only counted.
+  trail = {
+    args = "[turn N|session]",
+    complete = function(lead)
+      return complete.starting_with({ "turn", "session" }, lead)
+    end,
+    run = function(args)
+      local row =
+        require("claude-code.sessions").get(require("claude-code.terminal.running").current() or -1)
+      local turn = tonumber(args.args:match("^turn%s+(%d+)%s*$"))
+        or args.args == "session" and "all"
+        or (args.args == "" or args.args == "turn") and "last"
+      if not turn then
+        return notify.error(":Claude trail takes `turn N` or `session`")
+      elseif not (row and row.id) then
+        return notify.info("no Claude session runs; :Claude starts one")
+      end
+      require("claude-code.editor.transcript.trail").list(row, turn)
+    end,
+  },
+
+  --- Gives Claude a window of its own that shows what it reads and edits, with the lines lit; again: closes it.
+  --- Your cursor and your windows stay as they are. If you scroll in that window it stops, until you type
+  --- `:Claude follow` again. {N} is the number of a session.
+  follow = {
+    args = "[N]",
+    range = "session",
+    run = function(args)
+      require("claude-code.editor.transcript.follow").toggle(args.session)
+    end,
+  },
+
   --- Goes to the session that has needed your input longest; without one to a session that is done and
   --- that you have not looked at; without one to the session with the next number.
   next = {

@@ -35,6 +35,9 @@ local function attach(info)
   require("claude-code.editor.input.keyboard").follow()
   require("claude-code.editor.language.servers").start()
   require("claude-code.server").on_attach(info.version)
+  if package.loaded["claude-code.sessions.transcripts"] then
+    require("claude-code.sessions.transcripts").on_attach()
+  end
   if package.loaded["claude-code.context.mention"] then
     require("claude-code.context.mention").resume()
   end
@@ -130,6 +133,7 @@ local methods = {
   session_finish = lazy("editor.turn_check", "finish"),
   session_problems = lazy("editor.turn_check", "problems"),
   request_answer = lazy("server.requests", "on_answer"),
+  transcript_news = lazy("sessions.transcripts", "on_news"),
   transcript_changed = lazy("editor.transcript", "on_changed"),
   review_comments = lazy("editor.review.comments.send", "take"),
   review_changed = on_review,

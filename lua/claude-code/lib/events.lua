@@ -16,6 +16,8 @@
 ---   ClaudeCodeSessionChanged       the same, with from?, to?: its state before and now, and kind?,
 ---                                  msg?: what it asks or does
 ---   ClaudeCodeSessionEnded         { session }
+---   ClaudeCodeStep                 { session, step: { act: "read"|"searched"|"edited", path: string,
+---                                  first?, last?: integer, subject: string } }: Claude begins it
 ---   ClaudeCodeActivityChanged      { activity?: "working"|"idle" }, nil if no CLI with hooks runs
 ---   ClaudeCodeReviewChanged        { files, hunks, added, removed: integer } that wait for a review
 ---   ClaudeCodeUnknownDiagnostics   { text?: string }, nil once they are known

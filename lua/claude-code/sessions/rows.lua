@@ -30,6 +30,8 @@ local M = {}
 ---@field state? claude-code.SessionState nil: not known
 ---@field kind? claude-code.BlockedKind
 ---@field msg? string one line: what it does, or what it asks
+---@field context? integer how full the model's context is, in percent; nil: not known
+---@field tokens? integer in it
 ---@field since integer ms since 1970, when the state began
 ---@field seen boolean whether the user has looked at it since
 ---@field source? claude-code.StateSource of the state

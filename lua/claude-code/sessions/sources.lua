@@ -167,8 +167,10 @@ function M.start()
     group:on("User", function(_, args)
       attention.notice(args.data)
       require("claude-code.sessions.summary").emit()
+      require("claude-code.sessions.transcripts").watch()
     end, { pattern = "ClaudeCodeSession*" })
     attention.follow()
+    require("claude-code.sessions.transcripts").watch()
   end
   -- A CLI that is about to start may be the first of all.
   if not following.cancel_watch then

@@ -31,10 +31,22 @@ function M.attached()
   end, rows.list())
 end
 
+---@param all claude-code.SessionRow[]
+---@return string?
+local function fullest(all)
+  local full = all[1]
+  for _, row in ipairs(all) do
+    full = (row.context or 0) > (full.context or 0) and row or full
+  end
+  local text = full and require("claude-code.sessions.transcripts").fullness(full)
+  return text and (#all > 1 and name(full) .. " " or "") .. text
+end
+
 ---@class claude-code.SessionSummary
 ---@field count integer of sessions
 ---@field worst? claude-code.SessionState
 ---@field text? string of one session only what "working" and "idle" do not say
+---@field full? string how full the context of one is, if that is to be thought of
 
 ---@return claude-code.SessionSummary
 function M.get()
@@ -52,7 +64,7 @@ function M.get()
   if #all == 1 and worst == "working" then
     text = nil
   end
-  return { count = #all, worst = worst, text = text }
+  return { count = #all, worst = worst, text = text, full = fullest(all) }
 end
 
 ---@alias claude-code.Activity "working"|"idle"

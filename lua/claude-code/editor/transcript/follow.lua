@@ -1,0 +1,161 @@
+--- One window of Claude's own that shows what it reads and edits, with the lines lit. It never moves the user: not
+--- their cursor, window, jump list or alternate file. Whoever scrolls in it stops it there.
+local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
+local highlights = require("claude-code.editor.transcript.highlights")
+local label = require("claude-code.sessions.label")
+local sessions = require("claude-code.sessions")
+local winbar = require("claude-code.editor.windows.winbar")
+local windows = require("claude-code.editor.windows")
+
+local M = {}
+
+local NAMESPACE = api.nvim_create_namespace("claude-code.follow")
+--- Begins the window's bar.
+local MARK = "%(%(%)%)"
+local WORDS = { read = "Reading", searched = "Searching", edited = "Editing" }
+
+---@class claude-code.Follow
+---@field n integer number of the session
+---@field win integer
+---@field events claude-code.Autocommands
+---@field topline? integer that it has set
+---@field is_stopped boolean
+
+---@type claude-code.Follow?
+local following
+
+---@param text string
+---@param group string
+local function show_bar(text, group)
+  local name = label.of(following.n)
+  local parts = { { name .. " ", "Bar" }, { text, group }, "%<" }
+  winbar.show(following.win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
+end
+
+function M.stop()
+  local was = following
+  following = nil
+  if was then
+    was.events:stop()
+    if api.nvim_win_is_valid(was.win) then
+      api.nvim_buf_clear_namespace(api.nvim_win_get_buf(was.win), NAMESPACE, 0, -1)
+      windows.close(was.win)
+    end
+  end
+end
+
+--- Somebody has scrolled, or moved the cursor there.
+local function on_scrolled()
+  local is_there = api.nvim_win_is_valid(following.win)
+  local topline = is_there and vim.fn.getwininfo(following.win)[1].topline
+  if is_there and not following.is_stopped and topline ~= following.topline then
+    following.is_stopped = true
+    show_bar("stopped: :Claude follow goes on", "Note")
+  end
+end
+
+---@param step claude-code.TranscriptStep
+---@return integer? buf
+local function buffer_of(step)
+  local stat = vim.uv.fs_stat(step.path)
+  if
+    not stat
+    or stat.type ~= "file"
+    or require("claude-code.editor.privacy").is_private(step.path)
+  then
+    return nil
+  end
+  local ok, buf = pcall(require("claude-code.editor.documents.load").of_file, step.path)
+  return ok and buf or nil
+end
+
+---@param buf integer
+---@param step claude-code.TranscriptStep
+local function show_lines(buf, step)
+  local count = api.nvim_buf_line_count(buf)
+  local first = math.min(step.first or 1, count)
+  local last = math.min(step.last or first, count)
+  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  if step.first then
+    for row = first, last do
+      api.nvim_buf_set_extmark(buf, NAMESPACE, row - 1, 0, {
+        line_hl_group = highlights.name("Followed"),
+      })
+    end
+  end
+  api.nvim_win_call(following.win, function()
+    vim.fn.winrestview({ lnum = first, col = 0, topline = math.max(1, first - 5) })
+  end)
+  following.topline = vim.fn.getwininfo(following.win)[1].topline
+end
+
+---@param step claude-code.TranscriptStep
+local function show(step)
+  local what = vim.fs.basename(step.path)
+  if step.act == "searched" then
+    what = step.subject
+  elseif step.first then
+    what = ("%s %d–%d"):format(what, step.first, step.last or step.first)
+  end
+  local buf = step.act ~= "searched" and buffer_of(step)
+  if buf then
+    local before = api.nvim_win_get_buf(following.win)
+    if before ~= buf then
+      api.nvim_buf_clear_namespace(before, NAMESPACE, 0, -1)
+      windows.show(following.win, buf)
+    end
+    show_lines(buf, step)
+  elseif step.act ~= "searched" then
+    what = "a file that is not shown"
+  end
+  show_bar(("%s %s"):format(WORDS[step.act], what), "Note")
+end
+
+local function follow_events()
+  following.events:on("User", function(_, args)
+    local is_here = args.data.session.n == following.n
+    if is_here and not following.is_stopped and api.nvim_win_is_valid(following.win) then
+      show(args.data.step)
+    end
+  end, { pattern = "ClaudeCodeStep" })
+  following.events:on({ "WinScrolled", "CursorMoved" }, on_scrolled)
+  following.events:on("WinClosed", function(_, args)
+    if tonumber(args.match) == following.win then
+      M.stop()
+    end
+  end)
+end
+
+--- Below the user's file.
+---@return integer win
+local function open_window(buf)
+  local beside = windows.for_file() or api.nvim_get_current_win()
+  local height = math.max(1, math.floor(api.nvim_win_get_height(beside) * 0.4))
+  return api.nvim_open_win(buf, false, { win = beside, split = "below", height = height })
+end
+
+--- Begins; goes on after a stop; else ends.
+---@param n? integer number of the session; the current one if left out
+function M.toggle(n)
+  if following and following.is_stopped then
+    following.is_stopped = false
+    return show_bar("waiting for what it does next", "Note")
+  elseif following then
+    return M.stop()
+  end
+  n = n or sessions.current()
+  if not n then
+    local text = "no Claude session runs; :Claude starts one"
+    return require("claude-code.messages.notify").info(text)
+  end
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = "wipe"
+  local win = open_window(buf)
+  following = { n = n, win = win, is_stopped = false, events = autocommands.new("follow") }
+  following.topline = 1
+  show_bar("waiting for what it does next", "Note")
+  follow_events()
+end
+
+return M

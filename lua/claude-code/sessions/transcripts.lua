@@ -1,0 +1,93 @@
+--- What the executable reads in the CLI's transcripts of the sessions here: how full the model's context is, and
+--- what Claude reads and edits.
+local events = require("claude-code.lib.events")
+local requests = require("claude-code.server.requests")
+local rows = require("claude-code.sessions.rows")
+
+local M = {}
+
+--- Percent of the context from which on the status line says how full it is, and a message does once; tokens,
+--- where its size is not known.
+local SHOWN_FROM, WARN_FROM, TOKENS_FROM = 50, 85, 100000
+
+---@class claude-code.TranscriptStep
+---@field act "read"|"searched"|"edited"
+---@field path string absolute
+---@field first? integer 1-based
+---@field last? integer
+---@field subject string as Claude names it
+
+---@class claude-code.TranscriptNews
+---@field session string id
+---@field tokens? integer in the context
+---@field share? number of the context's size, where that is known
+---@field steps claude-code.TranscriptStep[]
+
+---@type { watched: string, warned: table<string, true> } ids that the executable watches; who was warned
+local state = { watched = "", warned = {} }
+
+---Lets the executable watch the sessions that there are now.
+function M.watch()
+  local list = {}
+  for _, row in ipairs(rows.list()) do
+    if row.id and row.cwd and row.attached then
+      list[#list + 1] = { id = row.id, cwd = row.cwd }
+    end
+  end
+  local key = vim.inspect(list)
+  if key ~= state.watched and require("claude-code.server.channel").is_attached() then
+    state.watched = key
+    requests.request("transcript/watch", { sessions = list }, function() end)
+  end
+end
+
+---Another executable is attached, and watches nothing yet.
+function M.on_attach()
+  state.watched = ""
+  M.watch()
+end
+
+---@param row claude-code.SessionRow
+local function warn_when_full(row)
+  if (row.context or 0) < WARN_FROM then
+    state.warned[row.id] = nil
+  elseif not state.warned[row.id] then
+    state.warned[row.id] = true
+    local text = "%s has used %d %% of its context; /compact in its prompt makes room"
+    local name = require("claude-code.sessions.label").of({ id = row.id })
+    require("claude-code.messages.notify").warn(text:format(name, row.context))
+  end
+end
+
+---The executable reports.
+---@param news claude-code.TranscriptNews
+---@return true
+function M.on_news(news)
+  local row = rows.get({ id = news.session })
+  if row and news.tokens then
+    local context = news.share and math.floor(100 * news.share + 0.5)
+    if context ~= row.context or news.tokens ~= row.tokens then
+      local key = row.n and { n = row.n } or { id = row.id }
+      rows.set(key, { context = context or vim.NIL, tokens = news.tokens })
+      row.context = context
+      warn_when_full(row)
+    end
+  end
+  for _, step in ipairs(row and news.steps or {}) do
+    events.emit("Step", { session = row, step = step })
+  end
+  return true
+end
+
+---"62 % full", "31k tokens", or nil as long as that is nothing to think of.
+---@param row claude-code.SessionRow
+---@return string?
+function M.fullness(row)
+  if row.context then
+    return row.context >= SHOWN_FROM and ("%d %% full"):format(row.context) or nil
+  end
+  local is_many = (row.tokens or 0) >= TOKENS_FROM
+  return is_many and ("%dk tokens"):format(row.tokens / 1000) or nil
+end
+
+return M

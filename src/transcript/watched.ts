@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import type { Item, ToolCall, Usage } from "./entries";
+import { itemsOf } from "./entries";
+import { TranscriptFile } from "./file";
+import { type Step, stepOf } from "./trail";
+
+/** The last usage stands in it, unless a result is longer. */
+const TAIL_BYTES = 256 * 1024;
+
+/** What Neovim learns of a conversation without showing it. */
+export interface News {
+  /** How full the model's context is: tokens, and the share where its size is known. */
+  tokens?: number;
+  share?: number;
+  /** What Claude has begun, or an edit whose lines are known now. */
+  steps: Step[];
+}
+
+/** A conversation that is only watched: how full its context is, and what Claude reads and edits. */
+export class WatchedTranscript {
+  readonly #file: TranscriptFile;
+  readonly #edits = new Map<string, ToolCall>();
+  /** Whether all that is in the file came after the watch began. */
+  #isNew = false;
+
+  constructor(readonly path: string) {
+    this.#file = new TranscriptFile(path);
+  }
+
+  /** What was added since the last call; of the first one only the usage. Throws where it cannot be read. */
+  news(): News | undefined {
+    if (!existsSync(this.path)) this.#isNew = true;
+    const { lines, restarted } = this.#file.appended();
+    if (restarted) lines.unshift(...this.#file.earlier(TAIL_BYTES));
+    const items = lines.flatMap((line) => (typeof line === "string" ? itemsOf(line) : []));
+    const usage = items.findLast((item) => item.kind === "usage")?.usage;
+    const steps = restarted && !this.#isNew ? [] : items.flatMap((item) => this.#step(item));
+    this.#isNew = false;
+    if (!usage && steps.length === 0) return undefined;
+    return { ...(usage && contextOf(usage)), steps };
+  }
+
+  #step(item: Item): Step[] {
+    if (item.kind === "tool") {
+      const steps = stepOf(item);
+      if (steps[0]?.act === "edited") this.#edits.set(item.id, item);
+      return steps;
+    }
+    if (item.kind !== "result") return [];
+    const call = this.#edits.get(item.id);
+    this.#edits.delete(item.id);
+    return call ? stepOf(call, item) : [];
+  }
+}
+
+/** Context windows of models whose size Anthropic has published; of any other only the tokens are known. */
+const WINDOWS: [model: RegExp, tokens: number][] = [
+  [/\[1m\]/i, 1_000_000],
+  [/^claude-(3|(opus|sonnet|haiku)-4)/, 200_000],
+];
+
+function contextOf({ model, tokens }: Usage): Pick<News, "tokens" | "share"> {
+  const window = WINDOWS.find(([pattern]) => pattern.test(model))?.[1];
+  return { tokens, ...(window !== undefined && { share: Math.min(1, tokens / window) }) };
+}

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { onEachNeovim } from "../support/session";
+import { answer, calls, prompt, result } from "../transcript/entries";
+
+/* What Claude reads and edits, listed and followed; a stand-in for the CLI writes nothing by itself. */
+onEachNeovim(
+  (session) => {
+    const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
+    let path: string;
+    const append = (...entries: object[]) =>
+      appendFileSync(path, entries.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    const messages = () => lua<string>("return vim.fn.execute('messages')");
+    const read = (id: string, file: string, offset: number, limit: number) =>
+      calls(id, "Read", { file_path: session.path(file), offset, limit });
+
+    beforeAll(async () => {
+      session.write("a.txt", Array.from({ length: 200 }, (_, i) => `${i + 1}\n`).join(""));
+      session.write("b.txt", "1\n2\n");
+      session.write(".env", "TOKEN=1\n");
+      await session.known();
+      await session.neovim.command("Claude");
+      await eventually("the session", () =>
+        lua<boolean>("return require('claude-code').sessions()[1].id ~= nil"),
+      );
+      const id = await lua<string>("return require('claude-code').sessions()[1].id");
+      // As its SessionStart hook does.
+      await lua("require('port').session_hooks.report({ session = ..., n = 1 }, 'idle')", id);
+      const folder = join(
+        session.neovim.home,
+        ".claude/projects",
+        session.neovim.cwd.replaceAll(/[^a-zA-Z0-9]/g, "-"),
+      );
+      mkdirSync(folder, { recursive: true });
+      path = join(folder, `${id}.jsonl`);
+      append(prompt("begin"), answer("yes"));
+    });
+    afterAll(() => rmSync(path, { force: true }));
+    beforeEach(() => lua("vim.cmd('stopinsert | only!') vim.cmd.edit('b.txt')"));
+
+    test("the trail of a turn and of all; private files are only counted", async () => {
+      append(prompt("one"), read("1", "a.txt", 3, 4), result("1", "x"));
+      append(prompt("two"), read("2", "b.txt", 1, 1), read("3", ".env", 1, 1));
+      append(calls("4", "Grep", { pattern: "x y" }));
+      const list = () =>
+        lua(`
+          local list = vim.fn.getqflist({ title = 1, items = 1 })
+          local rows = vim.tbl_map(function(item)
+            local name = item.bufnr > 0 and vim.fn.bufname(item.bufnr) or ""
+            return ("%s:%d-%d %s"):format(name, item.lnum, item.end_lnum, item.text)
+          end, list.items)
+          table.insert(rows, 1, list.title)
+          return rows`);
+      await session.neovim.command("Claude trail");
+      await eventually("the list", () => lua<boolean>("return vim.bo.filetype == 'qf'"));
+      const turn = "Claude's trail: this turn (and 1 of private files)";
+      expect(await list()).toEqual([turn, "b.txt:1-1 read", ":1-0 searched for x y"]);
+      await session.neovim.command("Claude trail turn 2");
+      await eventually("turn 2", async () =>
+        (await lua<string>("return vim.fn.getqflist({ title = 1 }).title")).endsWith("turn 2"),
+      );
+      expect(await list()).toEqual(["Claude's trail: turn 2", "a.txt:3-6 read"]);
+      await session.neovim.command("Claude trail nonsense");
+      await eventually("the message", async () => (await messages()).includes("takes `turn N`"));
+    });
+
+    test("how full the context is: status line, one message, the list of sessions", async () => {
+      const full = (input_tokens: number) => ({
+        type: "assistant",
+        message: { model: "claude-sonnet-4-5", content: [], usage: { input_tokens } },
+      });
+      const statusline = () => lua<string>("return require('claude-code').statusline()");
+      append(full(90_000));
+      await eventually("the row", () =>
+        lua<boolean>("return require('claude-code').sessions()[1].context == 45"),
+      );
+      expect(await statusline()).not.toContain("full");
+      append(full(124_000));
+      await eventually("62 %", async () => (await statusline()).includes("62 ％ full"));
+      expect(await messages()).not.toContain("/compact");
+      append(full(180_000));
+      await eventually("the message", async () => (await messages()).includes("used 90 %"));
+      append(full(2_000));
+      await eventually("after /compact", async () => !(await statusline()).includes("full"));
+    });
+
+    describe(":Claude follow", () => {
+      const state = () =>
+        lua(`
+          local place = {}
+          for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+            place[#place + 1] = vim.fs.basename(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)))
+          end
+          return { vim.fn.winnr(), vim.fn.bufname("#"), vim.api.nvim_win_get_cursor(0), #vim.fn.getjumplist()[1], place }`);
+      const followed = () =>
+        lua<{ name: string; rows: number[]; bar: string }>(`
+          local win = vim.fn.win_getid(2)
+          local buf = vim.api.nvim_win_get_buf(win)
+          local namespace = vim.api.nvim_get_namespaces()["claude-code.follow"]
+          local rows = vim.tbl_map(function(mark)
+            return mark[2] + 1
+          end, vim.api.nvim_buf_get_extmarks(buf, namespace, 0, -1, {}))
+          return {
+            name = vim.fs.basename(vim.api.nvim_buf_get_name(buf)),
+            rows = rows,
+            bar = vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win }).str,
+          }`);
+
+      test("shows what Claude reads and edits, and leaves the user alone", async () => {
+        await session.neovim.command("Claude follow");
+        const before = await state();
+        append(read("1", "a.txt", 120, 3));
+        await eventually("the file", async () => (await followed()).name === "a.txt");
+        expect(await followed()).toEqual({
+          name: "a.txt",
+          rows: [120, 121, 122],
+          bar: "Claude Reading a.txt 120–122",
+        });
+        append(calls("2", "Grep", { pattern: "x" }));
+        await eventually("a search", async () => (await followed()).bar.endsWith("Searching x"));
+        append(read("3", ".env", 1, 1));
+        await eventually("a private file", async () =>
+          (await followed()).bar.includes("not shown"),
+        );
+        expect((await followed()).name).toBe("a.txt");
+        const after = (await state()) as unknown[];
+        expect(after.slice(0, 4)).toEqual((before as unknown[]).slice(0, 4));
+        await session.neovim.command("Claude follow");
+        expect(await lua<number>("return vim.fn.winnr('$')")).toBe(1);
+      });
+
+      test("stops where somebody scrolls in it, says so, and goes on when asked", async () => {
+        await session.neovim.command("Claude follow");
+        append(read("1", "a.txt", 120, 1));
+        await eventually("the file", async () => (await followed()).name === "a.txt");
+        await lua("vim.fn.win_execute(vim.fn.win_getid(2), 'normal! ' .. vim.keycode('3<C-e>'))");
+        await eventually("the stop", async () => (await followed()).bar.includes("stopped"));
+        append(read("2", "b.txt", 1, 1), prompt("x"));
+        await session.neovim.command("Claude trail session");
+        await eventually("the list", () => lua<boolean>("return vim.bo.filetype == 'qf'"));
+        expect((await followed()).name).toBe("a.txt");
+        await session.neovim.command("cclose");
+        await session.neovim.command("Claude follow");
+        append(read("3", "b.txt", 2, 1));
+        await eventually("it goes on", async () => (await followed()).name === "b.txt");
+        await lua("vim.api.nvim_win_close(vim.fn.win_getid(2), true)");
+        append(read("4", "a.txt", 1, 1));
+        expect(await lua<number>("return vim.fn.winnr('$')")).toBe(1);
+      });
+    });
+  },
+  {
+    ui: { width: 120, height: 40 },
+    setup: '{ terminal = { command = { "/bin/sh", "-c", "exec sleep 1000" } } }',
+  },
+);

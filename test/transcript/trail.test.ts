@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { trailOf } from "../../src/transcript/trail";
+import { WatchedTranscript } from "../../src/transcript/watched";
+import { temporaryFolder } from "../support/neovim";
+import { answer, calls, prompt, result } from "./entries";
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder, "a.jsonl");
+  writeFileSync(path, "");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const append = (...entries: object[]) =>
+  appendFileSync(path, entries.map((one) => `${JSON.stringify(one)}\n`).join(""));
+
+const hunk = {
+  ...{ oldStart: 5, oldLines: 4, newStart: 5, newLines: 5 },
+  lines: [" a", "-b", "+B", "+C", " d", " e"],
+};
+
+describe("the trail", () => {
+  beforeEach(() =>
+    append(
+      prompt("first"),
+      calls("1", "Read", { file_path: "/p/a.ts", offset: 3, limit: 10 }),
+      result("1", "x"),
+      calls("2", "Grep", { pattern: "foo", path: "/p/src" }),
+      result("2", "x"),
+      prompt("second"),
+      calls("3", "Edit", { file_path: "b.ts" }),
+      result("3", "ok", { structuredPatch: [hunk] }),
+      calls("4", "Bash", { command: "ls" }),
+      calls("5", "Read", { file_path: "/p/gone" }),
+      result("5", "no such file", {}, true),
+    ),
+  );
+
+  const FIRST = [
+    { act: "read", path: "/p/a.ts", subject: "a.ts:3-12", first: 3, last: 12 },
+    { act: "searched", path: "/p/src", subject: "foo in src" },
+  ];
+  const SECOND = [{ act: "edited", path: "/p/b.ts", subject: "b.ts", first: 6, last: 7 }];
+
+  test.each([
+    ["last", SECOND],
+    ["all", [...FIRST, ...SECOND]],
+    [1, FIRST],
+    [2, SECOND],
+    [3, []],
+  ] as const)("of turn %p", (turn, expected) => {
+    expect<object[]>(trailOf(path, turn)).toEqual([...expected]);
+  });
+});
+
+describe("a conversation that is watched", () => {
+  const usage = (input: number) => ({
+    ...{ input_tokens: input, cache_read_input_tokens: 1_000, output_tokens: 10 },
+  });
+
+  test("tells how full the context is, where its size is known", () => {
+    append(prompt("x"), answer("y", usage(98_990)));
+    const watched = new WatchedTranscript(path);
+    expect(watched.news()).toEqual({ tokens: 100_000, steps: [] });
+    const known = { model: "claude-sonnet-4-5", content: [], usage: usage(148_990) };
+    append({ type: "assistant", message: known });
+    expect(watched.news()).toEqual({ tokens: 150_000, share: 0.75, steps: [] });
+    expect(watched.news()).toBeUndefined();
+  });
+
+  test("tells each step when it begins, and the lines of an edit when they are known", () => {
+    append(prompt("x"), calls("0", "Read", { file_path: "/p/old" }));
+    const watched = new WatchedTranscript(path);
+    expect(watched.news()).toBeUndefined();
+    append(calls("1", "Edit", { file_path: "/p/b.ts" }));
+    const edit = { act: "edited", path: "/p/b.ts", subject: "b.ts" } as const;
+    expect(watched.news()).toEqual({ steps: [edit] });
+    append(result("1", "ok", { structuredPatch: [hunk] }));
+    expect(watched.news()).toEqual({ steps: [{ ...edit, first: 6, last: 7 }] });
+  });
+});
