@@ -85,7 +85,7 @@ end
 -- stylua: ignore
 plugs("n", {
   "--continue", "--resume", "open", "focus", "close", "model", "new", "sessions", "next",
-  "transcript", "trail", "follow",
+  "transcript", "trail", "follow", "prompt", "paste-image",
   "send", "send-to", "mention", "diagnostics", "problems",
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk",
   "diff next", "diff previous", "diff merge",

@@ -134,6 +134,10 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     "a hook runs at each edit: it must not pay for a server",
   ],
   sessions: [["claude", "lib"], "sessions/ reads what the CLI has written, where no editor runs"],
+  prompt: [
+    ["claude", "language", "review", "lib"],
+    "prompt/ knows what a prompt can name, whoever shows it",
+  ],
   transcript: [
     ["claude", "lib"],
     "transcript/ reads what the CLI writes, and shows it to whom its port leads",

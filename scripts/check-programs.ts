@@ -13,6 +13,7 @@ const LUA = "lua/claude-code";
 /** Files that start programs, and where each gets the absolute path of what it starts. */
 const STARTS: Record<string, string> = {
   [`${LUA}/editor/diff/merge.lua`]: "git, by on_path()",
+  [`${LUA}/editor/prompt/image.lua`]: "what reads the clipboard, by on_path()",
   [`${LUA}/install/async.lua`]: "what its callers got of on_path()",
   [`${LUA}/install/executable.lua`]: "the executable, by install/locate",
   [`${LUA}/server/process.lua`]: "the executable, by install/locate",
@@ -20,6 +21,7 @@ const STARTS: Record<string, string> = {
   [`${LUA}/terminal/start.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/native.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/tmux/init.lua`]: "tmux, by on_path()",
+  "src/commands/edit.ts": "the user's own editor, by /bin/sh as git does",
   "src/claude/cli.ts": "the Claude CLI, by onPath()",
   "src/review/record/comparison-request.ts": "itself",
   "src/ide/tools/execute-code/run.ts": "an interpreter, by onPath()",

@@ -8,6 +8,7 @@ const USAGE = `Usage: claude-code-nvim COMMAND
 
 Commands:
   doctor      say why Claude Code and Neovim do not connect here, and how to fix it
+  edit [-g] FILE[:LINE]  open a file of Claude Code's in its Neovim: the plugin sets it as $VISUAL
   hook EVENT  answer a hook of Claude Code: session-start, session-end, user-prompt-submit,
               pre-tool-use, post-tool-use, post-tool-use-failure, subagent-stop, stop
   install     put the executable, the plugin and the man page below a folder: --prefix DIR
@@ -29,6 +30,7 @@ type Command = (args: string[]) => Promise<number>;
 /** Each command is loaded only when it is asked for: a short one must not pay for the server. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor")).doctor,
+  edit: async () => (await import("./commands/edit")).edit,
   hook: async () => (await import("./commands/hook")).hook,
   install: async () => (await import("./commands/install")).install,
   "install-hooks": async () => (await import("./commands/setup")).installHooks,

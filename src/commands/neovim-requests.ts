@@ -2,6 +2,7 @@ import { UndoEndpoint } from "../edits/undo";
 import type { Log } from "../lib/log";
 import type { NeovimEditor } from "../neovim/editor";
 import { answerRequests } from "../neovim/requests";
+import { PromptEndpoint } from "../prompt/endpoint";
 import { ReviewEndpoint } from "../review/endpoint";
 import { recordLanguageUndo } from "../review/record/language-edit";
 import { TranscriptEndpoint } from "../transcript/endpoint";
@@ -13,7 +14,8 @@ export function neovimRequests(editor: NeovimEditor, log: Log) {
     recordLanguageUndo(operation.stored.place, operation.id, changes),
   );
   const transcript = new TranscriptEndpoint(editor, log);
-  answerRequests(editor, { review, transcript }, log);
+  const prompt = new PromptEndpoint();
+  answerRequests(editor, { review, transcript, prompt }, log);
   return {
     /** Neovim is attached: from now on it is reported to. */
     start() {

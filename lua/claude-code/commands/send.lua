@@ -60,6 +60,27 @@ return {
     run = send_to,
   },
 
+  --- Opens a Markdown buffer for a prompt of the current session, or of session {N}, below Claude's window, with the
+  --- draft that you had begun. `:wq` sends it; `:q!` keeps it as a draft, also when Neovim ends. Completion
+  --- (|i_CTRL-X_CTRL-O|, or a completion plugin) names files and symbols after `@`, commands and skills after `/`, and
+  --- `{selection}`, `{diagnostics}`, `{quickfix}`, `{diff}`, which are put in when it is sent. See
+  --- |claude-code-prompt|.
+  prompt = {
+    args = "[N]",
+    range = "session",
+    run = function(args)
+      require("claude-code.editor.prompt").open(args.session)
+    end,
+  },
+
+  --- Writes the image on the clipboard into a file of your own, and puts its path into the prompt: that of
+  --- `:Claude prompt` if the cursor is there, else that in Claude's terminal.
+  ["paste-image"] = {
+    run = function()
+      require("claude-code.editor.prompt.image").paste()
+    end,
+  },
+
   --- Adds the current file to the prompt of the current session, or else of the CLI that was active last,
   --- as `@file`. With a range, or in visual mode, adds its lines as `@file#L3-5`. In a file explorer or
   --- another list of files (|claude-code-mentions|) adds the entries on those lines, or those that are

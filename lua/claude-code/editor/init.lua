@@ -118,6 +118,7 @@ local methods = {
   report = function()
     return require("claude-code.status").report()
   end,
+  prompt_edit = lazy("editor.prompt.edit", "open"),
   prompt_submit = lazy("terminal.prompt", "submit_for_user"),
   permission_wanted = lazy("sessions.requests", "wanted"),
   permission_request = lazy("sessions.requests", "add"),

@@ -91,6 +91,12 @@ function M.environment(n)
   end
   -- npm's `claude` is a script: the project must not hand it its interpreter.
   env.PATH = own.PATH or require("claude-code.programs").absolute_first()
+  local binary = require("claude-code.server").binary
+  -- The CLI (2.1.330) splits it at blanks and knows no quotes; git hands it to a shell.
+  if binary and not own.VISUAL and binary.path:match("^[%w/._+-]+$") then
+    env.VISUAL = binary.path .. " edit"
+    env.CLAUDE_CODE_NVIM_EDITOR = vim.env.VISUAL or vim.env.EDITOR
+  end
   env.NVIM = require("claude-code.server.endpoint").address()
   -- Where it keeps its settings, and looks for our lock file.
   env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()

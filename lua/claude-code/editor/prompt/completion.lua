@@ -1,0 +1,190 @@
+--- Completion in a prompt, as a language server inside of Neovim: 'omnifunc', Neovim's own completion and every plugin
+--- that completes by language servers have it. `@` names files, and `@` with `#` their symbols; `/` at the beginning
+--- of the prompt names commands and skills, `{` what is put in when the prompt is sent.
+local columns = require("claude-code.editor.columns")
+local requests = require("claude-code.server.requests")
+
+local M = {}
+
+local NAME = "claude-code-prompt"
+local KIND = vim.lsp.protocol.CompletionItemKind
+--- Letters after which symbols are asked for, how many of a server are taken, and how long they are waited for, in ms.
+local LEAST_QUERY, MOST_SYMBOLS, WAIT_MS = 2, 30, 20
+
+---@class claude-code.PromptItem
+---@field text string
+---@field detail? string
+---@field filter? string by which it is found, where that is not the text
+
+---@param items claude-code.PromptItem[]
+---@param kind integer
+---@param range lsp.Range that is replaced
+local function as_list(items, kind, range)
+  return {
+    isIncomplete = true,
+    items = vim.tbl_map(function(item)
+      return {
+        label = item.text,
+        kind = kind,
+        detail = item.detail,
+        filterText = item.filter or item.text,
+        textEdit = { newText = item.text, range = range },
+      }
+    end, items),
+  }
+end
+
+---@return claude-code.PromptItem[]
+local function placeholders()
+  local items = {}
+  for name, detail in vim.spairs(require("claude-code.editor.prompt.expand").NAMES) do
+    items[#items + 1] = { text = ("{%s}"):format(name), detail = detail }
+  end
+  return items
+end
+
+--- What the words that can be completed look like, and what they are.
+---@type { kind: "file"|"command"|"placeholder", pattern: string }[]
+local WORDS = {
+  { kind = "file", pattern = "%f[^%s%z](@%S*)$" },
+  { kind = "command", pattern = "^(/[%w:_-]*)$" },
+  { kind = "placeholder", pattern = "({%l*)$" },
+}
+
+---@param before string the line up to the cursor
+---@return string? kind
+---@return string? word that ends there
+local function word_before(before)
+  for _, one in ipairs(WORDS) do
+    local word = before:match(one.pattern)
+    if word then
+      return one.kind, word
+    end
+  end
+end
+
+---@param symbol lsp.WorkspaceSymbol|lsp.SymbolInformation
+---@return claude-code.PromptItem?
+local function symbol_item(symbol)
+  local location = symbol.location
+  local path = location and location.uri and vim.uri_to_fname(location.uri)
+  if not path or not location.range or require("claude-code.editor.privacy").is_private(path) then
+    return nil
+  end
+  local first, last = location.range.start.line + 1, location.range["end"].line + 1
+  local lines = first == last and tostring(first) or ("%d-%d"):format(first, last)
+  return {
+    text = ("@%s#L%s"):format(vim.fn.fnamemodify(path, ":."), lines),
+    detail = symbol.name,
+    filter = "@" .. symbol.name,
+  }
+end
+
+--- Asks the user's language servers for symbols; what has not come by the time that the files are there is left out.
+---@param query string
+---@return fun(): claude-code.PromptItem[] found
+local function ask_symbols(query)
+  local lsp, items = require("claude-code.lib.lsp"), {}
+  for _, client in
+    ipairs(#query >= LEAST_QUERY and lsp.clients({ method = "workspace/symbol" }) or {})
+  do
+    lsp.call(client, "request", "workspace/symbol", { query = query }, function(_, symbols)
+      for _, symbol in ipairs(vim.list_slice(symbols or {}, 1, MOST_SYMBOLS)) do
+        items[#items + 1] = symbol_item(symbol)
+      end
+    end)
+  end
+  return function()
+    return items
+  end
+end
+
+---@param word string
+---@param range lsp.Range
+---@param callback fun(err?: lsp.ResponseError, result?: any)
+local function complete_files(word, range, callback)
+  local folder = require("claude-code.lib.workspace").tab_folder(0)
+  local symbols = ask_symbols(word:sub(2))
+  requests.request("prompt/files", { folder = folder, word = word }, function(files)
+    local function answer()
+      local list = as_list(files or {}, KIND.File, range)
+      vim.list_extend(list.items, as_list(symbols(), KIND.Function, range).items)
+      callback(nil, list)
+    end
+    require("claude-code.lib.timer").once(#word > LEAST_QUERY and WAIT_MS or 0, answer)
+  end)
+end
+
+---@param buf integer
+---@param params lsp.CompletionParams
+---@param callback fun(err?: lsp.ResponseError, result?: any)
+local function complete(buf, params, callback)
+  local row = params.position.line
+  local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
+  local before = line:sub(1, columns.to_byte(line, params.position.character, "utf-16"))
+  local kind, word = word_before(before)
+  if not kind or kind == "command" and row > 0 then
+    return callback(nil, { isIncomplete = false, items = {} })
+  end
+  local start = columns.of_byte(line, #before - #word, "utf-16")
+  local range = { start = { line = row, character = start }, ["end"] = params.position }
+  if kind == "file" then
+    return complete_files(word, range, callback)
+  elseif kind == "placeholder" then
+    return callback(nil, as_list(placeholders(), KIND.Variable, range))
+  end
+  local folder = require("claude-code.lib.workspace").tab_folder(0)
+  requests.request("prompt/commands", { folder = folder, word = word }, function(items)
+    callback(nil, as_list(items or {}, KIND.Keyword, range))
+  end)
+end
+
+local CAPABILITIES = {
+  completionProvider = { triggerCharacters = { "@", "/", "{", "#" } },
+  textDocumentSync = 0,
+}
+
+---@param buf integer
+---@return vim.lsp.rpc.PublicClient
+local function server(buf)
+  local is_closing, id = false, 0
+  return {
+    request = function(method, params, callback)
+      id = id + 1
+      if method == "initialize" then
+        callback(nil, { capabilities = CAPABILITIES })
+      elseif method == "textDocument/completion" then
+        complete(buf, params, callback)
+      else
+        callback(nil, nil)
+      end
+      return true, id
+    end,
+    notify = function()
+      return true
+    end,
+    is_closing = function()
+      return is_closing
+    end,
+    terminate = function()
+      is_closing = true
+    end,
+  }
+end
+
+---@param buf integer
+function M.attach(buf)
+  vim.lsp.start({
+    name = NAME,
+    cmd = function()
+      return server(buf)
+    end,
+  }, {
+    bufnr = buf,
+    reuse_client = function()
+      return false
+    end,
+  })
+end
+
+return M

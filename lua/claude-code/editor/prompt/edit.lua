@@ -1,0 +1,71 @@
+--- Files that a CLI opens by $VISUAL: its prompt (Ctrl+G), the conversation as text (Ctrl+O, `v`), plans and memory
+--- files. `claude-code-nvim edit` waits for the end.
+local api = vim.api
+local sessions = require("claude-code.sessions")
+
+local M = {}
+
+---@class claude-code.EditedFile
+---@field path string
+---@field kind "prompt"|"transcript"|"document"
+---@field line? integer 1-based
+---@field n? integer number of the session whose CLI opens it
+---@field channel integer of the program that waits
+---@field id integer its number for that
+
+--- The program goes on, and so does the CLI.
+---@param params claude-code.EditedFile
+local function finish(params)
+  local payload = { id = params.id, answer = { value = true } }
+  pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
+  if params.n then
+    sessions.set(params.n, { msg = vim.NIL })
+  end
+end
+
+--- Calls back once no window shows the buffer any more.
+local function when_closed(buf, callback)
+  local events = require("claude-code.lib.autocommands").new("prompt.edit." .. buf)
+  local function check()
+    if not api.nvim_buf_is_valid(buf) or #vim.fn.win_findbuf(buf) == 0 then
+      events:stop()
+      callback()
+    end
+  end
+  events:on({ "BufWinLeave", "BufUnload" }, vim.schedule_wrap(check), { buffer = buf })
+end
+
+---@param params claude-code.EditedFile
+---@return { answer?: table } at once where nobody has to wait
+---@return claude-code.Failure?
+function M.open(params)
+  if params.kind == "document" then
+    local shown, problem = require("claude-code.editor.open_file").at(params.path, params.line)
+    if not shown then
+      return {}, problem
+    end
+  else
+    local buf = require("claude-code.editor.documents.load").of_file(params.path)
+    vim.bo[buf].filetype, vim.bo[buf].bufhidden = "markdown", "wipe"
+    require("claude-code.editor.prompt.window").open(buf, params.n)
+  end
+  if params.kind == "transcript" then
+    return { answer = { value = true } }
+  end
+  local buf = api.nvim_get_current_buf()
+  if params.kind == "prompt" then
+    require("claude-code.editor.prompt.completion").attach(buf)
+  end
+  if params.n then
+    sessions.set(params.n, { msg = "waits for what you write" })
+  end
+  when_closed(buf, function()
+    finish(params)
+    if params.n and params.kind == "prompt" then
+      require("claude-code.terminal.running").show(params.n)
+    end
+  end)
+  return vim.empty_dict()
+end
+
+return M

@@ -1,0 +1,24 @@
+--- The window for a prompt: below Claude's, else below the user's file.
+local api = vim.api
+
+local M = {}
+
+---@param buf integer
+---@param n? integer number of the session
+---@return integer win it has the cursor
+function M.open(buf, n)
+  local row = n and require("claude-code.sessions").get(n) or {}
+  local claude = row.buf and require("claude-code.terminal.providers.window").find(row.buf)
+  local beside = claude or require("claude-code.editor.windows").for_file() or 0
+  local height = math.max(6, math.floor(api.nvim_win_get_height(beside) * 0.4))
+  if api.nvim_get_mode().mode == "t" then
+    vim.cmd.stopinsert()
+  end
+  local win = api.nvim_open_win(buf, true, { win = beside, split = "below", height = height })
+  for name, value in pairs({ wrap = true, linebreak = true, number = false, signcolumn = "no" }) do
+    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
+  end
+  return win
+end
+
+return M

@@ -1,0 +1,76 @@
+import { tmpdir } from "node:os";
+import { basename, resolve } from "node:path";
+import { claudeFolder } from "../claude/config-dir";
+import { message } from "../lib/errors";
+import { stateLog } from "../lib/log";
+import { isBelow, realPath } from "../lib/paths";
+import { findNeovim } from "../locate/find";
+import { usageError } from "./arguments";
+
+const ANSWER_MS = 2_000;
+
+/**
+ * `claude-code-nvim edit [-g] FILE[:LINE]`, which the plugin gives a CLI as $VISUAL: opens the CLI's own files in
+ * its Neovim, and waits until they are closed there. Whatever else inherits the variable, as git in Claude's
+ * shell, gets the editor that the user has without us.
+ */
+export async function edit(args: string[]): Promise<number> {
+  const { path, line } = fileOf(args);
+  if (path === undefined) throw usageError("edit needs a file", "edit [-g] FILE[:LINE]");
+  const kind = process.env.CLAUDECODE === "1" ? undefined : kindOf(path);
+  if (kind !== undefined && (await editInNeovim(path, line, kind))) return 0;
+  return editElsewhere(args[0] === "-g" ? [path] : args);
+}
+
+/** The CLI takes us for a window beside it, as our name contains "code": hence `-g FILE:LINE` (2.1.330). */
+function fileOf(args: string[]): { path: string | undefined; line: number | undefined } {
+  const given = args.findLast((arg) => !arg.startsWith("-") && !arg.startsWith("+"));
+  const [, file, line] = (args[0] === "-g" && /^(.*?):(\d+)(?::\d+)?$/s.exec(given ?? "")) || [];
+  return { path: file ?? given, line: line === undefined ? undefined : Number(line) };
+}
+
+/** Names of the CLI's (2.1.330). */
+const PROMPT = /^claude-prompt-[0-9a-f-]+\.md$/;
+const TRANSCRIPT = /^cc-transcript-[0-9a-f]+\.txt$/;
+const MEMORY = /^CLAUDE(\.local)?\.md$/;
+
+/** What the CLI has made the file for; undefined of any other. */
+function kindOf(given: string): "prompt" | "transcript" | "document" | undefined {
+  const path = realPath(resolve(given));
+  const name = basename(path);
+  const isTemporary = isBelow(path, realPath(process.env.CLAUDE_CODE_TMPDIR ?? tmpdir()));
+  if (isTemporary && PROMPT.test(name)) return "prompt";
+  if (isTemporary && TRANSCRIPT.test(name)) return "transcript";
+  const isOwn = isBelow(path, realPath(claudeFolder())) && name.endsWith(".md");
+  return isOwn || MEMORY.test(name) ? "document" : undefined;
+}
+
+async function editInNeovim(
+  path: string,
+  line: number | undefined,
+  kind: string,
+): Promise<boolean> {
+  const log = stateLog("hooks.log");
+  try {
+    const found = await findNeovim([process.cwd()], "ping", {}, log);
+    if (!found) return false;
+    const { CLAUDE_CODE_NVIM_SESSION: n } = process.env;
+    const session = n === undefined ? {} : { n: Number(n) };
+    const request = { path: resolve(path), kind, ...session, ...(line && { line }) };
+    const times = { limitMs: Number.POSITIVE_INFINITY, answerMs: ANSWER_MS };
+    await found.plugin.askUser("prompt_edit", request, times);
+    found.plugin.close();
+    return true;
+  } catch (error) {
+    log.error(`${path} was not opened in Neovim: ${message(error)}`);
+    return false;
+  }
+}
+
+/** The user's own $VISUAL or $EDITOR, as git starts it: by a shell. */
+function editElsewhere(args: string[]): number {
+  const { CLAUDE_CODE_NVIM_EDITOR: editor } = process.env;
+  const words = ["/bin/sh", "-c", `${editor || "vi"} "$@"`, editor || "vi", ...args];
+  const stdio = ["inherit", "inherit", "inherit"] as ["inherit", "inherit", "inherit"];
+  return Bun.spawnSync(words, { stdio, env: { ...process.env, VISUAL: editor ?? "" } }).exitCode;
+}

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { eventually } from "../support/eventually";
+import { EXECUTABLE, isolatedEnv } from "../support/neovim";
+import { onEachNeovim } from "../support/session";
+
+/* `claude-code-nvim edit`, as the CLI and what it starts call it by $VISUAL. */
+onEachNeovim((session) => {
+  const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
+  const name = () => lua<string>("return vim.fs.basename(vim.api.nvim_buf_get_name(0))");
+  let env: Record<string, string>;
+  let editor: string;
+
+  beforeEach(async () => {
+    await session.known();
+    await session.reset();
+    const temporary = join(session.neovim.home, "tmp");
+    mkdirSync(temporary, { recursive: true });
+    editor = session.write("my editor", '#!/bin/sh\nprintf "%s\\n" "$@" > "$HOME/edited"\n');
+    chmodSync(editor, 0o755);
+    env = {
+      ...isolatedEnv(session.neovim.home),
+      NVIM: await lua<string>("return vim.v.servername"),
+      TMPDIR: temporary,
+      CLAUDE_CODE_NVIM_EDITOR: `'${editor}' -x`,
+    };
+  });
+  afterEach(() => lua("vim.cmd('silent! only!')"));
+
+  const edited = () => {
+    const path = join(session.neovim.home, "edited");
+    return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  };
+  const run = (args: string[], more: Record<string, string> = {}) =>
+    Bun.spawn([EXECUTABLE, "edit", ...args], { cwd: session.neovim.cwd, env: { ...env, ...more } });
+  const temporary = (file: string, text: string) => {
+    const path = join(env.TMPDIR ?? "", file);
+    writeFileSync(path, text);
+    return path;
+  };
+  const PROMPT = "claude-prompt-6a14035a-a165-4b1f-a000-29d9e074ba4b.md";
+
+  test("waits for the prompt's window, and leaves the user's windows as they were", async () => {
+    const path = temporary(PROMPT, "begun");
+    const program = run(["-g", `${path}:1`]);
+    await eventually("the window", async () => (await name()) === PROMPT);
+    expect(await lua("return { vim.fn.winnr('$'), vim.bo.filetype }")).toEqual([2, "markdown"]);
+    expect(program.exitCode).toBeNull();
+    await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'all', 'of it' }) vim.cmd.wq()");
+    expect(await program.exited).toBe(0);
+    expect(readFileSync(path, "utf8")).toBe("all\nof it\n");
+    expect(await lua("return vim.fn.winnr('$')")).toBe(1);
+    expect(edited()).toBeUndefined();
+  });
+
+  test("the conversation as text is opened, and nobody waits", async () => {
+    const program = run([temporary("cc-transcript-0af3.txt", "❯ hi\n")]);
+    expect(await program.exited).toBe(0);
+    expect(await name()).toBe("cc-transcript-0af3.txt");
+  });
+
+  test.each(["CLAUDE.md", ".claude/plans/a-plan.md"])(
+    "%s waits in a window of files",
+    async (file) => {
+      const path = file.startsWith(".") ? join(session.neovim.home, file) : session.path(file);
+      mkdirSync(join(path, ".."), { recursive: true });
+      writeFileSync(path, "# x\n");
+      const program = run(["-g", `${path}:1`]);
+      await eventually("the file", async () => basename(path) === (await name()));
+      await lua("vim.cmd.enew()");
+      expect(await program.exited).toBe(0);
+    },
+  );
+
+  describe("what is not the CLI's gets the user's own editor", () => {
+    const EDITOR = (file: string) => `-x\n${file}\n`;
+
+    test.each<[string, () => string, Record<string, string>]>([
+      ["git's message", () => session.write(".git/COMMIT_EDITMSG", ""), {}],
+      ["a file of that name elsewhere", () => session.write(PROMPT, ""), {}],
+      ["a prompt that Claude's shell opens", () => temporary(PROMPT, ""), { CLAUDECODE: "1" }],
+      ["without a Neovim", () => temporary(PROMPT, ""), { NVIM: "/nowhere", HOME: "/nowhere" }],
+    ])("%s", async (_what, make, more) => {
+      const path = make();
+      const home = more.HOME ? { ...isolatedEnv(session.path("home")), ...more } : more;
+      mkdirSync(session.path("home"), { recursive: true });
+      const program = run([path], { ...home, HOME: session.neovim.home });
+      expect(await program.exited).toBe(0);
+      expect(edited()).toBe(EDITOR(path));
+    });
+  });
+});

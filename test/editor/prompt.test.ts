@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { onBothNeovims } from "../support/session";
+
+/* A prompt in a buffer. The program in Claude's terminal writes down what it receives. */
+onBothNeovims(
+  (session) => {
+    const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
+    const keys = (typed: string) =>
+      lua("vim.api.nvim_feedkeys(vim.keycode((...)), 'mx', false)", typed);
+    const name = () => lua<string>("return vim.api.nvim_buf_get_name(0)");
+    const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
+    const messages = () => lua<string>("return vim.fn.execute('messages')");
+    const received = () => {
+      const path = session.path("received");
+      return existsSync(path) ? readFileSync(path, "utf8") : "";
+    };
+
+    const open = async () => {
+      await session.neovim.command("Claude prompt");
+      expect(await name()).toStartWith("claude-code://prompt/");
+    };
+
+    beforeEach(async () => {
+      await session.known();
+      if (!(await lua<boolean>("return require('port').terminal.is_open()"))) {
+        await session.neovim.command("Claude");
+        await eventually(
+          "the terminal",
+          () => received() === "" && existsSync(session.path("received")),
+        );
+      }
+      await lua("vim.cmd.stopinsert() vim.cmd.messages('clear')");
+      session.write("a.txt", "one\ntwo\nthree\n");
+      await lua("vim.cmd.wincmd('t') vim.cmd.edit('a.txt')");
+      writeFileSync(session.path("received"), "");
+    });
+    afterEach(() =>
+      lua(`
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          if vim.startswith(vim.api.nvim_buf_get_name(buf), "claude-code://prompt/") then
+            vim.api.nvim_buf_set_lines(buf, 0, -1, true, {})
+            vim.api.nvim_buf_delete(buf, { force = true })
+          end
+        end`),
+    );
+
+    const type = (text: string[]) => lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, (...))", text);
+
+    test(":wq sends it as one paste, and no draft stays", async () => {
+      await open();
+      expect(await lua("return { vim.bo.filetype, vim.fn.winnr('$') }")).toEqual(["markdown", 3]);
+      await type(["# all", "of it"]);
+      await keys(":wq<CR>");
+      await eventually("the text", () => received().includes("# all\nof it"));
+      expect(received()).toContain("\r");
+      expect(await name()).not.toContain("prompt");
+      await open();
+      expect(await lines()).toEqual([""]);
+    });
+
+    test.each([
+      ["a forced :q", ":q!<CR>"],
+      ["a write, and later a quit", ":write<CR>:quit<CR>"],
+    ])("%s sends nothing and keeps the draft", async (_name, typed) => {
+      await open();
+      await type(["half of"]);
+      for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
+      await eventually("the message", async () =>
+        (await messages()).includes("your prompt is kept"),
+      );
+      await open();
+      expect(await lines()).toEqual(["half of"]);
+      expect(received()).toBe("");
+      await keys("ZZ");
+      await eventually("what ZZ sends", () => received().includes("half of"));
+    });
+
+    test("a draft outlives Neovim, by a crash, too", async () => {
+      await open();
+      await type(["not yet"]);
+      await lua("vim.api.nvim_exec_autocmds('TextChanged', { buffer = 0 })");
+      const folder = join(session.neovim.home, ".local/state/nvim/claude-code/drafts");
+      await eventually(
+        "the file",
+        () => execFileSync("grep", ["-r", "not yet", folder]).length > 0,
+      );
+      expect(execFileSync("find", [folder, "-perm", "/077"]).toString()).toBe("");
+    });
+
+    test("without a Claude the text stays", async () => {
+      await lua("require('port').terminal.close_all()");
+      await open();
+      await type(["for later"]);
+      await keys(":wq<CR>");
+      await eventually("the message", async () => (await messages()).includes("kept as a draft"));
+      await open();
+      expect(await lines()).toEqual(["for later"]);
+    });
+
+    describe("completion", () => {
+      const complete = (line: string, row = 0) =>
+        lua<{ items: string[]; ms: number }>(
+          `
+            local line, row = ...
+            vim.api.nvim_buf_set_lines(0, 0, -1, true, row == 0 and { line } or { "", line })
+            local client = vim.lsp.get_clients({ bufnr = 0 })[1]
+            local params = {
+              textDocument = { uri = vim.uri_from_bufnr(0) },
+              position = { line = row, character = vim.fn.strchars(line) },
+            }
+            local items
+            local begun = vim.uv.hrtime()
+            local function done(_, result)
+              items = vim.tbl_map(function(item)
+                return item.textEdit.range.start.character .. " " .. item.textEdit.newText
+              end, result.items)
+            end
+            if vim.fn.has("nvim-0.11") == 1 then
+              client:request("textDocument/completion", params, done, 0)
+            else
+              client.request("textDocument/completion", params, done, 0)
+            end
+            vim.wait(2000, function() return items end, 1)
+            return { items = items, ms = (vim.uv.hrtime() - begun) / 1e6 }`,
+          line,
+          row,
+        ).then(({ items }) => items);
+
+      test("files after @, commands and skills after / in the first line, placeholders after {", async () => {
+        session.write("src/deep/parser.ts", "");
+        session.write(".env", "");
+        session.write(".claude/commands/ship/release.md", "---\ndescription: 'Ship it'\n---\n");
+        session.write(".claude/skills/tidy/SKILL.md", "---\nname: tidy\n---\n");
+        await open();
+        expect(await complete("see @pars")).toEqual(["4 @src/deep/parser.ts"]);
+        expect(await complete("ü @sdp")).toEqual(["2 @src/deep/parser.ts"]);
+        expect(await complete("@.env")).toEqual([]);
+        expect(await complete("mail@pars")).toEqual([]);
+        expect(await complete("/re")).toEqual(
+          ["release", "rename", "resume", "review", "rewind"].map((one) => `0 /${one}`),
+        );
+        expect(await complete("/ti")).toEqual(["0 /tidy"]);
+        expect(await complete("/ti", 1)).toEqual([]);
+        expect(await complete("fix {dia")).toContain("4 {diagnostics}");
+      });
+
+      test("is what 'omnifunc' asks", async () => {
+        await open();
+        expect(await lua<string>("return vim.bo.omnifunc")).toBe("v:lua.vim.lsp.omnifunc");
+      });
+    });
+
+    describe("what stands for something else", () => {
+      const expand = async (text: string) => {
+        await lua(
+          `EXPANDED = nil
+           require("port").prompt_expand.run(..., vim.fn.bufnr("a.txt"), function(text) EXPANDED = text end)`,
+          text,
+        );
+        return eventually("the text", () => lua<string | false>("return EXPANDED or false"));
+      };
+
+      test("the selection, diagnostics, the quickfix list; of nothing a message says so", async () => {
+        await keys("ggVj<Esc>");
+        await lua(`
+          vim.diagnostic.set(vim.api.nvim_create_namespace("t"), 0, {
+            { lnum = 1, col = 2, message = "bad\\nthing", severity = 1 },
+          })
+          vim.fn.setqflist({ { filename = "a.txt", lnum = 3, text = "see" } })`);
+        expect(await expand("{selection}{diagnostics}{quickfix}{other} {Selection}")).toBe(
+          "a.txt:1-2\n```text\none\ntwo\n```" +
+            "```\na.txt:2:3 ERROR: bad thing\n```" +
+            "```\na.txt:3: see\n```" +
+            "{other} {Selection}",
+        );
+        await lua("vim.fn.setqflist({})");
+        expect(await expand("a {quickfix} b")).toBe("a  b");
+        expect(await messages()).toContain("{quickfix} was left out");
+      });
+
+      test("what git says has changed, private files aside", async () => {
+        const git = (...args: string[]) =>
+          execFileSync("git", ["-c", "user.email=a@b", "-c", "user.name=n", ...args], {
+            cwd: session.neovim.cwd,
+          });
+        session.write(".env", "TOKEN=1\n");
+        git("init", "-q");
+        git("add", "-Af");
+        git("commit", "-qm", "start");
+        session.write(".env", "TOKEN=very-secret\n");
+        session.write("a.txt", "one\n2\nthree\n");
+        const text = await expand("{diff}");
+        expect(text).toContain("-two\n+2\n");
+        expect(text).toStartWith("```diff\n");
+        expect(text).not.toContain("secret");
+      });
+    });
+  },
+  {
+    ui: { width: 160, height: 40 },
+    setup:
+      '{ terminal = { command = { "/bin/sh", "-c", "stty raw -echo; exec cat > received" } } }',
+  },
+);
