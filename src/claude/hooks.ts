@@ -51,13 +51,18 @@ export function hookSettings(line: Line = hookLine): HookSettings {
     SubagentStop: [{ hooks: [entry("subagent-stop", QUICK_S)] }],
     Stop: [{ hooks: [{ ...entry("stop", STOP_S), statusMessage: STOP_STATUS }] }],
     SessionEnd: [{ hooks: [entry("session-end", QUICK_S)] }],
+    // A plan is a document, whoever answers Claude's other questions.
+    PermissionRequest: [{ matcher: "ExitPlanMode", hooks: [answerHook(line)] }],
   };
 }
 
 /** The hook by which the user answers Claude's questions in Neovim, for those who want that. */
 export function answerHookSettings(line: Line = hookLine): HookSettings {
-  const command = line("permission-request", RARELY_AWAKE);
-  return { PermissionRequest: [{ hooks: [hookEntry(command, ANSWER_S)] }] };
+  return { PermissionRequest: [{ hooks: [answerHook(line)] }] };
+}
+
+function answerHook(line: Line): HookEntry {
+  return hookEntry(line("permission-request", RARELY_AWAKE), ANSWER_S);
 }
 
 function hookEntry(command: string, timeout: number): HookEntry {

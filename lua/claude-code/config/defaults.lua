@@ -38,7 +38,7 @@ return {
   mcp = { auto_install = false, in_terminal = true },
   mention = { wait_seconds = 60 },
   notify = { by = "auto", on = { "blocked", "error" } },
-  permissions = { answer = false },
+  permissions = { answer = false, plan = true },
   port_range = { 10000, 65535 },
   privacy = { defaults = true, patterns = {} },
   review = {

@@ -99,6 +99,9 @@
 ---@field by "auto"|fun(sessions: claude-code.SessionRow[]) How.
 
 ---@class claude-code.PermissionsConfig
+---Whether a plan of Claude's opens as a document, where you edit it, comment on its lines and
+---approve it.
+---@field plan boolean
 ---Whether `:Claude answer` can answer what Claude asks: permissions, plans and questions.
 ---@field answer boolean
 

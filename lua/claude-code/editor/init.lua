@@ -77,6 +77,15 @@ local function on_review(summary)
   return true
 end
 
+---@param params table
+local function on_permission(params)
+  local answer, request = require("claude-code.sessions.requests").add(params)
+  if request and request.plan and require("claude-code.config").get().permissions.plan then
+    require("claude-code.permissions.plan").offer(request)
+  end
+  return answer
+end
+
 ---@type table<string, fun(params: table): any, claude-code.Failure?>
 local methods = {
   attach = attach,
@@ -121,7 +130,7 @@ local methods = {
   prompt_edit = lazy("editor.prompt.edit", "open"),
   prompt_submit = lazy("terminal.prompt", "submit_for_user"),
   permission_wanted = lazy("sessions.requests", "wanted"),
-  permission_request = lazy("sessions.requests", "add"),
+  permission_request = on_permission,
   problems = lazy("editor.methods.problems", "list"),
   problem_context = lazy("editor.methods.problems", "context"),
   session_start = lazy("editor.turn_check", "start"),

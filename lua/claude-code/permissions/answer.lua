@@ -253,6 +253,8 @@ function M.run(n)
     explain(n)
   elseif has_diff(request) then
     show_diff(request)
+  elseif request.plan and require("claude-code.config").get().permissions.plan then
+    require("claude-code.permissions.plan").show(request)
   elseif request.questions then
     ask_questions(request)
   else

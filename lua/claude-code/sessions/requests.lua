@@ -18,6 +18,8 @@ local DIALOG_MS = 5000
 ---@field suggestion? integer which one is allowed with it
 ---@field reason? string why not, for Claude, which then goes on; without one it stops
 ---@field replies? claude-code.PermissionReply[] one for each question
+---@field plan? string the plan as the user has edited it
+---@field mode? "default"|"acceptEdits" in which Claude goes on after a plan
 
 ---@class claude-code.PermissionQuestion
 ---@field text string[]
@@ -35,6 +37,7 @@ local DIALOG_MS = 5000
 ---@field is_edit? boolean it is an edit of a file
 ---@field suggestions string[] what the CLI offers to allow with it
 ---@field questions? claude-code.PermissionQuestion[]
+---@field plan? string what ExitPlanMode asks about, in Markdown
 
 ---@class claude-code.WaitingRequest
 ---@field request claude-code.PermissionRequest
@@ -106,10 +109,11 @@ end
 
 ---A hook asks: may the user answer here? Not in a session in the background, which ignores the answer,
 ---nor in one of which nobody says when its dialog is over.
----@param params claude-code.HookParams
+---@param params claude-code.HookParams|{ plan?: string }
 ---@return boolean
 function M.wanted(params)
-  if not require("claude-code.config").get().permissions.answer then
+  local options = require("claude-code.config").get().permissions
+  if not options.answer and not (options.plan and params.plan) then
     return false
   end
   local row = row_of(params)
@@ -136,6 +140,7 @@ end
 
 ---@param params claude-code.HookParams|claude-code.PermissionRequest|{ channel: integer, id: integer }
 ---@return table answer without one: it comes as the notification "settled"
+---@return claude-code.PermissionRequest? request nil: nobody answers it here
 function M.add(params)
   local row = M.wanted(params) and row_of(params)
   if not row then
@@ -162,11 +167,12 @@ function M.add(params)
       is_edit = params.is_edit,
       suggestions = params.suggestions,
       questions = params.questions,
+      plan = params.plan,
     },
   }
   table.insert(queue.waiting, entry)
   finish_without_dialog(entry)
-  return vim.empty_dict()
+  return vim.empty_dict(), entry.request
 end
 
 ---@return claude-code.PermissionRequest[] the oldest first
@@ -192,6 +198,12 @@ local function find(id)
   return vim.iter(queue.waiting):find(function(entry)
     return entry.request.id == id
   end)
+end
+
+---@param id integer
+---@return boolean
+function M.is_waiting(id)
+  return find(id) ~= nil
 end
 
 ---Calls back once when a request is over, however that came.

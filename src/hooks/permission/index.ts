@@ -19,6 +19,9 @@ interface Answer {
   reason?: string;
   /** One for each question. */
   replies?: Reply[];
+  /** The plan as the user has edited it, and how Claude goes on. */
+  plan?: string;
+  mode?: "default" | "acceptEdits";
 }
 
 /** As the CLI (2.1.330) takes it. */
@@ -41,6 +44,7 @@ export async function permissionRequest(call: HookCall): Promise<PermissionAnswe
   const offered = suggestions(call.input.permission_suggestions);
   const request = {
     ...describe(call.input),
+    ...planOf(call.input),
     suggestions: offered.map(({ label }) => label),
     ...(asked?.[0] && { title: asked[0].title, questions: asked.map(({ shown }) => shown) }),
   };
@@ -65,7 +69,7 @@ function hasDialog({ agent_id }: HookInput): boolean {
 async function isWanted(call: HookCall): Promise<boolean> {
   for (;;) {
     try {
-      return (await call.ask("permission_wanted")) === true;
+      return (await call.ask("permission_wanted", planOf(call.input))) === true;
     } catch (error) {
       const pid = cliPid();
       if (!(error instanceof EditorBusyError) || !pid || !isAlive(pid)) throw error;
@@ -85,9 +89,19 @@ async function untilCliEnds<T>(ask: (signal: AbortSignal) => Promise<T>): Promis
   }
 }
 
+/** Of a longer one the CLI's own dialog is enough. */
+const MOST_PLAN = 200_000;
+
+/** The plan of ExitPlanMode: it comes with the file in which Claude has written it (2.1.330). */
+function planOf({ tool_name, tool_input }: HookInput): { plan?: string } {
+  const { plan } = (tool_input ?? {}) as { plan?: unknown };
+  const isPlan = tool_name === "ExitPlanMode" && typeof plan === "string";
+  return isPlan && plan.length <= MOST_PLAN ? { plan } : {};
+}
+
 function allow(
   { tool_name, tool_input }: HookInput,
-  { replies }: Answer,
+  { replies, plan, mode }: Answer,
   asked: Question[] | undefined,
   update: unknown,
 ): Decision {
@@ -98,8 +112,14 @@ function allow(
   return {
     behavior: "allow",
     // Without it the CLI goes on asking whether the plan may be carried out.
-    ...(tool_name === "ExitPlanMode" && { updatedInput: tool_input ?? {} }),
+    ...(tool_name === "ExitPlanMode" && {
+      // With another text the CLI (2.1.330) writes it to the plan's file, and says who has edited it.
+      updatedInput: { ...tool_input, ...(plan !== undefined && { plan }) },
+    }),
     ...(update !== undefined && { updatedPermissions: [update] }),
+    ...(mode !== undefined && {
+      updatedPermissions: [{ type: "setMode", mode, destination: "session" }],
+    }),
   };
 }
 

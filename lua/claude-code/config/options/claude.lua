@@ -18,6 +18,12 @@ end
 ---@type claude-code.Option[]
 return {
   {
+    key = "permissions.plan",
+    type = t.boolean,
+    description = "Whether a plan of Claude's opens as a document, where you edit it, comment on its lines and "
+      .. "approve it. See |claude-code-plan|. With false it is in Claude's terminal alone.",
+  },
+  {
     key = "permissions.answer",
     type = t.boolean,
     description = "Whether `:Claude answer` can answer what Claude asks: permissions, plans and "

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { requireNamespace } from "../support/namespace";
+import { NEOVIMS } from "../support/toolchain";
+import { eventually } from "./eventually";
+import { CASE_MS, InTerminal } from "./in-terminal";
+
+/* A plan of the genuine CLI's as a document, with the file in which Claude has written it. */
+const PLAN = "# Plan\n\n1. do it\n";
+
+requireNamespace();
+describe.each(NEOVIMS)("a plan in $name", (version) => {
+  const claude = new InTerminal().inBlock(version, {
+    files: { "main.lua": "return 1\n" },
+    terminal: `permission_mode = "plan"`,
+  });
+  const lua = <T>(code: string) => claude.neovim.lua<T>(code);
+  const keys = (typed: string) =>
+    lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
+  const name = () => lua<string>("return vim.fs.dirname(vim.api.nvim_buf_get_name(0))");
+  let path = "";
+  const received = (text: string) =>
+    eventually(
+      async () => claude.model.requests.some((one) => JSON.stringify(one).includes(text)),
+      true,
+    );
+
+  async function plan(): Promise<void> {
+    claude.model.script([
+      [{ tool: "Write", input: { file_path: path, content: PLAN } }],
+      [{ tool: "ExitPlanMode", input: {} }],
+      [{ text: "Going on." }],
+    ]);
+    await claude.send("make a plan");
+    await eventually(name, "claude-code://plan", CASE_MS);
+    expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")).toEqual(
+      PLAN.trimEnd().split("\n"),
+    );
+  }
+
+  test(
+    "comments go to Claude, which goes on planning; what is approved is the edited text",
+    async () => {
+      await lua(`
+        vim.ui.input = function(_, callback) callback("first the tests") end
+        vim.ui.select = function(items, options, callback)
+          WAYS = vim.tbl_map(options.format_item, items)
+          callback(items[2])
+        end
+        return true`);
+      await claude.command("Claude");
+      await claude.showing(/^❯/m);
+      claude.model.script([[{ text: "Hello." }]]);
+      await claude.send("hi");
+      await claude.showing(/Hello\./);
+      const asked = JSON.stringify(claude.model.requests);
+      path = /[^" \\]*\/plans\/[^"\\ ]*\.md/.exec(asked)?.[0] ?? "";
+      await plan();
+      await Bun.sleep(500); // Longer than diff.quiet_ms: the key is meant for it.
+      await keys("GgCq");
+      await received("1. line 3 (1. do it): first the tests");
+      await claude.showing(/Going on/);
+      await plan();
+      await Bun.sleep(500);
+      await keys("Go2. and test it<Esc><CR>");
+      await eventually(async () => readFileSync(path, "utf8"), `${PLAN}2. and test it\n`, CASE_MS);
+      expect(await lua<string[]>("return WAYS")).toHaveLength(3);
+      await received("Approved Plan (edited by user)");
+      await received("2. and test it");
+      await claude.showing(/accept edits on/);
+      expect(await name()).not.toContain("plan");
+    },
+    2 * CASE_MS,
+  );
+});

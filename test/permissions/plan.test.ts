@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS } from "../support/neovim";
+import { Editor } from "./editor";
+
+/* A plan as a document, without a CLI; test/genuine/plan.test.ts has that. */
+const PLAN = "# Plan\n\n1. do it\n";
+const ASKED = {
+  tool_name: "ExitPlanMode",
+  tool_input: { plan: PLAN, planFilePath: "/p/.claude/plans/a.md" },
+};
+
+describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
+  let editor: Editor;
+  const lua = <T>(code: string, ...args: unknown[]) => editor.neovim.lua<T>(code, ...args);
+  const name = () => lua<string>("return vim.fs.dirname(vim.api.nvim_buf_get_name(0))");
+  const isShown = () => eventually("the plan", async () => (await name()) === "claude-code://plan");
+  const keys = (typed: string) =>
+    lua("vim.api.nvim_feedkeys(vim.keycode((...)), 'mx', false)", typed);
+
+  beforeAll(async () => {
+    // Answers to other questions are off.
+    editor = await Editor.start(version, { isOn: false });
+    await lua(`vim.ui.input = function(_, callback) callback(INPUT) end`);
+  });
+  afterAll(() => editor.end());
+  let n: number;
+  let output: Promise<unknown>;
+  let before: unknown;
+  const windows = () => lua("return { vim.fn.winlayout(), vim.fn.bufnr(), vim.fn.winsaveview() }");
+  beforeEach(async () => {
+    await lua("vim.cmd('silent! %bwipeout!') vim.cmd.edit('a.txt')");
+    before = await windows();
+    n = await editor.block();
+    output = editor.hook(ASKED, n);
+    await isShown();
+  });
+  afterEach(() => editor.reset());
+
+  test.each([
+    [
+      "as it is",
+      "",
+      "Approve, and ask before each edit",
+      { planEdited: undefined, mode: "default" },
+    ],
+    [
+      "as it was edited",
+      "Go2. and test<Esc>",
+      "Approve, and accept edits by itself",
+      { planEdited: `${PLAN}2. and test\n`, mode: "acceptEdits" },
+    ],
+  ])("approved %s", async (_name, typed, way, { planEdited, mode }) => {
+    await keys(`${typed}<CR>`);
+    await lua("choose(...)", way);
+    expect(await output).toEqual({
+      behavior: "allow",
+      updatedInput: { ...ASKED.tool_input, plan: planEdited ?? PLAN },
+      updatedPermissions: [{ type: "setMode", mode, destination: "session" }],
+    });
+    await eventually("the windows of before", async () => expect(await windows()).toEqual(before));
+  });
+
+  test("comments on lines, also on one that moved; without any a reason is asked for", async () => {
+    await lua("INPUT = 'why?'");
+    await keys("3GgCggOnew<Esc>");
+    await lua("INPUT = 'gone'");
+    await keys("gC");
+    await lua("INPUT = ''");
+    await keys("gCq");
+    expect(await output).toEqual({
+      behavior: "deny",
+      message: "My comments on the plan:\n1. line 4 (1. do it): why?",
+    });
+    output = editor.hook(ASKED, await editor.block());
+    await isShown();
+    await lua("INPUT = 'smaller steps'");
+    await keys("Q");
+    expect(await output).toEqual({ behavior: "deny", message: "smaller steps" });
+  });
+
+  test("writing and closing decide nothing; :Claude answer shows it again, as it was edited", async () => {
+    await keys("Gomine<Esc>:write<CR>");
+    await editor.says("this write decided nothing");
+    await keys(":enew<CR>");
+    expect(await name()).not.toBe("claude-code://plan");
+    await editor.neovim.command("Claude answer");
+    await isShown();
+    expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, -2, -1, true)")).toEqual([
+      "mine",
+    ]);
+    await editor.report(n, "working");
+    expect(await output).toBeUndefined();
+    await eventually("its end", async () => (await name()) !== "claude-code://plan");
+  });
+
+  test("nobody is disturbed while they type; then it is shown", async () => {
+    await editor.report(n, "working");
+    await eventually("its end", async () => (await name()) !== "claude-code://plan");
+    await lua("vim.cmd.startinsert()");
+    await eventually("insert mode", () => lua<boolean>("return vim.fn.mode() == 'i'"));
+    const next = await editor.block();
+    output = editor.hook(ASKED, next);
+    await eventually("the request", async () =>
+      (
+        await lua<string>("return vim.inspect(require('claude-code.sessions.requests').list())")
+      ).includes("plan"),
+    );
+    expect(await name()).not.toBe("claude-code://plan");
+    await lua("vim.cmd.stopinsert()");
+    await isShown();
+    await editor.report(next, "idle");
+    await output;
+  });
+});
