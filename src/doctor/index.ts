@@ -4,6 +4,7 @@ import { checkDiscovery } from "./check-discovery";
 import { checkLanguageServers } from "./check-editor";
 import { checkHooks } from "./check-hooks";
 import { checkProxy } from "./check-proxy";
+import { checkScreen } from "./check-screen";
 import { checkSettings } from "./check-settings";
 import { isHere } from "./editors";
 import type { Facts } from "./facts";
@@ -29,6 +30,7 @@ function findings(facts: Facts): (Finding | undefined)[] {
     ...checkDiscovery(facts),
     checkProxy(facts),
     checkDiffs(facts),
+    checkScreen(facts),
     checkHooks(facts),
     ...here.map(checkLanguageServers),
   ];

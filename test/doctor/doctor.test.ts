@@ -431,6 +431,18 @@ describe("claude-code-nvim doctor", () => {
     expect(findings.filter(isProblem)).toEqual([]);
   });
 
+  test("says where the scrollback is, unless Claude draws line by line", async () => {
+    const says = async (env: Record<string, string> = {}) =>
+      (await world.findings({ env })).findings.some(({ what }) =>
+        what.includes(":Claude transcript"),
+      );
+    expect(await says()).toBe(true);
+    expect(await says({ CLAUDE_CODE_NO_FLICKER: "0" })).toBe(false);
+    const { undo } = projectSettings(world, '{ "tui": "default" }');
+    expect(await says()).toBe(false);
+    undo?.();
+  });
+
   test("prints the findings, and never a token", async () => {
     const { authToken } = (await world.neovim.lock()).content;
     world.installClaude("1.0.58");
