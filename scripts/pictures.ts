@@ -53,6 +53,16 @@ const REDUCED = `  return items.reduce((sum, item) => sum + item.price * item.co
 const CONCATENATION = 'item.name + ": " + item.price * item.count';
 const JOINED = '[item.name, item.price * item.count].join(": ")';
 
+const ANSWER = `Both functions are **one expression** each now:
+
+- \`total\` reduces the items to a sum.
+- \`line\` joins name and price.
+
+\`\`\`ts
+const bill = items.map(line).join("\\n");
+\`\`\`
+`;
+
 /** A tidy Neovim of today, without other plugins. */
 const LOOKS = `
   vim.o.termguicolors = true
@@ -145,6 +155,7 @@ async function play(): Promise<void> {
 
   await command("Claude review done");
   await command("cclose");
+  await conversation(command, shows);
   await command("Claude new -n docs");
   await prompted(2);
   model.script([say("The README says so now.")]);
@@ -157,6 +168,39 @@ async function play(): Promise<void> {
   await shows("Do you want to proceed?");
   await neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") vim.cmd.mode() return true`);
   await picture("sessions", "Three Claudes; the one on screen asks for a permission.");
+}
+
+/** What Claude said and did, the prompt as a buffer, and the window that follows Claude. */
+async function conversation(
+  command: (text: string) => Promise<unknown>,
+  shows: (text: string) => Promise<unknown>,
+): Promise<void> {
+  model.script([read(file), [{ tool: "Bash", input: { command: "git status" } }], say(ANSWER)]);
+  await command("Claude follow");
+  await command("Claude send! What has changed, and how do I print a bill?");
+  await shows("print a bill");
+  await eventually(
+    () => neovim.lua(`return vim.fn.bufname(vim.fn.winbufnr(2)):find("shop.ts") ~= nil`),
+    true,
+    20_000,
+  );
+  await shows("joins name and price");
+  await picture("follow", "A window of Claude's own follows what it reads and edits.");
+  await command("Claude follow");
+  await command("Claude transcript");
+  await neovim.lua(`vim.cmd("normal! zRgg]]") return true`);
+  await shows("❯ What has changed");
+  await picture("transcript", "The conversation as a Markdown buffer.");
+  await command("Claude focus");
+  await command("Claude prompt");
+  await neovim.terminal.type("iTidy up {selection} as in @");
+  await neovim.terminal.press("C-x");
+  await neovim.terminal.press("C-o");
+  await shows("shop.ts");
+  await picture("prompt", "The prompt in a Markdown buffer, with completion.");
+  await neovim.terminal.press("Escape");
+  await command("stopinsert");
+  await command("quit!");
 }
 
 /** All CLIs are connected, and the one on screen has its prompt. */

@@ -22,7 +22,7 @@ export interface Mark {
   rows?: number;
   /** A call of a tool, by its id; its result may follow later. */
   call?: string;
-  /** Beside the line: what came of a call. */
+  /** What came of a call, with which its line ends. */
   note?: string;
   failed?: boolean;
   /** The place that the line is about: absolute, 1-based. */
@@ -111,7 +111,7 @@ function addCall(builder: Builder, tool: ToolCall, result: ToolResult | undefine
     ...(first !== undefined && { line: first }),
     ...body?.about,
   });
-  builder.add([header(call)], ">");
+  builder.add([header(call) + (body ? `  ${body.about.note}` : "")], ">");
   if (body) builder.append(body.block);
   builder.add([""]);
 }
@@ -126,7 +126,7 @@ function header({ name, subject }: Call): string {
 /** What came of a call: its lines, which belong to the call's fold, and what they say of the call itself. */
 export interface Result {
   block: Block;
-  about: Pick<Mark, "note" | "failed" | "line" | "agent">;
+  about: Pick<Mark, "failed" | "line" | "agent"> & { note: string };
 }
 
 export function resultOf(tool: ToolCall, result: ToolResult): Result {

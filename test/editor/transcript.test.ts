@@ -40,7 +40,7 @@ onEachNeovim(
         answer("**Done**"),
       );
       expect(await lines()).toEqual([
-        ...["❯ first", "", "▸ Read `a.ts`", "```", "x", "y", "```", "", "**Done**", ""],
+        ...["❯ first", "", "▸ Read `a.ts`  2 lines", "```", "x", "y", "```", "", "**Done**", ""],
       ]);
       expect(await cursor()).toBe(10);
       expect(await lua("return { vim.bo.filetype, vim.bo.modifiable, vim.bo.modified }")).toEqual([
@@ -59,7 +59,12 @@ onEachNeovim(
       append(result("1", "slept"), prompt("second"));
       await eventually("the result", async () => (await lines()).includes("❯ second"));
       expect(await cursor()).toBe(1);
-      expect((await lines()).slice(2, 6)).toEqual(["▸ Bash `sleep 3`", "```", "slept", "```"]);
+      expect((await lines()).slice(2, 6)).toEqual([
+        "▸ Bash `sleep 3`  1 line",
+        "```",
+        "slept",
+        "```",
+      ]);
       expect(await lua("return vim.fn.foldclosedend(3)")).toBe(6);
     });
 

@@ -31,7 +31,7 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
       await eventually(async () => (await lines()).includes("1. line"), true);
       const shown = await lines();
       expect(shown.slice(0, 3)).toEqual(["❯ explain", "", "I look."]);
-      expect(shown).toContain("▸ Read `main.lua`");
+      expect(shown).toContain("▸ Read `main.lua`  1 line");
       expect(shown).toContain("120. line");
       expect(await lua<number>("return #vim.api.nvim_list_wins()")).toBe(2);
       claude.model.script([[{ text: "Once more." }]]);

@@ -53,13 +53,13 @@ to 2
 
 \`a.ts\`
 
-▸ Read \`src/a.ts:3-4\`
+▸ Read \`src/a.ts:3-4\`  2 lines
 \`\`\`ts
 x
 y
 \`\`\`
 
-▸ Bash \`ls …\`
+▸ Bash \`ls …\`  failed
 \`\`\`sh
 ls
 pwd

@@ -9,7 +9,7 @@ local requests = require("claude-code.server.requests")
 ---@field prompt? integer when it was sent, in ms since 1970
 ---@field rows? integer its lines
 ---@field call? string id of a tool's call
----@field note? string what came of it
+---@field note? string what came of it, with which its line ends
 ---@field failed? boolean
 ---@field path? string absolute
 ---@field line? integer 1-based
@@ -85,29 +85,36 @@ function Transcript:insert(row, block, last)
   end
 end
 
+--- Of a prompt its lines, and when it was sent; of a call what came of it.
 ---@param mark claude-code.TranscriptMark
 ---@param row integer 0-based
+---@param line string
+---@return integer column
 ---@return vim.api.keyset.set_extmark
-local function look_of(mark, row)
-  local group = mark.failed and "Failed" or "Note"
-  local time = (mark.prompt or 0) > 0 and os.date("%H:%M", math.floor(mark.prompt / 1000))
-  local beside = time or mark.note
-  return {
-    virt_text = beside and { { "  " .. beside, highlights.name(group) } } or nil,
-    virt_text_pos = time and "right_align" or nil,
-    line_hl_group = mark.prompt and highlights.name("Prompt") or nil,
-    end_row = row + (mark.rows or 1) - 1,
-    hl_mode = "combine",
-  }
+local function look_of(mark, row, line)
+  if mark.prompt then
+    local time = mark.prompt > 0 and os.date("%H:%M", math.floor(mark.prompt / 1000))
+    return 0,
+      {
+        line_hl_group = highlights.name("Prompt"),
+        end_row = row + (mark.rows or 1) - 1,
+        virt_text = time and { { "  " .. time, highlights.name("Note") } } or nil,
+        virt_text_pos = "right_align",
+        hl_mode = "combine",
+      }
+  end
+  local group = highlights.name(mark.failed and "Failed" or "Note")
+  return #line - #(mark.note or ""), { end_col = #line, hl_group = mark.note and group or nil }
 end
 
 ---@param row integer 0-based
 ---@param mark claude-code.TranscriptMark
 ---@param id? integer of the extmark that it replaces
 function Transcript:mark(row, mark, id)
-  local look = look_of(mark, row)
+  local line = api.nvim_buf_get_lines(self.buf, row, row + 1, true)[1]
+  local column, look = look_of(mark, row, line)
   look.id = id
-  id = api.nvim_buf_set_extmark(self.buf, NAMESPACE, row, 0, look)
+  id = api.nvim_buf_set_extmark(self.buf, NAMESPACE, row, column, look)
   self.marks[id] = mark
   if mark.call then
     self.calls[mark.call] = id
@@ -128,6 +135,9 @@ function Transcript:add_result(call, block, about)
   local id = self.calls[call]
   if id then
     local row = self:row_of(id)
+    vim.bo[self.buf].modifiable = true
+    api.nvim_buf_set_text(self.buf, row, -1, row, -1, { "  " .. about.note })
+    vim.bo[self.buf].modifiable = false
     self:mark(row, vim.tbl_extend("force", self.marks[id], about), id)
     self:insert(row + 1, block)
   end
@@ -191,9 +201,9 @@ function Transcript:mark_at(row)
     first = first - 1
   end
   for _, at in ipairs({ row, first }) do
-    local found =
-      api.nvim_buf_get_extmarks(self.buf, NAMESPACE, { at - 1, 0 }, { at - 1, 0 }, {})[1]
-    if found then
+    local from = { at - 1, 0 }
+    local found = api.nvim_buf_get_extmarks(self.buf, NAMESPACE, from, -1, { limit = 1 })[1]
+    if found and found[2] == at - 1 then
       return self.marks[found[1]]
     end
   end
