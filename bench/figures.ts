@@ -71,6 +71,15 @@ export const FIGURES: readonly Figure[] = [
   ...decision("keep", "… a hunk of them kept: longest standstill"),
   ...decision("undo", "… a hunk of them undone: longest standstill"),
   at("review-next", "… on to the next hunk: longest standstill", "ms", undefined, { most: 16 }),
+  at("conversation-shown", "a conversation of 50 MB is shown", "ms", undefined, { most: 150 }),
+  at("conversation-still", "… Neovim stands still, longest", "ms", undefined, { most: 16 }),
+  at("conversation-filled", "… while the rest is filled in, longest", "ms", undefined, {
+    most: 16,
+  }),
+  at("conversation-entry", "… an entry is in it after the CLI wrote it", "ms", undefined, {
+    most: 150,
+  }),
+  at("prompt-completion", "a file's name completed, of 5,000", "ms", undefined, { most: 30 }),
   at("review-storage", "what is stored of these files", "MB", "the files", { times: 3 }),
   at("review-long", "a key typed into 20,000 rows with 300 hunks", "ms", SPLIT, { most: 16 }),
   at("review-rewritten", "… and all 20,000 rows replaced", "ms", SPLIT),

@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { NEWEST, ROOT } from "../test/support/neovim";
 import { against } from "./against";
 import { bigDiff } from "./big-diff";
+import { conversation } from "./conversation";
 import { cursor } from "./cursor";
 import { hookRun } from "./hook-run";
 import { languageTools } from "./language-tools";
@@ -34,6 +35,7 @@ const SCENARIOS = [
   recording,
   review,
   reviewEditor,
+  conversation,
   sessions,
   languageTools,
 ];
