@@ -161,12 +161,15 @@ onEachNeovim(
       );
     });
 
-    test("a wiped buffer is not followed any more, and opens again", async () => {
-      await open(prompt("a"));
-      await lua("vim.cmd.bwipeout()");
+    test.each(["bwipeout", "bdelete"])("after :%s, while it is filled, it opens again", async (gone) => {
+      const turns = Array.from({ length: 500 }, (_, i) => prompt(`ask ${i} ${"x".repeat(500)}`));
+      await open(...turns);
+      await lua("vim.cmd.messages('clear'); vim.cmd[...]()", gone);
       append(prompt("b"));
       await lua("require('port').transcript.open((...))", ID);
-      await eventually("both", async () => (await lines()).join() === "❯ a,,❯ b,");
+      await eventually("the whole", async () => (await lines())[0]?.startsWith("❯ ask 0 ") === true);
+      expect(await lua("return vim.fn.getline(vim.fn.line('$') - 1)")).toBe("❯ b");
+      expect(await lua("return vim.fn.execute('messages')")).toBe("");
     });
   },
   { ui: { width: 120, height: 40 } },

@@ -49,15 +49,17 @@ local PAUSE_MS = 20
 --- A buffer with that many lines takes more of what was before only at its top.
 local MOST_LINES = 20000
 
+--- A buffer that `:bdelete` has unloaded is used again.
 ---@param id string
 ---@param agent? string
 ---@return claude-code.Transcript
 function M.new(id, agent)
-  local buf = api.nvim_create_buf(false, true)
+  local buf = vim.fn.bufadd(M.NAME .. id .. (agent and "/" .. agent or ""))
+  vim.bo[buf].buftype, vim.bo[buf].swapfile, vim.bo[buf].bufhidden = "nofile", false, "hide"
+  vim.fn.bufload(buf)
   local fields = { id = id, agent = agent, buf = buf, folds = {}, marks = {}, calls = {} }
   local self = setmetatable(fields, Transcript)
   self.is_whole, self.is_asking = false, false
-  api.nvim_buf_set_name(buf, M.NAME .. id .. (agent and "/" .. agent or ""))
   vim.bo[buf].modifiable, vim.bo[buf].undolevels = false, -1
   return self
 end
@@ -153,7 +155,7 @@ function Transcript:change(update)
   end
   if update.restarted then
     api.nvim_buf_clear_namespace(self.buf, NAMESPACE, 0, -1)
-    self.marks, self.calls, self.is_whole = {}, {}, false
+    self.folds, self.marks, self.calls, self.is_whole = {}, {}, {}, false
     self:insert(0, update.block, -1)
     self:fill()
   else
@@ -170,20 +172,19 @@ function Transcript:ask_earlier(callback)
   self.is_asking = true
   requests.request("transcript/earlier", { view = self.view }, function(block)
     self.is_asking = false
-    if not block or not api.nvim_buf_is_valid(self.buf) then
-      self.is_whole = true
-      return
-    end
-    self:insert(0, block)
-    if callback then
-      callback()
+    self.is_whole = not block
+    if block and self.view then
+      self:insert(0, block)
+      if callback then
+        callback()
+      end
     end
   end)
 end
 
 --- Adds what was before, a part at a time.
 function Transcript:fill()
-  if api.nvim_buf_line_count(self.buf) < MOST_LINES then
+  if self.view and api.nvim_buf_line_count(self.buf) < MOST_LINES then
     self:ask_earlier(function()
       require("claude-code.lib.timer").once(PAUSE_MS, function()
         self:fill()
