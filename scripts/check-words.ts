@@ -28,6 +28,7 @@ const BANNED: [words: RegExp, instead: string][] = [
 
 const PAGES = [
   "README.md",
+  "doc/speed.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
   "CHANGELOG.md",

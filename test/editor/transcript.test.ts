@@ -161,16 +161,22 @@ onEachNeovim(
       );
     });
 
-    test.each(["bwipeout", "bdelete"])("after :%s, while it is filled, it opens again", async (gone) => {
-      const turns = Array.from({ length: 500 }, (_, i) => prompt(`ask ${i} ${"x".repeat(500)}`));
-      await open(...turns);
-      await lua("vim.cmd.messages('clear'); vim.cmd[...]()", gone);
-      append(prompt("b"));
-      await lua("require('port').transcript.open((...))", ID);
-      await eventually("the whole", async () => (await lines())[0]?.startsWith("❯ ask 0 ") === true);
-      expect(await lua("return vim.fn.getline(vim.fn.line('$') - 1)")).toBe("❯ b");
-      expect(await lua("return vim.fn.execute('messages')")).toBe("");
-    });
+    test.each(["bwipeout", "bdelete"])(
+      "after :%s, while it is filled, it opens again",
+      async (gone) => {
+        const turns = Array.from({ length: 500 }, (_, i) => prompt(`ask ${i} ${"x".repeat(500)}`));
+        await open(...turns);
+        await lua("vim.cmd.messages('clear'); vim.cmd[...]()", gone);
+        append(prompt("b"));
+        await lua("require('port').transcript.open((...))", ID);
+        await eventually(
+          "the whole",
+          async () => (await lines())[0]?.startsWith("❯ ask 0 ") === true,
+        );
+        expect(await lua("return vim.fn.getline(vim.fn.line('$') - 1)")).toBe("❯ b");
+        expect(await lua("return vim.fn.execute('messages')")).toBe("");
+      },
+    );
   },
   { ui: { width: 120, height: 40 } },
 );

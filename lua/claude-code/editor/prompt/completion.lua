@@ -82,21 +82,21 @@ end
 
 --- Asks the user's language servers for symbols; what has not come by the time that the files are there is left out.
 ---@param query string
----@return fun(): claude-code.PromptItem[] found
+---@return { items: claude-code.PromptItem[], waiting: integer } found and servers that have not answered
 local function ask_symbols(query)
-  local lsp, items = require("claude-code.lib.lsp"), {}
+  local lsp, found = require("claude-code.lib.lsp"), { items = {}, waiting = 0 }
   for _, client in
     ipairs(#query >= LEAST_QUERY and lsp.clients({ method = "workspace/symbol" }) or {})
   do
+    found.waiting = found.waiting + 1
     lsp.call(client, "request", "workspace/symbol", { query = query }, function(_, symbols)
+      found.waiting = found.waiting - 1
       for _, symbol in ipairs(vim.list_slice(symbols or {}, 1, MOST_SYMBOLS)) do
-        items[#items + 1] = symbol_item(symbol)
+        found.items[#found.items + 1] = symbol_item(symbol)
       end
     end)
   end
-  return function()
-    return items
-  end
+  return found
 end
 
 ---@param word string
@@ -108,10 +108,10 @@ local function complete_files(word, range, callback)
   requests.request("prompt/files", { folder = folder, word = word }, function(files)
     local function answer()
       local list = as_list(files or {}, KIND.File, range)
-      vim.list_extend(list.items, as_list(symbols(), KIND.Function, range).items)
+      vim.list_extend(list.items, as_list(symbols.items, KIND.Function, range).items)
       callback(nil, list)
     end
-    require("claude-code.lib.timer").once(#word > LEAST_QUERY and WAIT_MS or 0, answer)
+    require("claude-code.lib.timer").once(symbols.waiting > 0 and WAIT_MS or 0, answer)
   end)
 end
 

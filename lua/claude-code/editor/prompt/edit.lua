@@ -5,7 +5,7 @@ local sessions = require("claude-code.sessions")
 
 local M = {}
 
----@class claude-code.EditedFile
+---@class claude-code.EditorFile
 ---@field path string
 ---@field kind "prompt"|"transcript"|"document"
 ---@field line? integer 1-based
@@ -14,7 +14,7 @@ local M = {}
 ---@field id integer its number for that
 
 --- The program goes on, and so does the CLI.
----@param params claude-code.EditedFile
+---@param params claude-code.EditorFile
 local function finish(params)
   local payload = { id = params.id, answer = { value = true } }
   pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
@@ -35,7 +35,7 @@ local function when_closed(buf, callback)
   events:on({ "BufWinLeave", "BufUnload" }, vim.schedule_wrap(check), { buffer = buf })
 end
 
----@param params claude-code.EditedFile
+---@param params claude-code.EditorFile
 ---@return { answer?: table } at once where nobody has to wait
 ---@return claude-code.Failure?
 function M.open(params)

@@ -1,4 +1,4 @@
---- A prompt for Claude in a Markdown buffer: `:wq` sends it, `:q!` keeps it as a draft..
+--- A prompt for Claude in a Markdown buffer: `:wq` sends it, `:q!` keeps it as a draft.
 local api = vim.api
 local draft = require("claude-code.editor.prompt.draft")
 local notify = require("claude-code.messages.notify")
