@@ -28,9 +28,11 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
       await claude.send("explain");
       await claude.showing(/120\. line/);
       await keys("<C-q>o");
-      await eventually(async () => (await lines()).includes("1. line"), true);
+      // The end comes first.
+      await eventually(async () => (await lines())[0], "❯ explain");
       const shown = await lines();
       expect(shown.slice(0, 3)).toEqual(["❯ explain", "", "I look."]);
+      expect(shown).toContain("1. line");
       expect(shown).toContain("▸ Read `main.lua`  1 line");
       expect(shown).toContain("120. line");
       expect(await lua<number>("return #vim.api.nvim_list_wins()")).toBe(2);
@@ -40,6 +42,50 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
       await keys("i");
       await eventually(() => lua("return vim.api.nvim_get_mode().mode"), "t");
       await claude.showing(/Once more/);
+    },
+    CASE_MS,
+  );
+});
+
+describe.each(NEOVIMS)("what Claude does in $name", (version) => {
+  const claude = new InTerminal().inBlock(version, {
+    files: { "main.lua": "return 1\n", "other.lua": "1\n2\n3\n" },
+  });
+  const lua = <T>(code: string) => claude.neovim.lua<T>(code);
+  const keys = (typed: string) =>
+    lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
+
+  test(
+    "is in the follow window while the user stays where they are",
+    async () => {
+      await claude.command("Claude");
+      await claude.showing(/^❯/m);
+      await claude.command("Claude follow");
+      claude.model.script([read(claude.path("other.lua")), [{ text: "Read." }]]);
+      await claude.send("look");
+      await claude.showing(/Read\./);
+      const bars = `return vim.tbl_map(function(win)
+        local name = vim.fs.basename(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)))
+        return name .. ": " .. vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win }).str
+      end, vim.api.nvim_list_wins())`;
+      await eventually(
+        async () => (await lua<string[]>(bars)).includes("other.lua: Claude Reading other.lua"),
+        true,
+      );
+      expect(await lua<string>("return vim.api.nvim_get_mode().mode")).toBe("t");
+    },
+    CASE_MS,
+  );
+
+  test(
+    "opens as text by Ctrl+O and v",
+    async () => {
+      await keys("<C-o>");
+      await claude.showing(/transcript/i);
+      await keys("v");
+      const name = "return vim.fs.basename(vim.api.nvim_buf_get_name(0))";
+      await eventually(async () => (await lua<string>(name)).startsWith("cc-transcript-"), true);
+      expect(await lua<string>("return table.concat(vim.fn.getline(1, '$'))")).toContain("look");
     },
     CASE_MS,
   );
