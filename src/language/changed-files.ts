@@ -1,4 +1,5 @@
-import { type FileVersion, type ProjectFiles, statOf } from "./project-files";
+import { statOf } from "../lib/paths";
+import type { FileVersion, ProjectFiles } from "./project-files";
 
 export interface ChangedFile {
   path: string;

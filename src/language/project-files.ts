@@ -1,7 +1,7 @@
-import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { gitTop } from "../claude/project";
-import { isBelow, realPath } from "../lib/paths";
+import { isBelow, realPath, statOf } from "../lib/paths";
 import { command, Git } from "../review/git/run";
 import { Privacy } from "../review/record/privacy";
 
@@ -126,14 +126,6 @@ export class ProjectFiles {
       if (files.length > MOST_FILES) break;
     }
     return files;
-  }
-}
-
-export function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Encoding } from "../editor/model";
 import { EditorRefusal } from "../editor/port";
 import { IdleGc } from "../lib/idle-gc";
-import { isBelow, realPath } from "../lib/paths";
+import { isBelow, realPath, statOf } from "../lib/paths";
 import type { FollowedNeovim } from "../locate/followed";
 import type { OutlineAnswer, SymbolAnswer } from "./answer";
 import { ChangedFiles } from "./changed-files";
 import { type Occurrence, type Occurrences, occurrencesOf } from "./occurrences";
-import { ProjectFiles, statOf } from "./project-files";
+import { ProjectFiles } from "./project-files";
 import { SourceLines } from "./source-lines";
 
 /** A whole question, asked again and waited for included. */

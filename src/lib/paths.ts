@@ -6,6 +6,7 @@ import {
   readdirSync,
   readlinkSync,
   realpathSync,
+  type Stats,
   statSync,
 } from "node:fs";
 import { homedir } from "node:os";
@@ -39,6 +40,15 @@ export function namesIn(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
+  }
+}
+
+/** What a path leads to; undefined where that is nothing, or nobody can say: a loop of links, a name too long. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,8 +1,8 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { isRunning, runningSessions } from "../claude/running-sessions";
-import { isBelow, namesIn } from "../lib/paths";
+import { isBelow, namesIn, statOf } from "../lib/paths";
 import { readTranscript } from "./transcript";
 import { worktreesAround } from "./worktrees";
 
@@ -65,8 +65,8 @@ function transcripts(places: readonly string[]): { path: string; at: number }[] 
     .flatMap((name) => namesIn(join(root, name)).map((file) => join(root, name, file)))
     .filter((path) => ID.test(basename(path)))
     .flatMap((path) => {
-      const stats = statSync(path, { throwIfNoEntry: false });
-      return stats ? [{ path, at: stats.mtimeMs }] : [];
+      const stats = statOf(path);
+      return stats?.isFile() ? [{ path, at: stats.mtimeMs }] : [];
     })
     .sort((a, b) => b.at - a.at);
 }

@@ -1,7 +1,6 @@
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
-import { namesIn } from "../lib/paths";
+import { namesIn, statOf } from "../lib/paths";
 
 const ID = /^[\w-]+$/;
 
@@ -18,8 +17,8 @@ export function transcriptOf(session: string, agent?: string): string | undefine
   return namesIn(root)
     .flatMap((folder) => {
       const path = join(root, folder, name);
-      const stats = statSync(path, { throwIfNoEntry: false });
-      return stats ? [{ path, at: stats.mtimeMs }] : [];
+      const stats = statOf(path);
+      return stats?.isFile() ? [{ path, at: stats.mtimeMs }] : [];
     })
     .sort((a, b) => b.at - a.at)[0]?.path;
 }
