@@ -13,10 +13,21 @@ export function visible(text: string): string {
   });
 }
 
-/** The same for one line of the screen, cut at so many characters. */
+/** The first characters of a text, without the half of one that the cut would leave. */
+export function beginning(text: string, most: number): string {
+  const isSplit = text.length > most && (text.charCodeAt(most - 1) & 0xfc00) === 0xd800;
+  return text.slice(0, isSplit ? most - 1 : most);
+}
+
+/** The same, with a mark where something is missing. */
+export function cutText(text: string, most: number): string {
+  return text.length > most ? `${beginning(text, most)}…` : text;
+}
+
+/** Visible text for one line of the screen, cut at so many characters. */
 export function visibleLine(text: string, most = Number.POSITIVE_INFINITY): string {
-  const line = visible(text.slice(0, 4 * most).replace(/\s+/g, " ")).trim();
-  return line.length > most || text.length > 4 * most ? `${line.slice(0, most - 1)}…` : line;
+  const line = visible(beginning(text, 4 * most).replace(/\s+/g, " ")).trim();
+  return line.length > most || text.length > 4 * most ? `${beginning(line, most - 1)}…` : line;
 }
 
 /** The same for a text with names of files, which may hold line ends, too. */

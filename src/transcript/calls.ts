@@ -1,5 +1,10 @@
 import { isAbsolute, relative, resolve } from "node:path";
+import { beginning } from "../lib/visible";
 import type { ToolCall } from "./entries";
+
+/** Longer is no path. */
+const MOST_TEXT = 4_096;
+const MOST = 2 ** 31 - 1;
 
 /** What a call of a tool is about. */
 export interface Call {
@@ -20,9 +25,8 @@ type Describe = (input: Record<string, unknown>, folder: string) => Omit<Call, "
 
 const TOOLS: Record<string, Describe> = {
   Read: (input, folder) => {
-    const { offset, limit } = input;
-    const first = typeof offset === "number" ? offset : undefined;
-    const last = typeof limit === "number" ? (first ?? 1) + limit - 1 : undefined;
+    const [first, count] = [input.offset, input.limit].map(lineNumber);
+    const last = count === undefined ? undefined : lineNumber((first ?? 1) + count - 1);
     const lines = first === undefined && last === undefined ? {} : { first: first ?? 1 };
     return ofFile(input.file_path, folder, { ...lines, ...(last && { last }), act: "read" });
   },
@@ -42,16 +46,19 @@ const TOOLS: Record<string, Describe> = {
   Skill: ({ skill, args }) => ({ subject: `${text(skill)} ${text(args)}`.trim() }),
 };
 
-const MCP = /^mcp__(.+?)__(.+)$/;
+const MCP = /^mcp__(.+?)__(.+)$/s;
 
 export function callOf({ name, input, folder = "/" }: ToolCall): Call {
   const describe = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
   if (describe) return { name, ...describe(input, folder) };
   const [, server, tool] = MCP.exec(name) ?? [];
   const shown = server === undefined ? name : `${server}: ${tool}`;
-  const path = ["path", "file_path", "filePath", "file"].map((key) => input[key]).find(isText);
+  const path = ["path", "file_path", "filePath", "file"]
+    .map((key) => input[key])
+    .map(text)
+    .find(Boolean);
   if (path !== undefined) return { name: shown, ...ofFile(path, folder, {}) };
-  return { name: shown, subject: Object.values(input).find(isText) ?? "" };
+  return { name: shown, subject: text(Object.values(input).find(isText)) };
 }
 
 function ofFile(
@@ -78,8 +85,13 @@ function shortPath(path: string, folder: string): string {
   return short === "" || short.startsWith("..") ? path : short;
 }
 
+/** Of a line, from 1, as far as Neovim counts; undefined of any other number. */
+export function lineNumber(value: unknown): number | undefined {
+  return Number.isInteger(value) && Number(value) >= 1 ? Math.min(Number(value), MOST) : undefined;
+}
+
 function text(value: unknown): string {
-  return isText(value) ? value : "";
+  return isText(value) ? beginning(value, MOST_TEXT) : "";
 }
 
 function isText(value: unknown): value is string {

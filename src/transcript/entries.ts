@@ -1,4 +1,9 @@
-import { isObject, type JsonObject } from "../lib/json";
+import { isObject, type JsonObject, shownJson } from "../lib/json";
+import { cutText } from "../lib/visible";
+import type { Line } from "./file";
+
+/** Of what is shown as it is. */
+const MOST_RAW = 8 * 1024;
 
 /**
  * What the CLI has written into a conversation's file, an entry a line (measured with 2.1.330, and promised by
@@ -49,25 +54,44 @@ const SILENT = new Set([
 
 const SILENT_SYSTEM = new Set(["turn_duration", "stop_hook_summary", "init"]);
 
-/** The items of a line. A line that is no entry is a note with its text. */
-export function itemsOf(line: string): Item[] {
+/** The items of a line. A line that is no entry is a note with its text; one bad entry hides no other. */
+export function itemsOf(line: Line): Item[] {
+  if (typeof line !== "string") {
+    return [raw(`An entry of ${Math.round(line.skipped / 1e6)} MB is not shown`, "")];
+  }
   if (line.trim() === "") return [];
-  const entry = parsed(line);
-  if (!entry) return [{ kind: "note", title: "A line that is no entry", text: line }];
+  try {
+    const entry = parsed(line);
+    return entry ? fromEntry(entry, line) : [raw("A line that is no entry", line)];
+  } catch {
+    return [raw("An entry that cannot be read", line)];
+  }
+}
+
+function fromEntry(entry: JsonObject, line: string): Item[] {
   const type = string(entry.type) ?? "";
   if (SILENT.has(type)) return [];
   if (type === "assistant") return fromAssistant(entry);
   if (type === "user") return fromUser(entry);
-  if (type === "system") return fromSystem(entry);
-  return [unknown(`Entry "${type}"`, entry)];
+  if (type === "system") return fromSystem(entry, line);
+  return [raw(`Entry "${type}"`, line)];
 }
 
+/** A half of a character, which JSON can name, is no UTF-8 that Neovim could get. */
+const HALF = /\\u[dD][89a-fA-F]/;
+
 function parsed(line: string): JsonObject | undefined {
+  let value: unknown;
   try {
-    return object(JSON.parse(line));
+    value = JSON.parse(line);
   } catch {
     return undefined;
   }
+  return object(HALF.test(line) ? JSON.parse(line, (_, one) => wellFormed(one)) : value);
+}
+
+function wellFormed(value: unknown): unknown {
+  return typeof value === "string" ? value.toWellFormed() : value;
 }
 
 function fromAssistant(entry: JsonObject): Item[] {
@@ -81,7 +105,7 @@ function fromAssistant(entry: JsonObject): Item[] {
       const folder = string(entry.cwd);
       return [{ kind: "tool", id, name, input: object(block.input) ?? {}, folder }];
     }
-    return [unknown(`Block "${block.type}"`, block)];
+    return [raw(`Block "${string(block.type)}"`, shownJson(block))];
   });
   const usage = usageOf(message);
   return usage ? [...items, { kind: "usage", usage }] : items;
@@ -104,7 +128,7 @@ function usageOf(message: JsonObject): Usage | undefined {
   const model = string(message.model);
   // What the CLI itself says in Claude's name.
   if (!usage || model === undefined || model.startsWith("<")) return undefined;
-  const counts = TOKENS.map((name) => usage[name]).filter((count) => typeof count === "number");
+  const counts = TOKENS.map((name) => Number(usage[name] ?? 0)).filter(Number.isSafeInteger);
   const tokens = counts.reduce((sum, count) => sum + count, 0);
   return tokens > 0 ? { model, tokens } : undefined;
 }
@@ -131,9 +155,7 @@ function fromUser(entry: JsonObject): Item[] {
 
 /** What stands between these tags the CLI has put there. */
 const COMMAND = /^<command-name>(.*?)<\/command-name>/s;
-const COMMAND_ARGUMENTS = /<command-args>(.*?)<\/command-args>/s;
 const OUTPUT = /^<local-command-(?:stdout|stderr|caveat)>(.*?)(?:<\/local-command-\w+>)?$/s;
-const NOTIFICATION = /^<task-notification>.*?<summary>(.*?)<\/summary>/s;
 const BASH_INPUT = /^<bash-input>(.*?)<\/bash-input>/s;
 const INTERRUPTED = /^\[Request interrupted by user( for tool use)?\]$/;
 
@@ -142,7 +164,7 @@ function saidBy(entry: JsonObject, text: string): Item {
   const at = timeOf(entry);
   const command = COMMAND.exec(trimmed)?.[1];
   if (command !== undefined) {
-    const words = COMMAND_ARGUMENTS.exec(trimmed)?.[1] ?? "";
+    const words = within(trimmed, "command-args") ?? "";
     return { kind: "prompt", text: `${command} ${words}`.trim(), at };
   }
   const shell = BASH_INPUT.exec(trimmed)?.[1];
@@ -150,13 +172,21 @@ function saidBy(entry: JsonObject, text: string): Item {
   if (INTERRUPTED.test(trimmed)) return { kind: "note", title: "Interrupted", text: "" };
   const output = OUTPUT.exec(trimmed)?.[1];
   if (output !== undefined) return { kind: "note", title: "Output", text: output.trim() };
-  const notification = NOTIFICATION.exec(trimmed)?.[1];
+  const isNotification = trimmed.startsWith("<task-notification>");
+  const notification = isNotification ? within(trimmed, "summary") : undefined;
   if (notification !== undefined) return { kind: "note", title: notification, text: trimmed };
   if (entry.isMeta === true) return { kind: "note", title: "For Claude", text: trimmed };
   return { kind: "prompt", text, at };
 }
 
-function fromSystem(entry: JsonObject): Item[] {
+/** What a tag holds; by a pattern, many that have no end would take the square of their number. */
+function within(text: string, tag: string): string | undefined {
+  const from = text.indexOf(`<${tag}>`);
+  const to = text.indexOf(`</${tag}>`, from);
+  return from >= 0 && to >= 0 ? text.slice(from + tag.length + 2, to) : undefined;
+}
+
+function fromSystem(entry: JsonObject, line: string): Item[] {
   const subtype = string(entry.subtype) ?? "";
   if (SILENT_SYSTEM.has(subtype)) return [];
   if (subtype === "compact_boundary") {
@@ -165,14 +195,14 @@ function fromSystem(entry: JsonObject): Item[] {
     return [{ kind: "note", title: `Compacted${count}`, text: "" }];
   }
   const text = string(entry.content);
-  if (text === undefined) return [unknown(`Entry "system ${subtype}"`, entry)];
+  if (text === undefined) return [raw(`Entry "system ${subtype}"`, line)];
   const output = OUTPUT.exec(text.trim())?.[1];
   const [title = "", ...rest] = (output ?? text).trim().split("\n");
   return [{ kind: "note", title, text: rest.join("\n") }];
 }
 
-function unknown(title: string, value: JsonObject): Item {
-  return { kind: "note", title, text: JSON.stringify(value, undefined, 1) };
+function raw(title: string, text: string): Item {
+  return { kind: "note", title, text: cutText(text, MOST_RAW) };
 }
 
 /** The text of a content, whatever blocks it has. */
@@ -182,7 +212,7 @@ function plain(content: unknown): string {
     .map((block) => {
       if (block.type === "text") return string(block.text) ?? "";
       if (block.type === "tool_reference") return string(block.tool_name) ?? "";
-      return block.type === "image" ? "[Image]" : JSON.stringify(block);
+      return block.type === "image" ? "[Image]" : cutText(shownJson(block), MOST_RAW);
     })
     .join("\n");
 }

@@ -43,7 +43,7 @@ export class TranscriptFile {
         const from = this.#end + this.#unfinished.length;
         const bytes = readRange(file, from, Math.min(size, from + BLOCK));
         if (bytes.length === 0) return { lines, restarted };
-        lines.push(...this.#unfinished.add(bytes));
+        for (const line of this.#unfinished.add(bytes)) lines.push(line);
         this.#end = from + bytes.length - this.#unfinished.length;
       }
     });
@@ -65,11 +65,12 @@ export class TranscriptFile {
     });
   }
 
-  /** The first line that holds a text. */
-  find(text: string): string | undefined {
+  /** What is read from the first line that holds a text and from which something can be read. */
+  find<T>(text: string, read: (line: string) => T | undefined): T | undefined {
     return withRegular(this.path, (file, size) => {
       for (const line of linesIn(file, 0, size)) {
-        if (typeof line === "string" && line.includes(text)) return line;
+        const found = typeof line === "string" && line.includes(text) ? read(line) : undefined;
+        if (found !== undefined) return found;
       }
       return undefined;
     });

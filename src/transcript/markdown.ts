@@ -1,8 +1,9 @@
 import { extname } from "node:path";
 import { counted } from "../lib/counted";
-import { isObject } from "../lib/json";
-import { visible } from "../lib/visible";
-import { type Call, callOf } from "./calls";
+import { message } from "../lib/errors";
+import { isObject, shownJson } from "../lib/json";
+import { beginning, cutText, visible, visibleLine } from "../lib/visible";
+import { type Call, callOf, lineNumber } from "./calls";
 import type { Item, ToolCall, ToolResult } from "./entries";
 
 /** Lines of the buffer, what folds in them, and what the lines are about. */
@@ -34,10 +35,14 @@ export interface Mark {
   cut?: string;
 }
 
+/** Of a result, a note or an input. */
 const MOST_LINES = 200;
+/** Of what somebody has said. */
+const MOST_SAID = 2_000;
 /** Neovim draws longer ones slowly. */
 const MOST_COLUMNS = 2_000;
-const MOST_TEXT = 2 * 1024 * 1024;
+const MOST_TEXT = 256 * 1024;
+const MOST_TITLE = 200;
 
 const FOLDED = "▸";
 
@@ -46,7 +51,7 @@ class Builder {
 
   /** Adds lines; `fold` is what they are to a fold. */
   add(lines: readonly string[], fold: "0" | ">" | "1" = "0"): void {
-    this.block.lines.push(...lines);
+    for (const line of lines) this.block.lines.push(line);
     this.block.folds += fold.repeat(lines.length);
   }
 
@@ -56,7 +61,7 @@ class Builder {
 
   append({ lines, folds, marks }: Block): void {
     const first = this.block.lines.length;
-    this.block.lines.push(...lines);
+    for (const line of lines) this.block.lines.push(line);
     this.block.folds += folds;
     for (const mark of marks) this.block.marks.push({ ...mark, row: first + mark.row });
   }
@@ -68,25 +73,42 @@ class Builder {
  */
 export function markdown(items: readonly Item[], results: ReadonlyMap<string, ToolResult>): Block {
   const builder = new Builder();
-  for (const item of items) addItem(builder, item, results);
+  for (const item of items) builder.append(blockOf(item, results));
   return builder.block;
+}
+
+/** One bad item hides no other. */
+function blockOf(item: Item, results: ReadonlyMap<string, ToolResult>): Block {
+  const builder = new Builder();
+  try {
+    addItem(builder, item, results);
+    return builder.block;
+  } catch (error) {
+    return {
+      lines: [`*${visibleLine(`This cannot be shown: ${message(error)}`, MOST_TITLE)}*`, ""],
+      folds: "00",
+      marks: [],
+    };
+  }
 }
 
 function addItem(builder: Builder, item: Item, results: ReadonlyMap<string, ToolResult>): void {
   switch (item.kind) {
     case "prompt": {
-      const [first = "", ...rest] = textLines(item.text.trim());
-      builder.mark({ prompt: item.at ?? 0, rows: 1 + rest.length });
-      builder.add([`❯ ${first}`, ...rest, ""]);
+      const { lines, more } = textLines(item.text.trim(), MOST_SAID);
+      builder.mark({ prompt: item.at ?? 0, rows: lines.length });
+      builder.add([`❯ ${lines[0]}`, ...lines.slice(1), ...rest(more), ""]);
       return;
     }
-    case "text":
-      builder.add([...textLines(item.text.trim()), ""]);
+    case "text": {
+      const { lines, more } = textLines(item.text.trim(), MOST_SAID);
+      builder.add([...lines, ...rest(more), ""]);
       return;
+    }
     case "thinking":
-      return addFold(builder, "Thinking", textLines(item.text.trim()));
+      return addFold(builder, "Thinking", textLines(item.text.trim(), MOST_SAID));
     case "note":
-      return addFold(builder, visible(item.title), fenced(item.text));
+      return addFold(builder, item.title, fenced(item.text));
     case "tool":
       return addCall(builder, item, results.get(item.id));
     default:
@@ -94,10 +116,11 @@ function addItem(builder: Builder, item: Item, results: ReadonlyMap<string, Tool
   }
 }
 
-function addFold(builder: Builder, title: string, lines: readonly string[]): void {
-  if (lines.length === 0) return builder.add([`*${title}*`, ""]);
-  builder.add([`${FOLDED} *${title}*`], ">");
-  builder.add(lines, "1");
+function addFold(builder: Builder, title: string, { lines, more }: Lines): void {
+  const shown = `*${visibleLine(title, MOST_TITLE)}*`;
+  if (lines.length === 0) return builder.add([shown, ""]);
+  builder.add([`${FOLDED} ${shown}`], ">");
+  builder.add([...lines, ...rest(more)], "1");
   builder.add([""]);
 }
 
@@ -117,10 +140,10 @@ function addCall(builder: Builder, tool: ToolCall, result: ToolResult | undefine
 }
 
 function header({ name, subject }: Call): string {
-  const [first = "", ...rest] = visible(subject).trim().split("\n");
-  const short = first.slice(0, MOST_COLUMNS) + (rest.length > 0 ? " …" : "");
+  const [first = "", ...others] = visible(subject).trim().split("\n");
+  const short = beginning(first, MOST_COLUMNS) + (others.length > 0 ? " …" : "");
   const code = short.includes("`") ? short : `\`${short}\``;
-  return `${FOLDED} ${visible(name)}${short === "" ? "" : ` ${code}`}`;
+  return `${FOLDED} ${visibleLine(name, MOST_TITLE)}${short === "" ? "" : ` ${code}`}`;
 }
 
 /** What came of a call: its lines, which belong to the call's fold, and what they say of the call itself. */
@@ -136,14 +159,10 @@ export function resultOf(tool: ToolCall, result: ToolResult): Result {
   const { text, language, count } = failed
     ? { text: result.text, language: "", count: undefined }
     : contentOf(tool, result, hunks);
-  const lines = fenced(text, language);
-  const cut = lines.length - MOST_LINES;
-  if (cut > 0) lines.splice(MOST_LINES, cut - 1);
+  const { lines, more } = fenced(text, language);
   builder.add([...inputLines(tool), ...lines], "1");
-  if (cut > 0) {
-    builder.mark({ cut: tool.id });
-    builder.add([`… ${counted(cut - 1, "more line")}`], "1");
-  }
+  if (more > 0) builder.mark({ cut: tool.id });
+  builder.add(rest(more), "1");
   const agent = typeof detail.agentId === "string" ? detail.agentId : undefined;
   const line = lineOf(result).first;
   return {
@@ -185,11 +204,16 @@ function contentOf(tool: ToolCall, result: ToolResult, hunks: readonly Hunk[]): 
 }
 
 /** A command of several lines, which its header has not room for; the arguments of an unknown tool. */
-function inputLines({ name, input }: ToolCall): string[] {
+function inputLines(tool: ToolCall): string[] {
+  const { lines, more } = inputOf(tool);
+  return [...lines, ...rest(more)];
+}
+
+function inputOf({ name, input }: ToolCall): Lines {
   const { command, prompt } = input;
-  if (typeof command === "string") return command.includes("\n") ? fenced(command, "sh") : [];
-  if (name.startsWith("mcp__")) return fenced(JSON.stringify(input, undefined, 2), "json");
-  return typeof prompt === "string" ? fenced(prompt, "markdown") : [];
+  if (typeof command === "string") return fenced(command.includes("\n") ? command : "", "sh");
+  if (name.startsWith("mcp__")) return fenced(shownJson(input), "json");
+  return fenced(typeof prompt === "string" ? prompt : "", "markdown");
 }
 
 interface Hunk {
@@ -209,40 +233,74 @@ export function lineOf(result: ToolResult): { first?: number; last?: number } {
   const [begin, end] = [hunksOf(result)[0], hunksOf(result).at(-1)];
   if (!begin || !end) return {};
   const before = begin.lines.findIndex((line) => !line.startsWith(" "));
-  const first = begin.newStart + Math.max(0, before);
+  const first = lineNumber(begin.newStart + Math.max(0, before)) ?? 1;
   const behind = end.lines.toReversed().findIndex((line) => !line.startsWith(" "));
-  return { first, last: Math.max(first, end.newStart + end.newLines - 1 - Math.max(0, behind)) };
+  const last = lineNumber(end.newStart + end.newLines - 1 - Math.max(0, behind)) ?? 1;
+  return { first, last: Math.max(first, last) };
 }
 
 function isHunks(value: unknown): value is Hunk[] {
   return (
     Array.isArray(value) &&
     value.every(
-      (hunk) => isObject(hunk) && typeof hunk.newStart === "number" && Array.isArray(hunk.lines),
+      (hunk) =>
+        isObject(hunk) &&
+        [hunk.oldStart, hunk.oldLines, hunk.newStart, hunk.newLines].every(isCount) &&
+        Array.isArray(hunk.lines) &&
+        hunk.lines.every((line) => typeof line === "string"),
     )
   );
+}
+
+/** An empty file begins at line 0. */
+function isCount(value: unknown): boolean {
+  return value === 0 || lineNumber(value) === value;
 }
 
 function hunkHead({ oldStart, oldLines, newStart, newLines }: Hunk): string {
   return `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
 }
 
+interface Lines {
+  lines: string[];
+  /** How many were left out. */
+  more: number;
+}
+
+function rest(more: number): string[] {
+  return more > 0 ? [`… ${counted(more, "more line")}`] : [];
+}
+
 /** As a code block, whose fence is longer than any in it; nothing of nothing. */
-function fenced(text: string, language = ""): string[] {
-  if (text.trim() === "") return [];
-  const lines = textLines(text.replace(/\n+$/, ""));
-  const longest = Math.max(2, ...lines.map((line) => line.match(/^\s*(`+)/)?.[1]?.length ?? 0));
-  const fence = "`".repeat(longest + 1);
-  return [fence + (/^\w+$/.test(language) ? language : ""), ...lines, fence];
+function fenced(text: string, language = ""): Lines {
+  if (text.trim() === "") return { lines: [], more: 0 };
+  let end = text.length;
+  while (text[end - 1] === "\n") end--;
+  const { lines, more } = textLines(text.slice(0, end), MOST_LINES);
+  const ticks = lines.map((line) => line.match(/^\s*(`+)/)?.[1]?.length ?? 0);
+  const fence = "`".repeat(ticks.reduce((most, one) => Math.max(most, one), 2) + 1);
+  return { lines: [fence + (/^\w+$/.test(language) ? language : ""), ...lines, fence], more };
 }
 
 function lineCount(text: string): number {
-  return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
+  return text === "" ? 0 : lineEnds(text).count + (text.endsWith("\n") ? 0 : 1);
 }
 
-function textLines(text: string): string[] {
-  const shown = text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
-  return visible(shown.replaceAll("\r\n", "\n"))
+/** How many there are, and where the one with a number is: the text's end, where there are not so many. */
+function lineEnds(text: string, most = 0): { count: number; at: number } {
+  let [count, at] = [0, text.length];
+  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) {
+    count++;
+    if (count === most) at = end;
+  }
+  return { count, at };
+}
+
+/** The first lines of a text. What is long is cut before anything else is done with it. */
+function textLines(text: string, most: number): Lines {
+  const { count, at } = lineEnds(text, most);
+  const lines = visible(cutText(text.slice(0, at), MOST_TEXT).replaceAll("\r\n", "\n"))
     .split("\n")
-    .map((line) => (line.length > MOST_COLUMNS ? `${line.slice(0, MOST_COLUMNS)}…` : line));
+    .map((line) => cutText(line, MOST_COLUMNS));
+  return { lines, more: count + 1 - lines.length };
 }

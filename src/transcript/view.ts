@@ -1,9 +1,12 @@
+import { beginning } from "../lib/visible";
 import { type Item, itemsOf, type ToolCall, type ToolResult } from "./entries";
 import { type Line, TranscriptFile } from "./file";
 import { type Block, markdown, type Result, resultOf } from "./markdown";
 
 /** So much of a file is shown first, and then at a time. */
 const PART_BYTES = 64 * 1024;
+/** Of a result in a buffer of its own. */
+const MOST_WHOLE = 2 * 1024 * 1024;
 
 /** What a conversation has become since it was looked at last. */
 export interface Update {
@@ -20,6 +23,8 @@ export class View {
   readonly #file: TranscriptFile;
   /** Results of calls that are further up. */
   readonly #results = new Map<string, ToolResult>();
+  /** What was added and is not shown yet, in parts. */
+  readonly #added: Line[][] = [];
   /** Calls whose results have yet to come. */
   readonly #open = new Map<string, ToolCall>();
 
@@ -27,20 +32,25 @@ export class View {
     this.#file = new TranscriptFile(path);
   }
 
-  /** Reads what was added. Throws where the file cannot be read. */
+  /** The next part of what was added, until that is undefined. Throws where the file cannot be read. */
   update(): Update | undefined {
     const { lines, restarted } = this.#file.appended();
     if (restarted) return { restarted, block: this.#begin(lines), results: [] };
-    if (lines.length === 0) return undefined;
-    const items = lines.flatMap(itemsOfLine);
-    const late = items.flatMap((item) => (item.kind === "result" ? this.#late(item) : []));
-    return { block: this.#shown(items), results: late };
+    for (const part of partsOf(lines)) this.#added.push(part);
+    const items = this.#added.shift()?.flatMap(itemsOf);
+    if (!items) return undefined;
+    const results = items.flatMap((item) => (item.kind === "result" ? this.#late(item) : []));
+    // A result that is shown is kept for no call any more.
+    const taken = new Set(results.map(({ call }) => call));
+    const left = items.filter((item) => item.kind !== "result" || !taken.has(item.id));
+    return { block: this.#shown(left), results };
   }
 
   #begin(lines: readonly Line[]): Block {
+    this.#added.length = 0;
     this.#results.clear();
     this.#open.clear();
-    return this.#shown([...this.#file.earlier(PART_BYTES), ...lines].flatMap(itemsOfLine));
+    return this.#shown([...this.#file.earlier(PART_BYTES), ...lines].flatMap(itemsOf));
   }
 
   #late(result: ToolResult): Update["results"] {
@@ -52,7 +62,7 @@ export class View {
   /** The part before all that was shown; undefined where there is none. */
   earlier(): Block | undefined {
     while (!this.#file.isWhole) {
-      const block = this.#shown(this.#file.earlier(PART_BYTES).flatMap(itemsOfLine));
+      const block = this.#shown(this.#file.earlier(PART_BYTES).flatMap(itemsOf));
       if (block.lines.length > 0) return block;
     }
     return undefined;
@@ -60,11 +70,16 @@ export class View {
 
   /** The whole text of a result, wherever it stands. */
   whole(call: string): string | undefined {
-    const line = this.#file.find(`"tool_use_id":"${call}"`);
-    const items = line === undefined ? [] : itemsOf(line);
-    return items.flatMap((item) =>
-      item.kind === "result" && item.id === call ? item.text : [],
-    )[0];
+    const text = this.#file.find(
+      `"tool_use_id":${JSON.stringify(call)}`,
+      (line) =>
+        itemsOf(line)
+          .filter((item) => item.kind === "result")
+          .find(({ id }) => id === call)?.text,
+    );
+    if (text === undefined || text.length <= MOST_WHOLE) return text;
+    const size = (text.length / MOST_WHOLE).toFixed(1);
+    return `${beginning(text, MOST_WHOLE)}\n… the rest is not shown: all of it is ${size} times as long`;
   }
 
   /** A result of a call that was not read yet is kept for it. */
@@ -78,8 +93,20 @@ export class View {
   }
 }
 
-function itemsOfLine(line: Line): Item[] {
-  if (typeof line === "string") return itemsOf(line);
-  const title = `An entry of ${Math.round(line.skipped / 1e6)} MB is not shown`;
-  return [{ kind: "note", title, text: "" }];
+/** An entry becomes more than it is: lines around it, and what the editor keeps of each. */
+const ENTRY_BYTES = 200;
+
+function partsOf(lines: readonly Line[]): Line[][] {
+  const parts: Line[][] = [];
+  let room = 0;
+  for (const line of lines) {
+    const size = ENTRY_BYTES + (typeof line === "string" ? line.length : 0);
+    if (size > room) {
+      parts.push([]);
+      room = PART_BYTES;
+    }
+    parts.at(-1)?.push(line);
+    room = Math.max(0, room - size);
+  }
+  return parts;
 }

@@ -7,6 +7,9 @@ import { type Step, stepOf } from "./trail";
 /** The last usage stands in it, unless a result is longer. */
 const TAIL_BYTES = 256 * 1024;
 
+/** Nobody follows more at once. */
+const MOST_STEPS = 50;
+
 /** What Neovim learns of a conversation without showing it. */
 export interface News {
   /** How full the model's context is: tokens, and the share where its size is known. */
@@ -31,10 +34,11 @@ export class WatchedTranscript {
   news(): News | undefined {
     if (!existsSync(this.path)) this.#isNew = true;
     const { lines, restarted } = this.#file.appended();
-    if (restarted) lines.unshift(...this.#file.earlier(TAIL_BYTES));
-    const items = lines.flatMap((line) => (typeof line === "string" ? itemsOf(line) : []));
+    const before = restarted ? this.#file.earlier(TAIL_BYTES) : [];
+    const items = [...before, ...lines].flatMap(itemsOf);
     const usage = items.findLast((item) => item.kind === "usage")?.usage;
-    const steps = restarted && !this.#isNew ? [] : items.flatMap((item) => this.#step(item));
+    const all = restarted && !this.#isNew ? [] : items.flatMap((item) => this.#step(item));
+    const steps = all.slice(-MOST_STEPS);
     this.#isNew = false;
     if (!usage && steps.length === 0) return undefined;
     return { ...(usage && contextOf(usage)), steps };

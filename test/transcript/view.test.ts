@@ -93,8 +93,8 @@ boom
     const view = new View(path);
     const block = view.update()?.block;
     expect(block?.lines[1]).toBe("````");
-    expect(block?.lines.slice(-3)).toEqual(["````", "… 802 more lines", ""]);
-    expect(block?.marks.at(-1)).toEqual({ row: 202, cut: "1" });
+    expect(block?.lines.slice(-3)).toEqual(["````", "… 801 more lines", ""]);
+    expect(block?.marks.at(-1)).toEqual({ row: 203, cut: "1" });
     expect(view.whole("1")).toBe(`\`\`\`\n${long}`);
   });
 
@@ -142,7 +142,148 @@ boom
   });
 });
 
+describe("what hides no other entry, and costs no more than its length", () => {
+  const nested = (count: number) => "[".repeat(count) + "]".repeat(count);
+  const called = (id: string, input: string) =>
+    `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"${id}","name":"mcp__a__b","input":${input}}]}}`;
+  const patch = (hunk: object) =>
+    line(calls("1", "Edit", { file_path: "/a" })) +
+    line(result("1", "ok", { structuredPatch: [hunk] }));
+  const ran = (text: string) =>
+    line(calls("1", "Bash", { command: "x" })) + line(result("1", text));
+  const numbers = { oldStart: 1, oldLines: 1, newStart: 1, newLines: 1 };
+
+  test.each([
+    ["an entry that is nested deeply", `{"type":"new","a":${nested(40_000)}}`],
+    [
+      "a block that is",
+      `{"type":"assistant","message":{"content":[{"type":"new","a":${nested(40_000)}}]}}`,
+    ],
+    [
+      "a result that is",
+      `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":[${nested(9)},{"a":${nested(40_000)}}]}]}}`,
+    ],
+    ["an input that is", `${called("1", `{"a":${nested(40_000)}}`)}\n${line(result("1", "r"))}`],
+    [
+      "halves of characters in it",
+      `{"type":"user","message":{"content":["\\ud800",${nested(40_000)}]}}`,
+    ],
+    ["empty lines", ran(`${"\n".repeat(1_000_000)}x`)],
+    ["700,000 lines of a result", ran("x\n".repeat(700_000))],
+    ["700,000 lines of a prompt", line(prompt("x\n".repeat(700_000)))],
+    ["700,000 lines of an answer", line(answer("x\n".repeat(700_000)))],
+    [
+      "tags without an end",
+      line(prompt(`<command-name>x</command-name>${"<command-args>".repeat(300_000)}`)),
+    ],
+    ["summaries without an end", line(prompt(`<task-notification>${"<summary>".repeat(300_000)}`))],
+    ["a server's name without an end", line(calls("1", `mcp__a${"__".repeat(300_000)}\n`, {}))],
+    ["a patch of numbers", patch({ ...numbers, lines: [1, null] })],
+    ["a patch without its place", patch({ newStart: 1, lines: ["+a"] })],
+    ["a title of two lines", line({ type: "a\nb" })],
+  ])("%s", (_what, entries) => {
+    appendFileSync(path, `${line(prompt("before"))}${entries}\n${line(prompt("behind"))}`);
+    const { lines } = whole(new View(path));
+    expect(lines[0]).toBe("❯ before");
+    expect(lines.slice(-2)).toEqual(["❯ behind", ""]);
+    expect(lines.length).toBeLessThan(2_010);
+    expect(lines.filter((one) => one.includes("\n"))).toEqual([]);
+  });
+
+  test.each([
+    ["a prompt", prompt("x\n".repeat(3_000)), 1_999, "… 1000 more lines"],
+    ["an answer", answer("x\n".repeat(3_000)), 1_999, "… 1000 more lines"],
+    ["a note", { type: "system", content: `x${"\ny".repeat(3_000)}` }, 201, "… 2800 more lines"],
+  ])("of %s with many lines the first are shown", (_what, one, row, more) => {
+    append(one);
+    const { lines = [], marks } = new View(path).update()?.block ?? {};
+    expect(lines.slice(row + 1)).toEqual([...(row < 999 ? ["```"] : []), more, ""]);
+    expect(marks?.[0]?.rows ?? 2_000).toBe(2_000);
+  });
+
+  test("no character is halved, neither by a cut nor by the file", () => {
+    append(
+      answer(`a${"😀".repeat(1_500)}`),
+      calls("1", "Bash", { command: `a${"😀".repeat(3_000)}` }),
+    );
+    appendFileSync(path, '{"type":"user","message":{"content":"a\\ud800b"}}\n');
+    const shown = text(new View(path).update()?.block);
+    expect(shown.isWellFormed()).toBe(true);
+    expect(shown).toContain("❯ a\ufffdb");
+  });
+
+  test.each([
+    [{ offset: 3, limit: 2 }, "a.ts:3-4", 3],
+    [{ offset: 0, limit: 2 }, "a.ts:1-2", 1],
+    [{ limit: 5 }, "a.ts:1-5", 1],
+    [{ offset: 3, limit: -9 }, "a.ts:3", 3],
+    [{ offset: 1.5, limit: 1e300 }, "a.ts:1-2147483647", 1],
+    [{ offset: 1e300, limit: 1e300 }, "a.ts:2147483647-2147483647", 2 ** 31 - 1],
+    [{ offset: -5, limit: "2" }, "a.ts", undefined],
+  ])("a Read of %j is one of %s", (lines, shown, at) => {
+    append(calls("1", "Read", { file_path: "/p/a.ts", ...lines }));
+    const block = new View(path).update()?.block;
+    expect(block?.lines[0]).toBe(`▸ Read \`${shown}\``);
+    expect(block?.marks[0]?.line).toBe(at);
+  });
+});
+
 describe("a conversation that grows", () => {
+  /** All updates that there are now. */
+  const updates = (view: View) => {
+    const all = [];
+    for (let next = view.update(); next; next = view.update()) all.push(next);
+    return all;
+  };
+
+  test("much that comes at once is told in parts, in its order", () => {
+    append(prompt("go"));
+    const view = new View(path);
+    view.update();
+    append(
+      ...Array.from({ length: 300 }, (_, i) => [
+        calls(String(i), "Bash", { command: `echo ${i}` }),
+        answer("x".repeat(1_000)),
+        result(String(i), `out ${i}`),
+      ]).flat(),
+    );
+    const parts = updates(view);
+    expect(parts.length).toBeGreaterThan(5);
+    for (const { block } of parts) expect(text(block).length).toBeLessThan(70_000);
+    const calledThere = parts.flatMap(({ block }) => block.lines.filter((one) => one[0] === "▸"));
+    expect(calledThere.map((one) => one.split("`")[1])).toEqual(
+      Array.from({ length: 300 }, (_, i) => `echo ${i}`),
+    );
+    const results = parts.flatMap((part) => part.results).length;
+    const below = parts.flatMap(({ block }) => block.lines.filter((one) => /^out /.test(one)));
+    expect(results + below.length).toBe(300);
+  });
+
+  test("a result that was shown is kept no longer", () => {
+    append(prompt("go"), calls("1", "Bash", { command: "x" }));
+    const view = new View(path);
+    view.update();
+    append(result("1", "late"));
+    updates(view);
+    append(calls("1", "Bash", { command: "again" }));
+    expect(updates(view).map(({ block }) => text(block))).toEqual(["▸ Bash `again`\n"]);
+  });
+
+  test("the whole of a result is found behind what only names it, and cut where it has no end", () => {
+    append(
+      prompt('"tool_use_id":"1"'),
+      answer([{ type: "new", tool_use_id: "1" }]),
+      calls("1", "Bash", { command: "x" }),
+      result("1", "found"),
+      result("2", "x".repeat(5_000_000)),
+    );
+    const view = new View(path);
+    view.update();
+    expect(view.whole("1")).toBe("found");
+    expect(view.whole("2")?.split("\n").at(-1)).toStartWith("… the rest is not shown");
+    expect(view.whole("3")).toBeUndefined();
+  });
+
   test("a torn line waits for its end; a result comes below its call", () => {
     append(prompt("go"));
     const view = new View(path);
@@ -231,10 +372,10 @@ describe("a conversation that grows", () => {
         for (const cut of [...cuts, bytes.length]) {
           appendFileSync(path, bytes.subarray(from, from + cut));
           from = Math.min(bytes.length, from + cut);
-          const update = view.update();
-          const { lines, folds } = update?.block ?? { lines: [], folds: "" };
-          expect(folds).toHaveLength(lines.length);
-          expect(lines.join("")).not.toInclude("\n");
+          for (const { block } of updates(view)) {
+            expect(block.folds).toHaveLength(block.lines.length);
+            expect(block.lines.join("")).not.toInclude("\n");
+          }
         }
         expect(view.update()).toBeUndefined();
       }),
