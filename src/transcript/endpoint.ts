@@ -36,6 +36,8 @@ export class TranscriptEndpoint {
   /** By their sessions' ids. */
   readonly #watched = new Map<string, WatchedTranscript>();
   readonly #watch = new PathWatch(() => this.#soon());
+  readonly #reporting = new WeakSet<View>();
+  readonly #unreadable = new WeakSet<View>();
   #last = 0;
   #timer: Timer | undefined;
 
@@ -72,9 +74,9 @@ export class TranscriptEndpoint {
     const path = this.#pathOf(session, agent);
     const id = ++this.#last;
     const view = new View(path);
+    const update = readable(path, () => view.update());
     this.#views.set(id, view);
     this.#follow();
-    const update = readable(path, () => view.update());
     return { view: id, path, block: update?.block };
   }
 
@@ -120,31 +122,46 @@ export class TranscriptEndpoint {
       this.#timer = undefined;
       // A folder that was missing may be there now.
       this.#follow();
-      for (const [id, view] of this.#views) this.#report(id, view);
+      for (const [id, view] of this.#views) void this.#report(id, view);
       for (const [session, one] of this.#watched) this.#sendNews(session, one);
     }, DEBOUNCE_MS);
   }
 
-  #report(id: number, view: View): void {
+  /** One part after the other: between them Neovim draws, and reads keys. */
+  async #report(id: number, view: View): Promise<void> {
+    if (this.#reporting.has(view)) return;
+    this.#reporting.add(view);
+    for (let next = this.#next(id, view); next; next = this.#next(id, view)) {
+      await this.#send({ view: id, ...next });
+    }
+    this.#reporting.delete(view);
+  }
+
+  #next(id: number, view: View): object | undefined {
+    if (!this.#views.has(id)) return undefined;
     try {
       const update = view.update();
-      if (update) this.#send({ view: id, ...update });
+      this.#unreadable.delete(view);
+      return update;
     } catch (error) {
-      this.#send({ view: id, problem: `${view.path} cannot be read: ${message(error)}` });
+      // Said once, until it can be read again.
+      if (this.#unreadable.has(view)) return undefined;
+      this.#unreadable.add(view);
+      return { problem: `${view.path} cannot be read: ${message(error)}` };
     }
   }
 
   #sendNews(session: string, transcript: WatchedTranscript): void {
     try {
       const news = transcript.news();
-      if (news) this.#send({ session, ...news }, "transcript_news");
+      if (news) void this.#send({ session, ...news }, "transcript_news");
     } catch {
       // It is not there yet, or not any more.
     }
   }
 
-  #send(update: object, method = "transcript_changed"): void {
-    this.port
+  async #send(update: object, method = "transcript_changed"): Promise<void> {
+    await this.port
       .call(method, update, REPORT_MS)
       .catch((error) => this.log.warn(`A part of a conversation was not shown: ${message(error)}`));
   }

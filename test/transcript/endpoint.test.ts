@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { TranscriptEndpoint } from "../../src/transcript/endpoint";
+import { eventually } from "../support/eventually";
+import { temporaryFolder } from "../support/neovim";
+import { prompt } from "./entries";
+
+interface Part {
+  view: number;
+  problem?: string;
+  block?: { lines: string[] };
+}
+
+let folder: string;
+let sent: Part[];
+let take: () => Promise<void>;
+let endpoint: TranscriptEndpoint;
+const before = process.env.CLAUDE_CONFIG_DIR;
+beforeEach(() => {
+  folder = temporaryFolder();
+  process.env.CLAUDE_CONFIG_DIR = folder;
+  mkdirSync(join(folder, "projects/-p"), { recursive: true });
+  sent = [];
+  take = async () => {};
+  // The Neovim that is reported to: its one method.
+  const call = (_method: string, part: object) => {
+    sent.push(part as Part);
+    return take();
+  };
+  endpoint = new TranscriptEndpoint({ call }, { warn: () => {} } as never);
+});
+afterEach(() => {
+  endpoint.end();
+  if (before === undefined) delete process.env.CLAUDE_CONFIG_DIR;
+  else process.env.CLAUDE_CONFIG_DIR = before;
+  rmSync(folder, { recursive: true });
+});
+
+const path = (session: string) => join(folder, "projects/-p", `${session}.jsonl`);
+const append = (session: string, text: string, count = 1) =>
+  appendFileSync(path(session), `${JSON.stringify(prompt(text))}\n`.repeat(count));
+const open = (session: string) => {
+  append(session, "begun");
+  return (endpoint.answer("open", { session }) as { view: number }).view;
+};
+const shown = (view: number, text: string) =>
+  sent.some((part) => part.view === view && part.block?.lines.includes(`❯ ${text}`));
+
+test("a file that went is a problem once, until it can be read again", async () => {
+  const [gone, other] = [open("a"), open("b")];
+  const problems = () => sent.filter(({ view, problem }) => view === gone && problem).length;
+  rmSync(path("a"));
+  await eventually("the problem", () => problems() === 1);
+  for (const text of ["1", "2"]) {
+    append("b", text);
+    await eventually("another's part", () => shown(other, text));
+  }
+  expect(problems()).toBe(1);
+  writeFileSync(path("a"), `${JSON.stringify(prompt("new"))}\n`);
+  await eventually("the new file", () => shown(gone, "new"));
+  rmSync(path("a"));
+  await eventually("the second problem", () => problems() === 2);
+});
+
+test("a part is sent when Neovim has taken the one before, and none of a view that was closed", async () => {
+  const view = open("a");
+  let taken = Promise.withResolvers<void>();
+  take = () => taken.promise;
+  append("a", "x".repeat(1_000), 400);
+  await eventually("the first part", () => sent.length > 0);
+  expect(sent).toHaveLength(1);
+  const first = taken;
+  taken = Promise.withResolvers<void>();
+  first.resolve();
+  await eventually("the second part", () => sent.length > 1);
+  expect(sent).toHaveLength(2);
+  endpoint.answer("close", { view });
+  taken.resolve();
+  await taken.promise;
+  open("b");
+  append("b", "behind");
+  await eventually("another's part", () => sent.some((part) => part.view !== view));
+  expect(sent.filter((part) => part.view === view)).toHaveLength(2);
+});
