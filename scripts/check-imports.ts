@@ -139,7 +139,7 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     "prompt/ knows what a prompt can name, whoever shows it",
   ],
   transcript: [
-    ["claude", "lib"],
+    ["claude", "review", "lib"],
     "transcript/ reads what the CLI writes, and shows it to whom its port leads",
   ],
   setup: [

@@ -1,5 +1,6 @@
+import { Privacy } from "../review/record/privacy";
 import { type Call, callOf } from "./calls";
-import { type Item, itemsOf, type ToolCall, type ToolResult } from "./entries";
+import { itemsOf, type ToolCall, type ToolResult } from "./entries";
 import { type Line, TranscriptFile } from "./file";
 import { lineOf } from "./markdown";
 
@@ -15,27 +16,69 @@ export interface Step {
   subject: string;
 }
 
+/** Of a conversation, from its end. */
+export interface Trail {
+  steps: Step[];
+  /** How many are about private files, which nobody sees. */
+  hidden: number;
+  /** How many came before those. */
+  left_out: number;
+}
+
 const PART_BYTES = 1024 * 1024;
+const MOST_STEPS = 1_000;
+
+/** What the trail keeps of an entry. */
+type Kept = "prompt" | { id: string; step: Step };
+/** What came of a call, where that is more than that it went well. */
+type Outcome = { failed: boolean } & ReturnType<typeof lineOf>;
 
 /**
  * The steps of a conversation in their order, subagents' aside: of all of it, of the turn with a number
  * (1 is the first prompt's), or of the last one. Throws where the file cannot be read.
  */
-export function trailOf(path: string, turn: number | "last" | "all"): Step[] {
+export function trailOf(path: string, turn: number | "last" | "all"): Trail {
   const file = new TranscriptFile(path);
-  const lines = file.appended().lines;
-  const items = lines.flatMap(itemsOfLine);
-  while (!file.isWhole && !(turn === "last" && items.some(isPrompt))) {
-    items.unshift(...file.earlier(PART_BYTES).flatMap(itemsOfLine));
+  const outcomes = new Map<string, Outcome>();
+  let part = file.appended().lines.flatMap((line) => keptOf(line, outcomes));
+  const parts = [part];
+  while (!file.isWhole && !(turn === "last" && part.includes("prompt"))) {
+    part = file.earlier(PART_BYTES).flatMap((line) => keptOf(line, outcomes));
+    parts.push(part);
   }
-  const results = new Map(items.flatMap((one) => (one.kind === "result" ? [[one.id, one]] : [])));
-  const prompts = items.flatMap((item, index) => (isPrompt(item) ? [index] : []));
-  const at = turn === "last" ? prompts.length - 1 : turn === "all" ? 0 : turn - 1;
-  const [from, to] = turn === "all" ? [0, undefined] : [prompts[at], prompts[at + 1]];
-  if (from === undefined) return [];
-  return items
-    .slice(from, to)
-    .flatMap((item) => (item.kind === "tool" ? stepOf(item, results.get(item.id)) : []));
+  return trail(ofTurn(parts.toReversed().flat(), turn), outcomes);
+}
+
+function keptOf(line: Line, outcomes: Map<string, Outcome>): Kept[] {
+  return itemsOf(line).flatMap((item): Kept[] => {
+    if (item.kind === "prompt") return ["prompt"];
+    if (item.kind === "tool") return stepOf(item).map((step) => ({ id: item.id, step }));
+    if (item.kind !== "result") return [];
+    const { id, failed } = item;
+    const lines = lineOf(item);
+    if (failed || lines.first !== undefined) outcomes.set(id, { failed, ...lines });
+    return [];
+  });
+}
+
+function ofTurn(kept: readonly Kept[], turn: number | "last" | "all"): readonly Kept[] {
+  if (turn === "all") return kept;
+  const prompts = kept.flatMap((one, index) => (one === "prompt" ? [index] : []));
+  const at = turn === "last" ? prompts.length - 1 : turn - 1;
+  return prompts[at] === undefined ? [] : kept.slice(prompts[at], prompts[at + 1]);
+}
+
+function trail(kept: readonly Kept[], outcomes: ReadonlyMap<string, Outcome>): Trail {
+  const all = kept.flatMap((one) => {
+    if (one === "prompt") return [];
+    const { failed, ...lines } = outcomes.get(one.id) ?? { failed: false };
+    if (failed) return [];
+    return [one.step.act === "edited" ? { ...one.step, ...lines } : one.step];
+  });
+  const last = all.slice(-MOST_STEPS);
+  const privacy = new Privacy();
+  const steps = last.filter(({ path }) => !privacy.isPrivate(path));
+  return { steps, hidden: last.length - steps.length, left_out: all.length - last.length };
 }
 
 /** The step that a call is; none of one that is about no file, or has failed. */
@@ -43,12 +86,4 @@ export function stepOf(tool: ToolCall, result?: ToolResult): Step[] {
   const { name: _, act, path, subject, ...lines } = callOf(tool);
   if (act === undefined || path === undefined || result?.failed) return [];
   return [{ act, path, subject, ...lines, ...(act === "edited" && result && lineOf(result)) }];
-}
-
-function isPrompt(item: Item): boolean {
-  return item.kind === "prompt";
-}
-
-function itemsOfLine(line: Line): Item[] {
-  return typeof line === "string" ? itemsOf(line) : [];
 }

@@ -53,7 +53,31 @@ describe("the trail", () => {
     [2, SECOND],
     [3, []],
   ] as const)("of turn %p", (turn, expected) => {
-    expect<object[]>(trailOf(path, turn)).toEqual([...expected]);
+    expect<object>(trailOf(path, turn)).toEqual({ steps: [...expected], hidden: 0, left_out: 0 });
+  });
+
+  test("of private files only their number is told", () => {
+    append(calls("6", "Read", { file_path: "/p/.env" }));
+    expect<object>(trailOf(path, "last")).toEqual({ steps: SECOND, hidden: 1, left_out: 0 });
+  });
+
+  test("has the last thousand steps, and how many were before", () => {
+    append(
+      ...Array.from({ length: 1_500 }, (_, i) => calls(`n${i}`, "Read", { file_path: `/p/${i}` })),
+    );
+    const { steps, left_out } = trailOf(path, "all");
+    expect([steps[0]?.path, steps.at(-1)?.path]).toEqual(["/p/500", "/p/1499"]);
+    expect([steps.length, left_out]).toEqual([1_000, 503]);
+  });
+
+  test("is in order in a file of many parts", () => {
+    const text = "x".repeat(100_000);
+    for (let i = 0; i < 40; i++) {
+      append(calls(`n${i}`, "Read", { file_path: `/p/${i}` }), result(`n${i}`, text, {}, i === 7));
+    }
+    const read = trailOf(path, 2).steps.slice(1);
+    const all = Array.from({ length: 40 }, (_, i) => `/p/${i}`).filter((one) => one !== "/p/7");
+    expect(read.map((step) => step.path)).toEqual(all);
   });
 });
 
@@ -81,5 +105,9 @@ describe("a conversation that is watched", () => {
     expect(watched.news()).toEqual({ steps: [edit] });
     append(result("1", "ok", { structuredPatch: [hunk] }));
     expect(watched.news()).toEqual({ steps: [{ ...edit, first: 6, last: 7 }] });
+    append(...Array.from({ length: 90 }, (_, i) => calls(`n${i}`, "Read", { file_path: `/${i}` })));
+    expect(watched.news()?.steps.map(({ path }) => path)).toEqual(
+      Array.from({ length: 50 }, (_, i) => `/${40 + i}`),
+    );
   });
 });

@@ -19,26 +19,25 @@ local function entry_of(step)
   }
 end
 
---- Lists the steps of a turn, or of the whole conversation, of a session; private files are only counted.
+--- Lists the steps of a turn, or of the whole conversation, of a session. The executable counts private files, and
+--- what came before the last thousand steps.
 ---@param row claude-code.SessionRow
 ---@param turn "last"|"all"|integer
 function M.list(row, turn)
   local params = { session = row.id, turn = turn }
-  require("claude-code.server.requests").ask("transcript/trail", params, function(steps)
-    local is_private = require("claude-code.editor.privacy").is_private
-    local shown = vim.tbl_filter(function(step)
-      return not is_private(step.path)
-    end, steps)
-    local hidden = #steps - #shown
-    local count = hidden > 0 and (" (and %d of private files)"):format(hidden) or ""
-    if #shown == 0 then
+  require("claude-code.server.requests").ask("transcript/trail", params, function(trail)
+    local count = trail.hidden > 0 and (" (and %d of private files)"):format(trail.hidden) or ""
+    if trail.left_out > 0 then
+      count = ("%s (%d before them are left out)"):format(count, trail.left_out)
+    end
+    if #trail.steps == 0 then
       return notify.info("Claude read, searched and edited nothing there" .. count)
     end
     local what = turn == "all" and "the conversation"
       or turn == "last" and "this turn"
       or "turn " .. turn
     local title = ("Claude's trail: %s%s"):format(what, count)
-    vim.fn.setqflist({}, " ", { title = title, items = vim.tbl_map(entry_of, shown) })
+    vim.fn.setqflist({}, " ", { title = title, items = vim.tbl_map(entry_of, trail.steps) })
     vim.cmd("botright copen")
   end)
 end
