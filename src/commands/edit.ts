@@ -67,10 +67,17 @@ async function editInNeovim(
   }
 }
 
-/** The user's own $VISUAL or $EDITOR, as git starts it: by a shell. */
+/** The variable of a Neovim that Claude's shell has started names us, too. */
+const OURSELVES = /\bclaude-code-nvim['"]?\s+edit\b/;
+
+/**
+ * The user's own $VISUAL or $EDITOR, as git starts it: by a shell. Should it lead back to us, we start `vi`: it
+ * does not learn of itself.
+ */
 function editElsewhere(args: string[]): number {
-  const { CLAUDE_CODE_NVIM_EDITOR: editor } = process.env;
-  const words = ["/bin/sh", "-c", `${editor || "vi"} "$@"`, editor || "vi", ...args];
+  const { CLAUDE_CODE_NVIM_EDITOR: given, VISUAL: _, ...env } = process.env;
+  const editor = given && !OURSELVES.test(given) ? given : "vi";
+  const words = ["/bin/sh", "-c", `${editor} "$@"`, editor, ...args];
   const stdio = ["inherit", "inherit", "inherit"] as ["inherit", "inherit", "inherit"];
-  return Bun.spawnSync(words, { stdio, env: { ...process.env, VISUAL: editor ?? "" } }).exitCode;
+  return Bun.spawnSync(words, { stdio, env }).exitCode;
 }

@@ -76,6 +76,24 @@ onEachNeovim((session) => {
   describe("what is not the CLI's gets the user's own editor", () => {
     const EDITOR = (file: string) => `-x\n${file}\n`;
 
+    test.each<[string, (loop: string) => string]>([
+      ["is ourselves", () => `${EXECUTABLE} edit`],
+      ["starts us", (loop) => loop],
+    ])("and `vi` where that %s", async (_what, editorOf) => {
+      const message = session.write(".git/COMMIT_EDITMSG", "");
+      const counted = session.path("count");
+      const loop = session.write(
+        "loop",
+        `#!/bin/sh\necho >> '${counted}'\n[ "$(wc -l < '${counted}')" -lt 3 ] && exec '${EXECUTABLE}' edit "$@"\n`,
+      );
+      const vi = session.write("bin/vi", readFileSync(editor, "utf8"));
+      for (const path of [loop, vi]) chmodSync(path, 0o755);
+      const PATH = `${join(vi, "..")}:${process.env.PATH}`;
+      const program = run([message], { PATH, CLAUDE_CODE_NVIM_EDITOR: editorOf(loop) });
+      expect(await program.exited).toBe(0);
+      expect(edited()).toBe(`${message}\n`);
+    });
+
     test.each<[string, () => string, Record<string, string>]>([
       ["git's message", () => session.write(".git/COMMIT_EDITMSG", ""), {}],
       ["a file of that name elsewhere", () => session.write(PROMPT, ""), {}],
