@@ -2,13 +2,14 @@ import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { gitTop } from "../claude/project";
 import { isBelow, realPath, statOf } from "../lib/paths";
-import { command, Git } from "../review/git/run";
+import { command, Git, type GitResult } from "../review/git/run";
 import { Privacy } from "../review/record/privacy";
 
 /** A project with more is not counted, and what changed in it not looked for. */
 const MOST_FILES = 50_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 const LIST_MS = 5_000;
+const LIST = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
 /** What was written so shortly before it was looked at may be written again without another time. */
 const SAME_TIME_MS = 20;
 /** Without git: folders that hold what others have written. */
@@ -25,8 +26,13 @@ export class ProjectFiles {
   #files: ReadonlySet<string> | undefined;
   /** Folders of the files, and files that say what git ignores, with their mtimes when files were listed. */
   #sources = new Map<string, number>();
+  #listing: Promise<ReadonlySet<string> | undefined> | undefined;
 
-  constructor(place: string) {
+  /** `withPrivate`: who asks looks at those few that it shows, since to look at all takes seconds. */
+  constructor(
+    place: string,
+    private readonly withPrivate = false,
+  ) {
     const real = realPath(place);
     this.root = gitTop(real) ?? real;
   }
@@ -50,11 +56,31 @@ export class ProjectFiles {
 
   /** Absolute paths, private files left out. Undefined where there are too many. */
   list(): ReadonlySet<string> | undefined {
-    if (this.#files && !this.#sourcesChanged()) return this.#files;
+    if (this.#isKnown()) return this.#files;
     const began = Date.now();
-    const all = this.#listed();
-    this.#files = all && all.length <= MOST_FILES ? new Set(all) : undefined;
+    return this.#keep(this.git?.wait(list()), began);
+  }
+
+  /** The same, while nobody waits for git. */
+  listSoon(): Promise<ReadonlySet<string> | undefined> {
+    this.#listing ??= this.#listInBackground().finally(() => {
+      this.#listing = undefined;
+    });
+    return this.#listing;
+  }
+
+  async #listInBackground(): Promise<ReadonlySet<string> | undefined> {
+    if (this.#isKnown()) return this.#files;
+    const began = Date.now();
+    return this.#keep(await this.git?.run(list()), began);
+  }
+
+  /** That they are too many is known as long as the root stays as it is. */
+  #keep(listed: GitResult | undefined, began: number): ReadonlySet<string> | undefined {
+    const all = listed ? this.#ofGit(listed) : this.#walk();
+    this.#files = Array.isArray(all) ? new Set(all) : undefined;
     this.#sources = new Map();
+    if (!all) return undefined;
     this.#addSource(this.root, began);
     for (const file of this.#files ?? []) {
       this.#addFolder(dirname(file), began);
@@ -95,38 +121,45 @@ export class ProjectFiles {
     this.#sources.set(path, mtime > began - SAME_TIME_MS ? Number.NaN : mtime);
   }
 
-  #sourcesChanged(): boolean {
-    for (const [path, mtime] of this.#sources) if (mtimeOf(path) !== mtime) return true;
-    return false;
+  #isKnown(): boolean {
+    for (const [path, mtime] of this.#sources) if (mtimeOf(path) !== mtime) return false;
+    return this.#sources.size > 0;
   }
 
-  #listed(): string[] | undefined {
-    const { git } = this;
-    if (!git) return this.#walk();
-    const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    const { code, stdout } = git.wait(command(args, { ms: LIST_MS, mostBytes: MOST_BYTES }));
+  /** Undefined where git has failed otherwise. */
+  #ofGit({ code, stdout }: GitResult): string[] | "too many" | undefined {
+    const names = [...new Set(stdout.toString().split("\0").filter(Boolean))];
+    if (names.length > MOST_FILES) return "too many";
     if (code !== 0) return undefined;
-    const names = new Set(stdout.toString().split("\0").filter(Boolean));
-    return [...names]
+    return names
       .filter((name) => !name.endsWith("/") && !name.includes("\uFFFD"))
       .map((name) => join(this.root, name))
-      .filter((path) => !this.privacy.isPrivate(path));
+      .filter((path) => this.#isListed(path));
   }
 
-  #walk(): string[] {
+  #isListed(path: string): boolean {
+    return this.withPrivate || !this.privacy.isPrivate(path);
+  }
+
+  #walk(): string[] | "too many" {
     const files: string[] = [];
     const folders = [this.root];
+    let seen = 0;
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      if (++seen + files.length > MOST_FILES) return "too many";
       for (const entry of entriesOf(folder)) {
         const path = join(folder, entry.name);
         if (entry.name.startsWith(".") || SKIPPED.has(entry.name)) continue;
         if (entry.isDirectory()) folders.push(path);
-        else if (entry.isFile() && !this.privacy.isPrivate(path)) files.push(path);
+        else if (entry.isFile() && this.#isListed(path)) files.push(path);
       }
-      if (files.length > MOST_FILES) break;
     }
-    return files;
+    return files.length > MOST_FILES ? "too many" : files;
   }
+}
+
+function list() {
+  return command(LIST, { ms: LIST_MS, mostBytes: MOST_BYTES });
 }
 
 function mtimeOf(path: string): number {

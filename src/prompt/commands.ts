@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { gitTop } from "../claude/project";
-import { namesIn } from "../lib/paths";
+import { namesIn, realPath } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
 import { visibleLine } from "../lib/visible";
 import type { PromptItem } from "./files";
@@ -35,13 +35,14 @@ export function commandsFor(folder: string, typed: string): PromptItem[] {
   const items = new Map<string, PromptItem>();
   for (const place of [...new Set([...places, claudeFolder()])]) {
     for (const { name, path } of [...skillsIn(place), ...commandsIn(join(place, "commands"))]) {
-      if (!items.has(name)) items.set(name, { text: `/${name}`, ...detailOf(path) });
+      const text = `/${name}`;
+      if (!items.has(name) && text.startsWith(typed)) items.set(name, { text, ...detailOf(path) });
     }
   }
-  for (const name of BUILT_IN) if (!items.has(name)) items.set(name, { text: `/${name}` });
-  return [...items.values()]
-    .filter(({ text }) => text.startsWith(typed))
-    .sort((a, b) => (a.text < b.text ? -1 : 1));
+  for (const name of BUILT_IN) {
+    if (!items.has(name) && `/${name}`.startsWith(typed)) items.set(name, { text: `/${name}` });
+  }
+  return [...items.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
 }
 
 interface Named {
@@ -54,12 +55,15 @@ function skillsIn(place: string): Named[] {
   return namesIn(folder).map((name) => ({ name, path: join(folder, name, "SKILL.md") }));
 }
 
-/** A folder below groups commands; it is no part of their names. */
-function commandsIn(folder: string, depth = 0): Named[] {
+/** A folder below groups commands; it is no part of their names. Links may lead to one again and again. */
+function commandsIn(folder: string, depth = 0, seen = new Set<string>()): Named[] {
+  const real = realPath(folder);
+  if (seen.has(real)) return [];
+  seen.add(real);
   return namesIn(folder).flatMap((name) => {
     const path = join(folder, name);
     if (name.endsWith(".md")) return [{ name: name.slice(0, -3), path }];
-    return depth < MOST_DEPTH ? commandsIn(path, depth + 1) : [];
+    return depth < MOST_DEPTH ? commandsIn(path, depth + 1, seen) : [];
   });
 }
 
@@ -67,7 +71,7 @@ function commandsIn(folder: string, depth = 0): Named[] {
 function detailOf(path: string): { detail?: string } {
   try {
     const text = readRegular(path, MOST_BYTES).toString();
-    const found = /^---\n(?:.*\n)*?description:[ \t]*(.+)\n/.exec(text)?.[1];
+    const found = /^---\n(?:.*\n)*?description:(.+)\n/.exec(text)?.[1]?.trim();
     return found ? { detail: visibleLine(found.replace(/^(["'])(.*)\1$/, "$2"), MOST_DETAIL) } : {};
   } catch {
     return {};

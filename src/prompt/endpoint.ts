@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { gitTop } from "../claude/project";
 import { UserError } from "../lib/errors";
 import { realPath } from "../lib/paths";
-import { command, Git, type GitWork } from "../review/git/run";
+import { command, Git, type GitResult, type GitWork } from "../review/git/run";
 import { Privacy } from "../review/record/privacy";
 import { commandsFor } from "./commands";
 import { MentionedFiles } from "./files";
@@ -35,7 +35,7 @@ export class PromptEndpoint {
   }
 }
 
-/** What has changed in the work tree since the last commit, private files aside. */
+/** What has changed in the work tree since the last commit, private files aside. Throws a UserError. */
 async function diffOf(folder: string): Promise<string> {
   const root = gitTop(realPath(folder));
   const git = root && Git.in(root);
@@ -44,13 +44,18 @@ async function diffOf(folder: string): Promise<string> {
 }
 
 function* diff(root: string, privacy: Privacy): GitWork<string> {
-  const names = yield* command(["diff", "--name-only", "--no-renames", "-z", "HEAD"], DIFF);
-  const shown = names.stdout
-    .toString()
-    .split("\0")
-    .filter((name) => name !== "" && !privacy.isPrivate(join(root, name)));
-  if (shown.length === 0) return "";
-  const options = ["--no-ext-diff", "--no-textconv", "--no-renames"];
-  const args = ["--literal-pathspecs", "diff", ...options, "HEAD", "--", ...shown];
-  return (yield* command(args, DIFF)).stdout.toString();
+  const list = yield* command(["diff", "--name-only", "--no-renames", "-z", "HEAD"], DIFF);
+  const names = textOf(list).split("\0").filter(Boolean);
+  const hidden = new Set(names.filter((name) => privacy.isPrivate(join(root, name))));
+  if (names.length === hidden.size) return "";
+  // A name is a folder for git, too: of `conf`, now a folder, it would show `conf/.env`.
+  const magic = (name: string) => `:(literal${hidden.has(name) ? ",exclude" : ""})${name}`;
+  const options = ["--no-ext-diff", "--no-textconv", "--no-renames", "--submodule=short"];
+  return textOf(yield* command(["diff", ...options, "HEAD", "--", ...names.map(magic)], DIFF));
+}
+
+function textOf({ code, stdout }: GitResult): string {
+  if (code === 0) return stdout.toString();
+  const why = code === null ? "too much has, or git takes too long" : "is there a commit?";
+  throw new UserError(`git cannot say what has changed since the last commit: ${why}`);
 }

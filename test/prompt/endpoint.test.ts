@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { PromptEndpoint } from "../../src/prompt/endpoint";
+import { temporaryFolder } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
+
+let folder: string;
+let endpoint: PromptEndpoint;
+const { PATH, CLAUDE_CONFIG_DIR } = process.env;
+const before = { PATH, CLAUDE_CONFIG_DIR };
+beforeEach(() => {
+  folder = temporaryFolder();
+  process.env.CLAUDE_CONFIG_DIR = join(folder, "claude");
+  endpoint = new PromptEndpoint();
+});
+afterEach(() => {
+  for (const [name, value] of Object.entries(before)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  rmSync(folder, { recursive: true });
+});
+
+const git = (args: string[], input = "") =>
+  execFileSync("git", ["-c", "user.email=a@b", "-c", "user.name=n", ...args], {
+    cwd: folder,
+    input,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+const write = (name: string, text = "") => {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+};
+const asked = async (method: string, word = "") =>
+  (await endpoint.answer(method, { folder, word })) as { text: string; detail?: string }[];
+
+describe("files", () => {
+  test("private ones are left out, and nothing else is", async () => {
+    for (const name of ["a.ts", ".env", "b/.env", "b/c.ts"]) write(name);
+    git(["init", "-q"]);
+    expect((await asked("files", "@")).map(({ text }) => text)).toEqual(["@a.ts", "@b/c.ts"]);
+    expect(await asked("files", "@.env")).toEqual([]);
+  });
+
+  test("of too many one item says so, and git is not asked at each key", async () => {
+    git(["init", "-q"]);
+    const blob = git(["hash-object", "-w", "--stdin"]).toString().trim();
+    const all = Array.from({ length: 50_001 }, (_, i) => `100644 ${blob}\t${i % 100}/${i}\n`);
+    git(["update-index", "--index-info"], all.join(""));
+    const counted = join(folder, ".git/count");
+    const bin = write(
+      ".git/bin/git",
+      `#!/bin/sh\necho "$@" >> '${counted}'\nexec '${Bun.which("git")}' "$@"\n`,
+    );
+    chmodSync(bin, 0o755);
+    process.env.PATH = `${dirname(bin)}:${process.env.PATH}`;
+    const lists = () => readFileSync(counted, "utf8").match(/ls-files/g)?.length;
+    const item = { text: "@12", detail: "this project has too many files" };
+    const both = await Promise.all([asked("files", "@12"), asked("files", "@12")]);
+    expect(both).toEqual([[item], [item]]);
+    expect(lists()).toBe(1);
+    expect(await asked("files", "@12")).toEqual([item]);
+    expect(lists()).toBe(1);
+  });
+});
+
+test("folders of commands that links lead to are read once", async () => {
+  write(".claude/commands/a/release.md", "---\ndescription: 'Ship it'\n---\n");
+  for (let i = 0; i < 40; i++) symlinkSync(".", join(folder, `.claude/commands/a/link${i}`));
+  expect(await asked("commands", "/rel")).toEqual([{ text: "/release", detail: "Ship it" }]);
+});
+
+describe("the diff", () => {
+  const commit = () => {
+    git(["add", "-Af"]);
+    git(["commit", "-qm", "x"]);
+  };
+  const diff = async () => (await asked("diff")) as unknown as string;
+
+  test("has no private file of a folder that was a file", async () => {
+    git(["init", "-q"]);
+    write("conf", "x\n");
+    commit();
+    rmSync(join(folder, "conf"));
+    write("conf/.env", "TOKEN=secret\n");
+    write("conf/a b:(c).txt", "shown\n");
+    git(["add", "-Af"]);
+    const text = await diff();
+    expect(text).toContain("-x");
+    expect(text).toContain("+shown");
+    expect(text).not.toContain("secret");
+  });
+
+  test("of a private file alone is empty; without a commit, and of too much, it is a problem", async () => {
+    git(["init", "-q"]);
+    expect(await outcomeOf(diff())).toThrow("is there a commit?");
+    write("a", "x\n");
+    commit();
+    write(".env", "secret\n");
+    git(["add", "-Af"]);
+    expect(await diff()).toBe("");
+    write("a", "x\n".repeat(1_000_000));
+    expect(await outcomeOf(diff())).toThrow("too much has");
+  });
+});
