@@ -1,3 +1,4 @@
+import { cutText } from "../lib/visible";
 import type { LanguagePlace, SymbolAnswer } from "./answer";
 import type { ProjectFiles } from "./project-files";
 import { code, type SourceLines } from "./source-lines";
@@ -87,7 +88,7 @@ function describe(markdown: string): string[] {
     .split(/\n\s*\n/)
     .map((part) => part.replaceAll(/^\s*-{3,}\s*$/gm, "").trim())
     .find((part) => part !== "" && !LINK.test(part));
-  const docs = paragraph && cut(paragraph.replaceAll(/\s*\n\s*/g, " "), MOST_DOCS);
+  const docs = paragraph && cutText(paragraph.replaceAll(/\s*\n\s*/g, " "), MOST_DOCS);
   return [...(signature ? [signature.replaceAll(/^/gm, "  ")] : []), ...(docs ? [docs] : [])];
 }
 
@@ -103,13 +104,9 @@ function bodyOf({ declaration }: SymbolAnswer): string[] {
   const body = declaration?.body ?? [];
   if (body.length === 0) return [];
   const first = declaration?.first_line ?? 1;
-  const lines = body.map((line, index) => `${first + index}\t${cut(line, 400)}`);
+  const lines = body.map((line, index) => `${first + index}\t${cutText(line, 400)}`);
   const more = declaration?.more ?? 0;
   return [...lines, ...(more > 0 ? [`… ${more} more lines`] : [])];
-}
-
-function cut(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 function lastOf(name: string): string {

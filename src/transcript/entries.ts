@@ -128,9 +128,9 @@ function usageOf(message: JsonObject): Usage | undefined {
   const model = string(message.model);
   // What the CLI itself says in Claude's name.
   if (!usage || model === undefined || model.startsWith("<")) return undefined;
-  const counts = TOKENS.map((name) => Number(usage[name] ?? 0)).filter(Number.isSafeInteger);
+  const counts = TOKENS.map((name) => usage[name]).filter((count) => typeof count === "number");
   const tokens = counts.reduce((sum, count) => sum + count, 0);
-  return tokens > 0 ? { model, tokens } : undefined;
+  return tokens > 0 && Number.isSafeInteger(tokens) ? { model, tokens } : undefined;
 }
 
 function fromUser(entry: JsonObject): Item[] {

@@ -70,7 +70,7 @@ describe("files", () => {
 
 test("folders of commands that links lead to are read once", async () => {
   write(".claude/commands/a/release.md", "---\ndescription: 'Ship it'\n---\n");
-  for (let i = 0; i < 40; i++) symlinkSync(".", join(folder, `.claude/commands/a/link${i}`));
+  for (let i = 0; i < 200; i++) symlinkSync(".", join(folder, `.claude/commands/a/link${i}`));
   expect(await asked("commands", "/rel")).toEqual([{ text: "/release", detail: "Ship it" }]);
 });
 

@@ -93,6 +93,7 @@ describe("a conversation that is watched", () => {
     const known = { model: "claude-sonnet-4-5", content: [], usage: usage(148_990) };
     append({ type: "assistant", message: known });
     expect(watched.news()).toEqual({ tokens: 150_000, share: 0.75, steps: [] });
+    append(answer("z", usage(1e300)));
     expect(watched.news()).toBeUndefined();
   });
 
