@@ -102,40 +102,52 @@ plugs("x", { "send" }, '<Cmd>lua require("claude-code.context.send").selection()
 
 local buffers = api.nvim_create_augroup("claude-code.buffers", { clear = true })
 
--- Our buffers that Neovim reads by their names. Claude's terminal in a session file (:mksession) starts nothing: once
--- the file is read its window closes. With "localoptions" the session sets 'buftype' to "terminal", which no other
--- buffer can be.
+---@param buf integer one that Neovim has emptied, as by `:edit!`, is filled again
+---@return boolean is_known it is in use; else it is from a session file (:mksession)
+local function refill(buf)
+  local owners = { "editor.diff", "editor.prompt", "editor.transcript", "permissions.plan" }
+  return vim.iter(owners):any(function(name)
+    local owner = package.loaded["claude-code." .. name]
+    return owner ~= nil and owner.refill(buf)
+  end)
+end
+
+---@param buf integer
+local function discard(buf)
+  vim.schedule(function()
+    pcall(api.nvim_buf_delete, buf, { force = true })
+  end)
+end
+
+-- Our buffers that Neovim reads by their names. Claude's terminal in a session file starts nothing: once the file is
+-- read its window closes. With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.
 api.nvim_create_autocmd("BufReadCmd", {
   group = buffers,
   pattern = "claude-code://*",
   callback = function(event)
     if vim.startswith(event.match, "claude-code://base/") then
       require("claude-code.editor.review.base").load(event.buf)
-    elseif not vim.startswith(event.match, "claude-code://terminal") then
-      require("claude-code.editor.diff").refill(event.buf)
-    else
+    elseif vim.startswith(event.match, "claude-code://terminal") then
       vim.cmd(
         "setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})"
       )
-      vim.schedule(function()
-        pcall(api.nvim_buf_delete, event.buf, { force = true })
-      end)
+      discard(event.buf)
+    else
+      refill(event.buf)
     end
   end,
 })
 
--- A diff in a session file is an empty buffer that has its name.
+-- Another one in a session file is an empty buffer that has its name.
 api.nvim_create_autocmd("SessionLoadPost", {
   group = buffers,
-  pattern = "claude-code://[0-9]*",
+  pattern = { "claude-code://[0-9]*", "claude-code://p*", "claude-code://transcript/*" },
   callback = function(event)
-    if not vim.b[event.buf].claude_code_file then
+    if not vim.b[event.buf].claude_code_file and not refill(event.buf) then
       for _, win in ipairs(vim.fn.win_findbuf(event.buf)) do
         vim.fn.win_execute(win, "diffoff | setlocal winbar=")
       end
-      vim.schedule(function()
-        pcall(api.nvim_buf_delete, event.buf, { force = true })
-      end)
+      discard(event.buf)
     end
   end,
 })

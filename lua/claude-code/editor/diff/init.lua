@@ -119,12 +119,15 @@ end
 
 ---Fills a buffer of a diff again, which Neovim has emptied (`:edit!`): there is no file of its name to read.
 ---@param buf integer
+---@return boolean filled
 function M.refill(buf)
-  for _, diff in ipairs(queue:all()) do
-    if vim.tbl_contains(diff.proposal:buffers(), buf) then
+  return vim.iter(queue:all()):any(function(diff)
+    local is_its = vim.tbl_contains(diff.proposal:buffers(), buf)
+    if is_its then
       diff:refill(buf)
     end
-  end
+    return is_its
+  end)
 end
 
 ---The executable is gone: nobody waits for an answer any more.

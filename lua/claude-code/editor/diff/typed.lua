@@ -2,7 +2,8 @@
 --- it; a key or command that closes a window rejects it, or puts it aside with the user's edits unless that is `ZQ`
 --- or has a !. So does a mapping that begins with such a command (`<Cmd>w<CR>`). Any other write (an auto-save
 --- plugin's, `:wall`), and whatever else closes the windows, decides nothing.
-local api, fn = vim.api, vim.fn
+local api = vim.api
+local commands = require("claude-code.editor.input.commands")
 local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -22,7 +23,6 @@ local WRITING_ALL = { wall = true, wqall = true, xall = true }
 
 local CLOSING = { close = true, quit = true }
 local CTRL_W, CTRL_Q = "\23", "\17"
-local CMD = vim.keycode("<Cmd>")
 local CLOSING_KEYS =
   { [CTRL_W .. "c"] = true, [CTRL_W .. "q"] = true, [CTRL_W .. CTRL_Q] = true, ZQ = true }
 
@@ -31,6 +31,7 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.diff.typed")
 ---@class claude-code.Typed
 ---@field is_closing boolean a key or command to close was typed, and not executed yet, or only just
 ---@field private watch claude-code.Watch
+---@field private commands claude-code.CommandWatch
 ---@field private diff claude-code.Diff
 ---@field private proposal claude-code.Proposal
 ---@field private guard claude-code.DecisionGuard while it is active, nothing decides
@@ -130,12 +131,11 @@ function Typed:on_close(force)
   end)
 end
 
----A command line is about to be executed.
 ---@private
----@param line string
-function Typed:on_command(line)
-  local ok, parsed = pcall(api.nvim_parse_cmd, line, {})
-  local command, buf = ok and parsed.cmd or "", self.proposal.new_buf
+---@param command string that is about to be executed
+---@param bang boolean
+function Typed:on_command(command, bang)
+  local buf = self.proposal.new_buf
   if WRITING_ALL[command] then
     self.hinted = false
   elseif WRITING[command] and api.nvim_get_current_buf() == buf then
@@ -147,50 +147,38 @@ function Typed:on_command(line)
       self.is_writing = false
     end)
   elseif CLOSING[command] and not self.is_early then
-    self:on_close(ok and parsed.bang or false)
-  end
-end
-
----The command of a mapping is about to be executed. Neovim has no event for that.
----@private
----@param typed string? the keys of the mapping
-function Typed:on_mapping(typed)
-  local mode = api.nvim_get_mode().mode:sub(1, 1)
-  local line = fn.maparg(fn.keytrans(typed or ""), mode):match("^<[Cc][Mm][Dd]>(.-)<[Cc][Rr]>")
-  if line then
-    self.is_early = self.guard:is_active()
-    self:on_command(line)
+    self:on_close(bang)
   end
 end
 
 ---@private
 ---@param events claude-code.Autocommands
 function Typed:follow(events)
-  local proposal = self.proposal
-  events:on({ "CmdlineEnter", "CmdlineLeave" }, function(_, args)
-    if args.event == "CmdlineEnter" then
-      self.is_early = self.guard:is_active()
-    elseif not vim.v.event.abort then
-      self:on_command(fn.getcmdline())
-    end
-  end, { pattern = ":" })
   events:on("BufWriteCmd", function(_, args)
     self:on_write(args.match)
-  end, { buffer = proposal.new_buf })
+  end, { buffer = self.proposal.new_buf })
   local previous = ""
-  vim.on_key(function(key, typed)
-    if key == CMD then
-      self:on_mapping(typed)
-    elseif CLOSING_KEYS[previous .. key] and fn.mode() == "n" then
-      self:on_close(previous .. key == "ZQ")
-    end
-    previous = key
-  end, NAMESPACE)
+  self.commands = {
+    namespace = NAMESPACE,
+    begin = function()
+      self.is_early = self.guard:is_active()
+    end,
+    run = function(command, bang)
+      self:on_command(command, bang)
+    end,
+    key = function(key)
+      if CLOSING_KEYS[previous .. key] and vim.fn.mode() == "n" then
+        self:on_close(previous .. key == "ZQ")
+      end
+      previous = key
+    end,
+  }
+  commands.follow(events, self.commands)
 end
 
 function Typed:stop()
   self.is_stopped = true
-  vim.on_key(nil, NAMESPACE)
+  commands.unfollow(self.commands)
 end
 
 ---@param watch claude-code.Watch
