@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { onBothNeovims } from "../support/session";
@@ -90,6 +98,95 @@ onBothNeovims(
       expect(execFileSync("find", [folder, "-perm", "/077"]).toString()).toBe("");
     });
 
+    test.each([
+      ["'autowriteall' and :quit", "set autowriteall", ":quit<CR>"],
+      ["'autowriteall' and another buffer", "set autowriteall nohidden", ":buffer a.txt<CR>"],
+      ["'autowrite' and CTRL-^", "set autowrite nohidden", "<C-^>"],
+      [
+        "a plugin that saves what is left",
+        "autocmd BufLeave,QuitPre * ++nested silent! write",
+        ":quit<CR>",
+      ],
+      ["another file's name", "set hidden", ":wq! other.md<CR>"],
+    ])("%s sends nothing", async (_name, setup, typed) => {
+      await open();
+      await type(["half of"]);
+      await lua("vim.cmd.augroup('t') vim.cmd(...)", setup);
+      await keys(typed);
+      await lua(
+        "vim.cmd('augroup END | autocmd! t') vim.cmd('set hidden noautowrite noautowriteall')",
+      );
+      await session.known();
+      await open();
+      expect(await lines()).toEqual(["half of"]);
+      expect(received()).toBe("");
+    });
+
+    test("a draft is whole again: a long one, after :edit!, after :tcd, in another tab page", async () => {
+      const long = Array.from({ length: 20_000 }, (_, i) => `${i} `.padEnd(100, "x"));
+      await open();
+      await type(long);
+      await keys(":quit<CR>");
+      await open();
+      expect(await lines()).toEqual(long);
+      await keys(":edit!<CR>");
+      expect(await lines()).toEqual(long);
+      session.write("sub/x", "");
+      await lua("vim.cmd.tcd('sub')");
+      await type(["short"]);
+      await keys(":quit<CR>");
+      await lua("vim.cmd.tcd('..')");
+      await open();
+      expect(await lines()).toEqual(["short"]);
+      await session.neovim.command("tabnew");
+      await open();
+      expect(await lua<number>("return vim.fn.tabpagenr()")).toBe(1);
+      await session.neovim.command("tabonly");
+    });
+
+    test("a draft that cannot be kept says so, and the one before stays", async () => {
+      await open();
+      await type(["before"]);
+      await keys(":write<CR>");
+      const folder = join(session.neovim.home, ".local/state/nvim/claude-code/drafts");
+      const [file = ""] = readdirSync(folder).map((one) => join(folder, one));
+      mkdirSync(`${file}.new`);
+      await type(["after"]);
+      await keys(":write<CR>");
+      expect(await messages()).toContain("the draft of your prompt could not be kept");
+      expect(readFileSync(file, "utf8")).toBe("before");
+      rmdirSync(`${file}.new`);
+    });
+
+    test("a draft of a Neovim that has ended is this one's; one of another that runs is not", async () => {
+      const folder = join(session.neovim.home, ".local/state/nvim/claude-code/drafts");
+      const hash = await lua<string>(
+        "return vim.fn.sha256(require('port').workspace.tab_folder(0)):sub(1, 16)",
+      );
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, `${hash}-1-${process.pid}.md`), "theirs");
+      writeFileSync(join(folder, `${hash}-1-4194305.md`), "of before");
+      await open();
+      expect(await lines()).toEqual(["of before"]);
+      expect(readdirSync(folder)).toContain(`${hash}-1-${process.pid}.md`);
+      rmSync(join(folder, `${hash}-1-${process.pid}.md`));
+    });
+
+    test("it leaves neither a client nor an autocommand behind, and no number of a session that is none", async () => {
+      const left = () =>
+        lua(
+          `return { #vim.lsp.get_clients(), vim.fn.getcompletion("claude-code.prompt", "augroup") }`,
+        );
+      await open();
+      await keys(":quit<CR>");
+      await eventually("that it is gone", async () => expect(await left()).toEqual([0, []]));
+      for (const command of ["prompt", "transcript", "follow"]) {
+        await session.neovim.command("messages clear");
+        await session.neovim.command(`Claude ${command} 9`);
+        expect(await messages()).toContain("there is no Claude session 9 here");
+      }
+    });
+
     test("without a Claude the text stays", async () => {
       await lua("require('port').terminal.close_all()");
       await open();
@@ -147,9 +244,27 @@ onBothNeovims(
         expect(await complete("fix {dia")).toContain("4 {diagnostics}");
       });
 
-      test("is what 'omnifunc' asks", async () => {
+      test.each([
+        ["see {sel", "see {selection}"],
+        ["see @pars", "see @src/deep/parser.ts"],
+        ["/ti", "/tidy"],
+        ["plain words", "plain words"],
+      ])("is what CTRL-X CTRL-O asks: %s", async (typed, completed) => {
+        session.write("src/deep/parser.ts", "");
+        session.write(".claude/skills/tidy/SKILL.md", "---\nname: tidy\n---\n");
         await open();
-        expect(await lua<string>("return vim.bo.omnifunc")).toBe("v:lua.vim.lsp.omnifunc");
+        // The omnifunc of Neovim 0.10 drops what does not begin as it was typed.
+        const isOld = !(await lua<boolean>("return vim.fn.has('nvim-0.11') == 1"));
+        const keys = isOld ? typed.replace("@pars", "@src/") : typed;
+        await session.neovim.type(`i${keys}<C-x><C-o>`);
+        await eventually("the menu", async () => {
+          const menu = "return { vim.fn.pumvisible(), vim.api.nvim_get_current_line() }";
+          const [shown, line] = await lua<[number, string]>(menu);
+          return shown === 1 || line === completed;
+        });
+        await session.neovim.type("<C-y><Esc>");
+        await eventually("the word", async () => (await lines())[0] === completed);
+        expect(await messages()).not.toContain("E5");
       });
     });
 

@@ -68,8 +68,12 @@ return {
   prompt = {
     args = "[N]",
     range = "session",
+    complete = complete.sessions,
     run = function(args)
-      require("claude-code.editor.prompt").open(args.session)
+      local known, n = require("claude-code.terminal.select").named(args)
+      if known then
+        require("claude-code.editor.prompt").open(n)
+      end
     end,
   },
 

@@ -109,16 +109,14 @@ return {
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      local n = args.session or list().find(args.args)
-      local current = require("claude-code.terminal.running").current()
+      local known, n = list().named(args)
+      local current = n or require("claude-code.terminal.running").current()
       local transcript = require("claude-code.editor.transcript")
-      if args.args ~= "" and not n then
-        local text = "there is no Claude session %s here; :Claude sessions lists them"
-        return notify.error(text:format(args.args))
-      elseif args.bang or not (n or current) then
-        return list().choose_any("Show the conversation", transcript.of_row)
+      if known and (args.bang or not current) then
+        list().choose_any("Show the conversation", transcript.of_row)
+      elseif known then
+        transcript.of_row(require("claude-code.sessions").get(current))
       end
-      transcript.of_row(require("claude-code.sessions").get(n or current))
     end,
   },
 
@@ -150,8 +148,12 @@ return {
   follow = {
     args = "[N]",
     range = "session",
+    complete = complete.sessions,
     run = function(args)
-      require("claude-code.editor.transcript.follow").toggle(args.session)
+      local known, n = list().named(args)
+      if known then
+        require("claude-code.editor.transcript.follow").toggle(n)
+      end
     end,
   },
 
@@ -178,12 +180,10 @@ return {
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      local n = args.session or list().find(args.args)
-      if args.args ~= "" and not n then
-        local text = "there is no Claude session %s here; :Claude sessions lists them"
-        return notify.error(text:format(args.args))
+      local known, n = list().named(args)
+      if known then
+        require("claude-code.permissions.answer").run(n)
       end
-      require("claude-code.permissions.answer").run(n)
     end,
   },
 }

@@ -77,6 +77,22 @@ function M.command(arguments)
   return vim.list_extend(command, own), session
 end
 
+--- The editor that the CLI's shell would have without us. A Neovim that Claude's shell has started inherits ours.
+---@param own table<string, string>
+---@return string?
+local function users_editor(own)
+  local inherited = vim.env.CLAUDE_CODE_NVIM_EDITOR
+  for _, name in ipairs({
+    inherited or vim.env.VISUAL or "",
+    own.EDITOR or "",
+    vim.env.EDITOR or "",
+  }) do
+    if name ~= "" then
+      return name
+    end
+  end
+end
+
 --- The user's variables, and what the CLI must find in its environment to reach this Neovim, for
 --- terminals that do not inherit ours (tmux).
 ---@param n? integer the session's number, which its hooks and MCP servers inherit
@@ -95,7 +111,7 @@ function M.environment(n)
   -- The CLI (2.1.330) splits it at blanks and knows no quotes; git hands it to a shell.
   if binary and not own.VISUAL and binary.path:match("^[%w/._+-]+$") then
     env.VISUAL = binary.path .. " edit"
-    env.CLAUDE_CODE_NVIM_EDITOR = vim.env.VISUAL or vim.env.EDITOR
+    env.CLAUDE_CODE_NVIM_EDITOR = users_editor(own)
   end
   env.NVIM = require("claude-code.server.endpoint").address()
   -- Where it keeps its settings, and looks for our lock file.

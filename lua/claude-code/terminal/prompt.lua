@@ -101,18 +101,30 @@ function M.paste(text, submit, n, what)
   return true
 end
 
---- Refuses to paste while the CLI asks its user something: it would take the text, or Enter, for the
---- answer.
+--- Does the CLI show its detailed conversation (Ctrl+O)? It drops what is pasted then (2.1.330).
+---@param n? integer the session; the current one if left out
+local function shows_conversation(n)
+  n = n or running.current()
+  local row = n and require("claude-code.sessions").get(n) or {}
+  local is_there = row.buf and vim.api.nvim_buf_is_valid(row.buf)
+  local lines = is_there and vim.api.nvim_buf_get_lines(row.buf, -4, -1, false) or {}
+  return table.concat(lines):find("Showing detailed transcript", 1, true) ~= nil
+end
+
+--- Refuses to paste while the CLI would take the text, or Enter, for the answer to something that it asks its user,
+--- or would drop it.
 ---@param what string that is not sent, for the message
 ---@param n? integer the session; the current one if left out
 ---@return boolean refused
 function M.refuse_while_asking(what, n)
-  if not is_asking(n) then
-    return false
+  local why = is_asking(n)
+      and "Claude asks something in its terminal: answer it first, then send %s"
+    or shows_conversation(n)
+      and "Claude's terminal shows the conversation: Ctrl+O there, then send %s"
+  if why then
+    require("claude-code.messages.notify").warn(why:format(what), "send")
   end
-  local text = "Claude asks something in its terminal: answer it first, then send %s"
-  require("claude-code.messages.notify").warn(text:format(what), "send")
-  return true
+  return why ~= false
 end
 
 --- Submits what the user said of an edit as their prompt to the CLI that proposed it, and to no other.

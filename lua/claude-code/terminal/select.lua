@@ -153,4 +153,19 @@ function M.find(text)
   return row and row.n
 end
 
+--- The session that a command names, by number or name.
+---@param args claude-code.CommandArgs
+---@return boolean known false: there is none of that name, and a message said so
+---@return integer? n nil: none is named
+function M.named(args)
+  local given = args.session and tostring(args.session) or vim.trim(args.args)
+  local n = given ~= "" and M.find(given) or nil
+  local known = given == "" or n ~= nil
+  if not known then
+    local text = "there is no Claude session %s here; :Claude sessions lists them"
+    require("claude-code.messages.notify").error(text:format(given))
+  end
+  return known, n
+end
+
 return M

@@ -14,31 +14,37 @@ local LEAST_QUERY, MOST_SYMBOLS, WAIT_MS = 2, 30, 20
 ---@class claude-code.PromptItem
 ---@field text string
 ---@field detail? string
----@field filter? string by which it is found, where that is not the text
 
+---@class claude-code.PromptWord
+---@field text string what was typed of it
+---@field range lsp.Range
+
+---What fits was chosen already, and in which order: all of it fits what was typed.
 ---@param items claude-code.PromptItem[]
 ---@param kind integer
----@param range lsp.Range that is replaced
-local function as_list(items, kind, range)
-  return {
-    isIncomplete = true,
-    items = vim.tbl_map(function(item)
-      return {
-        label = item.text,
-        kind = kind,
-        detail = item.detail,
-        filterText = item.filter or item.text,
-        textEdit = { newText = item.text, range = range },
-      }
-    end, items),
-  }
+---@param word claude-code.PromptWord
+local function as_list(items, kind, word)
+  local list = { isIncomplete = true, items = {} }
+  for i, item in ipairs(items) do
+    list.items[i] = {
+      label = item.text,
+      kind = kind,
+      detail = item.detail,
+      filterText = word.text,
+      sortText = ("%04d"):format(i),
+      textEdit = { newText = item.text, range = word.range },
+    }
+  end
+  return list
 end
 
+---@param typed string
 ---@return claude-code.PromptItem[]
-local function placeholders()
+local function placeholders(typed)
   local items = {}
   for name, detail in vim.spairs(require("claude-code.editor.prompt.expand").NAMES) do
-    items[#items + 1] = { text = ("{%s}"):format(name), detail = detail }
+    local text = ("{%s}"):format(name)
+    items[#items + 1] = vim.startswith(text, typed) and { text = text, detail = detail } or nil
   end
   return items
 end
@@ -76,7 +82,6 @@ local function symbol_item(symbol)
   return {
     text = ("@%s#L%s"):format(vim.fn.fnamemodify(path, ":."), lines),
     detail = symbol.name,
-    filter = "@" .. symbol.name,
   }
 end
 
@@ -99,16 +104,15 @@ local function ask_symbols(query)
   return found
 end
 
----@param word string
----@param range lsp.Range
+---@param word claude-code.PromptWord
 ---@param callback fun(err?: lsp.ResponseError, result?: any)
-local function complete_files(word, range, callback)
+local function complete_files(word, callback)
   local folder = require("claude-code.lib.workspace").tab_folder(0)
-  local symbols = ask_symbols(word:sub(2))
-  requests.request("prompt/files", { folder = folder, word = word }, function(files)
+  local symbols = ask_symbols(word.text:sub(2))
+  requests.request("prompt/files", { folder = folder, word = word.text }, function(files)
     local function answer()
-      local list = as_list(files or {}, KIND.File, range)
-      vim.list_extend(list.items, as_list(symbols.items, KIND.Function, range).items)
+      local list = as_list(files or {}, KIND.File, word)
+      vim.list_extend(list.items, as_list(symbols.items, KIND.Function, word).items)
       callback(nil, list)
     end
     require("claude-code.lib.timer").once(symbols.waiting > 0 and WAIT_MS or 0, answer)
@@ -122,20 +126,21 @@ local function complete(buf, params, callback)
   local row = params.position.line
   local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
   local before = line:sub(1, columns.to_byte(line, params.position.character, "utf-16"))
-  local kind, word = word_before(before)
-  if not kind or kind == "command" and row > 0 then
+  local kind, text = word_before(before)
+  if not text or kind == "command" and row > 0 then
     return callback(nil, { isIncomplete = false, items = {} })
   end
-  local start = columns.of_byte(line, #before - #word, "utf-16")
+  local start = columns.of_byte(line, #before - #text, "utf-16")
   local range = { start = { line = row, character = start }, ["end"] = params.position }
+  local word = { text = text, range = range }
   if kind == "file" then
-    return complete_files(word, range, callback)
+    return complete_files(word, callback)
   elseif kind == "placeholder" then
-    return callback(nil, as_list(placeholders(), KIND.Variable, range))
+    return callback(nil, as_list(placeholders(text), KIND.Variable, word))
   end
   local folder = require("claude-code.lib.workspace").tab_folder(0)
-  requests.request("prompt/commands", { folder = folder, word = word }, function(items)
-    callback(nil, as_list(items or {}, KIND.Keyword, range))
+  requests.request("prompt/commands", { folder = folder, word = text }, function(items)
+    callback(nil, as_list(items or {}, KIND.Keyword, word))
   end)
 end
 
@@ -145,44 +150,60 @@ local CAPABILITIES = {
 }
 
 ---@param buf integer
+---@param dispatchers vim.lsp.rpc.Dispatchers
 ---@return vim.lsp.rpc.PublicClient
-local function server(buf)
+local function server(buf, dispatchers)
   local is_closing, id = false, 0
+  local function close()
+    if not is_closing then
+      is_closing = true
+      dispatchers.on_exit(0, 0)
+    end
+  end
   return {
     request = function(method, params, callback)
       id = id + 1
+      -- An answer at once would change text while 'omnifunc' is asked, which Neovim refuses (E565).
+      local answer = vim.schedule_wrap(callback)
       if method == "initialize" then
         callback(nil, { capabilities = CAPABILITIES })
       elseif method == "textDocument/completion" then
-        complete(buf, params, callback)
+        complete(buf, params, answer)
       else
-        callback(nil, nil)
+        answer(nil, nil)
       end
       return true, id
     end,
-    notify = function()
+    notify = function(method)
+      if method == "exit" then
+        close()
+      end
       return true
     end,
     is_closing = function()
       return is_closing
     end,
-    terminate = function()
-      is_closing = true
-    end,
+    terminate = close,
   }
 end
 
 ---@param buf integer
 function M.attach(buf)
-  vim.lsp.start({
+  local id = vim.lsp.start({
     name = NAME,
-    cmd = function()
-      return server(buf)
+    cmd = function(dispatchers)
+      return server(buf, dispatchers)
     end,
   }, {
     bufnr = buf,
     reuse_client = function()
       return false
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = buf,
+    callback = function()
+      vim.lsp.stop_client(id, true)
     end,
   })
 end

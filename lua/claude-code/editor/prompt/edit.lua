@@ -3,6 +3,9 @@
 local api = vim.api
 local sessions = require("claude-code.sessions")
 
+--- Begins the window's bar.
+local MARK = "%(%(%(%)%)%)"
+
 local M = {}
 
 ---@class claude-code.EditorFile
@@ -47,7 +50,12 @@ function M.open(params)
   else
     local buf = require("claude-code.editor.documents.load").of_file(params.path)
     vim.bo[buf].filetype, vim.bo[buf].bufhidden = "markdown", "wipe"
-    require("claude-code.editor.prompt.window").open(buf, params.n)
+    local win = require("claude-code.editor.prompt.window").open(buf, params.n)
+    if params.kind == "prompt" then
+      local parts = { { "Claude's prompt", "Bar" }, { "  :wq gives it back", "Note" } }
+      local winbar = require("claude-code.editor.windows.winbar")
+      winbar.show(win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
+    end
   end
   if params.kind == "transcript" then
     return { answer = { value = true } }

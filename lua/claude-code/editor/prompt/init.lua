@@ -1,6 +1,8 @@
---- A prompt for Claude in a Markdown buffer: `:wq` sends it, `:q!` keeps it as a draft.
+--- A prompt for Claude in a Markdown buffer: `:wq` sends it, and what closes its window in another way keeps it as a
+--- draft. The buffer is never modified: what is in it is kept as it is typed.
 local api = vim.api
-local draft = require("claude-code.editor.prompt.draft")
+local commands = require("claude-code.editor.input.commands")
+local drafts = require("claude-code.editor.prompt.draft")
 local notify = require("claude-code.messages.notify")
 local winbar = require("claude-code.editor.windows.winbar")
 
@@ -10,12 +12,20 @@ local M = { NAME = "claude-code://prompt/" }
 local KEEP_MS = 500
 --- Begins the window's bar.
 local MARK = "%(%(%(%)%)%)"
+--- Typed there, or by a mapping that begins with one, they send it. A plugin that saves by itself does not.
+local SENDING = { exit = true, wq = true, xit = true }
 
 ---@class claude-code.Prompt
 ---@field n integer number of the session
 ---@field buf integer
+---@field draft claude-code.Draft
 ---@field source integer the buffer in which the user was, of which `{selection}` and the like speak
----@field is_written boolean in this moment: what closes the window now sends it
+---@field from integer the window in which they were
+---@field win? integer its own
+---@field is_sending boolean in this moment: what closes the window now sends it
+
+---@type table<integer, claude-code.Prompt> by their buffers
+local prompts = {}
 
 ---@param prompt claude-code.Prompt
 local function lines_of(prompt)
@@ -23,44 +33,91 @@ local function lines_of(prompt)
 end
 
 ---@param prompt claude-code.Prompt
-local function keep(prompt)
-  local problem = api.nvim_buf_is_loaded(prompt.buf) and draft.keep(prompt.n, lines_of(prompt))
+---@param lines string[]
+---@return boolean kept
+local function keep(prompt, lines)
+  local problem = prompt.draft:keep(lines)
   if problem then
     notify.error("the draft of your prompt could not be kept: " .. problem)
   end
+  return not problem
+end
+
+--- It was not sent: a prompt that was begun in the meantime has it at its end.
+---@param prompt claude-code.Prompt
+---@param lines string[]
+local function give_back(prompt, lines)
+  local other = vim.iter(prompts):find(function(_, one)
+    return one.n == prompt.n
+  end)
+  if other then
+    api.nvim_buf_set_lines(other, -1, -1, true, lines)
+    lines = lines_of(prompts[other])
+  end
+  keep(prompt, lines)
 end
 
 --- Claude receives it; what it does not receive stays a draft.
 ---@param prompt claude-code.Prompt
+---@param lines string[]
 local function send(prompt, lines)
-  local text = vim.trim(table.concat(lines, "\n"))
+  local text = table.concat(lines, "\n"):gsub("%s+$", ""):gsub("^[ \t]*\n", "")
   if text == "" then
     return
   end
+  local terminal = require("claude-code.terminal.prompt")
   require("claude-code.editor.prompt.expand").run(text, prompt.source, function(expanded)
-    local terminal = require("claude-code.terminal.prompt")
-    if terminal.refuse_while_asking("your prompt", prompt.n) then
-      return
-    elseif terminal.paste(expanded, true, prompt.n) then
-      draft.keep(prompt.n, {})
-    else
+    if not expanded or terminal.refuse_while_asking("your prompt", prompt.n) then
+      give_back(prompt, lines)
+    elseif not terminal.paste(expanded, true, prompt.n) then
+      give_back(prompt, lines)
       notify.warn("your prompt is kept as a draft, for Claude does not run; :Claude starts it")
     end
   end)
 end
 
---- No window shows it any more. `:wq` writes and closes in one moment; a plugin that saves by itself does not.
+--- No window shows it any more.
 ---@param prompt claude-code.Prompt
 local function on_close(prompt)
   local lines = lines_of(prompt)
-  keep(prompt)
-  if prompt.is_written and vim.v.exiting == vim.NIL then
+  prompts[prompt.buf] = nil
+  local is_exiting = vim.v.exiting ~= vim.NIL
+  if prompt.is_sending and not is_exiting and keep(prompt, {}) then
     vim.schedule(function()
       send(prompt, lines)
     end)
-  elseif table.concat(lines):match("%S") then
+  elseif keep(prompt, lines) and table.concat(lines):find("%S") then
     notify.info("your prompt is kept; :Claude prompt shows it, and :wq there sends it")
   end
+  local has_cursor = api.nvim_get_current_win() == prompt.win
+  vim.schedule(function()
+    if has_cursor and not api.nvim_win_is_valid(prompt.win) then
+      pcall(api.nvim_set_current_win, prompt.from)
+    end
+  end)
+end
+
+---@param prompt claude-code.Prompt
+---@param events claude-code.Autocommands
+local function follow_commands(prompt, events)
+  local watch = { namespace = api.nvim_create_namespace("claude-code.prompt." .. prompt.buf) }
+  function watch.run(command)
+    if SENDING[command] and api.nvim_get_current_buf() == prompt.buf then
+      prompt.is_sending = true
+      vim.schedule(function()
+        prompt.is_sending = false
+      end)
+    end
+  end
+  commands.follow(events, watch)
+  events:on("BufWipeout", function()
+    commands.unfollow(watch)
+    events:stop()
+  end, { buffer = prompt.buf })
+  vim.keymap.set("n", "ZZ", function()
+    watch.run("xit")
+    vim.cmd.xit()
+  end, { buffer = prompt.buf, desc = "Send the prompt" })
 end
 
 ---@param prompt claude-code.Prompt
@@ -68,66 +125,93 @@ local function follow(prompt)
   local buf = prompt.buf
   local events = require("claude-code.lib.autocommands").new("prompt." .. buf)
   local keep_soon, cancel = require("claude-code.lib.timer").debounce(KEEP_MS, function()
-    keep(prompt)
+    keep(prompt, lines_of(prompt))
   end)
-  events:on("BufWriteCmd", function()
-    keep(prompt)
-    vim.bo[buf].modified, prompt.is_written = false, true
-    vim.schedule(function()
-      prompt.is_written = false
-    end)
+  events:on("BufWriteCmd", function(_, args)
+    if args.match ~= api.nvim_buf_get_name(buf) then
+      prompt.is_sending = false
+      return notify.error("a prompt is written to no file: :wq sends it")
+    end
+    keep(prompt, lines_of(prompt))
+    vim.bo[buf].modified = false
   end, { buffer = buf })
-  events:on({ "TextChanged", "TextChangedI" }, keep_soon, { buffer = buf })
+  events:on({ "TextChanged", "TextChangedI", "TextChangedP" }, function()
+    vim.bo[buf].modified = false
+    keep_soon()
+  end, { buffer = buf })
+  events:on("QuitPre", function()
+    vim.bo[buf].modified = false
+  end)
   events:on("BufWinLeave", function()
     cancel()
     on_close(prompt)
   end, { buffer = buf })
   events:on("VimLeavePre", function()
-    keep(prompt)
+    keep(prompt, lines_of(prompt))
   end)
-  events:on("BufWipeout", function()
-    events:stop()
-  end, { buffer = buf })
+  follow_commands(prompt, events)
 end
 
 ---@param prompt claude-code.Prompt
-local function show_bar(prompt, win)
+local function show_bar(prompt)
   local parts = {
     { "Prompt for " .. require("claude-code.sessions.label").of(prompt.n), "Bar" },
-    { "  :wq sends   :q! keeps the draft", "Note" },
+    { "  :wq sends   :q keeps the draft", "Note" },
   }
-  winbar.show(win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
+  winbar.show(prompt.win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
+end
+
+---@param buf integer
+---@param lines string[]
+local function fill(buf, lines)
+  api.nvim_buf_set_lines(buf, 0, -1, true, lines)
+  vim.bo[buf].modified = false
 end
 
 ---@param n integer number of the session
 ---@return claude-code.Prompt
 local function new(n)
   local buf = api.nvim_create_buf(false, true)
-  local prompt = { n = n, buf = buf, source = api.nvim_get_current_buf(), is_written = false }
-  local lines = draft.read(n)
-  api.nvim_buf_set_lines(buf, 0, -1, true, lines)
+  local prompt = {
+    n = n,
+    buf = buf,
+    draft = drafts.open(n),
+    source = api.nvim_get_current_buf(),
+    from = api.nvim_get_current_win(),
+    is_sending = false,
+  }
   api.nvim_buf_set_name(buf, M.NAME .. n)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "acwrite", "wipe", false
-  -- A draft has not been sent, so `ZZ` writes it.
-  vim.bo[buf].modified = #lines > 0
+  fill(buf, prompt.draft:read())
   vim.bo[buf].filetype = "markdown"
+  prompts[buf] = prompt
   follow(prompt)
   require("claude-code.editor.prompt.completion").attach(buf)
   return prompt
+end
+
+---@param buf integer that Neovim has emptied (`:edit!`)
+---@return boolean filled
+function M.refill(buf)
+  local prompt = prompts[buf]
+  if prompt then
+    fill(buf, prompt.draft:read())
+  end
+  return prompt ~= nil
 end
 
 --- Shows the prompt of a session below Claude's window, with what was begun.
 ---@param n? integer number of the session; the current one, or the next to be started, if left out
 function M.open(n)
   n = n or require("claude-code.terminal.running").current() or 1
-  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-    if api.nvim_buf_get_name(api.nvim_win_get_buf(win)) == M.NAME .. n then
-      return api.nvim_set_current_win(win)
+  for buf, prompt in pairs(prompts) do
+    if prompt.n == n then
+      return api.nvim_set_current_win(vim.fn.win_findbuf(buf)[1])
     end
   end
   local prompt = new(n)
-  local win = require("claude-code.editor.prompt.window").open(prompt.buf, n)
-  show_bar(prompt, win)
+  prompt.win = require("claude-code.editor.prompt.window").open(prompt.buf, n)
+  show_bar(prompt)
   vim.cmd.normal({ "G$", bang = true })
 end
 
