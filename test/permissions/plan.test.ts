@@ -47,7 +47,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     [
       "as it was edited",
       "Go2. and test<Esc>",
-      "Approve, and accept edits by itself",
+      "Approve, and let Claude edit without asking",
       { planEdited: `${PLAN}2. and test\n`, mode: "acceptEdits" },
     ],
   ])("approved %s", async (_name, typed, way, { planEdited, mode }) => {
@@ -63,20 +63,50 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
 
   test("comments on lines, also on one that moved; without any a reason is asked for", async () => {
     await lua("INPUT = 'why?'");
-    await keys("3GgCggOnew<Esc>");
-    await lua("INPUT = 'gone'");
-    await keys("gC");
+    await keys("ggVGgC");
     await lua("INPUT = ''");
-    await keys("gCq");
+    await keys("gggC");
+    await lua("INPUT = 'why?'");
+    await keys("3GgCggOnew<Esc>q");
     expect(await output).toEqual({
       behavior: "deny",
-      message: "My comments on the plan:\n1. line 4 (1. do it): why?",
+      message:
+        'My comments on the plan:\n1. on "1. do it": why?\n' +
+        "The plan as I would have it:\n\nnew\n# Plan\n\n1. do it",
     });
     output = editor.hook(ASKED, await editor.block());
     await isShown();
     await lua("INPUT = 'smaller steps'");
     await keys("Q");
     expect(await output).toEqual({ behavior: "deny", message: "smaller steps" });
+  });
+
+  test.each([
+    ["undo", "u"],
+    ["a reload", ":edit!<CR>"],
+    ["a deleted buffer", ":bdelete!<CR>:Claude answer<CR>"],
+    ["a wiped buffer", ":bwipeout!<CR>:Claude answer<CR>"],
+    ["a closed window", ":copen<CR>:wincmd p<CR>:quit<CR>:Claude answer<CR>"],
+  ])("%s takes nothing of it, and its keys work", async (_name, typed) => {
+    for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
+    await isShown();
+    expect(await lua("return vim.fn.getline(1, '$')")).toEqual(["# Plan", "", "1. do it"]);
+    await keys("<CR>");
+    await lua("choose(...)", "Approve, and ask before each edit");
+    expect(await output).toMatchObject({ behavior: "allow" });
+  });
+
+  test("its window closed, the file is there again, and nothing is approved empty", async () => {
+    await keys("ggdG<CR>");
+    await editor.says("the plan is empty");
+    for (const one of ["u", ":copen<CR>", ":wincmd p<CR>", ":quit<CR>"]) await keys(one);
+    await eventually("the file", () =>
+      lua<boolean>("return vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'a.txt'"),
+    );
+    expect(await lua<string>("return vim.fn.mode()")).toBe("n");
+    await editor.says("the plan waits: :Claude answer shows it");
+    await editor.report(n, "working");
+    await output;
   });
 
   test("writing and closing decide nothing; :Claude answer shows it again, as it was edited", async () => {

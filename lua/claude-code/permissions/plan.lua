@@ -18,7 +18,7 @@ local MARK = "%(%(%(%(%)%)%)%)"
 ---@class claude-code.Plan
 ---@field request claude-code.PermissionRequest
 ---@field buf integer
----@field comments table<integer, string> by their extmarks
+---@field comments table<integer, { text: string, line: string }> by their extmarks, with the line they were made at
 ---@field guard? claude-code.DecisionGuard
 ---@field borrowed? claude-code.BorrowedWindow nil: its window is a new one
 ---@field win? integer
@@ -26,6 +26,8 @@ local MARK = "%(%(%(%(%)%)%)%)"
 
 ---@type table<integer, claude-code.Plan> by their requests
 local plans = {}
+--- Texts of plans whose buffers the user has unloaded, by their requests.
+local texts = {} ---@type table<integer, string>
 
 ---@param plan claude-code.Plan
 local function text_of(plan)
@@ -54,7 +56,7 @@ end
 
 ---@param plan claude-code.Plan
 local function finish(plan)
-  plans[plan.request.id] = nil
+  plans[plan.request.id], texts[plan.request.id] = nil, nil
   hide(plan)
   if api.nvim_buf_is_valid(plan.buf) then
     api.nvim_buf_delete(plan.buf, { force = true })
@@ -72,14 +74,24 @@ end
 
 local WAYS = {
   { text = "Approve, and ask before each edit", mode = "default" },
-  { text = "Approve, and accept edits by itself", mode = "acceptEdits" },
+  { text = "Approve, and let Claude edit without asking", mode = "acceptEdits" },
   { text = "Not yet" },
 }
 
 ---@param plan claude-code.Plan
-local function approve(plan)
+---@return string text
+---@return boolean is_edited
+local function now(plan)
   local text = text_of(plan)
-  local is_edited = text ~= plan.request.plan:gsub("\n$", "")
+  return text, text ~= plan.request.plan:gsub("\n$", "")
+end
+
+---@param plan claude-code.Plan
+local function approve(plan)
+  local text, is_edited = now(plan)
+  if not text:find("%S") then
+    return notify.warn("the plan is empty: u brings its text back, and q sends comments")
+  end
   local prompt = is_edited and "The plan as you have edited it:" or "The plan:"
   vim.ui.select(WAYS, {
     prompt = prompt,
@@ -94,28 +106,29 @@ local function approve(plan)
 end
 
 ---@param plan claude-code.Plan
----@return string? text of the comments with the lines that they are about
-local function comments_of(plan)
+---@return string? text the comments with the lines that they are about, and the plan as it was edited
+local function answer_of(plan)
+  local text, is_edited = now(plan)
   local parts = {}
-  for _, mark in ipairs(api.nvim_buf_get_extmarks(plan.buf, NAMESPACE, 0, -1, {})) do
-    local line = api.nvim_buf_get_lines(plan.buf, mark[2], mark[2] + 1, false)[1] or ""
-    local text = ("%d. line %d (%s): %s"):format(
-      #parts + 1,
-      mark[2] + 1,
-      vim.trim(line),
-      plan.comments[mark[1]]
-    )
-    parts[#parts + 1] = text
+  for i, mark in ipairs(api.nvim_buf_get_extmarks(plan.buf, NAMESPACE, 0, -1, {})) do
+    local comment = plan.comments[mark[1]]
+    parts[i] = ('%d. on "%s": %s'):format(i, vim.trim(comment.line), comment.text)
   end
-  return #parts > 0 and "My comments on the plan:\n" .. table.concat(parts, "\n") or nil
+  if #parts > 0 then
+    table.insert(parts, 1, "My comments on the plan:")
+  end
+  if is_edited and text:find("%S") then
+    parts[#parts + 1] = "The plan as I would have it:\n\n" .. text
+  end
+  return #parts > 0 and table.concat(parts, "\n") or nil
 end
 
---- Claude receives the comments, or else a reason, and goes on planning.
+--- Claude receives the comments and the edits, or else a reason, and goes on planning.
 ---@param plan claude-code.Plan
 local function reject(plan)
-  local comments = comments_of(plan)
-  if comments then
-    return send(plan, { allow = false, reason = comments })
+  local answer = answer_of(plan)
+  if answer then
+    return send(plan, { allow = false, reason = answer })
   end
   vim.ui.input({ prompt = "What should Claude change in its plan? " }, function(reason)
     if reason and vim.trim(reason) ~= "" then
@@ -124,11 +137,14 @@ local function reject(plan)
   end)
 end
 
+--- On the line of the cursor, or the first one that is selected.
 ---@param plan claude-code.Plan
 local function comment(plan)
-  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local row = math.min(vim.fn.line("."), vim.fn.line("v")) - 1
+  require("claude-code.editor.input.blocked").to_normal_mode()
+  local line = api.nvim_buf_get_lines(plan.buf, row, row + 1, false)[1] or ""
   local known = api.nvim_buf_get_extmarks(plan.buf, NAMESPACE, { row, 0 }, { row, 0 }, {})[1]
-  local before = known and plan.comments[known[1]] or ""
+  local before = known and plan.comments[known[1]].text or ""
   vim.ui.input({ prompt = "Comment: ", default = before }, function(text)
     if not text or not api.nvim_buf_is_valid(plan.buf) then
       return
@@ -139,40 +155,87 @@ local function comment(plan)
       local id = api.nvim_buf_set_extmark(plan.buf, NAMESPACE, row, 0, {
         virt_lines = { { { "  ▏ " .. text, highlights.name("Note") } } },
       })
-      plan.comments[id] = text
+      plan.comments[id] = { text = text, line = line }
     end
   end)
 end
 
----@type { key: string, desc: string, run: fun(plan: claude-code.Plan) }[]
+---@type { modes: string[], key: string, desc: string, run: fun(plan: claude-code.Plan) }[]
 local KEYS = {
-  { key = "<CR>", desc = "Approve the plan", run = approve },
-  { key = "q", desc = "Send comments on the plan", run = reject },
-  { key = "Q", desc = "Send comments on the plan", run = reject },
-  { key = "gC", desc = "Comment on the line", run = comment },
+  { modes = { "n" }, key = "<CR>", desc = "Approve the plan", run = approve },
+  { modes = { "n" }, key = "q", desc = "Send comments and edits of the plan", run = reject },
+  { modes = { "n" }, key = "Q", desc = "Send comments and edits of the plan", run = reject },
+  { modes = { "n", "x" }, key = "gC", desc = "Comment on the line", run = comment },
 }
+
+---@param buf integer
+---@param text string
+local function fill(buf, text)
+  vim.bo[buf].undolevels = -1
+  api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, "\n"))
+  vim.bo[buf].undolevels = vim.go.undolevels
+  vim.bo[buf].modified = false
+end
+
+--- The user has closed its window: the file is there again, and nothing else is decided.
+---@param plan claude-code.Plan
+local function on_left(plan)
+  local win, borrowed = plan.win, plan.borrowed
+  plan.win, plan.borrowed, plan.origin = nil, nil, nil
+  windows.restore_bufhidden(borrowed)
+  vim.schedule(function()
+    if not plans[plan.request.id] or not win or vim.v.exiting ~= vim.NIL then
+      return
+    elseif borrowed and not api.nvim_win_is_valid(win) then
+      local known = api.nvim_buf_is_valid(borrowed.buf)
+      local file = known and (windows.for_file(borrowed.buf) or windows.beside(borrowed.buf))
+      if file then
+        windows.show(file, borrowed.buf)
+        focus.take(file, focus.origin())
+      end
+    end
+    notify.info("the plan waits: :Claude answer shows it")
+  end)
+end
 
 ---@param request claude-code.PermissionRequest
 ---@return claude-code.Plan
 local function new(request)
   local buf = api.nvim_create_buf(false, true)
   local plan = { request = request, buf = buf, comments = {} }
-  local text = request.plan:gsub("\n$", "")
-  api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, "\n"))
-  api.nvim_buf_set_name(buf, "claude-code://plan/" .. request.id)
+  fill(buf, texts[request.id] or (request.plan:gsub("\n$", "")))
+  local name = "claude-code://plan/" .. request.id
+  api.nvim_buf_set_name(buf, name)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "acwrite", "hide", false
-  vim.bo[buf].modified, vim.bo[buf].filetype = false, "markdown"
+  vim.bo[buf].filetype = "markdown"
   for _, entry in ipairs(KEYS) do
-    vim.keymap.set("n", entry.key, function()
+    vim.keymap.set(entry.modes, entry.key, function()
       plan.guard:decide(entry.key, function()
         entry.run(plan)
       end)
     end, { buffer = buf, desc = entry.desc, nowait = true })
   end
   local events = require("claude-code.lib.autocommands").new("plan." .. buf)
-  events:on("BufWriteCmd", function()
+  events:on("BufWriteCmd", function(_, args)
+    if args.match ~= name then
+      return notify.error("the plan is written to no file: its answer takes it along")
+    end
     vim.bo[buf].modified = false
     notify.info("this write decided nothing: <CR> approves the plan as it stands here")
+  end, { buffer = buf })
+  events:on("BufWinLeave", function()
+    on_left(plan)
+  end, { buffer = buf })
+  events:on("BufUnload", function()
+    texts[request.id] = text_of(plan)
+    vim.schedule(function()
+      -- `:edit!` unloads it, too.
+      if not api.nvim_buf_is_loaded(buf) then
+        events:stop()
+        plans[request.id] = nil
+        pcall(api.nvim_buf_delete, buf, { force = true })
+      end
+    end)
   end, { buffer = buf })
   plans[request.id] = plan
   requests.on_end(request.id, function()
@@ -195,6 +258,18 @@ local function show_bar(plan)
   local room = api.nvim_win_get_width(plan.win) - winbar.width(parts)
   vim.list_extend(parts, winbar.hints(hints, room))
   winbar.show(plan.win, MARK, winbar.render(parts, highlights.name("")))
+end
+
+---@param buf integer that Neovim has emptied (`:edit!`)
+---@return boolean filled
+function M.refill(buf)
+  for _, plan in pairs(plans) do
+    if plan.buf == buf then
+      fill(buf, (plan.request.plan:gsub("\n$", "")))
+      return true
+    end
+  end
+  return false
 end
 
 --- Shows it in the user's window, with the cursor.
