@@ -83,7 +83,7 @@ export class TranscriptEndpoint {
   #pathOf(session: string, agent?: string): string {
     const path = transcriptOf(session, agent);
     if (path !== undefined) return path;
-    const text = "Claude has not written this conversation to a file yet: say something first";
+    const text = "this conversation is not in a file yet: Claude writes it with its first answer";
     throw new UserError(text);
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { onEachNeovim } from "../support/session";
@@ -78,7 +78,7 @@ onEachNeovim(
       );
       expect(await statusline()).not.toContain("full");
       append(full(124_000));
-      await eventually("62 %", async () => (await statusline()).includes("62 ％ full"));
+      await eventually("62 %", async () => (await statusline()).includes("62 percent full"));
       expect(await messages()).not.toContain("/compact");
       append(full(180_000));
       await eventually("the message", async () => (await messages()).includes("used 90 %"));
@@ -99,9 +99,8 @@ onEachNeovim(
           local win = vim.fn.win_getid(2)
           local buf = vim.api.nvim_win_get_buf(win)
           local namespace = vim.api.nvim_get_namespaces()["claude-code.follow"]
-          local rows = vim.tbl_map(function(mark)
-            return mark[2] + 1
-          end, vim.api.nvim_buf_get_extmarks(buf, namespace, 0, -1, {}))
+          local mark = vim.api.nvim_buf_get_extmarks(buf, namespace, 0, -1, { details = true })[1]
+          local rows = mark and { mark[2] + 1, mark[4].end_row } or {}
           return {
             name = vim.fs.basename(vim.api.nvim_buf_get_name(buf)),
             rows = rows,
@@ -115,11 +114,11 @@ onEachNeovim(
         await eventually("the file", async () => (await followed()).name === "a.txt");
         expect(await followed()).toEqual({
           name: "a.txt",
-          rows: [120, 121, 122],
-          bar: "Claude Reading a.txt 120–122",
+          rows: [120, 122],
+          bar: "Claude reads a.txt 120–122",
         });
         append(calls("2", "Grep", { pattern: "x" }));
-        await eventually("a search", async () => (await followed()).bar.endsWith("Searching x"));
+        await eventually("a search", async () => (await followed()).bar.endsWith("searches x"));
         append(read("3", ".env", 1, 1));
         await eventually("a private file", async () =>
           (await followed()).bar.includes("not shown"),
@@ -131,12 +130,40 @@ onEachNeovim(
         expect(await lua<number>("return vim.fn.winnr('$')")).toBe(1);
       });
 
+      test("what Claude names cannot harm: numbers that are no lines, files too big to open", async () => {
+        const big = session.write("big.txt", "");
+        truncateSync(big, 200_000_000);
+        await session.neovim.command("Claude follow");
+        const numbers = [-3, 0, 1.5, 1e300];
+        append(...numbers.flatMap((at, i) => [read(`${i}`, "a.txt", at, -1)]));
+        append(read("9", "big.txt", 1, 1));
+        await eventually("the big one", async () => (await followed()).bar.includes("not shown"));
+        expect(await lua<object>("return vim.api.nvim_get_mode()")).toEqual({
+          ...{ mode: "n", blocking: false },
+        });
+        await session.neovim.command("Claude follow");
+      });
+
+      test("leaves the cursor of a user who is in its window", async () => {
+        await session.neovim.command("Claude follow");
+        append(read("1", "a.txt", 120, 1));
+        await eventually("the file", async () => (await followed()).name === "a.txt");
+        await lua("vim.api.nvim_set_current_win(vim.fn.win_getid(2)) vim.cmd('normal! jj')");
+        append(read("2", "b.txt", 1, 1));
+        await eventually("the stop", async () => (await followed()).bar.includes("not followed"));
+        expect(await lua<number>("return vim.fn.line('.')")).toBe(122);
+        await session.neovim.command("wincmd p");
+        await session.neovim.command("Claude follow");
+        await eventually("what it does now", async () => (await followed()).name === "b.txt");
+        await session.neovim.command("Claude follow");
+      });
+
       test("stops where somebody scrolls in it, says so, and goes on when asked", async () => {
         await session.neovim.command("Claude follow");
         append(read("1", "a.txt", 120, 1));
         await eventually("the file", async () => (await followed()).name === "a.txt");
         await lua("vim.fn.win_execute(vim.fn.win_getid(2), 'normal! ' .. vim.keycode('3<C-e>'))");
-        await eventually("the stop", async () => (await followed()).bar.includes("stopped"));
+        await eventually("the stop", async () => (await followed()).bar.includes("not followed"));
         append(read("2", "b.txt", 1, 1), prompt("x"));
         await session.neovim.command("Claude trail session");
         await eventually("the list", () => lua<boolean>("return vim.bo.filetype == 'qf'"));

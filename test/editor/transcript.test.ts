@@ -157,8 +157,55 @@ onEachNeovim(
     test("a session that is not written yet, and one that never was, say so", async () => {
       await lua("require('port').transcript.open('0-0')");
       await eventually("the message", async () =>
-        (await lua<string>("return vim.fn.execute('messages')")).includes("say something first"),
+        (await lua<string>("return vim.fn.execute('messages')")).includes("with its first answer"),
       );
+    });
+
+    test("opened twice at once, and after :edit, it is there once", async () => {
+      mkdirSync(folder(), { recursive: true });
+      writeFileSync(path(), [prompt("a"), answer("b")].map(line).join(""));
+      await lua("local open = require('port').transcript.open open(...) open(...)", ID);
+      const whole = () =>
+        eventually("the whole", async () => expect(await lines()).toEqual(["❯ a", "", "b", ""]));
+      await whole();
+      await session.neovim.command("edit");
+      await whole();
+      append(prompt("c"));
+      await eventually("what comes", async () => (await lines()).includes("❯ c"));
+    });
+
+    test("after the executable was killed it goes on", async () => {
+      await open(prompt("a"));
+      const pid = () => lua<number>('return require("claude-code").status().process_id or 0');
+      const before = await pid();
+      process.kill(before, "SIGKILL");
+      await eventually("another one", async () => ![0, before].includes(await pid()));
+      append(answer("b"));
+      await eventually("what comes", async () => (await lines()).includes("b"));
+    });
+
+    test("a session file holds neither it nor a prompt", async () => {
+      await open(prompt("a"));
+      await session.neovim.command("Claude prompt");
+      const file = session.path("Session.vim");
+      await session.neovim.command(`mksession! ${file}`);
+      await lua("vim.cmd('silent! %bwipeout!')");
+      await session.neovim.command(`source ${file}`);
+      await eventually("no buffer of ours", () =>
+        lua<boolean>(`
+          return not vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
+            return vim.startswith(vim.api.nvim_buf_get_name(buf), "claude-code://")
+          end)`),
+      );
+    });
+
+    test("a long result has a window of its own, and what is no place its fold", async () => {
+      await open(calls("1", "Bash", { command: "x" }), result("1", "y"), answer("[a](b.txt)"));
+      const file = session.write("b.txt", "1\n");
+      await keys("gg<CR>");
+      expect(await lua("return vim.fn.foldclosed(1)")).toBe(-1);
+      await keys("G-0<CR>");
+      expect(await name()).toBe(file);
     });
 
     test.each(["bwipeout", "bdelete"])(

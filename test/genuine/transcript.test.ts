@@ -69,7 +69,7 @@ describe.each(NEOVIMS)("what Claude does in $name", (version) => {
         return name .. ": " .. vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win }).str
       end, vim.api.nvim_list_wins())`;
       await eventually(
-        async () => (await lua<string[]>(bars)).includes("other.lua: Claude Reading other.lua"),
+        async () => (await lua<string[]>(bars)).includes("other.lua: Claude reads other.lua"),
         true,
       );
       expect(await lua<string>("return vim.api.nvim_get_mode().mode")).toBe("t");
@@ -81,7 +81,11 @@ describe.each(NEOVIMS)("what Claude does in $name", (version) => {
     "opens as text by Ctrl+O and v",
     async () => {
       await keys("<C-o>");
-      await claude.showing(/transcript/i);
+      await claude.showing(/Showing detailed transcript/);
+      // It would drop what is sent then.
+      await claude.command("Claude send! lost?");
+      const messages = () => lua<string>("return vim.fn.execute('messages')");
+      await eventually(async () => (await messages()).includes("Ctrl+O there, then send"), true);
       await keys("v");
       const name = "return vim.fs.basename(vim.api.nvim_buf_get_name(0))";
       await eventually(async () => (await lua<string>(name)).startsWith("cc-transcript-"), true);

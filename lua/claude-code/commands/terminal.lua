@@ -112,10 +112,13 @@ return {
       local known, n = list().named(args)
       local current = n or require("claude-code.terminal.running").current()
       local transcript = require("claude-code.editor.transcript")
-      if known and (args.bang or not current) then
-        list().choose_any("Show the conversation", transcript.of_row)
-      elseif known then
+      if known and current and not args.bang then
         transcript.of_row(require("claude-code.sessions").get(current))
+      elseif known and not args.bang and vim.bo.buftype == "terminal" then
+        -- A key in the terminal of one that has ended: no question takes the next ones.
+        notify.info("this session has ended; :Claude transcript! lists past conversations")
+      elseif known then
+        list().choose_any("Show the conversation", transcript.of_row)
       end
     end,
   },

@@ -35,8 +35,11 @@ local function attach(info)
   require("claude-code.editor.input.keyboard").follow()
   require("claude-code.editor.language.servers").start()
   require("claude-code.server").on_attach(info.version)
-  if package.loaded["claude-code.sessions.transcripts"] then
-    require("claude-code.sessions.transcripts").on_attach()
+  for _, name in ipairs({ "sessions.transcripts", "editor.transcript" }) do
+    local follower = package.loaded["claude-code." .. name]
+    if follower then
+      follower.on_attach()
+    end
   end
   if package.loaded["claude-code.context.mention"] then
     require("claude-code.context.mention").resume()

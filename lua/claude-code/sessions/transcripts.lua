@@ -79,12 +79,12 @@ function M.on_news(news)
   return true
 end
 
----"62 % full", "31k tokens", or nil as long as that is nothing to think of.
+---"62 percent full", "31k tokens", or nil as long as that is nothing to think of.
 ---@param row claude-code.SessionRow
 ---@return string?
 function M.fullness(row)
   if row.context then
-    return row.context >= SHOWN_FROM and ("%d %% full"):format(row.context) or nil
+    return row.context >= SHOWN_FROM and ("%d percent full"):format(row.context) or nil
   end
   local is_many = (row.tokens or 0) >= TOKENS_FROM
   return is_many and ("%dk tokens"):format(row.tokens / 1000) or nil

@@ -3,6 +3,7 @@
 local api = vim.api
 local highlights = require("claude-code.editor.transcript.highlights")
 local requests = require("claude-code.server.requests")
+local windows = require("claude-code.editor.windows")
 
 ---@class claude-code.TranscriptMark what a line is about; `Mark` of src/transcript/markdown.ts
 ---@field row integer of the block, 0-based
@@ -56,7 +57,9 @@ local MOST_LINES = 20000
 function M.new(id, agent)
   local buf = vim.fn.bufadd(M.NAME .. id .. (agent and "/" .. agent or ""))
   vim.bo[buf].buftype, vim.bo[buf].swapfile, vim.bo[buf].bufhidden = "nofile", false, "hide"
-  vim.fn.bufload(buf)
+  windows.noautocmd(function()
+    vim.fn.bufload(buf)
+  end)
   local fields = { id = id, agent = agent, buf = buf, folds = {}, marks = {}, calls = {} }
   local self = setmetatable(fields, Transcript)
   self.is_whole, self.is_asking = false, false
@@ -69,6 +72,10 @@ end
 ---@param block claude-code.TranscriptBlock
 ---@param last? integer 0-based, exclusive: these lines go
 function Transcript:insert(row, block, last)
+  if #self.folds == 0 then
+    -- Neovim's one empty line goes.
+    row, last = 0, -1
+  end
   local at_end = vim.tbl_filter(function(win)
     return api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(self.buf)
   end, vim.fn.win_findbuf(self.buf))
@@ -170,10 +177,13 @@ function Transcript:ask_earlier(callback)
     return
   end
   self.is_asking = true
-  requests.request("transcript/earlier", { view = self.view }, function(block)
+  requests.request("transcript/earlier", { view = self.view }, function(block, problem)
     self.is_asking = false
     self.is_whole = not block
-    if block and self.view then
+    if problem and self.view then
+      require("claude-code.messages.notify").warn("the beginning is not shown: " .. problem)
+    end
+    if block and self.view and api.nvim_buf_is_loaded(self.buf) then
       self:insert(0, block)
       if callback then
         callback()
@@ -184,7 +194,8 @@ end
 
 --- Adds what was before, a part at a time.
 function Transcript:fill()
-  if self.view and api.nvim_buf_line_count(self.buf) < MOST_LINES then
+  local is_there = self.view and api.nvim_buf_is_loaded(self.buf)
+  if is_there and api.nvim_buf_line_count(self.buf) < MOST_LINES then
     self:ask_earlier(function()
       require("claude-code.lib.timer").once(PAUSE_MS, function()
         self:fill()

@@ -13,7 +13,8 @@ local M = {}
 local NAMESPACE = api.nvim_create_namespace("claude-code.follow")
 --- Begins the window's bar.
 local MARK = "%(%(%)%)"
-local WORDS = { read = "Reading", searched = "Searching", edited = "Editing" }
+local WORDS = { read = "reads", searched = "searches", edited = "edits" }
+local WAITING = "is followed here"
 
 ---@class claude-code.Follow
 ---@field n integer number of the session
@@ -21,6 +22,7 @@ local WORDS = { read = "Reading", searched = "Searching", edited = "Editing" }
 ---@field events claude-code.Autocommands
 ---@field topline? integer that it has set
 ---@field is_stopped boolean
+---@field last? claude-code.TranscriptStep
 
 ---@type claude-code.Follow?
 local following
@@ -45,25 +47,23 @@ function M.stop()
   end
 end
 
---- Somebody has scrolled, or moved the cursor there.
-local function on_scrolled()
-  local is_there = api.nvim_win_is_valid(following.win)
-  local topline = is_there and vim.fn.getwininfo(following.win)[1].topline
-  if is_there and not following.is_stopped and topline ~= following.topline then
+--- Stops it where somebody is in its window, or has scrolled it.
+---@return boolean stopped
+local function check()
+  local win = following.win
+  local is_theirs = api.nvim_get_current_win() == win or vim.fn.line("w0", win) ~= following.topline
+  if is_theirs and not following.is_stopped then
     following.is_stopped = true
-    show_bar("stopped: :Claude follow goes on", "Note")
+    show_bar("is not followed, since you moved here: :Claude follow goes on", "Note")
   end
+  return following.is_stopped
 end
 
 ---@param step claude-code.TranscriptStep
 ---@return integer? buf
 local function buffer_of(step)
-  local stat = vim.uv.fs_stat(step.path)
-  if
-    not stat
-    or stat.type ~= "file"
-    or require("claude-code.editor.privacy").is_private(step.path)
-  then
+  local problem = require("claude-code.editor.documents").problem_with
+  if require("claude-code.editor.privacy").is_private(step.path) or problem(step.path) then
     return nil
   end
   local ok, buf = pcall(require("claude-code.editor.documents.load").of_file, step.path)
@@ -78,25 +78,30 @@ local function show_lines(buf, step)
   local last = math.min(step.last or first, count)
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   if step.first then
-    for row = first, last do
-      api.nvim_buf_set_extmark(buf, NAMESPACE, row - 1, 0, {
-        line_hl_group = highlights.name("Followed"),
-      })
-    end
+    local look = { end_row = last, hl_group = highlights.name("Followed"), hl_eol = true }
+    api.nvim_buf_set_extmark(buf, NAMESPACE, first - 1, 0, look)
   end
-  api.nvim_win_call(following.win, function()
-    vim.fn.winrestview({ lnum = first, col = 0, topline = math.max(1, first - 5) })
+  local win = following.win
+  local above = math.min(5, math.floor(api.nvim_win_get_height(win) / 3))
+  api.nvim_win_call(win, function()
+    vim.fn.winrestview({ lnum = first, col = 0, topline = math.max(1, first - above) })
   end)
-  following.topline = vim.fn.getwininfo(following.win)[1].topline
+  -- Where Neovim, which has to show the cursor, has put it.
+  following.topline = vim.fn.line("w0", win)
 end
 
 ---@param step claude-code.TranscriptStep
 local function show(step)
+  following.last = step
+  if check() then
+    return
+  end
   local what = vim.fs.basename(step.path)
   if step.act == "searched" then
     what = step.subject
   elseif step.first then
-    what = ("%s %d–%d"):format(what, step.first, step.last or step.first)
+    local last = step.last and step.last > step.first and ("–%d"):format(step.last) or ""
+    what = ("%s %d%s"):format(what, step.first, last)
   end
   local buf = step.act ~= "searched" and buffer_of(step)
   if buf then
@@ -115,11 +120,13 @@ end
 local function follow_events()
   following.events:on("User", function(_, args)
     local is_here = args.data.session.n == following.n
-    if is_here and not following.is_stopped and api.nvim_win_is_valid(following.win) then
+    if is_here and api.nvim_win_is_valid(following.win) then
       show(args.data.step)
     end
   end, { pattern = "ClaudeCodeStep" })
-  following.events:on({ "WinScrolled", "CursorMoved" }, on_scrolled)
+  following.events:on("WinScrolled", function()
+    return api.nvim_win_is_valid(following.win) and check()
+  end)
   following.events:on("WinClosed", function(_, args)
     if tonumber(args.match) == following.win then
       M.stop()
@@ -140,7 +147,8 @@ end
 function M.toggle(n)
   if following and following.is_stopped then
     following.is_stopped = false
-    return show_bar("waiting for what it does next", "Note")
+    following.topline = vim.fn.line("w0", following.win)
+    return following.last and show(following.last) or show_bar(WAITING, "Note")
   elseif following then
     return M.stop()
   end
@@ -154,7 +162,8 @@ function M.toggle(n)
   local win = open_window(buf)
   following = { n = n, win = win, is_stopped = false, events = autocommands.new("follow") }
   following.topline = 1
-  show_bar("waiting for what it does next", "Note")
+  api.nvim_set_option_value("scrolloff", 0, { win = win, scope = "local" })
+  show_bar(WAITING, "Note")
   follow_events()
 end
 

@@ -78,10 +78,17 @@ local function attach(transcript)
   events:on("BufWinEnter", function()
     set_options(api.nvim_get_current_win())
   end, { buffer = buf })
-  events:on("BufUnload", function()
-    events:stop()
-    forget(transcript)
-  end, { buffer = buf })
+  events:on(
+    "BufUnload",
+    vim.schedule_wrap(function()
+      -- `:edit` unloads it, too.
+      if not api.nvim_buf_is_loaded(buf) then
+        events:stop()
+        forget(transcript)
+      end
+    end),
+    { buffer = buf }
+  )
   vim.bo[buf].filetype = "markdown"
   -- After the file type's own.
   require("claude-code.editor.transcript.keys").map(transcript, function(agent)
@@ -97,23 +104,61 @@ function M.detach()
   end
 end
 
+---@type table<string, true> conversations that the executable is asked for
+local asked = {}
+
+--- Reads a conversation from its file, and follows it from now on.
+---@param id string
+---@param agent? string
+---@param callback fun(transcript: claude-code.Transcript)
+local function read(id, agent, callback)
+  local key = id .. "/" .. (agent or "")
+  if asked[key] then
+    return
+  end
+  asked[key] = true
+  requests.request("transcript/open", { session = id, agent = agent }, function(value, problem)
+    asked[key] = nil
+    if problem then
+      return notify.error(problem)
+    end
+    local transcript = find(id, agent) or buffers.new(id, agent)
+    transcript.view = value.view
+    if not shown[transcript.buf] then
+      attach(transcript)
+    end
+    transcript:change({ view = value.view, restarted = true, block = value.block })
+    callback(transcript)
+  end)
+end
+
 --- Shows a conversation, or that of one of its subagents.
 ---@param id string
 ---@param agent? string
 function M.open(id, agent)
   local known = find(id, agent)
   if known and known.view then
-    return show(known)
+    show(known)
+  else
+    read(id, agent, show)
   end
-  requests.ask("transcript/open", { session = id, agent = agent }, function(value)
-    local transcript = known or buffers.new(id, agent)
-    transcript.view = value.view
-    if not known then
-      attach(transcript)
-    end
-    transcript:change({ view = value.view, restarted = true, block = value.block })
-    show(transcript)
-  end)
+end
+
+--- Another executable is attached: it follows what is shown.
+function M.on_attach()
+  for _, transcript in pairs(shown) do
+    read(transcript.id, transcript.agent, function() end)
+  end
+end
+
+---@param buf integer that Neovim has emptied (`:edit!`)
+---@return boolean filled
+function M.refill(buf)
+  local transcript = shown[buf]
+  if transcript then
+    read(transcript.id, transcript.agent, function() end)
+  end
+  return transcript ~= nil
 end
 
 --- Shows the conversation of a session, or a past one.
@@ -132,7 +177,7 @@ function M.on_changed(update)
   local transcript = vim.iter(vim.tbl_values(shown)):find(function(transcript)
     return transcript.view == update.view
   end)
-  if transcript then
+  if transcript and api.nvim_buf_is_loaded(transcript.buf) then
     transcript:change(update)
   end
   return true

@@ -28,18 +28,32 @@ local function type_to_claude(transcript)
   end
 end
 
---- The file under the cursor, with a line behind it: `src/a.ts:12`.
+--- What a Markdown link under the cursor leads to, else the name under it.
+---@return string
+local function name_under_cursor()
+  local line, column = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2] + 1
+  for first, target, last in line:gmatch("()%[[^%]]*%]%(([^)%s]+)%)()") do
+    if column >= first and column < last then
+      return target
+    end
+  end
+  return vim.fn.expand("<cfile>")
+end
+
+--- The file under the cursor, with a line behind it: `src/a.ts:12`, `@src/a.ts#L12-14`.
+---@param name string
 ---@param folder? string from which names count
 ---@return string? path
 ---@return integer? line 1-based
-local function file_under_cursor(folder)
-  local name = vim.fn.expand("<cfile>")
-  if name == "" then
+local function file_of(name, folder)
+  local bare, line = name:match("^@?(.-)#L(%d+)")
+  bare = bare or name:gsub("^@", "")
+  if bare == "" then
     return nil
   end
-  local path = vim.fs.normalize(name)
+  local path = vim.fs.normalize(bare)
   local full = path:match("^/") and path or vim.fs.joinpath(folder or vim.fn.getcwd(), path)
-  local line = vim.fn.expand("<cWORD>"):match(vim.pesc(name) .. ":(%d+)")
+  line = line or vim.fn.expand("<cWORD>"):match(vim.pesc(name) .. ":(%d+)")
   return vim.uv.fs_stat(full) and full or nil, tonumber(line)
 end
 
@@ -48,18 +62,23 @@ end
 local function show_whole(transcript, call)
   requests.ask("transcript/whole", { view = transcript.view, call = call }, function(text)
     local buf = api.nvim_create_buf(false, true)
+    pcall(api.nvim_buf_set_name, buf, "claude-code://result/" .. call)
     api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text or "", "\n"))
     vim.bo[buf].bufhidden, vim.bo[buf].modifiable = "wipe", false
     vim.cmd.sbuffer(buf)
   end)
 end
 
---- The place that the line names, else the one that its call is about, in a window beside.
+--- The place that the line names, else the one that its call is about, in a window beside; else its fold.
 ---@param transcript claude-code.Transcript
 ---@param show_agent fun(agent: string)
 local function open(transcript, show_agent)
   local row = sessions.get({ id = transcript.id }) or {}
-  local path, line = file_under_cursor(row.cwd)
+  local name = name_under_cursor()
+  if name:match("^https?://") then
+    return vim.ui.open(name)
+  end
+  local path, line = file_of(name, row.cwd)
   local mark = transcript:mark_at(api.nvim_win_get_cursor(0)[1]) or {}
   if not path and mark.cut and transcript.view then
     return show_whole(transcript, mark.cut)
@@ -68,7 +87,9 @@ local function open(transcript, show_agent)
   elseif not path then
     path, line = mark.path, mark.line
   end
-  if not path then
+  if not path and transcript.folds[api.nvim_win_get_cursor(0)[1]] ~= "0" then
+    return vim.cmd.normal({ "za", bang = true })
+  elseif not path then
     return notify.info("this line names no file")
   end
   local _, problem = require("claude-code.editor.open_file").at(path, line)
@@ -80,17 +101,17 @@ end
 ---@param transcript claude-code.Transcript
 ---@param show_agent fun(agent: string) shows the conversation of a subagent
 function M.map(transcript, show_agent)
-  local function map(key, desc, run)
-    vim.keymap.set("n", key, function()
+  local function map(key, desc, run, modes)
+    vim.keymap.set(modes or "n", key, function()
       run(transcript, show_agent)
     end, { buffer = transcript.buf, desc = desc, nowait = true })
   end
   map("]]", "Next prompt", function()
     go_to_prompt(transcript, 1)
-  end)
+  end, { "n", "x", "o" })
   map("[[", "Previous prompt", function()
     go_to_prompt(transcript, -1)
-  end)
+  end, { "n", "x", "o" })
   for _, key in ipairs({ "<CR>", "gf", "gF" }) do
     map(key, "Open the place in a window beside", open)
   end
