@@ -141,7 +141,7 @@ api.nvim_create_autocmd("BufReadCmd", {
 -- Another one in a session file is an empty buffer that has its name.
 api.nvim_create_autocmd("SessionLoadPost", {
   group = buffers,
-  pattern = { "claude-code://[0-9]*", "claude-code://p*", "claude-code://transcript/*" },
+  pattern = "claude-code://{[0-9p],tr}*",
   callback = function(event)
     if not vim.b[event.buf].claude_code_file and not refill(event.buf) then
       for _, win in ipairs(vim.fn.win_findbuf(event.buf)) do

@@ -1,5 +1,5 @@
 import { commandLine, commandWords, RARELY_AWAKE } from "./command";
-import { answerHookSettings, hookSettings } from "./hooks";
+import { answerHookSettings, hookSettings, otherAnswerHookSettings } from "./hooks";
 import { READING_TOOLS, SERVER_NAME } from "./names";
 
 /**
@@ -21,7 +21,7 @@ export function cliArguments(executable: string) {
   return {
     settings: argument(settings),
     settings_with_hooks: argument({ ...settings, hooks }),
-    settings_with_answers: argument({ ...settings, hooks: answers }),
+    settings_with_answers: argument({ ...settings, hooks: otherAnswerHookSettings(line) }),
     settings_with_all: argument({ ...settings, hooks: { ...hooks, ...answers } }),
     installed: { hooks: hookSettings(), answers: answerHookSettings() },
     mcp_config: `--mcp-config=${JSON.stringify({ mcpServers: { [SERVER_NAME]: server } })}`,

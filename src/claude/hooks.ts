@@ -33,6 +33,9 @@ const STOP_STATUS = "Waiting for language servers in Neovim";
  */
 const ANSWER_S = 86_400;
 
+/** The tool by which Claude proposes a plan (2.1.330). */
+const PLAN = "ExitPlanMode";
+
 type Line = (event: string, env?: Record<string, string>) => string;
 
 /** Our hooks, by Claude Code's name of the event. `line` makes the command of one of them. */
@@ -52,13 +55,18 @@ export function hookSettings(line: Line = hookLine): HookSettings {
     Stop: [{ hooks: [{ ...entry("stop", STOP_S), statusMessage: STOP_STATUS }] }],
     SessionEnd: [{ hooks: [entry("session-end", QUICK_S)] }],
     // A plan is a document, whoever answers Claude's other questions.
-    PermissionRequest: [{ matcher: "ExitPlanMode", hooks: [answerHook(line)] }],
+    PermissionRequest: [{ matcher: PLAN, hooks: [answerHook(line)] }],
   };
 }
 
 /** The hook by which the user answers Claude's questions in Neovim, for those who want that. */
 export function answerHookSettings(line: Line = hookLine): HookSettings {
   return { PermissionRequest: [{ hooks: [answerHook(line)] }] };
+}
+
+/** The same beside the hooks above, which have plans already. */
+export function otherAnswerHookSettings(line: Line): HookSettings {
+  return { PermissionRequest: [{ matcher: `(?!${PLAN}$).*`, hooks: [answerHook(line)] }] };
 }
 
 function answerHook(line: Line): HookEntry {

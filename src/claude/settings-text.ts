@@ -57,10 +57,10 @@ class SettingsText {
       this.#update([...there, "command"], entry.command);
       const timeout = [...there, "timeout"];
       if (Number(this.#at(timeout)) < entry.timeout) this.#replace(timeout, entry.timeout);
-      // An older version picked fewer tools. What stands beside our hook in its group keeps its matcher.
+      // An older version, or one without all answers, picked fewer tools. What stands beside our hook in its group keeps its matcher.
       const place = there.slice(0, 3);
       if ((this.#at(place) as HookGroup).hooks.length > 1) return;
-      if (group.matcher !== undefined) this.#update([...place, "matcher"], group.matcher);
+      this.#update([...place, "matcher"], group.matcher);
       return;
     }
     if (this.#value().hooks === undefined) this.#insert([], "hooks", {});

@@ -82,8 +82,11 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
     test("hold the same hooks as a project's settings do, and the server", async () => {
       const { settings, servers } = await parsed();
-      const line = (event: string) =>
-        `${ENV_WITHOUT_HAZARDS.join(" ")} ${EXECUTABLE} hook ${event} --from-neovim`;
+      const line = (event: string, env = {}) => {
+        const more = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+        const words = [...ENV_WITHOUT_HAZARDS, ...more, EXECUTABLE, "hook", event];
+        return `${words.join(" ")} --from-neovim`;
+      };
       expect(settings).toEqual({
         permissions: { allow: READING_TOOLS.map((tool) => `mcp__nvim-lsp__${tool}`) },
         bashEditDiffEnabled: true,

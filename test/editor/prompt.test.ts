@@ -183,7 +183,7 @@ onBothNeovims(
       for (const command of ["prompt", "transcript", "follow"]) {
         await session.neovim.command("messages clear");
         await session.neovim.command(`Claude ${command} 9`);
-        expect(await messages()).toContain("there is no Claude session 9 here");
+        expect(await messages()).toContain("there is no Claude session 9");
       }
     });
 

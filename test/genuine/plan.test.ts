@@ -58,7 +58,7 @@ describe.each(NEOVIMS)("a plan in $name", (version) => {
       await plan();
       await Bun.sleep(500); // Longer than diff.quiet_ms: the key is meant for it.
       await keys("GgCq");
-      await received("1. line 3 (1. do it): first the tests");
+      await received("first the tests");
       await claude.showing(/Going on/);
       await plan();
       await Bun.sleep(500);

@@ -43,6 +43,7 @@ local MODULES = {
   running = "claude-code.terminal.running",
   search = "claude-code.editor.open_file.search",
   server = "claude-code.server",
+  server_requests = "claude-code.server.requests",
   sessions = "claude-code.editor.turn_check",
   session_hooks = "claude-code.sessions.hooks",
   session_list = "claude-code.sessions.label",

@@ -251,7 +251,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     ]);
     await neovim.command("Claude send-to nobody");
     await eventually("the error", async () =>
-      expect((await said(neovim)).at(-1)).toContain("there is no Claude session nobody here"),
+      expect((await said(neovim)).at(-1)).toContain("there is no Claude session nobody"),
     );
   });
 

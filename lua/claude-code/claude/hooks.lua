@@ -28,11 +28,14 @@ local function places(folder)
   end, { folder, vim.fs.root(folder, ".git") })
 end
 
+---A group without a matcher, which runs for every tool, has those of one tool, too.
 ---@param groups any of one event in a settings file
 ---@param wanted claude-code.HookGroup
 local function has_group(groups, wanted)
   return vim.iter(type(groups) == "table" and groups or {}):any(function(group)
-    local hooks = type(group) == "table" and group.matcher == wanted.matcher and group.hooks
+    local is_its = type(group) == "table"
+      and (group.matcher == nil or group.matcher == wanted.matcher)
+    local hooks = is_its and group.hooks
     return vim.iter(type(hooks) == "table" and hooks or {}):any(function(hook)
       return vim.deep_equal(hook, wanted.hooks[1])
     end)

@@ -22,7 +22,7 @@ local function send_to(args)
   if n then
     send(args, text, n)
   elseif word then
-    notify.error(("there is no Claude session %s here; :Claude sessions lists them"):format(word))
+    notify.error(("there is no Claude session %s; :Claude sessions lists them"):format(word))
   elseif #list.own() == 0 then
     notify.info("no Claude session runs; :Claude starts one")
   else

@@ -244,10 +244,6 @@ end
 
 ---@param n? integer number of a session; without it the current one, or the one that has asked longest
 function M.run(n)
-  if n and not sessions.get(n) then
-    local text = "there is no Claude session %d; :Claude sessions lists them"
-    return notify.error(text:format(n))
-  end
   local request = find(n)
   if not request then
     explain(n)

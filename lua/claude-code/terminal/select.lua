@@ -162,7 +162,7 @@ function M.named(args)
   local n = given ~= "" and M.find(given) or nil
   local known = given == "" or n ~= nil
   if not known then
-    local text = "there is no Claude session %s here; :Claude sessions lists them"
+    local text = "there is no Claude session %s; :Claude sessions lists them"
     require("claude-code.messages.notify").error(text:format(given))
   end
   return known, n
