@@ -61,7 +61,7 @@ return {
   },
 
   --- Opens a Markdown buffer for a prompt of the current session, or of session {N}, below Claude's window, with the
-  --- draft that you had begun. `:wq` sends it; `:q!` keeps it as a draft, also when Neovim ends. Completion
+  --- draft that you had begun. `:wq` sends it; `:q` keeps it as a draft, and so does the end of Neovim. Completion
   --- (|i_CTRL-X_CTRL-O|, or a completion plugin) names files and symbols after `@`, commands and skills after `/`, and
   --- `{selection}`, `{diagnostics}`, `{quickfix}`, `{diff}`, which are put in when it is sent. See
   --- |claude-code-prompt|.
@@ -70,10 +70,8 @@ return {
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      local known, n = require("claude-code.terminal.select").named(args)
-      if known then
-        require("claude-code.editor.prompt").open(n)
-      end
+      local prompt = require("claude-code.editor.prompt")
+      require("claude-code.terminal.select").with_named(args, prompt.open)
     end,
   },
 

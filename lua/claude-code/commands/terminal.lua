@@ -109,17 +109,18 @@ return {
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      local known, n = list().named(args)
-      local current = n or require("claude-code.terminal.running").current()
-      local transcript = require("claude-code.editor.transcript")
-      if known and current and not args.bang then
-        transcript.of_row(require("claude-code.sessions").get(current))
-      elseif known and not args.bang and vim.bo.buftype == "terminal" then
-        -- A key in the terminal of one that has ended: no question takes the next ones.
-        notify.info("this session has ended; :Claude transcript! lists past conversations")
-      elseif known then
-        list().choose_any("Show the conversation", transcript.of_row)
-      end
+      list().with_named(args, function(n)
+        local current = n or require("claude-code.terminal.running").current()
+        local transcript = require("claude-code.editor.transcript")
+        if args.bang or not (current or vim.bo.buftype == "terminal") then
+          list().choose_any("Show the conversation", transcript.of_row)
+        elseif current then
+          transcript.of_row(require("claude-code.sessions").get(current))
+        else
+          -- A key in the terminal of one that has ended: no question takes the next ones.
+          notify.info("this session has ended; :Claude transcript! lists past conversations")
+        end
+      end)
     end,
   },
 
@@ -153,10 +154,7 @@ return {
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      local known, n = list().named(args)
-      if known then
-        require("claude-code.editor.transcript.follow").toggle(n)
-      end
+      list().with_named(args, require("claude-code.editor.transcript.follow").toggle)
     end,
   },
 
@@ -183,10 +181,7 @@ return {
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      local known, n = list().named(args)
-      if known then
-        require("claude-code.permissions.answer").run(n)
-      end
+      list().with_named(args, require("claude-code.permissions.answer").run)
     end,
   },
 }

@@ -120,7 +120,7 @@ function M.refuse_while_asking(what, n)
   local why = is_asking(n)
       and "Claude asks something in its terminal: answer it first, then send %s"
     or shows_conversation(n)
-      and "Claude's terminal shows the conversation: Ctrl+O there, then send %s"
+      and "Claude's terminal shows the conversation: press Ctrl+O there, then send %s"
   if why then
     require("claude-code.messages.notify").warn(why:format(what), "send")
   end

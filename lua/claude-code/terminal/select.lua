@@ -153,19 +153,17 @@ function M.find(text)
   return row and row.n
 end
 
---- The session that a command names, by number or name.
+--- Runs a command with the session that it names, by number or name. Where there is none, a message says so.
 ---@param args claude-code.CommandArgs
----@return boolean known false: there is none of that name, and a message said so
----@return integer? n nil: none is named
-function M.named(args)
+---@param run fun(n?: integer) nil: none is named
+function M.with_named(args, run)
   local given = args.session and tostring(args.session) or vim.trim(args.args)
   local n = given ~= "" and M.find(given) or nil
-  local known = given == "" or n ~= nil
-  if not known then
-    local text = "there is no Claude session %s; :Claude sessions lists them"
-    require("claude-code.messages.notify").error(text:format(given))
+  if given == "" or n then
+    return run(n)
   end
-  return known, n
+  local text = "there is no Claude session %s; :Claude sessions lists them"
+  require("claude-code.messages.notify").error(text:format(given))
 end
 
 return M
