@@ -3,9 +3,6 @@
 local api = vim.api
 local sessions = require("claude-code.sessions")
 
---- Begins the window's bar.
-local MARK = "%(%(%(%)%)%)"
-
 local M = {}
 
 ---@class claude-code.EditorFile
@@ -50,11 +47,10 @@ function M.open(params)
   else
     local buf = require("claude-code.editor.documents.load").of_file(params.path)
     vim.bo[buf].filetype, vim.bo[buf].bufhidden = "markdown", "wipe"
-    local win = require("claude-code.editor.prompt.window").open(buf, params.n)
+    local window = require("claude-code.editor.prompt.window")
+    local win = window.open(buf, params.n)
     if params.kind == "prompt" then
-      local parts = { { "Claude's prompt", "Bar" }, { "  :wq gives it back", "Note" } }
-      local winbar = require("claude-code.editor.windows.winbar")
-      winbar.show(win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
+      window.show_bar(win, "Claude's prompt", ":wq gives it back")
     end
   end
   if params.kind == "transcript" then

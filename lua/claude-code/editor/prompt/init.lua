@@ -4,14 +4,12 @@ local api = vim.api
 local commands = require("claude-code.editor.input.commands")
 local drafts = require("claude-code.editor.prompt.draft")
 local notify = require("claude-code.messages.notify")
-local winbar = require("claude-code.editor.windows.winbar")
+local window = require("claude-code.editor.prompt.window")
 
 local M = { NAME = "claude-code://prompt/" }
 
 --- Milliseconds without a change after which the draft is kept.
 local KEEP_MS = 500
---- Begins the window's bar.
-local MARK = "%(%(%(%)%)%)"
 --- Typed there, or by a mapping that begins with one, they send it. A plugin that saves by itself does not.
 local SENDING = { exit = true, wq = true, xit = true }
 
@@ -152,15 +150,6 @@ local function follow(prompt)
   follow_commands(prompt, events)
 end
 
----@param prompt claude-code.Prompt
-local function show_bar(prompt)
-  local parts = {
-    { "Prompt for " .. require("claude-code.sessions.label").of(prompt.n), "Bar" },
-    { "  :wq sends   :q keeps the draft", "Note" },
-  }
-  winbar.show(prompt.win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
-end
-
 ---@param buf integer
 ---@param lines string[]
 local function fill(buf, lines)
@@ -210,8 +199,9 @@ function M.open(n)
     end
   end
   local prompt = new(n)
-  prompt.win = require("claude-code.editor.prompt.window").open(prompt.buf, n)
-  show_bar(prompt)
+  prompt.win = window.open(prompt.buf, n)
+  local title = "Prompt for " .. require("claude-code.sessions.label").of(n)
+  window.show_bar(prompt.win, title, ":wq sends   :q keeps the draft")
   vim.cmd.normal({ "G$", bang = true })
 end
 

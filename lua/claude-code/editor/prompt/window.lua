@@ -1,7 +1,19 @@
 --- The window for a prompt: below Claude's, else below the user's file.
 local api = vim.api
+local winbar = require("claude-code.editor.windows.winbar")
+
+--- Begins the window's bar.
+local MARK = "%(%(%(%)%)%)"
 
 local M = {}
+
+---@param win integer
+---@param title string
+---@param keys string what they do
+function M.show_bar(win, title, keys)
+  local parts = { { title, "Bar" }, { "  " .. keys, "Note" } }
+  winbar.show(win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
+end
 
 ---@param buf integer
 ---@param n? integer number of the session
