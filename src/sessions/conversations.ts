@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { claudeFolder } from "../claude/config-dir";
+import { conversationsFolder, conversationsOf } from "../claude/config-dir";
 import { isRunning, runningSessions } from "../claude/running-sessions";
 import { isBelow, namesIn, statOf } from "../lib/paths";
 import { readTranscript } from "./transcript";
@@ -56,10 +56,8 @@ function runningIds(): Set<string | undefined> {
 
 /** The files of conversations that may have been in these folders or below, the newest first. */
 function transcripts(places: readonly string[]): { path: string; at: number }[] {
-  const root = join(claudeFolder(), "projects");
-  // As the CLI names the folder of a project; several paths may share one.
-  const names = places.map((place) => place.replaceAll(/[^a-zA-Z0-9]/g, "-"));
-  const prefixes = names.map((name) => name.slice(0, MOST_NAME));
+  const root = conversationsFolder();
+  const prefixes = places.map((place) => conversationsOf(place).slice(0, MOST_NAME));
   return namesIn(root)
     .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)))
     .flatMap((name) => namesIn(join(root, name)).map((file) => join(root, name, file)))

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { claudeFolder } from "../claude/config-dir";
+import { conversationsFolder, conversationsOf } from "../claude/config-dir";
 import { namesIn, statOf } from "../lib/paths";
 
 const ID = /^[\w-]+$/;
@@ -12,7 +12,7 @@ export function transcriptOf(session: string, agent?: string): string | undefine
   if (!ID.test(session) || (agent !== undefined && !ID.test(agent))) return undefined;
   const name =
     agent === undefined ? `${session}.jsonl` : join(session, "subagents", `agent-${agent}.jsonl`);
-  const root = join(claudeFolder(), "projects");
+  const root = conversationsFolder();
   // Of a resumed session another work tree may have an older one.
   return namesIn(root)
     .flatMap((folder) => {
@@ -23,8 +23,7 @@ export function transcriptOf(session: string, agent?: string): string | undefine
     .sort((a, b) => b.at - a.at)[0]?.path;
 }
 
-/** Where the CLI will write it, as it names the folder of a project. */
+/** Where the CLI will write it. */
 export function expectedPath(session: string, cwd: string): string {
-  const folder = cwd.replaceAll(/[^a-zA-Z0-9]/g, "-");
-  return join(claudeFolder(), "projects", folder, `${session.replaceAll("/", "-")}.jsonl`);
+  return join(conversationsFolder(), conversationsOf(cwd), `${session.replaceAll("/", "-")}.jsonl`);
 }
