@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../test/support/eventually";
-import { answer, calls, prompt, result } from "../test/transcript/entries";
+import { answer, calls, line, prompt, result } from "../test/transcript/entries";
 import { Editor } from "./editor";
 import { repetitions, type Scenario } from "./scenario";
 
@@ -94,8 +94,6 @@ async function completion({ nvim }: Editor, times: number): Promise<number> {
   );
   return Math.min(...all);
 }
-
-const line = (value: object) => `${JSON.stringify(value)}\n`;
 
 function long(): string {
   const output = Array.from({ length: 100 }, (_, i) => `${i}: some output of a command`).join("\n");

@@ -57,7 +57,8 @@ class SettingsText {
       this.#update([...there, "command"], entry.command);
       const timeout = [...there, "timeout"];
       if (Number(this.#at(timeout)) < entry.timeout) this.#replace(timeout, entry.timeout);
-      // An older version, or one without all answers, picked fewer tools. What stands beside our hook in its group keeps its matcher.
+      // An older version, or one without all answers, picked fewer tools. What stands beside our hook in its
+      // group keeps its matcher.
       const place = there.slice(0, 3);
       if ((this.#at(place) as HookGroup).hooks.length > 1) return;
       this.#update([...place, "matcher"], group.matcher);

@@ -53,10 +53,8 @@ export function callOf({ name, input, folder = "/" }: ToolCall): Call {
   if (describe) return { name, ...describe(input, folder) };
   const [, server, tool] = MCP.exec(name) ?? [];
   const shown = server === undefined ? name : `${server}: ${tool}`;
-  const path = ["path", "file_path", "filePath", "file"]
-    .map((key) => input[key])
-    .map(text)
-    .find(Boolean);
+  const keys = ["path", "file_path", "filePath", "file"];
+  const path = keys.map((key) => text(input[key])).find(Boolean);
   if (path !== undefined) return { name: shown, ...ofFile(path, folder, {}) };
   return { name: shown, subject: text(Object.values(input).find(isText)) };
 }

@@ -3,15 +3,14 @@ import { appendFileSync, mkdirSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { onEachNeovim } from "../support/session";
-import { answer, calls, prompt, result } from "../transcript/entries";
+import { answer, calls, line, prompt, result } from "../transcript/entries";
 
 /* What Claude reads and edits, listed and followed; a stand-in for the CLI writes nothing by itself. */
 onEachNeovim(
   (session) => {
     const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
     let path: string;
-    const append = (...entries: object[]) =>
-      appendFileSync(path, entries.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    const append = (...entries: object[]) => appendFileSync(path, entries.map(line).join(""));
     const messages = () => lua<string>("return vim.fn.execute('messages')");
     const read = (id: string, file: string, offset: number, limit: number) =>
       calls(id, "Read", { file_path: session.path(file), offset, limit });

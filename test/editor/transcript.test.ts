@@ -3,11 +3,10 @@ import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { onEachNeovim } from "../support/session";
-import { answer, calls, prompt, result } from "../transcript/entries";
+import { answer, calls, line, prompt, result } from "../transcript/entries";
 
 /* A conversation as a buffer, from the CLI's file to the screen. */
 const ID = "6a14035a-a165-4b1f-a000-29d9e074ba4b";
-const line = (value: object) => `${JSON.stringify(value)}\n`;
 
 onEachNeovim(
   (session) => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { trailOf } from "../../src/transcript/trail";
 import { WatchedTranscript } from "../../src/transcript/watched";
 import { temporaryFolder } from "../support/neovim";
-import { answer, calls, prompt, result } from "./entries";
+import { answer, calls, line, prompt, result } from "./entries";
 
 let folder: string;
 let path: string;
@@ -15,8 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const append = (...entries: object[]) =>
-  appendFileSync(path, entries.map((one) => `${JSON.stringify(one)}\n`).join(""));
+const append = (...entries: object[]) => appendFileSync(path, entries.map(line).join(""));
 
 const hunk = {
   ...{ oldStart: 5, oldLines: 4, newStart: 5, newLines: 5 },

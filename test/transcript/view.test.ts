@@ -13,7 +13,7 @@ import type { Block } from "../../src/transcript/markdown";
 import { View } from "../../src/transcript/view";
 import { tries } from "../fuzz/effort";
 import { temporaryFolder } from "../support/neovim";
-import { answer, calls, entry, prompt, result } from "./entries";
+import { answer, calls, entry, line, prompt, result } from "./entries";
 
 let folder: string;
 let path: string;
@@ -25,7 +25,6 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const append = (...entries: object[]) => appendFileSync(path, entries.map(line).join(""));
-const line = (value: object) => `${JSON.stringify(value)}\n`;
 const text = (block: Block | undefined) => block?.lines.join("\n") ?? "";
 
 /** All that a view shows, the earlier parts in front. */
