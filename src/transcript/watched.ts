@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Item, ToolCall, Usage } from "./entries";
-import { itemsOf } from "./entries";
+import { type Item, itemsOf, type ToolCall, type Usage } from "./entries";
 import { TranscriptFile } from "./file";
 import { type Step, stepOf } from "./trail";
 

@@ -34,12 +34,20 @@ local function text_of(plan)
   return table.concat(api.nvim_buf_get_lines(plan.buf, 0, -1, true), "\n")
 end
 
+---@param plan claude-code.Plan
+---@return boolean
+local function is_shown(plan)
+  local win = plan.win
+  return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == plan.buf
+end
+
 --- Gives the window back, and the cursor to where it was.
 ---@param plan claude-code.Plan
 local function hide(plan)
   local win, origin = plan.win, plan.origin
+  local was_shown = is_shown(plan)
   plan.win, plan.origin = nil, nil
-  if not win or not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= plan.buf then
+  if not was_shown then
     return
   end
   local has_cursor = api.nvim_get_current_win() == win
@@ -276,11 +284,7 @@ end
 ---@param request claude-code.PermissionRequest
 function M.show(request)
   local plan = plans[request.id] or new(request)
-  if
-    plan.win
-    and api.nvim_win_is_valid(plan.win)
-    and api.nvim_win_get_buf(plan.win) == plan.buf
-  then
+  if is_shown(plan) then
     return api.nvim_set_current_win(plan.win)
   end
   plan.origin = focus.origin()
