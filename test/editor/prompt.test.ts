@@ -180,6 +180,7 @@ onBothNeovims(
       await open();
       await keys(":quit<CR>");
       await eventually("that it is gone", async () => expect(await left()).toEqual([0, []]));
+      expect(await messages()).not.toContain("deprecated");
       for (const command of ["prompt", "transcript", "follow"]) {
         await session.neovim.command("messages clear");
         await session.neovim.command(`Claude ${command} 9`);

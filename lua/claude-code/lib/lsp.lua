@@ -31,7 +31,7 @@ end
 ---Calls a method of a client: `call(client, "notify", METHOD, PARAMS)`.
 ---TODO(0.10): methods of a client take it as their first argument since 0.11.
 ---@param client vim.lsp.Client
----@param name "notify"|"request"|"cancel_request"
+---@param name "notify"|"request"|"cancel_request"|"stop"
 ---@param ... any the method's own arguments
 ---@return any ... what it returns
 function M.call(client, name, ...)

@@ -203,7 +203,10 @@ function M.attach(buf)
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = buf,
     callback = function()
-      vim.lsp.stop_client(id, true)
+      local client = vim.lsp.get_client_by_id(id)
+      if client then
+        require("claude-code.lib.lsp").call(client, "stop", true)
+      end
     end,
   })
 end

@@ -69,7 +69,7 @@ local function send(prompt, lines)
       give_back(prompt, lines)
     elseif not terminal.paste(expanded, true, prompt.n) then
       give_back(prompt, lines)
-      notify.warn("your prompt is kept as a draft, for Claude does not run; :Claude starts it")
+      notify.warn("no Claude runs, so your prompt is kept as a draft; :Claude starts it")
     end
   end)
 end
