@@ -26,12 +26,16 @@ local views = require("claude-code.editor.diff.view")
 ---@field asked_for? boolean the user wants to see it now, whatever else they do
 ---@field waits? "short"|"reported" it waited before: for a short pause in typing; and a message said so
 ---@field unwatch? fun() while it is aside
+---@field private prepared? boolean its long text was read and compared, or could not be
 ---@field private opened? boolean it was on screen before
 ---@field private queue claude-code.Queue
 local Diff = {}
 Diff.__index = Diff
 
 local M = {}
+
+---In lines.
+local LONG = 2000
 
 ---@param params claude-code.DiffParams
 ---@param queue claude-code.Queue
@@ -72,6 +76,21 @@ function Diff:emit(event, reason)
     path = proposal.new_path,
     reason = reason,
   })
+end
+
+---Is its text long, and was it not prepared yet? That is an event of its own: Neovim answers keys between it and the
+---windows.
+---@return boolean
+function Diff:is_to_prepare()
+  return self.prepared == nil and #self.proposal.proposed.lines > LONG
+end
+
+function Diff:prepare()
+  self.prepared = true
+  if not self.outcome then
+    -- What fails, fails again as it is shown, and is said then.
+    pcall(require("claude-code.editor.diff.layout").prepare, self.proposal)
+  end
 end
 
 ---Throws if that is not possible, with nothing left behind.

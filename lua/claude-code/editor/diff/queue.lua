@@ -267,6 +267,14 @@ function Queue:try_next(decided)
       self:show_next()
     end)
   end
+  if diff:is_to_prepare() then
+    return vim.schedule(function()
+      diff:prepare()
+      vim.schedule(function()
+        self:show_next()
+      end)
+    end)
+  end
   local ok, message = pcall(self.show, self, diff)
   if ok then
     return
