@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { journalPath } from "../../../src/review/journal/append";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
@@ -20,6 +22,8 @@ onEachNeovim((session) => {
   const said = () => lua<string[]>("return _G.said");
   const texts = () => names().map((name) => world.read(name));
   const waiting = async () => (await world.list()).counts.hunks;
+  const lastRecord = () =>
+    JSON.parse(readFileSync(journalPath(world.folder), "utf8").trimEnd().split("\n").at(-1) ?? "");
   const rows = () => lua<number>("return #vim.fn.getqflist()");
   const busy = (is: boolean) => {
     world.record({ type: "prompt", session: `T${tests}`, prompt: "p", text: "go on" });
@@ -158,6 +162,8 @@ onEachNeovim((session) => {
     await nvim().command("Claude undo");
     await eventually("brought back", () => expect(world.read(name)).toBe(OLD));
     await eventually("one file waits", async () => expect(await waiting()).toBe(HUNKS));
+    // Deleted before that, it would be Claude's deletion, as by `u`.
+    await eventually("known as written", () => expect(lastRecord().type).toBe("written"));
     await nvim().command("5delete | silent write");
     const text = world.read(name);
     expect(text).not.toContain('"line 5"');
