@@ -80,8 +80,11 @@ const LET_TERMINALS_BEGIN = `
 /** `require("port")` in a test's Lua: see port.lua. */
 export const PORT = `package.preload.port = loadfile([[${join(import.meta.dir, "port.lua")}]])`;
 
-/** With a history, netrw 0.10 keeps a Neovim with a screen from ending: it waits for a key. */
-const NO_NETRW_HISTORY = "let g:netrw_dirhistmax = 0";
+/**
+ * With a history, netrw 0.10 keeps a Neovim with a screen from ending: it waits for a key. For the first
+ * Python file Neovim looks for a Python that has its module, which takes seconds where there are several.
+ */
+const QUIET = "let g:netrw_dirhistmax = 0 | let g:loaded_python3_provider = 0";
 
 /**
  * Without a screen: a Neovim with `--headless` alone never asks for a key after many messages ("-- More --");
@@ -131,7 +134,7 @@ export class TestNeovim implements AsyncDisposable {
       "--cmd",
       `lua ${LET_TERMINALS_BEGIN} ${PORT}`,
       "--cmd",
-      NO_NETRW_HISTORY,
+      QUIET,
       ...(options.ui ? [] : NO_SCREEN),
       "--cmd",
       `set runtimepath^=${runtimepath.replaceAll(/[ ,\\]/g, "\\$&")}`,
