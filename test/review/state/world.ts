@@ -96,7 +96,9 @@ export class World implements Disposable {
       return { path, before, after: this.content(text), ...moved };
     });
     const call = { session, tool, source, ...(prompt && { prompt }), ...(use && { use }) };
-    return this.record({ type: "change", ...call, files: changes }).id;
+    // The CLI says when a command began: after all that is recorded. Of one with an id its record does.
+    const began = source === "bash" && use === undefined && { began: Date.now() + 1 };
+    return this.record({ type: "change", ...call, ...began, files: changes }).id;
   }
 
   chmod(name: string, mode: number): void {
