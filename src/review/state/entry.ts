@@ -1,6 +1,6 @@
 import { type Hunk, hunksOf, markOf, ownersOf } from "../weave/hunks";
 import { FILE, isOpaque, isText } from "../weave/lines";
-import { ALL, type Change, inBase, isPending, type Row, type Scope } from "../weave/row";
+import { ALL, type Change, inBase, isClaude, isPending, type Row, type Scope } from "../weave/row";
 import { movedHunk } from "./moved-hunk";
 import type { ReviewedProject, View } from "./reviewed-project";
 import type { FileMark, TrackedFile } from "./tracked-file";
@@ -65,7 +65,14 @@ export function entryOf(
   return known.get(view) ?? undefined;
 }
 
+/** What the user has deleted, alone or with its folder or work tree, is not to be reviewed. */
+function isUsersDeletion({ weave }: View): boolean {
+  const last = weave.rows.findLast(({ line }) => line === FILE);
+  return last !== undefined && !last.present && !isClaude(last.deleted?.by ?? last.inserted.by);
+}
+
 function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | undefined {
+  if (view && isUsersDeletion(view)) return undefined;
   const marks = openMarks(file, view, scope);
   const all = view?.weave.rows.filter((row) => inBase(row, scope) !== row.present) ?? [];
   const files = all.filter(({ line }) => line === FILE);

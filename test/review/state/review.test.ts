@@ -342,6 +342,15 @@ describe("decisions", () => {
     expect(await world.list()).toEqual(before);
   });
 
+  test("a changed file that the user deletes, as with its work tree, is none of Claude's until it is there again", async () => {
+    world.write("tree/a", "1\n2\n3\n");
+    world.claude({ "tree/a": "1\nII\n3\n", "tree/new": "new\n" });
+    rmSync(world.path("tree"), { recursive: true });
+    expect(await world.summary()).toEqual([]);
+    world.write("tree/a", "1\nII\n3\n");
+    expect(await world.summary()).toEqual(["tree/a changed 1>1@2"]);
+  });
+
   test("a file that one session moved, and another wrote anew, has changed", async () => {
     world.write("a", "1\n2\n");
     world.claude({ a: undefined, b: "1\n2\n" }, { from: { b: "a" } });
