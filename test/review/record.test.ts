@@ -955,3 +955,36 @@ test.each(["Bash", "Write"])(
     expect(files).toEqual([]);
   },
 );
+
+test.each([
+  ["another text", "echo evil > a.txt; git add a.txt; echo one > a.txt", "a.txt"],
+  ["a file that is gone again", "echo evil > b.txt; git add b.txt; rm b.txt", "b.txt"],
+  ["a deletion", "git rm -q --cached a.txt", "a.txt"],
+])("what a command leaves in git's index alone waits: %s", async (_, command, name) => {
+  using world = new Recorded({ "a.txt": "one\n" });
+  await world.prompt();
+  await world.failing(command);
+  await world.failing("true");
+  await world.stop();
+  const listed = async () => ((await world.answer("list", {})) as Listed).files;
+  expect(await listed()).toMatchObject([
+    {
+      path: expect.stringContaining(name),
+      cannot_undo: expect.stringContaining("git diff --cached"),
+    },
+  ]);
+  const [{ path } = { path: "" }] = await listed();
+  await world.answer("keep", { files: [{ path }] });
+  expect(await listed()).toEqual([]);
+});
+
+test("what the user stages in part is the user's", async () => {
+  using world = new Recorded({ "a.txt": "one\n" });
+  world.sh("echo two > a.txt; git add a.txt; echo three > a.txt");
+  await world.prompt();
+  await world.failing("true");
+  await world.stop();
+  world.sh("echo four > a.txt; git add a.txt; echo five > a.txt");
+  await world.prompt({ prompt_id: "more" });
+  expect(((await world.answer("list", {})) as Listed).files).toEqual([]);
+});

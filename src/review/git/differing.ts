@@ -22,14 +22,18 @@ export interface Differing {
   nested: Record<string, string | null>;
   /** How many inner ones could not be looked into. */
   unknown: number;
+  staged: Staged;
 }
+
+/** Modes and blobs that the index alone has, and neither HEAD nor the work tree, by path; not of inner repositories. */
+export type Staged = Record<string, string>;
 
 /** All paths are relative to `root`. Undefined where git fails there. */
 export function differingEverywhere(root: string, git: Git): Differing | undefined {
   const outer = git.wait(differingPaths(root));
   if (!outer) return undefined;
-  const { head, paths } = outer;
-  const found: Differing = { head, paths, nested: {}, unknown: 0 };
+  const { head, paths, staged } = outer;
+  const found: Differing = { head, paths, nested: {}, unknown: 0, staged };
   const queue = outer.repositories.filter((folder) => isRepository(root, folder));
   for (const folder of queue) {
     const path = join(root, folder);
@@ -81,6 +85,7 @@ interface DifferingPaths {
   paths: string[];
   /** Folders of submodules, and of repositories that are not tracked. */
   repositories: string[];
+  staged: Staged;
 }
 
 /**
@@ -95,10 +100,8 @@ function* differingPaths(root: string): GitWork<DifferingPaths | undefined> {
   const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES };
   const unwatched = yield* unwatchedPaths(root);
   if (code !== 0 || head === undefined || !unwatched) return undefined;
-  const found = stdout
-    .toString()
-    .split("\0")
-    .flatMap((entry) => pathOf(entry) ?? []);
+  const entries = stdout.toString().split("\0");
+  const found = entries.flatMap((entry) => pathOf(entry) ?? []);
   const untrackedRepositories = found.filter((path) => path.endsWith("/"));
   return {
     head,
@@ -107,7 +110,21 @@ function* differingPaths(root: string): GitWork<DifferingPaths | undefined> {
       ...untrackedRepositories.map((path) => path.slice(0, -1)),
       ...(hasSubmodules(root) ? yield* submodules() : []),
     ],
+    staged: stagedIn(entries),
   };
+}
+
+/** A file that the index lacks, and that is still there, is untracked as well. */
+function stagedIn(entries: readonly string[]): Staged {
+  const untracked = new Set(
+    entries.flatMap((one) => (one.startsWith("? ") ? pathOf(one) : []) ?? []),
+  );
+  const staged = entries.flatMap((entry): [string, string][] => {
+    const [, tree, mode, blob] = /^1 [^.](.) \S+ \S+ (\S+) \S+ \S+ (\S+) /.exec(entry) ?? [];
+    const path = pathOf(entry) ?? "";
+    return tree && (tree !== "." || untracked.has(path)) ? [[path, `${mode} ${blob}`]] : [];
+  });
+  return Object.fromEntries(staged);
 }
 
 /**

@@ -40,6 +40,8 @@ const FileChange = v.object({
   from: v.optional(Path),
   /** It is a symlink: the contents are its targets. */
   symlink: v.optional(v.boolean()),
+  /** git's index got another text than the file has, which is as it was. */
+  staged: v.optional(v.boolean()),
 });
 export type FileChange = v.InferOutput<typeof FileChange>;
 

@@ -93,7 +93,27 @@ function recordUnexplained(
     const change = fileChange(path, before, after);
     byCall.set(span, [...(byCall.get(span) ?? []), change]);
   }
+  for (const [path, span] of stagedAlone(spans, last, now)) {
+    const content = own(now.files, path)?.content ?? UNKNOWN.content;
+    const change = { path, before: content, after: content, staged: true };
+    byCall.set(span, [...(byCall.get(span) ?? []), change]);
+  }
   return [...byCall].map(([span, files]) => record(project, span, files, unknown));
+}
+
+/** What a call may have put into git's index alone. While one runs it is left to the next comparison. */
+function* stagedAlone(
+  spans: readonly CallSpan[],
+  last: Snapshot,
+  now: Snapshot,
+): Generator<[string, CallSpan]> {
+  const span = spans.findLast(({ from, to, paths }) => !paths && from <= now.at && to >= last.at);
+  const before = last.staged ?? {};
+  for (const [path, blob] of Object.entries(now.staged ?? {})) {
+    if (!span || own(before, path) === blob) continue;
+    if (span.isOpen) now.staged = before;
+    else yield [path, span];
+  }
 }
 
 /** Once a turn; only a turn in which commands ran can have changed what is not known. */

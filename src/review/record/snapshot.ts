@@ -3,7 +3,7 @@ import { writePrivateFile } from "../../lib/atomic-write";
 import { isDraft } from "../../lib/drafts";
 import { readPrivateJson } from "../../lib/json";
 import { own } from "../../lib/own";
-import { differingEverywhere } from "../git/differing";
+import { differingEverywhere, type Staged } from "../git/differing";
 import type { Content } from "../journal/record";
 import { stampOf } from "../state/disk";
 import { readState } from "./file-state";
@@ -39,6 +39,7 @@ export interface Snapshot {
   /** HEAD of the repositories inside of this one, by their folders. */
   nested?: Record<string, string | null>;
   files: Record<string, SnapshotFile>;
+  staged?: Staged;
   /** Files that could not be read, and names that are not UTF-8. */
   unknown: number;
 }
@@ -87,10 +88,10 @@ function snapshotAt(
   const { root, git } = project;
   const found = project.isRepository
     ? git && differingEverywhere(root, git)
-    : { head: null, paths: known, nested: {}, unknown: 0 };
+    : { head: null, paths: known, nested: {}, unknown: 0, staged: {} };
   if (!found || found.paths.length > MOST_FILES) return undefined;
-  const { head, nested, unknown } = found;
-  const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, unknown };
+  const { head, nested, unknown, staged } = found;
+  const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, staged, unknown };
   for (const path of found.paths) {
     // What the review itself is about to write, or was killed before it did.
     if (isDraft(basename(path))) continue;

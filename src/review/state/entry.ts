@@ -47,6 +47,7 @@ const UNKNOWN = {
   large: "is too large: its old text was not kept",
   unknown: "was changed where its old text is not known",
   mode: "",
+  staged: "is as it was, but staged with another text: git diff --cached shows it",
 } as const;
 
 /** Entries of all that is pending, by the view: they are asked for again and again. */
@@ -82,7 +83,8 @@ function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | 
   if (rows.length === 0 && marks.length === 0) return undefined;
   const kind = kindOf(file, rows, marks, view, scope);
   const hunks = view && kind !== "binary" ? hunksOf(view.weave, scope) : [];
-  const cannotUndo = marks.map((mark) => UNKNOWN[mark.kind]).find(Boolean);
+  const isMarked = marks.filter((mark) => mark.kind !== "staged" || rows.length === 0);
+  const cannotUndo = isMarked.map((mark) => UNKNOWN[mark.kind]).find(Boolean);
   const open = [...marks, ...rows.map(markOf)];
   const isQueued = open.some(({ queue }) => queue !== undefined);
   return { file, view, kind, hunks, marks, owners: ownersOf(open), isQueued, cannotUndo };

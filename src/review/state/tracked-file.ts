@@ -18,7 +18,7 @@ import { scopeOf } from "./scope";
 /** What a change did to a file besides its lines, or that its lines are not known. */
 export interface FileMark extends Mark {
   readonly by: Change;
-  readonly kind: "mode" | "private" | "large" | "unknown";
+  readonly kind: "mode" | "staged" | "private" | "large" | "unknown";
   /** Permission bits before and after. */
   readonly mode?: readonly [number, number] | undefined;
 }
@@ -143,6 +143,7 @@ export class TrackedFile {
     this.symlink = file.symlink ?? false;
     this.from = file.from ?? this.from;
     if (file.mode) this.#mark(change, "mode", file.mode);
+    if (file.staged) return this.#mark(change, "staged");
     if (!before || !after) this.#mark(change, reasonOf(file));
     this.#weave ??= before || after ? Weave.of((before ?? after) as Lines) : undefined;
     if (!this.#weave) return;
