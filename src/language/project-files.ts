@@ -3,7 +3,7 @@ import { basename, dirname, join, sep } from "node:path";
 import { gitTop } from "../claude/project";
 import { isBelow, realPath, statOf } from "../lib/paths";
 import { command, Git, type GitResult } from "../review/git/run";
-import { Privacy } from "../review/record/privacy";
+import { Privacy, patternsFile } from "../review/record/privacy";
 
 /** A project with more is not counted, and what changed in it not looked for. */
 const MOST_FILES = 50_000;
@@ -21,7 +21,8 @@ export type FileVersion = string;
 /** The files of a project: those that git tracks or would track, else all that are found. */
 export class ProjectFiles {
   readonly root: string;
-  readonly privacy = new Privacy();
+  /** By Neovim's options as they were when files were listed. */
+  #privacy = new Privacy();
   #git: Git | undefined;
   #files: ReadonlySet<string> | undefined;
   /** Folders of the files, and files that say what git ignores, with their mtimes when files were listed. */
@@ -35,6 +36,11 @@ export class ProjectFiles {
   ) {
     const real = realPath(place);
     this.root = gitTop(real) ?? real;
+  }
+
+  /** By Neovim's options as they are now: they may come later than this process, and change. */
+  get privacy(): Privacy {
+    return new Privacy();
   }
 
   /** A path as Claude reads it: from the project's top. */
@@ -77,11 +83,13 @@ export class ProjectFiles {
 
   /** That they are too many is known as long as the root stays as it is. */
   #keep(listed: GitResult | undefined, began: number): ReadonlySet<string> | undefined {
+    this.#privacy = this.privacy;
     const all = listed ? this.#ofGit(listed) : this.#walk();
     this.#files = Array.isArray(all) ? new Set(all) : undefined;
     this.#sources = new Map();
     if (!all) return undefined;
     this.#addSource(this.root, began);
+    this.#addSource(patternsFile(), began);
     for (const file of this.#files ?? []) {
       this.#addFolder(dirname(file), began);
       if (basename(file) === ".gitignore") this.#addSource(file, began);
@@ -138,7 +146,7 @@ export class ProjectFiles {
   }
 
   #isListed(path: string): boolean {
-    return this.withPrivate || !this.privacy.isPrivate(path);
+    return this.withPrivate || !this.#privacy.isPrivate(path);
   }
 
   #walk(): string[] | "too many" {

@@ -160,6 +160,18 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     }
   });
 
+  test("what becomes private while it runs is not named any more", async () => {
+    world.project.write("notes.zzz", "apple\n");
+    expect((await references(apple)).text).toContain("notes.zzz");
+    const setup = "require('claude-code').setup({ privacy = { patterns = ... } })";
+    await world.project.neovim.lua(setup, ["notes.zzz"]);
+    await eventually("the pattern", async () =>
+      expect((await references(apple)).text).not.toContain("notes.zzz"),
+    );
+    await world.project.neovim.lua(setup, []);
+    rmSync(world.project.path("notes.zzz"));
+  });
+
   test("what is shown about a symbol of a private file stays private", async () => {
     world.set("private");
     world.project.write(".env", "def cherry\n");

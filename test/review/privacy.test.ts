@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Privacy } from "../../src/review/record/privacy";
 import { PRIVATE_BY_DEFAULT } from "../../src/review/record/private-by-default";
 import { eventually } from "../support/eventually";
-import { NEWEST, TestNeovim } from "../support/neovim";
+import { isolatedEnv, NEWEST, ROOT, TestNeovim } from "../support/neovim";
 
 let neovim: TestNeovim;
 beforeAll(async () => {
@@ -14,14 +14,32 @@ afterAll(() => neovim[Symbol.asyncDispose]());
 
 test("hooks get Neovim's options, and each change of them", async () => {
   const path = join(neovim.home, ".local/state/claude-code.nvim/privacy.json");
+  const address = await neovim.lua<string>("return vim.v.servername");
   const patterns = async () => JSON.parse(await Bun.file(path).text());
   await eventually("the defaults", async () =>
-    expect(await patterns()).toEqual(PRIVATE_BY_DEFAULT),
+    expect((await patterns()).last).toEqual(PRIVATE_BY_DEFAULT),
   );
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const setup = "{ privacy = { defaults = false, patterns = { 'a' } } }";
   await neovim.lua(`require('claude-code').setup(${setup})`);
-  await eventually("the pattern", async () => expect(await patterns()).toEqual(["a"]));
+  await eventually("the pattern", async () =>
+    expect((await patterns()).of[address]).toEqual(["a"]),
+  );
+  // Hooks in its terminals take its own, whatever another one has said since.
+  await using other = await TestNeovim.start({ version: NEWEST, home: neovim.home });
+  await eventually("the other's", async () =>
+    expect((await patterns()).last).toEqual(PRIVATE_BY_DEFAULT),
+  );
+  const isPrivate = (NVIM: string) => {
+    const code =
+      'console.log(new (require("./src/review/record/privacy").Privacy)().isPrivate("/x/a"))';
+    const env = { ...isolatedEnv(neovim.home), NVIM };
+    return Bun.spawnSync([process.execPath, "-e", code], { cwd: ROOT, env })
+      .stdout.toString()
+      .trim();
+  };
+  expect(["/none", address].map(isPrivate)).toEqual(["false", "true"]);
+  expect(other.process.exitCode).toBeNull();
 });
 
 test("hooks and Neovim find the same files private", async () => {

@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
+import { readPrivateJson } from "../../lib/json";
+import { own } from "../../lib/own";
 import { realPath, stateFolder } from "../../lib/paths";
-import { readPrivateFile } from "../../lib/private-folder";
 import { compileGlob, type Glob, matchesGlob } from "./glob";
 import { PRIVATE_BY_DEFAULT } from "./private-by-default";
 
@@ -14,18 +16,26 @@ interface Rule {
   isException: boolean;
 }
 
-/** The patterns that the last Neovim had, for hooks where none runs. */
-function patternsFile(): string {
+/** The patterns of each Neovim that runs, by its address, and for hooks where none does those of the last one. */
+interface Kept {
+  last: string[];
+  of: Record<string, string[]>;
+}
+
+export function patternsFile(): string {
   return join(stateFolder(), "privacy.json");
 }
 
-/** Keeps Neovim's options `privacy.*` for hooks. Throws the system's error. */
+/** Keeps the options `privacy.*` of the Neovim at $NVIM for hooks. Throws the system's error. */
 export function keepPrivatePatterns(options: {
   defaults: boolean;
   patterns: readonly string[];
 }): undefined {
-  const all = [...(options.defaults ? PRIVATE_BY_DEFAULT : []), ...options.patterns];
-  if (!Bun.deepEquals(readPatterns(), all)) writePrivateFile(patternsFile(), JSON.stringify(all));
+  const last = [...(options.defaults ? PRIVATE_BY_DEFAULT : []), ...options.patterns];
+  const kept = readKept();
+  const others = Object.entries(kept?.of ?? {}).filter(([address]) => existsSync(address));
+  const now: Kept = { last, of: { ...Object.fromEntries(others), [process.env.NVIM ?? ""]: last } };
+  if (!Bun.deepEquals(kept, now)) writePrivateFile(patternsFile(), JSON.stringify(now));
 }
 
 /** Globs as the options `privacy.patterns` and `review.ignore` have them. */
@@ -85,12 +95,19 @@ function compileRule(pattern: string): Rule {
   return { glob: compileGlob(folded(text)), whole, isException };
 }
 
+/** Those of the Neovim that we run in, as they are now. */
 function readPatterns(): string[] | undefined {
-  try {
-    const value: unknown = JSON.parse(readPrivateFile(patternsFile()) ?? "null");
-    const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
-    return isList ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const kept = readKept();
+  return kept && (own(kept.of, process.env.NVIM ?? "") ?? kept.last);
+}
+
+function readKept(): Kept | undefined {
+  const kept = readPrivateJson(patternsFile()) as Partial<Kept> | undefined;
+  return areStrings(kept?.last) && Object.values(kept.of ?? {}).every(areStrings)
+    ? { last: kept.last, of: kept.of ?? {} }
+    : undefined;
+}
+
+function areStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
