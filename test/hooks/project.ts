@@ -26,6 +26,14 @@ const LINTER = `
     end),
   })`;
 
+/** The user has a file of each type open, which its server does not know of. */
+export const OPENED = `
+  vim.o.eventignore = "FileType"
+  for filetype in pairs(servers) do
+    vim.bo[vim.api.nvim_create_buf(true, false)].filetype = filetype
+  end
+  vim.o.eventignore = ""`;
+
 interface StopOutput {
   decision?: string;
   reason?: string;
@@ -95,7 +103,8 @@ export class Project implements AsyncDisposable {
             name = args.match, cmd = servers[args.match], init_options = options[args.match], root_dir = root,
           }, { bufnr = args.buf })
         end,
-      })`,
+      })
+      ${OPENED}`,
       servers,
       { typescript: TYPESCRIPT_OPTIONS },
       this.folder,

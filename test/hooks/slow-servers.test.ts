@@ -16,7 +16,7 @@ import { eventually } from "../support/eventually";
 import { later } from "../support/later";
 import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST, ROOT, temporaryFolder } from "../support/neovim";
 import { Calls } from "./calls";
-import { Project } from "./project";
+import { OPENED, Project } from "./project";
 
 /*
  * Language servers that are still starting, that index, or that end: the end of Claude's turn waits
@@ -57,6 +57,8 @@ const RESET = `
   vim.api.nvim_clear_autocmds({ event = "FileType", pattern = "text" })
   vim.api.nvim_create_augroup("lint", {})
   vim.cmd("silent! %bwipeout!")
+  local servers = { text = true }
+  ${OPENED}
   port.language_servers.TIMEOUT_MS = 600000`;
 
 /** So long the end of a turn waits for a server that is ready, and in all. */
@@ -182,6 +184,15 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       await project.neovim.lua(ENABLE, [process.execPath, SERVER, control]);
       await edit("WRONG one\n");
       expect((await stop("one")).reason).toContain("WRONG one");
+    });
+
+    test("enabled, for a type that the user has not opened: none starts, and that is said", async () => {
+      await project.neovim.command("silent! %bwipeout!");
+      await project.neovim.lua(ENABLE, [process.execPath, SERVER, control]);
+      await edit("WRONG one\n");
+      const unknown = `diagnostics of ${name} unknown (you have no text file open)`;
+      expect(await stop("one")).toEqual({ ...GO, systemMessage: unknown });
+      expect(await project.neovim.lua("return #vim.lsp.get_clients()")).toBe(0);
     });
   }
 

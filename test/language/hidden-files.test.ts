@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { call } from "../nvim-lsp/client";
 import { eventually } from "../support/eventually";
 import { later } from "../support/later";
 import { NEOVIMS } from "../support/neovim";
@@ -44,6 +45,9 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     await world.project.neovim.lua(
       `local cmd, root = ...
       vim.filetype.add({ extension = { log = "late" } })
+      vim.o.eventignore = "FileType"
+      vim.bo[vim.api.nvim_create_buf(true, false)].filetype = "late"
+      vim.o.eventignore = ""
       vim.api.nvim_create_autocmd("FileType", {
         pattern = "late",
         callback = function(args)
@@ -57,6 +61,48 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     );
     expect(await world.answer("outline", { path: "late.log" })).toBe("late.log");
     await world.project.neovim.command("bwipeout late.log");
+  });
+
+  test("of a type that the user has not opened, none starts a server, and answers say so", async () => {
+    const { neovim } = world.project;
+    await neovim.lua(
+      `local cmd, root = ...
+      vim.filetype.add({ extension = { own = "own" } })
+      vim.o.modeline = true
+      vim.api.nvim_create_autocmd("FileType", {
+        pattern = "own",
+        callback = function(args)
+          vim.lsp.start({ name = "own", cmd = cmd, root_dir = root }, { bufnr = args.buf })
+        end,
+      })`,
+      scripted(world.project),
+      world.project.folder,
+    );
+    world.project.write("seen.own", "def seen\n");
+    const names = ["one.own", "note.zzz"];
+    world.project.write("one.own", "def own\n");
+    world.project.write("note.zzz", "def note\nvim: ft=own\n");
+    const servers = () => neovim.lua<number>('return #vim.lsp.get_clients({ name = "own" })');
+    const diagnostics = async () => {
+      const { content } = await call(world.client, "get_diagnostics", { file_paths: names });
+      return content.map(({ text }) => text);
+    };
+    const unseen =
+      "No language server has seen one.own, note.zzz: the user has no file of that type open.";
+    expect(await diagnostics()).toEqual(["{}", unseen]);
+    for (const path of names) {
+      const { text, isError } = await world.ask("outline", { path });
+      expect([isError, text]).toEqual([
+        true,
+        expect.stringContaining("ask the user to open a file of this type"),
+      ]);
+    }
+    expect(await servers()).toBe(0);
+    await neovim.command("edit seen.own");
+    expect(await diagnostics()).toEqual(["{}"]);
+    for (const path of names) expect(await world.answer("outline", { path })).toBe(path);
+    expect(await servers()).toBe(1);
+    await neovim.command(`bwipeout seen.own ${names.join(" ")}`);
   });
 
   test("one that the user then opens is highlighted as any other", async () => {

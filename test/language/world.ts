@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { Project } from "../hooks/project";
+import { OPENED, Project } from "../hooks/project";
 import { call, connect } from "../nvim-lsp/client";
 import { isolatedEnv, type NeovimVersion } from "../support/neovim";
 import { TYPESCRIPT_OPTIONS } from "../support/typescript";
@@ -44,7 +44,8 @@ export class LanguageProject implements AsyncDisposable {
             vim.tbl_deep_extend("force", capabilities, config.capabilities or {})
           vim.lsp.start(config, { bufnr = args.buf })
         end,
-      })`,
+      })
+      ${OPENED}`,
       servers(project),
       project.folder,
       { typescript: TYPESCRIPT_OPTIONS },

@@ -21,7 +21,7 @@ export interface Problems {
   files: FileProblems[];
   /** No report of a language server on what was written last is pending. */
   settled: boolean;
-  /** Of which files reports are missing, and why; for the files of a session. */
+  /** Of which files reports are missing, and why; for files that are named, and those of a session. */
   unknown?: string;
 }
 

@@ -36,7 +36,7 @@ function getDiagnostics(problems: NeovimProblems): Tool {
       const paths = typeof file_paths === "string" ? [file_paths] : (file_paths ?? []);
       if (paths.length === 0) return json(byFile(await problems.all()));
       const files = paths.map((path) => problems.candidates(path));
-      return json(byFile(await problems.of(files)));
+      return reported(await problems.of(files));
     },
   });
 }
@@ -109,12 +109,15 @@ function getSessionDiagnostics(problems: NeovimProblems): Tool {
     annotations: { readOnlyHint: true },
     meta: ALWAYS_LOADED,
     async call() {
-      const found = await problems.ofSession();
-      const list = JSON.stringify(byFile(found));
-      // No problems known is not the same as no problems.
-      return found.unknown ? texts(list, found.unknown) : texts(list);
+      return reported(await problems.ofSession());
     },
   });
+}
+
+/** No problems known is not the same as no problems. */
+function reported(found: Problems) {
+  const list = JSON.stringify(byFile(found));
+  return found.unknown ? texts(list, found.unknown) : texts(list);
 }
 
 /** One diagnostic in the shape of spec 04, section 2.3; line and column 1-based. */

@@ -209,8 +209,8 @@ end
 
 ---@class claude-code.MissingReport
 ---@field id? integer client; nil: it has ended
----@field name string of the server
----@field state "starting"|"indexing"|"late"|"ended"
+---@field name string of the server; of the file type where none has seen the buffer
+---@field state "starting"|"indexing"|"late"|"ended"|"asleep"
 
 ---The servers that should have reported on the buffer's text. Without those that may have nothing to
 ---report: they never did, or skip texts for which nothing changes.

@@ -1,6 +1,7 @@
 --- Follows what is written and reloaded: language servers are expected to report on it.
 local api, uv = vim.api, vim.uv
 local autocommands = require("claude-code.lib.autocommands")
+local loading = require("claude-code.editor.documents.load")
 local lsp = require("claude-code.lib.lsp")
 local pending = require("claude-code.editor.diagnostics.pending")
 local reports = require("claude-code.editor.diagnostics.reports")
@@ -96,18 +97,35 @@ function M.expect_starting(buf)
   pending.review()
 end
 
----May a server still be started for the buffer, which has just been loaded?
+---Is a server configured for the buffer, and none of its own there?
 ---TODO(0.11): vim.lsp.get_configs() came with 0.12.
+---@param buf integer
+local function lacks_server(buf)
+  if not package.loaded["vim.lsp"] or not vim.lsp.get_configs then
+    return false
+  end
+  local filter = { enabled = true, filetype = vim.bo[buf].filetype }
+  return #vim.lsp.get_configs(filter) > 0 and #lsp.of_buffer(buf) == 0
+end
+
+---May a server still be started for the buffer, which has just been loaded?
 ---@param buf integer
 ---@return boolean
 function M.is_attaching(buf)
   local text = follow and follow.texts[buf]
   local is_new = text and text.kind == "opened" and now_ms() - text.at < ATTACH_MS
-  if not is_new or not package.loaded["vim.lsp"] or not vim.lsp.get_configs then
-    return false
+  return is_new and not loading.is_asleep(buf) and lacks_server(buf) or false
+end
+
+---The reports that are missing on a buffer: also where servers would report if they saw it.
+---@param buf integer
+---@return claude-code.MissingReport[]
+function M.missing(buf)
+  local missing = pending.missing(buf)
+  if loading.is_asleep(buf) and lacks_server(buf) then
+    missing[#missing + 1] = { name = vim.bo[buf].filetype, state = "asleep" }
   end
-  local filter = { enabled = true, filetype = vim.bo[buf].filetype }
-  return #vim.lsp.get_configs(filter) > 0 and #lsp.of_buffer(buf) == 0
+  return missing
 end
 
 ---@param now claude-code.WriteFollower

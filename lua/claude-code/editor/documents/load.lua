@@ -85,18 +85,64 @@ function M.without_question(show)
   return result
 end
 
----The items of 'syntax' are defined once the buffer is shown: that takes longer than all else.
-local function define_syntax_later(buf)
+---Is a buffer of this file type open, or does a server run for it? Else a file that Claude has written could start
+---the server that it has written as well (`node_modules/.bin`).
+---@param filetype string
+local function is_known(filetype)
+  local lsp = require("claude-code.lib.lsp")
+  return vim.iter(api.nvim_list_bufs()):any(function(buf)
+    return api.nvim_buf_is_loaded(buf)
+      and vim.bo[buf].filetype == filetype
+      and (vim.bo[buf].buflisted or #lsp.of_buffer(buf) > 0)
+  end) or vim.iter(lsp.clients()):any(function(client)
+    return vim.list_contains(client.config.filetypes or {}, filetype)
+  end)
+end
+
+---Fires the event of an option's value again.
+---@param name "filetype"|"syntax"
+local function define(buf, name)
+  local value = vim.bo[buf][name]
+  vim.bo[buf][name] = value
+end
+
+---Buffers that nobody sees and whose FileType event is still to come: no server is started for them.
+local asleep = {} ---@type table<integer, true>
+
+---The items of 'syntax' are defined once the buffer is shown: that takes longer than all else. So is all else of a
+---file type that the user has not opened.
+local function define_later(buf)
   api.nvim_create_autocmd("BufWinEnter", {
     group = api.nvim_create_augroup("claude-code.syntax", { clear = false }),
     buffer = buf,
     once = true,
     nested = true,
     callback = function()
-      local syntax = vim.bo[buf].syntax
-      vim.bo[buf].syntax = syntax
+      define(buf, asleep[buf] and "filetype" or "syntax")
+      asleep[buf] = nil
     end,
   })
+end
+
+---@param buf integer
+---@return boolean has no server seen the buffer, since the user has no file of its type open?
+function M.is_asleep(buf)
+  return asleep[buf] == true
+end
+
+---Servers see a buffer that was asleep once the user has a file of its type open.
+---@param buf integer loaded
+---@return boolean is_awake from now on
+function M.wake(buf)
+  if not asleep[buf] or not is_known(vim.bo[buf].filetype) then
+    return false
+  end
+  asleep[buf] = nil
+  local eventignore = vim.o.eventignore
+  vim.opt.eventignore:append("Syntax")
+  pcall(define, buf, "filetype")
+  vim.o.eventignore = eventignore
+  return true
 end
 
 ---Loads a buffer. A file that is open elsewhere, or was when an editor crashed, opens read-only.
@@ -110,7 +156,7 @@ function M.load(buf, is_unseen)
   local shortmess, eventignore = vim.o.shortmess, vim.o.eventignore
   vim.opt.shortmess:append("A")
   if is_unseen then
-    vim.opt.eventignore:append("Syntax")
+    vim.opt.eventignore:append({ "Syntax", "FileType" })
   end
   local ok, message = pcall(vim.fn.bufload, buf)
   vim.o.shortmess, vim.o.eventignore = shortmess, eventignore
@@ -118,7 +164,9 @@ function M.load(buf, is_unseen)
     error(message, 0)
   end
   if is_unseen then
-    define_syntax_later(buf)
+    asleep[buf] = vim.bo[buf].filetype ~= "" or nil
+    define_later(buf)
+    M.wake(buf)
   end
   local swap, process = other_swap(buf)
   if swap and process then

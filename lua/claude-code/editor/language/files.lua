@@ -4,6 +4,7 @@
 local api = vim.api
 local background = require("claude-code.editor.documents.background")
 local disk = require("claude-code.editor.documents.disk")
+local loading = require("claude-code.editor.documents.load")
 local lsp = require("claude-code.lib.lsp")
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
@@ -41,7 +42,8 @@ local function no_server(buf)
       "%s, the language server of %s, has ended. Use Grep, or ask the user to start it again."
     return { code = "ended", message = text:format(table.concat(ended, ", "), name) }
   end
-  local text = "No language server is attached in Neovim to %s (file type %s). Use Grep."
+  local text = "No language server is attached in Neovim to %s (file type %s). Use Grep"
+    .. (loading.is_asleep(buf) and ", or ask the user to open a file of this type." or ".")
   filetype = filetype == "" and "unknown" or filetype
   return { code = "no_server", message = text:format(name, filetype) }
 end
@@ -52,7 +54,8 @@ end
 ---@return claude-code.Failure?
 function M.wait_for_servers(buf, is_new)
   local filetype = vim.bo[buf].filetype
-  local attach_ms = is_new and (without_server[filetype] and ATTACH_AGAIN_MS or M.ATTACH_MS) or 0
+  local is_seen = is_new and not loading.is_asleep(buf)
+  local attach_ms = is_seen and (without_server[filetype] and ATTACH_AGAIN_MS or M.ATTACH_MS) or 0
   local attached = task.wait_for(function()
     return #servers.of_buffer(buf) > 0
   end, attach_ms)
@@ -98,8 +101,8 @@ function M.load(candidates)
       return nil, { code = "private", message = message }, false
     end
     local buf, failure = path.loaded_buffer(name), nil ---@type integer?, string?
-    local is_new = not buf
-    if is_new and background.is_in_workspace(name) then
+    local is_new = not buf or loading.wake(buf)
+    if not buf and background.is_in_workspace(name) then
       buf, failure = writes.load(name, OPTIONS)
     end
     if buf then

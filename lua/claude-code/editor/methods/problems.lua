@@ -2,6 +2,7 @@
 local api = vim.api
 local background = require("claude-code.editor.documents.background")
 local diagnostics = require("claude-code.editor.diagnostics")
+local loading = require("claude-code.editor.documents.load")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local privacy = require("claude-code.editor.privacy")
@@ -48,7 +49,11 @@ end
 ---@param candidates string[] in normal form
 ---@return integer? buf of the first of these paths that one holds
 local function first_open(candidates)
-  return vim.iter(candidates):map(path.loaded_buffer):next()
+  local buf = vim.iter(candidates):map(path.loaded_buffer):next()
+  if buf then
+    loading.wake(buf)
+  end
+  return buf
 end
 
 ---Loads the first of these paths that is a file of the workspace.
@@ -86,6 +91,7 @@ end
 ---@field files claude-code.FileProblems[]
 ---@field settled boolean no report of a language server on one of these files is pending
 ---@field is_busy? boolean more files are to be loaded: the next call does
+---@field unknown? string which of the files no language server has seen, and why
 
 ---@param params claude-code.ProblemsParams
 ---@return claude-code.Problems?
@@ -94,7 +100,7 @@ function M.list(params)
   if not params.files then
     return all()
   end
-  local files, settled, is_busy = {}, true, false
+  local files, settled, is_busy, unseen = {}, true, false, {}
   local stop, has_loaded = vim.uv.hrtime() + BATCH_MS * 1e6, false
   for _, given in ipairs(params.files) do
     local buf, failure = first_open(given), nil
@@ -110,10 +116,16 @@ function M.list(params)
     elseif buf and not privacy.hides(buf) then
       files[#files + 1] = describe(buf, api.nvim_buf_get_name(buf))
       settled = settled and not pending.is_pending(buf)
+      unseen[#unseen + 1] = loading.is_asleep(buf) and path.title(files[#files].path) or nil
     end
   end
   local list = problems(files, settled and not is_busy)
   list.is_busy = is_busy
+  list.unknown = #unseen > 0
+      and ("No language server has seen %s: the user has no file of that type open."):format(
+        table.concat(unseen, ", ")
+      )
+    or nil
   return list
 end
 

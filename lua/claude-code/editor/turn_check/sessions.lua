@@ -5,6 +5,7 @@ local auto_reload = require("claude-code.editor.documents.auto_reload")
 local background = require("claude-code.editor.documents.background")
 local diagnostics = require("claude-code.editor.diagnostics")
 local filter = require("claude-code.editor.turn_check.filter")
+local loading = require("claude-code.editor.documents.load")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local privacy = require("claude-code.editor.privacy")
@@ -186,6 +187,7 @@ end
 ---@param was_open boolean
 ---@return claude-code.EditedFile
 local function describe(real, file, buf, was_open)
+  loading.wake(buf)
   writes.expect_starting(buf)
   local is_attaching = writes.is_attaching(buf)
   return {
@@ -194,7 +196,7 @@ local function describe(real, file, buf, was_open)
     file = file,
     is_attaching = is_attaching,
     is_pending = not was_open or is_attaching or pending.is_pending(buf),
-    missing = pending.missing(buf),
+    missing = writes.missing(buf),
   }
 end
 

@@ -15,6 +15,7 @@ local STATES = {
   indexing = "%s is still indexing",
   late = "%s has not reported in time",
   ended = "%s has ended",
+  asleep = "you have no %s file open",
 }
 
 local M = {}
