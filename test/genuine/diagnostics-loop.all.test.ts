@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { OPENED } from "../hooks/project";
 import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
@@ -34,7 +35,9 @@ describe(`the loop with ${NEWEST.name}`, () => {
          vim.api.nvim_create_autocmd("FileType", { pattern = "slow", callback = function(args)
            vim.lsp.start({ name = "scripted", cmd = command }, { bufnr = args.buf })
          end })
-         vim.filetype.add({ extension = { slow = "slow" } })`,
+         vim.filetype.add({ extension = { slow = "slow" } })
+         local servers = { slow = true }
+         ${OPENED}`,
         [process.execPath, join(ROOT, "test/support/scripted-language-server.ts"), control],
       );
       const file = loop.project.write("main.slow", "one\n");

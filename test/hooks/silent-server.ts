@@ -1,4 +1,4 @@
-import type { Project } from "./project";
+import { OPENED, type Project } from "./project";
 
 /** A server inside Neovim, for each file that is read. */
 const SERVER = `
@@ -31,7 +31,9 @@ const SERVER = `
     local params = { uri = uri, diagnostics = diagnostics, version = versions[uri] - (older or 0) }
     local method = "textDocument/publishDiagnostics"
     vim.lsp.handlers[method](nil, params, { client_id = id, method = method }, {})
-  end`;
+  end
+  local servers = { text = true, lua = true }
+  ${OPENED}`;
 
 /** From now on each file that is opened has a language server that reports when `publish` says so. */
 export async function startSilentServer(project: Project): Promise<void> {

@@ -12,7 +12,7 @@ import { eventually } from "../support/eventually";
 import { later } from "../support/later";
 import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST } from "../support/neovim";
 import { Calls } from "./calls";
-import { Project } from "./project";
+import { OPENED, Project } from "./project";
 import { publish, startSilentServer } from "./silent-server";
 
 /* How hooks wait for a language server: for its report, for the deadline, or for nothing any more. */
@@ -150,7 +150,9 @@ const PULL_SERVER = `
   end
   vim.api.nvim_create_autocmd("FileType", { callback = function(args)
     vim.lsp.start({ name = "pull", cmd = server, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })
-  end })`;
+  end })
+  local servers = { text = true }
+  ${OPENED}`;
 
 test.each(NEOVIMS)(
   "a server that must be asked, for a file in no window, with $name",
