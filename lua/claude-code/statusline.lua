@@ -45,24 +45,24 @@ end
 
 ---@param indicator claude-code.Indicator
 local function text_of(indicator)
-  local sessions = indicator.sessions
+  local sessions, clients = indicator.sessions, indicator.clients
   local is_ready = indicator.state == "connected" or indicator.state == "waiting"
   if is_ready and sessions.count > 1 then
-    return ("%d: %s"):format(sessions.count, sessions.text)
-  elseif is_ready and sessions.text then
-    return sessions.text
-  elseif indicator.state ~= "connected" then
-    return indicator.state
+    return ("%d Claudes: %s"):format(sessions.count, sessions.text)
+  elseif is_ready and sessions.count + clients == 0 then
+    return "no Claude"
+  elseif not is_ready or sessions.text then
+    return "Claude " .. (is_ready and sessions.text or indicator.state)
   end
-  local word = indicator.activity or "connected"
-  return indicator.clients > 1 and ("%s ×%d"):format(word, indicator.clients) or word
+  local word = indicator.activity or (clients > 0 and "connected" or "not connected")
+  return "Claude " .. (clients > 1 and ("%s ×%d"):format(word, clients) or word)
 end
 
---- "Claude waiting", "Claude working, 2 diffs", "Claude 3: docs needs input, 1 working", …
+--- "no Claude", "Claude working, 2 diffs", "3 Claudes: docs needs input, 1 working", …
 ---@return string
 function M.text()
   local indicator = M.get()
-  local text = "Claude " .. text_of(indicator)
+  local text = text_of(indicator)
   text = indicator.sessions.full and ("%s, %s"):format(text, indicator.sessions.full) or text
   if indicator.diffs > 0 then
     text = ("%s, %d diff%s"):format(text, indicator.diffs, indicator.diffs > 1 and "s" or "")

@@ -40,7 +40,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
   test("shows what becomes of the server, its clients, their work and their diffs", async () => {
     await shows("Claude stopped");
     await neovim.command("Claude start");
-    await shows("Claude waiting");
+    await shows("no Claude");
     const lock = await neovim.lock();
     using first = await TestClient.open(lock, "claude-code");
     await shows("Claude connected");
@@ -77,7 +77,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     await hook("session-end", { reason: "other" });
     await shows("Claude connected");
     first.close();
-    await shows("Claude waiting");
+    await shows("no Claude");
     await neovim.command("Claude stop");
     await shows("Claude stopped");
   });
@@ -85,7 +85,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
   test("says which of several sessions needs the user", async () => {
     const sessions = `local rows = require("port").session_rows`;
     await neovim.command("Claude start");
-    await shows("Claude waiting");
+    await shows("no Claude");
     const state = (n: number, state: string, kind = "") =>
       neovim.lua(
         `${sessions} local n, state, kind = ...
@@ -99,28 +99,28 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
       rows.remove(1)
       rows.remove(2)`);
     await state(3, "working");
-    await shows("Claude waiting");
+    await shows("Claude working");
     await state(3, "blocked", "permission");
     await shows("Claude needs input");
     await state(3, "done");
     await shows("Claude done");
     await neovim.lua(`${sessions} rows.add({ name = "docs" }) rows.add({})`);
-    await shows("Claude 3: fix-login done");
+    await shows("3 Claudes: fix-login done");
     await state(1, "working");
     await state(3, "blocked", "question");
-    await shows("Claude 3: fix-login needs input, 1 working");
+    await shows("3 Claudes: fix-login needs input, 1 working");
     await state(2, "blocked", "permission");
-    await shows("Claude 3: 2 need input, 1 working");
+    await shows("3 Claudes: 2 need input, 1 working");
     const highlight = `return require("port").statusline.highlight()`;
     expect(await neovim.lua<string>(highlight)).toBe("DiagnosticWarn");
     await neovim.lua(`${sessions} for n = 1, 3 do rows.remove(n) end`);
-    await shows("Claude waiting");
+    await shows("no Claude");
     await neovim.command("Claude stop");
   });
 
   test("what stands in a session's name is never code, also where the text is taken for a format", async () => {
     await neovim.command("Claude start");
-    await shows("Claude waiting");
+    await shows("no Claude");
     await neovim.lua(
       `local rows, name = require("port").session_rows, ...
       for _ = 1, 2 do
@@ -134,7 +134,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
       `local text = require("claude-code").statusline()
       return { vim.api.nvim_eval_statusline(text, {}).str, vim.g.ran or 0 }`,
     );
-    expect(evaluated).toEqual(["Claude 2: ％{execute('let g:ran = 1')}％@Ran@^[]0;x^G done", 0]);
+    expect(evaluated).toEqual(["2 Claudes: ％{execute('let g:ran = 1')}％@Ran@^[]0;x^G done", 0]);
     await neovim.lua(`local rows = require("port").session_rows rows.remove(1) rows.remove(2)`);
     await neovim.command("Claude stop");
   });
