@@ -198,6 +198,20 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
     }
   });
 
+  test.each(["gf", "gF"])("%s opens a file that Claude names in another window", async (keys) => {
+    writeFileSync(join(neovim.cwd, "named.txt"), "1\n2\n3\n");
+    await open();
+    await neovim.type("see named.txt:3 there<CR>");
+    await shows(neovim, "see named.txt:3 there");
+    await neovim.type(`<C-q>?named<CR>${keys}`);
+    const here = "return { vim.fn.expand('%:t'), vim.fn.line('.') }";
+    await eventually("the file", async () =>
+      expect(await neovim.lua(here)).toEqual(["named.txt", 3]),
+    );
+    expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
+    await neovim.command("bwipeout");
+  });
+
   test("a window that takes rows from Claude's is no reading there", async () => {
     await open();
     await neovim.type("a<CR>".repeat(60));

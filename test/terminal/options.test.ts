@@ -8,6 +8,7 @@ import {
   configure,
   ECHO,
   LATER,
+  mode,
   openEcho,
   reset,
   SCREEN,
@@ -112,6 +113,9 @@ describe.each(BOTH_NEOVIMS)("options of Claude's terminal in $name", (version) =
       await shows(neovim, "^]^H^L^[");
       await neovim.type("<C-q>");
       await waitForMode(neovim, "nt");
+      // Once more it is no blockwise visual mode.
+      await neovim.type("<C-q>");
+      expect(await mode(neovim)).toBe("nt");
     });
   });
 

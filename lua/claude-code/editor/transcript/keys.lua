@@ -1,5 +1,6 @@
 --- The keys of a conversation's buffer.
 local api = vim.api
+local named = require("claude-code.editor.open_file.named")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.server.requests")
 local sessions = require("claude-code.sessions")
@@ -28,35 +29,6 @@ local function type_to_claude(transcript)
   end
 end
 
---- What a Markdown link under the cursor leads to, else the name under it.
----@return string
-local function name_under_cursor()
-  local line, column = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2] + 1
-  for first, target, last in line:gmatch("()%[[^%]]*%]%(([^)%s]+)%)()") do
-    if column >= first and column < last then
-      return target
-    end
-  end
-  return vim.fn.expand("<cfile>")
-end
-
---- The file under the cursor, with a line behind it: `src/a.ts:12`, `@src/a.ts#L12-14`.
----@param name string
----@param folder? string from which names count
----@return string? path
----@return integer? line 1-based
-local function file_of(name, folder)
-  local bare, line = name:match("^@?(.-)#L(%d+)")
-  bare = bare or name:gsub("^@", "")
-  if bare == "" then
-    return nil
-  end
-  local path = vim.fs.normalize(bare)
-  local full = path:match("^/") and path or vim.fs.joinpath(folder or vim.fn.getcwd(), path)
-  line = line or vim.fn.expand("<cWORD>"):match(vim.pesc(name) .. ":(%d+)")
-  return vim.uv.fs_stat(full) and full or nil, tonumber(line)
-end
-
 ---@param transcript claude-code.Transcript
 ---@param call string
 local function show_whole(transcript, call)
@@ -74,11 +46,11 @@ end
 ---@param show_agent fun(agent: string)
 local function open(transcript, show_agent)
   local row = sessions.get({ id = transcript.id }) or {}
-  local name = name_under_cursor()
+  local name = named.under_cursor()
   if name:match("^https?://") then
     return vim.ui.open(name)
   end
-  local path, line = file_of(name, row.cwd)
+  local path, line = named.file(name, row.cwd)
   local mark = transcript:mark_at(api.nvim_win_get_cursor(0)[1]) or {}
   if not path and mark.cut and transcript.view then
     return show_whole(transcript, mark.cut)

@@ -45,7 +45,8 @@ end
 
 ---@type table<string, { modes: string[], action: string, desc: string }>
 local ACTIONS = {
-  leave = { modes = { "t" }, action = "<C-\\><C-n>", desc = "Leave terminal mode" },
+  -- In Normal mode there is nothing to leave, and it does nothing: Neovim's own <C-q> selects a block.
+  leave = { modes = { "t", "n" }, action = "<C-\\><C-n>", desc = "Leave terminal mode" },
   transcript = {
     modes = { "n" },
     action = "<Cmd>Claude transcript<CR>",
@@ -54,13 +55,36 @@ local ACTIONS = {
   toggle = { modes = { "n", "t" }, action = "<Cmd>Claude<CR>", desc = "Hide Claude" },
 }
 
---- The options `terminal.keys`.
-local function map_keys(buf)
+--- In another window than Claude's.
+---@param n integer the session's number
+local function open_named(n)
+  local named = require("claude-code.editor.open_file.named")
+  local row = require("claude-code.sessions").get(n) or {}
+  local name, line = named.file(named.under_cursor(), row.cwd)
+  local notify = require("claude-code.messages.notify")
+  if not name then
+    return notify.warn("the text under the cursor names no file")
+  end
+  local _, problem = require("claude-code.editor.open_file").at(name, line)
+  if problem then
+    notify.error(problem)
+  end
+end
+
+--- The options `terminal.keys`, and what Neovim would show in Claude's window.
+---@param terminal claude-code.BufferTerminal
+local function map_keys(terminal)
+  local buf = terminal.buf
   for name, key in pairs(require("claude-code.config").get().terminal.keys) do
     local entry = ACTIONS[name]
     if key then
       vim.keymap.set(entry.modes, key, entry.action, { buffer = buf, desc = entry.desc })
     end
+  end
+  for _, key in ipairs({ "gf", "gF" }) do
+    vim.keymap.set("n", key, function()
+      open_named(terminal.n)
+    end, { buffer = buf, desc = "Open the file under the cursor in a window beside" })
   end
 end
 
@@ -118,7 +142,7 @@ function M.add(terminal, n)
   terminals[buf], terminal.n = terminal, n
   vim.b[buf].claude_code_terminal = true
   M.name(buf, n)
-  map_keys(buf)
+  map_keys(terminal)
   end_with_neovim()
 end
 
