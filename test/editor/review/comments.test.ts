@@ -163,6 +163,22 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await draws([]);
   });
 
+  test("while no Claude runs they wait, and that is said", async () => {
+    await neovim.command("1Claude comment! look");
+    await eventually("the message", async () =>
+      expect(await said()).toContain("no Claude runs, so your comments wait"),
+    );
+    await draws(["1: look"]);
+    using cli = await TestClient.open(await neovim.lock(), "claude-code");
+    await cli.request("tools/list");
+    cli.notify("ide_connected", { pid: process.pid });
+    await neovim.command("Claude comment!");
+    // What was asked for before it came is in no prompt of its.
+    await eventually("one mention", async () =>
+      expect(cli.notifications("at_mentioned")).toEqual([{ filePath: "ide:review:comments" }]),
+    );
+  });
+
   test("a Claude elsewhere gets a mention, and reads them when that is submitted", async () => {
     using cli = await TestClient.open(await neovim.lock(), "claude-code");
     await cli.request("tools/list");

@@ -86,11 +86,16 @@ function M.take()
 end
 
 local function mention()
+  if #require("claude-code.server").clients == 0 then
+    local words =
+      "no Claude runs, so your comments wait; :Claude starts it, :Claude comment! sends them then"
+    return notify.warn(words)
+  end
   local target = { path = RESOURCE, label = "your comments" }
   local accepted, problem = require("claude-code.context.mention").add({ target })
   if not accepted then
     notify.warn(problem --[[@as string]])
-  elseif #require("claude-code.server").clients > 0 then
+  else
     notify.info(
       "Claude runs outside of this Neovim: press Enter in its prompt to send your comments",
       "send"
