@@ -395,6 +395,19 @@ onEachNeovim((session) => {
       expect(types.toSorted()).toEqual(["", "quickfix", "terminal"]);
     });
 
+    test("ga on a line without a change says so, and leads on", async () => {
+      await changed();
+      await review();
+      await nvim().type("5G");
+      await nvim().type("ga");
+      const nothing = "there is no change of Claude's here that waits for a review";
+      await eventually(nothing, async () => expect(await said()).toContain(nothing));
+      await eventually("the next one", async () => expect(await cursor()).toEqual([8, 0]));
+      expect(read("a")).toContain("LINE 2");
+      await nvim().type("ga");
+      await listed(4);
+    });
+
     test("gr of a new file removes it, and moves on to the next file", async () => {
       await changed();
       await review();

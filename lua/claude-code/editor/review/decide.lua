@@ -264,7 +264,9 @@ local function request(method, target, options)
       elseif choices then
         notify.warn("there is no change of Claude's here that waits for a review")
       end
-      done()
+      -- From a file that is not in the review nothing leads on.
+      local is_in_review = list.has_cursor() or listing.of_buffer(api.nvim_get_current_buf())
+      done(choices and is_in_review and lead_on or nil)
     end)
   end, follows)
 end
