@@ -65,4 +65,24 @@ onEachNeovim((session, version) => {
     await settled("1\n2\n3\n");
     await waits(0);
   });
+
+  test("a file that the other one has open comes without a question about its swap file, read-only", async () => {
+    world.write("b", "1\n2\n3\n");
+    for (const neovim of both()) {
+      await neovim.lua("vim.o.directory = vim.fn.getcwd() .. '//' vim.o.updatecount = 1");
+      await neovim.command("setglobal swapfile");
+    }
+    await other.command("edit b | normal! Amore");
+    await other.command("preserve");
+    world.claude({ b: "1\nII\n3\n" });
+    const { neovim } = session;
+    await neovim.command("Claude review!");
+    const shown = "return { vim.fn.expand('%:t'), vim.fn.line('.'), vim.bo.readonly }";
+    await eventually("the file", async () =>
+      expect(await neovim.lua(shown)).toEqual(["b", 2, true]),
+    );
+    expect(await neovim.command("messages")).not.toContain("E325");
+    expect(await neovim.command("messages")).toContain("b is open in another Neovim");
+    await neovim.command("bwipeout! b | set noswapfile");
+  });
 });

@@ -4,6 +4,7 @@ local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
 local listing = require("claude-code.editor.review.listing")
 local list = require("claude-code.editor.review.list")
+local loading = require("claude-code.editor.documents.load")
 local marks = require("claude-code.editor.review.marks")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -66,15 +67,31 @@ local function next_file(step, from)
   return found or (step == 1 and all[1] or all[#all])
 end
 
+---Shows a buffer without the question about a swap file (E325): keys that are typed next are about hunks.
+---@param buf integer
+---@param command fun()
+---@return boolean ok
+local function show(buf, command)
+  local ok, message = pcall(function()
+    loading.load(buf)
+    loading.without_question(command)
+  end)
+  if not ok then
+    notify.error(message)
+  end
+  return ok
+end
+
 ---@param file claude-code.ReviewFile
 ---@param hunk? claude-code.ReviewHunk
 local function open(file, hunk)
   local name = base.shown_name(file)
-  if api.nvim_buf_get_name(0) ~= name then
-    local ok, message = pcall(vim.cmd.edit, { args = { vim.fn.fnameescape(name) } })
-    if not ok then
-      return notify.error(message)
-    end
+  local is_there = api.nvim_buf_get_name(0) == name
+    or show(vim.fn.bufadd(name), function()
+      vim.cmd.edit({ args = { vim.fn.fnameescape(name) } })
+    end)
+  if not is_there then
+    return
   end
   go(hunk and hunk.new[1] or 1)
   list.select(file.path, hunk and hunk.id)
@@ -91,12 +108,14 @@ end
 ---From the quickfix window to an entry.
 ---@param row integer
 function M.entry(row)
-  api.nvim_set_current_win(window_for(vim.fn.getqflist()[row].bufnr))
-  local ok, message = pcall(vim.cmd.cc, { count = row })
-  if not ok then
-    return notify.error(message)
+  local buf = vim.fn.getqflist()[row].bufnr
+  api.nvim_set_current_win(window_for(buf))
+  local is_shown = show(buf, function()
+    vim.cmd.cc({ count = row })
+  end)
+  if is_shown then
+    reveal()
   end
-  reveal()
 end
 
 ---Shows an entry of the list in a window beside it; the list keeps the cursor.
