@@ -110,9 +110,9 @@ for (const version of NEOVIMS) {
       ).toEqual([0, 0, "one"]);
     });
 
-    test("a new file in a folder that does not exist, and one with an odd name", async () => {
+    test("a new file in a folder that does not exist, and names that are odd, or a folder's", async () => {
       await using a = await Attached.attached({ version, ui: UI });
-      for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua"]) {
+      for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua", "a\nb.lua"]) {
         const id = await a.propose(a.path(name), "return 1\n");
         expect(await a.nvim.lua("return vim.bo.filetype")).toBe("lua");
         await a.accepts(id);
@@ -128,6 +128,7 @@ for (const version of NEOVIMS) {
           })
         ).error,
       ).toContain("is a folder");
+      await a.says("is a folder: decide where Claude asks you");
     });
 
     test("coloured on both sides, and no FileType autocommand runs", async () => {

@@ -25,6 +25,15 @@ local function too_big(params)
   return problem or is_other and text.file_too_big(params.old_path) or nil
 end
 
+---The CLI then asks by itself, and the user reads why.
+---@param failure string
+---@return nil
+---@return claude-code.Failure
+local function refuse(failure)
+  notify.warn(failure .. ": decide where Claude asks you", "diff")
+  return nil, failure
+end
+
 ---Queues a proposal. Returns at once; the end comes as `diff_ended`.
 ---@param params claude-code.DiffParams
 ---@return true?
@@ -33,19 +42,17 @@ function M.open(params)
   local title = path.title(params.new_path)
   local stat = vim.uv.fs_stat(params.new_path)
   if stat and stat.type == "directory" then
-    return nil, params.new_path .. " is a folder"
+    return refuse(title .. " is a folder")
   end
   local problem = too_big(params)
   if problem then
-    local failure = ("%s is too big for a diff (%s)"):format(title, problem)
-    notify.warn(failure .. ": decide where Claude asks you", "diff")
-    return nil, failure
+    return refuse(("%s is too big for a diff (%s)"):format(title, problem))
   end
   channel.on_detach(M.abandon)
   require("claude-code.sessions.leaving").watch()
   local failure = queue:add(params)
   if failure then
-    return nil, ("cannot show the change of %s: %s"):format(title, failure)
+    return refuse(("the change of %s cannot be shown: %s"):format(title, failure))
   end
   return true
 end
