@@ -101,15 +101,11 @@ export type Delta = Omit<v.InferOutput<typeof Delta>, "diagnostics"> & {
   diagnostics?: { buf: number; path: string; items: Diagnostic[] }[] | undefined;
 };
 
-/**
- * How a diff that was shown in the editor ended. `lines` only if the proposal was edited; `newline`
- * (does the last one end with one?) only if that differs from the proposal.
- */
+/** How a diff that was shown in the editor ended. `text`: what the user has made of the proposal. */
 export const DiffEnd = v.object({
   id: v.number(),
   outcome: v.picklist(["accepted", "rejected"]),
-  lines: v.optional(v.array(v.string())),
-  newline: v.optional(v.boolean()),
+  text: v.optional(v.string()),
   /** Why the user rejected it, for the model. */
   reason: v.optional(v.string()),
 });

@@ -7,8 +7,7 @@ import { type NeovimOptions, TestNeovim, withoutPauses } from "../support/neovim
 export interface Ended {
   id: number;
   outcome: "accepted" | "rejected";
-  lines?: string[];
-  newline?: boolean;
+  text?: string;
 }
 
 export interface WireDelta {

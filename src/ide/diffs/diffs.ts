@@ -2,7 +2,6 @@ import type { DiffEnd } from "../../editor/model";
 import type { EditorPort, OpenDiff } from "../../editor/port";
 import { withDeadline } from "../../lib/deadline";
 import type { Log } from "../../lib/log";
-import { rebuild } from "./final-text";
 
 type DiffRequest = Omit<OpenDiff, "id">;
 
@@ -118,11 +117,10 @@ export class Diffs {
     return ids.length;
   }
 
-  #ended({ id, outcome, lines, newline, reason }: DiffEnd): void {
+  #ended({ id, outcome, text, reason }: DiffEnd): void {
     const diff = this.#pending.get(id);
     if (!diff) return;
     if (outcome === "rejected") return diff.end({ accepted: false, reason });
-    const text = lines ? rebuild(diff.contents, lines, newline) : diff.contents;
-    diff.end({ accepted: true, text });
+    diff.end({ accepted: true, text: text ?? diff.contents });
   }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, truncateSync, writeFileSync } from "node:fs";
-import { rebuild } from "../../../src/ide/diffs/final-text";
 import { LONGEST_MS, watchComputing } from "../../support/computing";
 import { eventually } from "../../support/eventually";
 import { BOTH_NEOVIMS, NEOVIMS } from "../../support/neovim";
@@ -88,13 +87,13 @@ for (const version of NEOVIMS) {
         const second = await a.propose(path, text);
         await a.shown();
         await a.nvim.type("ggOnew<Esc><CR>");
-        const { lines } = await a.outcome(second);
+        const end = await a.outcome(second);
         const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
         const body = text.slice(bom.length);
         const eol = /\r\n/.test(body) && !/(^|[^\r])\n/.test(body) ? "\r\n" : "\n";
         // An empty buffer has one line all the same, so the line above it is one of two.
         const expected = body === "" ? `${bom}new\n\n` : `${bom}new${eol}${body}`;
-        expect([name, rebuild(text, lines ?? [])]).toEqual([name, expected]);
+        expect([name, end.text]).toEqual([name, expected]);
       }
     });
 
@@ -192,7 +191,7 @@ for (const version of NEOVIMS) {
       await a.attach();
       const id = await a.propose(path, "two\n");
       await a.nvim.type("<C-w>hx<C-w>lx<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", lines: ["wo"] });
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
     });
 
     test("an auto-save plugin accepts nothing, sees no error, and one hint is given", async () => {
@@ -221,7 +220,7 @@ for (const version of NEOVIMS) {
       // A mapping that types :w is the user's doing.
       await a.nvim.command("nnoremap <C-s> :w<CR>");
       await a.nvim.type("<C-s>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", lines: ["wo"] });
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
     });
 
     test(":w other.txt and :saveas write nothing, say so, and decide nothing; an aborted :w neither", async () => {
@@ -257,8 +256,7 @@ for (const version of NEOVIMS) {
       await a.attach();
       const id = await a.propose(path, proposal);
       await a.nvim.type(`${keys}<CR>`);
-      const { lines, newline } = await a.outcome(id);
-      expect(lines ? rebuild(proposal, lines, newline) : proposal).toBe(text);
+      expect((await a.outcome(id)).text ?? proposal).toBe(text);
     });
 
     test.each(["vertical", "inline"])(

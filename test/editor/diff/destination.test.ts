@@ -210,7 +210,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       expect(await a.nvim.lua(`return require("port").diff_text("new")`)).toBe("newmine\n");
       back(a);
       for (let i = 0; i < 2 && a.ended.length === 0; i++) await a.nvim.type("<CR>");
-      expect(await a.outcome(id)).toMatchObject({ outcome: "accepted", lines: ["newmine"] });
+      expect(await a.outcome(id)).toMatchObject({ outcome: "accepted", text: "newmine\n" });
     },
   );
 

@@ -116,7 +116,7 @@ for (const version of BOTH_NEOVIMS) {
       await a.nvim.command("nunmap <F2>");
     });
 
-    test("an edited proposal comes back as lines, an unedited one without", async () => {
+    test("an edited proposal comes back as a text, an unedited one without", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
       const path = a.main;
       const first = await a.propose(path, NEW);
@@ -125,7 +125,7 @@ for (const version of BOTH_NEOVIMS) {
       expect(await a.outcome(first)).toEqual({
         id: first,
         outcome: "accepted",
-        lines: ["2", "three", "four"],
+        text: "2\nthree\nfour\n",
       });
       const second = await a.propose(path, NEW);
       await a.nvim.type("ggddu<CR>");

@@ -107,7 +107,7 @@ for (const version of NEOVIMS) {
       expect(await a.outcome(id)).toEqual({
         id,
         outcome: "accepted",
-        lines: ["ONE", "two", "three", "four", "MY WORK"],
+        text: "ONE\ntwo\nthree\nfour\nMY WORK\n",
       });
     });
 
@@ -196,7 +196,7 @@ for (const version of NEOVIMS) {
       );
       await barsHave(a, "with your unsaved edits");
       await a.nvim.type("<CR>");
-      expect((await a.outcome(id)).lines).toEqual(["ONE", "two", "three", "four", "mine"]);
+      expect((await a.outcome(id)).text).toBe("ONE\ntwo\nthree\nfour\nmine\n");
     });
   });
 }

@@ -1,6 +1,5 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
-import { rebuild } from "../../../src/ide/diffs/final-text";
 import type { Attached, Ended } from "../attached";
 
 /* Hunks chosen at random. */
@@ -9,7 +8,7 @@ const LAYOUTS = ["vertical", "horizontal", "tab", "inline"] as const;
 
 /** What the client gets as the final text. */
 export function final(proposal: string, end: Ended): string {
-  return end.lines ? rebuild(proposal, end.lines, end.newline) : proposal;
+  return end.text ?? proposal;
 }
 
 /** A text made of hunks with common lines between them; each line is unlike all others. */

@@ -241,18 +241,16 @@ function Diff:send(outcome, reason)
   if outcome == "closed" then
     return self:emit("DiffClosed")
   end
-  local accepted = outcome == "accepted"
-  local result = accepted and self.proposal:result() or {}
+  local accepted, proposal = outcome == "accepted", self.proposal
   if accepted then
     -- First of all: once the answer is out the file may change at any time.
     self:expect_write()
     self:report_accepted()
   end
   channel.notify("diff_ended", {
-    id = self.proposal.id,
+    id = proposal.id,
     outcome = outcome,
-    lines = result.lines,
-    newline = result.newline,
+    text = accepted and proposal:is_edited() and proposal:final_text() or nil,
     reason = reason,
   })
   self:emit(accepted and "DiffAccepted" or "DiffRejected", reason)

@@ -176,15 +176,6 @@ function Proposal:hunks()
   return self.hunk_list
 end
 
----What accepting the lines in the buffer gives.
----@return claude-code.DiffResult
-function Proposal:result()
-  if not is_loaded(self.new_buf) then
-    return { empty = false }
-  end
-  return text.result(self:lines(), self.old, self.proposed)
-end
-
 ---Does accepting make a file, which may be compared with another one?
 ---@return boolean
 function Proposal:is_new_file()
@@ -215,7 +206,7 @@ function Proposal:accept(force)
     return nil
   end
   self.accepted:drop_others()
-  if self:result().empty then
+  if self:is_edited() and text.same_lines(self:lines(), self.old.lines) then
     notify.info("the proposal changes nothing any more, so it is rejected")
     return "rejected"
   end
