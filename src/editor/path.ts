@@ -1,7 +1,7 @@
-import { type Stats, statSync } from "node:fs";
+import type { Stats } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { pathsOfUri } from "../lib/file-uri";
-import { realPath } from "../lib/paths";
+import { realPath, statOf } from "../lib/paths";
 import { EditorRefusal, type FilePath } from "./port";
 
 /** PATH_MAX and NAME_MAX of Linux and macOS; Windows has the same NAME_MAX, in UTF-16 units. */
@@ -69,13 +69,9 @@ export function refuseControlCharacters(name: string): void {
 }
 
 function refuseSpecial(path: string): void {
-  let stats: Stats;
-  try {
-    stats = statSync(path);
-  } catch {
-    return; // Not there, or not to be looked at: the operation itself will say so.
-  }
-  if (stats.isDirectory() || (stats.isFile() && !isOfSystem(path, stats))) return;
+  const stats = statOf(path);
+  // Not there, or not to be looked at: the operation itself will say so.
+  if (!stats || stats.isDirectory() || (stats.isFile() && !isOfSystem(path, stats))) return;
   throw new EditorRefusal(`Not a regular file: ${path}`);
 }
 

@@ -4,15 +4,20 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   rmSync,
-  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import { readPrivateJson } from "../lib/json";
-import { isBelow, isThere, namesIn, stateFolder } from "../lib/paths";
+import {
+  isBelow,
+  isThere,
+  namesIn,
+  removeEmptyFolder,
+  removeFile,
+  stateFolder,
+} from "../lib/paths";
 import { isOwn, makePrivateFolder } from "../lib/private-folder";
 import { isGone, ownProcess } from "../lib/process";
 import { readRegular } from "../lib/read-regular";
@@ -126,12 +131,7 @@ export class Operation {
 
   /** Keeps Neovim from beginning. False: it has begun. */
   claim(): boolean {
-    try {
-      unlinkSync(this.readyPath);
-      return true;
-    } catch {
-      return false;
-    }
+    return removeFile(this.readyPath);
   }
 
   markDone(): void {
@@ -199,13 +199,7 @@ export class Operation {
 }
 
 export function removeEmpty(folders: readonly string[]): void {
-  for (const folder of folders.toReversed()) {
-    try {
-      if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true });
-    } catch {
-      // It is gone, or somebody uses it.
-    }
-  }
+  for (const folder of folders.toReversed()) removeEmptyFolder(folder);
 }
 
 /** In lower-case hex digits; null for a file that is not there. */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { USAGE_EXIT, UserError } from "../lib/errors";
+import { parseJson } from "../lib/json";
 import { LOG_LEVELS } from "../lib/log";
 import { ExecuteCodeOptions } from "./tools/execute-code/options";
 
@@ -41,22 +42,14 @@ export type Launch = v.InferOutput<typeof Launch>;
 
 /** The ports of a line that only says what to prepare; undefined for any other line. */
 export function readPreparation(line: string): PortRange | undefined {
-  try {
-    const result = v.safeParse(Preparation, JSON.parse(line));
-    return result.success ? result.output.prepare : undefined;
-  } catch {
-    return undefined; // readLaunch() says what is wrong.
-  }
+  const result = v.safeParse(Preparation, parseJson(line));
+  return result.success ? result.output.prepare : undefined;
 }
 
 /** Throws UserError. The message says what is wrong, and quotes nothing: the line holds a token. */
 export function readLaunch(line: string): Launch {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    throw new UserError("the launch line on stdin is not JSON", USAGE_EXIT);
-  }
+  const value = parseJson(line);
+  if (value === undefined) throw new UserError("the launch line on stdin is not JSON", USAGE_EXIT);
   const result = v.safeParse(Launch, value);
   if (result.success) return result.output;
   const fields = result.issues.map((issue) => v.getDotPath(issue) ?? "the whole line");

@@ -1,10 +1,9 @@
-import { rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { message } from "../lib/errors";
 import { isObject } from "../lib/json";
-import { type Environment, namesIn } from "../lib/paths";
+import { type Environment, namesIn, removeFile } from "../lib/paths";
 import { isAlive } from "../lib/process";
 import { readRegular } from "../lib/read-regular";
 
@@ -84,14 +83,5 @@ export function sweepStaleLocks(folder: string = lockFolder()): string[] {
   return readLocks(folder)
     .filter(({ ideName, pid }) => ideName === IDE_NAME && pid !== undefined && !isAlive(pid))
     .map(({ path }) => path)
-    .filter(remove);
-}
-
-function remove(path: string): boolean {
-  try {
-    rmSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+    .filter(removeFile);
 }

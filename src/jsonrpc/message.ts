@@ -1,6 +1,6 @@
 /** The messages of JSON-RPC 2.0, and their kinds. */
 
-import { isObject } from "../lib/json";
+import { isObject, parseJson } from "../lib/json";
 
 export type Id = string | number;
 
@@ -46,10 +46,8 @@ export type Parsed = { batch: false; message: Incoming } | { batch: true; messag
 
 /** Reads one text frame or line. Never throws: what is not a message comes back as `invalid`. */
 export function parse(text: string): Parsed {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
+  const value = parseJson(text);
+  if (value === undefined) {
     return single(invalid(null, ErrorCode.ParseError, "Parse error: the message is not JSON"));
   }
   if (!Array.isArray(value)) return single(classify(value));

@@ -1,6 +1,6 @@
-import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { readRegular } from "./read-regular";
+import { statOf } from "./paths";
+import { readText } from "./read-regular";
 
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
@@ -24,18 +24,9 @@ export function commonFolder(git: string): string {
 /** `.git`, or where the file of that name leads, in worktrees and submodules. */
 export function gitFolder(root: string): string | undefined {
   const path = join(root, ".git");
-  if (isFolder(path)) return path;
+  if (statOf(path)?.isDirectory()) return path;
   const target = readGitFile(path)?.match(/^gitdir: (.+)$/)?.[1];
   return target === undefined ? undefined : resolve(root, target);
-}
-
-/** Not where it is a symlink to itself. */
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 function packed(common: string, ref: string): string | undefined {
@@ -51,9 +42,5 @@ function commit(text: string | undefined): string | undefined {
 
 /** The text of one of the short files in a git folder. */
 export function readGitFile(path: string): string | undefined {
-  try {
-    return readRegular(path).toString().trim();
-  } catch {
-    return undefined;
-  }
+  return readText(path)?.trim();
 }

@@ -1,5 +1,5 @@
 import { readPrivateFile } from "./private-folder";
-import { readRegular } from "./read-regular";
+import { readText } from "./read-regular";
 
 const MOST_DEPTH = 16;
 
@@ -7,25 +7,25 @@ export type JsonObject = Record<string, unknown>;
 
 /** The JSON object in a file, with or without a byte order mark; undefined if there is none. */
 export function readJson(path: string, mostBytes?: number): JsonObject | undefined {
-  try {
-    return parseObject(readRegular(path, mostBytes).toString());
-  } catch {
-    return undefined;
-  }
+  return parseObject(readText(path, mostBytes));
 }
 
 /** The same of a file that only we can have written. */
 export function readPrivateJson(path: string): JsonObject | undefined {
+  return parseObject(readPrivateFile(path));
+}
+
+/** What a text is in JSON; undefined if it is none. */
+export function parseJson(text: string): unknown {
   try {
-    return parseObject(readPrivateFile(path) ?? "");
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
-/** Throws a SyntaxError. */
-function parseObject(text: string): JsonObject | undefined {
-  const content: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
+function parseObject(text = ""): JsonObject | undefined {
+  const content = parseJson(text.replace(/^\uFEFF/, ""));
   return isObject(content) ? content : undefined;
 }
 

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { draftOf } from "./drafts";
 import { makePrivateFolder } from "./private-folder";
 import { isGone, ownProcess } from "./process";
-import { readRegular } from "./read-regular";
+import { readText } from "./read-regular";
 
 /** Longer than any work under a lock: of a holder in another container nobody knows whether it runs. */
 const STALE_MS = 10 * 60_000;
@@ -55,11 +55,11 @@ function create(path: string, holder: string): boolean {
  * replaced by a lock that has the name of that holder, which only one process has.
  */
 function takeOver(path: string, holder: string): boolean {
-  const old = holderOf(path);
+  const old = readText(path);
   if (old === undefined) return create(path, holder);
   const turn = `${path}.${Bun.hash(old).toString(16).padStart(16, "0").slice(-8)}`;
   if (!isStale(path, old) || !take(turn, holder)) return false;
-  const isThere = holderOf(path) === old;
+  const isThere = readText(path) === old;
   if (isThere) renameSync(turn, path);
   else release(turn, holder);
   return isThere;
@@ -67,7 +67,7 @@ function takeOver(path: string, holder: string): boolean {
 
 /** Not if another process took it over, since it was held for so long. */
 function release(path: string, holder: string): void {
-  if (holderOf(path) === holder) rmSync(path, { force: true });
+  if (readText(path) === holder) rmSync(path, { force: true });
 }
 
 function isStale(path: string, holder: string): boolean {
@@ -75,13 +75,4 @@ function isStale(path: string, holder: string): boolean {
   if (isGone({ pid: Number(pid), domain })) return true;
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && Date.now() - stats.mtimeMs >= STALE_MS;
-}
-
-/** Undefined where nobody has it. */
-function holderOf(path: string): string | undefined {
-  try {
-    return readRegular(path).toString();
-  } catch {
-    return undefined;
-  }
 }

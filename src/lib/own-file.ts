@@ -1,6 +1,7 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { writePrivateFile } from "./atomic-write";
-import { readRegular } from "./read-regular";
+import { removeFile } from "./paths";
+import { readText } from "./read-regular";
 
 /** A file that only its owner may read, and that we keep as it is to be for as long as we run. */
 export class OwnFile {
@@ -17,10 +18,6 @@ export class OwnFile {
 
   /** Removes the file if it is still the one we wrote. Never throws. */
   remove(): void {
-    try {
-      if (readRegular(this.path).toString() === this.#written) rmSync(this.path);
-    } catch {
-      // Gone already, which is what we want.
-    }
+    if (this.#written !== undefined && readText(this.path) === this.#written) removeFile(this.path);
   }
 }

@@ -6,8 +6,10 @@ import {
   readdirSync,
   readlinkSync,
   realpathSync,
+  rmdirSync,
   type Stats,
   statSync,
+  unlinkSync,
 } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
@@ -50,6 +52,36 @@ export function statOf(path: string): Stats | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Removes a file. False: it is gone already, or stays. */
+export function removeFile(path: string): boolean {
+  try {
+    unlinkSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes a folder. False: something is in it, or it is gone. */
+export function removeEmptyFolder(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Those of the paths that lead to files, and when these were changed, in ms: the newest first. */
+export function newestFiles(paths: readonly string[]): { path: string; at: number }[] {
+  return paths
+    .flatMap((path) => {
+      const stats = statOf(path);
+      return stats?.isFile() ? [{ path, at: stats.mtimeMs }] : [];
+    })
+    .sort((a, b) => b.at - a.at);
 }
 
 export function isExecutable(path: string): boolean {

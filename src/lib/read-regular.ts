@@ -15,7 +15,16 @@ export function readRegular(path: string, mostBytes = MOST_BYTES): Buffer {
   });
 }
 
-/** The same for other ways to read it: `read` gets the open file and its size. */
+/** The text of a regular file; undefined for any other, and for one that cannot be read. */
+export function readText(path: string, mostBytes?: number): string | undefined {
+  try {
+    return readRegular(path, mostBytes).toString();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The bytes for other ways to read it: `read` gets the open file and its size. */
 export function withRegular<T>(path: string, read: (file: number, size: number) => T): T {
   // Windows has neither FIFOs nor that flag.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));

@@ -1,9 +1,8 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
-import { stateFolder } from "../lib/paths";
+import { namesIn, removeFile, stateFolder } from "../lib/paths";
 import { readPrivateFile } from "../lib/private-folder";
-import { type Entry, entries, removeIfPossible } from "./registry";
+import { type Entry, entries } from "./registry";
 
 /**
  * Which Neovim a CLI works with, once one was found: one that is opened later for the same folder
@@ -34,17 +33,16 @@ export class Binding {
     if (!known.has(address)) return;
     try {
       writePrivateFile(this.#path, address);
-      for (const name of readdirSync(this.folder)) {
-        const path = join(this.folder, name);
-        if (!known.has(readPrivateFile(path) ?? "")) removeIfPossible(path);
-      }
     } catch {
-      // As before.
+      return; // As before.
+    }
+    for (const path of namesIn(this.folder).map((name) => join(this.folder, name))) {
+      if (!known.has(readPrivateFile(path) ?? "")) removeFile(path);
     }
   }
 
   /** Another CLI may have the number now. */
   forget(): void {
-    removeIfPossible(this.#path);
+    removeFile(this.#path);
   }
 }

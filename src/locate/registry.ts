@@ -1,7 +1,7 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { parseJson } from "../lib/json";
 import { OwnFile } from "../lib/own-file";
-import { namesIn, stateFolder } from "../lib/paths";
+import { namesIn, removeFile, stateFolder } from "../lib/paths";
 import { readPrivateFile } from "../lib/private-folder";
 import { isAlive } from "../lib/process";
 
@@ -65,19 +65,15 @@ export function entries(folder = registryFolder()): Entry[] {
 
 /** Another user's file is not trusted. */
 function readEntry(path: string): Entry | undefined {
-  try {
-    const entry = JSON.parse(readPrivateFile(path) ?? "null") as Entry | null;
-    if (!isEntry(entry)) return undefined;
-    if (isAlive(entry.pid)) return entry;
-    removeIfPossible(path);
-  } catch {
-    // Being replaced, or gone.
-  }
+  const entry = parseJson(readPrivateFile(path) ?? "") as Entry | undefined;
+  if (!isEntry(entry)) return undefined;
+  if (isAlive(entry.pid)) return entry;
+  removeFile(path);
   return undefined;
 }
 
 /** By hand: a hook has no time to load a schema library, and we wrote the file ourselves. */
-function isEntry(value: Partial<Entry> | null): value is Entry {
+function isEntry(value: Partial<Entry> | null | undefined): value is Entry {
   return (
     typeof value?.pid === "number" &&
     typeof value.address === "string" &&
@@ -85,12 +81,4 @@ function isEntry(value: Partial<Entry> | null): value is Entry {
     Array.isArray(value.workspaceFolders) &&
     value.workspaceFolders.every((folder) => typeof folder === "string")
   );
-}
-
-export function removeIfPossible(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // It stays, and does no harm.
-  }
 }

@@ -1,7 +1,6 @@
-import { type Stats, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { type Environment, namesIn } from "../lib/paths";
+import { type Environment, namesIn, statOf } from "../lib/paths";
 
 /**
  * Why no connection may be made to this address, or undefined if it is safe: it must be a socket of this user
@@ -12,12 +11,8 @@ export function whyUnsafe(address: string): string | undefined {
     return address.startsWith("\\\\.\\pipe\\") ? undefined : "it is not a named pipe";
   }
   if (!address.startsWith("/")) return "it is not an absolute path of a socket";
-  let stats: Stats;
-  try {
-    stats = statSync(address);
-  } catch {
-    return "there is no such socket";
-  }
+  const stats = statOf(address);
+  if (!stats) return "there is no such socket";
   if (!stats.isSocket()) return "it is not a socket";
   if (stats.uid !== process.getuid?.()) return "the socket belongs to another user";
   return undefined;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { gitTop } from "../claude/project";
 import { namesIn, realPath } from "../lib/paths";
-import { readRegular } from "../lib/read-regular";
+import { readText } from "../lib/read-regular";
 import { visibleLine } from "../lib/visible";
 import type { PromptItem } from "./files";
 
@@ -69,11 +69,7 @@ function commandsIn(folder: string, depth = 0, seen = new Set<string>()): Named[
 
 /** What its front matter says of it. */
 function detailOf(path: string): { detail?: string } {
-  try {
-    const text = readRegular(path, MOST_BYTES).toString();
-    const found = /^---\n(?:.*\n)*?description:(.+)\n/.exec(text)?.[1]?.trim();
-    return found ? { detail: visibleLine(found.replace(/^(["'])(.*)\1$/, "$2"), MOST_DETAIL) } : {};
-  } catch {
-    return {};
-  }
+  const text = readText(path, MOST_BYTES) ?? "";
+  const found = /^---\n(?:.*\n)*?description:(.+)\n/.exec(text)?.[1]?.trim();
+  return found ? { detail: visibleLine(found.replace(/^(["'])(.*)\1$/, "$2"), MOST_DETAIL) } : {};
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { conversationsFolder, conversationsOf } from "../claude/config-dir";
 import { isRunning, runningSessions } from "../claude/running-sessions";
-import { isBelow, namesIn, statOf } from "../lib/paths";
+import { isBelow, namesIn, newestFiles } from "../lib/paths";
 import { readTranscript } from "./transcript";
 import { worktreesAround } from "./worktrees";
 
@@ -58,13 +58,8 @@ function runningIds(): Set<string | undefined> {
 function transcripts(places: readonly string[]): { path: string; at: number }[] {
   const root = conversationsFolder();
   const prefixes = places.map((place) => conversationsOf(place).slice(0, MOST_NAME));
-  return namesIn(root)
+  const paths = namesIn(root)
     .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)))
-    .flatMap((name) => namesIn(join(root, name)).map((file) => join(root, name, file)))
-    .filter((path) => ID.test(basename(path)))
-    .flatMap((path) => {
-      const stats = statOf(path);
-      return stats?.isFile() ? [{ path, at: stats.mtimeMs }] : [];
-    })
-    .sort((a, b) => b.at - a.at);
+    .flatMap((name) => namesIn(join(root, name)).map((file) => join(root, name, file)));
+  return newestFiles(paths.filter((path) => ID.test(basename(path))));
 }

@@ -1,13 +1,9 @@
-import { readSync } from "node:fs";
-import { withRegular } from "../lib/read-regular";
+import { isObject, type JsonObject, parseJson } from "../lib/json";
+import { readRange, withRegular } from "../lib/read-regular";
 
 /** Of a conversation's file, which may have many MB, its beginning and its end are read. */
 const PART_BYTES = 65_536;
 const MOST_TITLE = 120;
-
-/** Of one file after the other: memory that the system has yet to give costs more than the reading. */
-const HEAD = Buffer.allocUnsafe(PART_BYTES);
-const TAIL = Buffer.allocUnsafe(PART_BYTES);
 
 /** What a conversation's file says of it. */
 export interface Transcript {
@@ -39,8 +35,6 @@ export function readTranscript(path: string): Transcript | undefined {
   };
 }
 
-type Entry = Record<string, unknown>;
-
 /** In the order of their weight: what the user called it, and what the CLI did. */
 const TITLES: [type: string, field: string][] = [
   ["custom-title", "customTitle"],
@@ -60,7 +54,7 @@ function titleIn(part: Buffer): string | undefined {
 }
 
 /** What the user typed. What begins with `<` the CLI has put there: a command, a reminder. */
-function promptOf(entry: Entry): string | undefined {
+function promptOf(entry: JsonObject): string | undefined {
   if (entry.type !== "user" || entry.isMeta === true || entry.isSidechain === true)
     return undefined;
   const { content } = (entry.message ?? {}) as { content?: unknown };
@@ -70,19 +64,16 @@ function promptOf(entry: Entry): string | undefined {
 }
 
 /** The entries of the lines that hold `needle`, in their order or from the last one on. */
-function* lines(part: Buffer, forward: boolean, needle = ""): Generator<Entry> {
+function* lines(part: Buffer, forward: boolean, needle = ""): Generator<JsonObject> {
   const all = part.toString().split("\n");
   for (const line of forward ? all : all.reverse()) {
-    if (!line.startsWith("{") || !line.includes(needle)) continue;
-    try {
-      yield JSON.parse(line) as Entry;
-    } catch {
-      // Cut off, or damaged.
-    }
+    // One that is cut off, or damaged, is none.
+    const entry = line.startsWith("{") && line.includes(needle) ? parseJson(line) : undefined;
+    if (isObject(entry)) yield entry;
   }
 }
 
-function firstOf(entries: Iterable<Entry>, get: (entry: Entry) => string | undefined) {
+function firstOf(entries: Iterable<JsonObject>, get: (entry: JsonObject) => string | undefined) {
   for (const entry of entries) {
     const value = get(entry);
     if (value !== undefined) return value;
@@ -104,15 +95,11 @@ function oneLine(title: string): string {
 function bothEnds(path: string): { head: Buffer; tail: Buffer; bytes: number } | undefined {
   try {
     return withRegular(path, (file, bytes) => {
-      const head = part(file, 0, HEAD);
-      const tail = bytes > PART_BYTES ? part(file, bytes - PART_BYTES, TAIL) : head;
+      const head = readRange(file, 0, Math.min(bytes, PART_BYTES));
+      const tail = bytes > PART_BYTES ? readRange(file, bytes - PART_BYTES, bytes) : head;
       return { head, tail, bytes };
     });
   } catch {
     return undefined;
   }
-}
-
-function part(file: number, position: number, bytes: Buffer): Buffer {
-  return bytes.subarray(0, readSync(file, bytes, 0, PART_BYTES, position));
 }

@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeOldDrafts } from "../lib/drafts";
 import { message, UserError } from "../lib/errors";
+import { removeEmptyFolder } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
 import { writeText } from "../lib/rewrite";
 import { type ProjectRecord, writeRecord } from "./record";
@@ -115,13 +116,9 @@ export function makeFolder(path: string, record: ProjectRecord): void {
 /** Removes the folders that we made, unless something else is in them. */
 export function removeFolders(record: ProjectRecord): void {
   for (const folder of record.folders.reverse()) {
-    try {
-      // We made the folder, so what was killed here is ours, however young its draft.
-      removeOldDrafts(folder, Number.POSITIVE_INFINITY);
-      rmdirSync(folder);
-    } catch {
-      // Not empty, or gone.
-    }
+    // We made the folder, so what was killed here is ours, however young its draft.
+    removeOldDrafts(folder, Number.POSITIVE_INFINITY);
+    removeEmptyFolder(folder);
   }
   record.folders = [];
 }

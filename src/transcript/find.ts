@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { conversationsFolder, conversationsOf } from "../claude/config-dir";
-import { namesIn, statOf } from "../lib/paths";
+import { namesIn, newestFiles } from "../lib/paths";
 
 const ID = /^[\w-]+$/;
 
@@ -14,13 +14,7 @@ export function transcriptOf(session: string, agent?: string): string | undefine
     agent === undefined ? `${session}.jsonl` : join(session, "subagents", `agent-${agent}.jsonl`);
   const root = conversationsFolder();
   // Of a resumed session another work tree may have an older one.
-  return namesIn(root)
-    .flatMap((folder) => {
-      const path = join(root, folder, name);
-      const stats = statOf(path);
-      return stats?.isFile() ? [{ path, at: stats.mtimeMs }] : [];
-    })
-    .sort((a, b) => b.at - a.at)[0]?.path;
+  return newestFiles(namesIn(root).map((folder) => join(root, folder, name)))[0]?.path;
 }
 
 /** Where the CLI will write it. */

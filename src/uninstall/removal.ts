@@ -1,7 +1,7 @@
-import { existsSync, realpathSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { message } from "../lib/errors";
-import { isThere, stablePath, stateFolder } from "../lib/paths";
+import { isThere, removeEmptyFolder, stablePath, stateFolder } from "../lib/paths";
 import { entries } from "../locate/registry";
 import { packageFiles } from "../package/prefix";
 import { applyPlan, planUninstall } from "../setup/plan";
@@ -78,11 +78,7 @@ function fileOf(path: string, prefix: string): Removal {
 /** Folders that are left empty below the prefix; others may have made them, but nothing is in them. */
 function removeEmpty(path: string, prefix: string): void {
   for (let at = path; at !== prefix && at.startsWith(prefix); at = dirname(at)) {
-    try {
-      rmdirSync(at);
-    } catch {
-      return;
-    }
+    if (!removeEmptyFolder(at)) return;
   }
 }
 
