@@ -58,7 +58,7 @@ async function editInNeovim(
     const session = n === undefined ? {} : { n: Number(n) };
     const request = { path: resolve(path), kind, ...session, ...(line && { line }) };
     const times = { limitMs: Number.POSITIVE_INFINITY, answerMs: ANSWER_MS };
-    await found.plugin.askUser("prompt_edit", request, times);
+    await found.plugin.callLate("prompt_edit", request, times);
     found.plugin.close();
     return true;
   } catch (error) {

@@ -17,6 +17,14 @@ const STEP_MS = 100;
 
 let last: Promise<unknown> = Promise.resolve();
 
+/** What is to change, and what Neovim has said of these files. */
+export interface Edit {
+  what: Labelled;
+  changes: readonly FileChange[];
+  checked: readonly CheckedFile[];
+  ask: AskNeovim;
+}
+
 /**
  * Changes files, all or none of them. The new texts are written beside the files, the operation is
  * recorded, and then Neovim, in one go in which the user cannot type, looks whether everything still
@@ -25,29 +33,19 @@ let last: Promise<unknown> = Promise.resolve();
  *
  * Throws EditProblem, EditorBusyError and EditorRefusal; no file is changed then.
  */
-export function perform(
-  what: Labelled,
-  changes: readonly FileChange[],
-  checked: readonly CheckedFile[],
-  ask: AskNeovim,
-  log: Log,
-): Promise<Operation> {
+export function perform(edit: Edit, log: Log): Promise<Operation> {
   // One at a time: recovery must not take back what runs in this process.
   const done = last.then(() => {
     for (const text of recoverOperations(log)) log.warn(text);
-    return performOne(what, changes, checked, ask);
+    return performOne(edit);
   });
   last = done.catch(() => {});
   return done;
 }
 
-async function performOne(
-  what: Labelled,
-  changes: readonly FileChange[],
-  checked: readonly CheckedFile[],
-  ask: AskNeovim,
-): Promise<Operation> {
-  refuseDifferent(changes, checked);
+async function performOne(edit: Edit): Promise<Operation> {
+  const { what, changes } = edit;
+  refuseDifferent(edit);
   const staged = stage(changes);
   let operation: Operation;
   try {
@@ -56,7 +54,7 @@ async function performOne(
     unstage(staged);
     throw new EditProblem(`The change cannot be recorded: ${message(error)}.`);
   }
-  await commit(operation, changes, checked, ask);
+  await commit(operation, edit);
   operation.markDone();
   return operation;
 }
@@ -65,7 +63,7 @@ async function performOne(
  * What the server saw is the buffer's text, else the disk's: they are the same, or one is old. Where a
  * symlink has led elsewhere since the files were checked, nobody has checked that file.
  */
-function refuseDifferent(changes: readonly FileChange[], checked: readonly CheckedFile[]): void {
+function refuseDifferent({ changes, checked }: Edit): void {
   for (const { path, before } of changes) {
     const file = checked.find((one) => one.path === path);
     if (!file) throw changed(path);
@@ -75,12 +73,7 @@ function refuseDifferent(changes: readonly FileChange[], checked: readonly Check
   }
 }
 
-async function commit(
-  operation: Operation,
-  changes: readonly FileChange[],
-  checked: readonly CheckedFile[],
-  ask: AskNeovim,
-): Promise<void> {
+async function commit(operation: Operation, { changes, checked, ask }: Edit): Promise<void> {
   try {
     const files = operation.stored.files.map((file) => commitFile(file, checked));
     for (const [index, { path, before }] of changes.entries()) {

@@ -89,7 +89,7 @@ async function undoLast(folders: readonly string[], ask: AskNeovim, log: Log): P
     const after = operation.before(index);
     return { path, before, after, edits: 0, ...(target && { from: target.path }) };
   });
-  const undo = await perform({ label, place }, changes, checked, ask, log);
+  const undo = await perform({ what: { label, place }, changes, checked, ask }, log);
   undo.forget();
   operation.forget();
   return { operation, changes };

@@ -1,7 +1,7 @@
 import type { Log } from "../lib/log";
 import { Binding } from "../locate/binding";
 import { findNeovim } from "../locate/find";
-import type { Plugin } from "../neovim/plugin";
+import type { Plugin, WaitTimes } from "../neovim/plugin";
 import type { HookInput } from "./input";
 
 /** Neovim has begun to answer; a later call only takes longer if it got busy since. */
@@ -52,18 +52,9 @@ export class HookCall {
     return this.#plugin ? this.#plugin.call(method, all, ANSWER_MS) : this.#askFirst(method, all);
   }
 
-  /**
-   * Like `ask`, for a later call: waits up to `waitMs` until language servers have reported, and up
-   * to `busyMs` in all while they start or index.
-   */
-  async askWhenSettled(
-    method: string,
-    params: object,
-    waitMs: number,
-    busyMs?: number,
-  ): Promise<unknown> {
-    const times = { waitMs, busyMs, answerMs: ANSWER_MS };
-    return this.#plugin?.callWhenSettled(method, this.#withCommon(params), times);
+  /** Like `ask`, for a later call: waits until language servers have reported. */
+  async askWhenSettled(method: string, params: object, times: WaitTimes): Promise<unknown> {
+    return this.#plugin?.callWhenSettled(method, this.#withCommon(params), times, ANSWER_MS);
   }
 
   /**
@@ -72,7 +63,7 @@ export class HookCall {
    */
   async askUser(method: string, params: object, signal: AbortSignal): Promise<unknown> {
     const times = { limitMs: Number.POSITIVE_INFINITY, answerMs: UNHURRIED_MS, signal };
-    return this.#plugin?.askUser(method, this.#withCommon(params), times);
+    return this.#plugin?.callLate(method, this.#withCommon(params), times);
   }
 
   async #askFirst(method: string, params: object): Promise<unknown> {

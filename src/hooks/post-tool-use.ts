@@ -45,7 +45,8 @@ async function edited(call: HookCall, path: string): Promise<string | undefined>
   const answer = (await call.ask("session_edited", params)) as Edited | undefined;
   // A file that Bash changed is reported by the Stop hook: a command may change many at once.
   if (!answer?.report || call.input.tool_name === "Bash") return undefined;
-  const later = await call.askWhenSettled("session_new_problems", params, answer.timeout_ms);
+  const times = { waitMs: answer.timeout_ms };
+  const later = await call.askWhenSettled("session_new_problems", params, times);
   const found = later as NewProblems | undefined;
   // What has not settled may be older than the edit; the Stop hook waits for it.
   if (!found?.settled || found.items.length === 0) return undefined;

@@ -44,8 +44,8 @@ export async function stop(call: HookCall): Promise<StopDecision> {
 }
 
 async function settledSummary(call: HookCall, first: Summary): Promise<Summary | undefined> {
-  const { timeout_ms, busy_timeout_ms } = first;
-  const summary = await call.askWhenSettled("session_summary", {}, timeout_ms, busy_timeout_ms);
+  const times = { waitMs: first.timeout_ms, busyMs: first.busy_timeout_ms };
+  const summary = await call.askWhenSettled("session_summary", {}, times);
   return summary as Summary | undefined;
 }
 

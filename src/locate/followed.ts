@@ -2,7 +2,7 @@ import { isAbsolute } from "node:path";
 import { resolvePath } from "../editor/path";
 import { EditorRefusal } from "../editor/port";
 import type { Log } from "../lib/log";
-import type { Plugin } from "../neovim/plugin";
+import type { Plugin, WaitTimes } from "../neovim/plugin";
 import { DisconnectedError } from "../neovim/rpc";
 import { Binding } from "./binding";
 import { findNeovim } from "./find";
@@ -49,28 +49,23 @@ export class FollowedNeovim {
     return found.value;
   }
 
-  /**
-   * Like `ask`, for a method whose value has `settled`: waits up to `waitMs` until language servers
-   * have reported, and up to `busyMs` in all while the value has `is_busy`.
-   */
+  /** Like `ask`, for a method whose value has `settled`: waits until language servers have reported. */
   async askWhenSettled<T extends { settled: boolean }>(
     method: string,
     params: object,
-    waitMs: number,
-    busyMs?: number,
+    times: WaitTimes,
   ): Promise<T> {
     const first = (await this.ask(method, params)) as T;
     if (first.settled || !this.#plugin) return first;
-    const times = { waitMs, busyMs, answerMs: ANSWER_MS };
     try {
-      return (await this.#plugin.callWhenSettled(method, params, times)) as T;
+      return (await this.#plugin.callWhenSettled(method, params, times, ANSWER_MS)) as T;
     } catch (error) {
       if (!(error instanceof DisconnectedError)) throw error;
       return (await this.ask(method, params)) as T;
     }
   }
 
-  /** Runs a method that waits for language servers (see `Plugin.runTask`). */
+  /** Runs a method that waits for language servers, for up to `limitMs` (see `Plugin.callLate`). */
   async runTask<T>(
     method: string,
     params: object,
@@ -80,8 +75,9 @@ export class FollowedNeovim {
     // Finds the Neovim, if that is still to be done.
     if (!this.#current()) await this.ask("ping", {});
     if (!this.#plugin) throw new EditorRefusal(this.#notFound());
-    const times = { limitMs, answerMs: ANSWER_MS, signal };
-    return (await this.#plugin.runTask(method, params, times)) as T;
+    const task = { timeout_ms: limitMs, method, params };
+    const times = { limitMs: limitMs + ANSWER_MS, answerMs: ANSWER_MS, signal };
+    return (await this.#plugin.callLate("task_start", task, times)) as T;
   }
 
   #current(): Plugin | undefined {

@@ -18,18 +18,16 @@ const CALL_IF_LOADED = `
   end
   return require("claude-code.editor").call(...)`;
 
-/** How long an answer may take, in ms. */
+/** How long language servers may take, in ms. */
 export interface WaitTimes {
-  /** Until language servers have reported. */
+  /** Until they have reported. */
   waitMs: number;
   /** In all, while they are busy (the value has `is_busy`). */
-  busyMs?: number | undefined;
-  /** Neovim itself. */
-  answerMs: number;
+  busyMs?: number;
 }
 
-/** How long a task may take, in ms. */
-export interface TaskTimes {
+/** How long a late answer may take, in ms. */
+export interface LateTimes {
   limitMs: number;
   /** Neovim itself. */
   answerMs: number;
@@ -75,33 +73,24 @@ export class Plugin {
 
   /**
    * Like `call`, for a method whose value has `settled`: Neovim answers once language servers have
-   * reported, or when the time is over.
+   * reported, or when the time is over. `answerMs`: how long Neovim itself may take.
    */
-  async callWhenSettled(method: string, params: object, times: WaitTimes): Promise<unknown> {
-    const { waitMs, busyMs = waitMs, answerMs } = times;
+  callWhenSettled(
+    method: string,
+    params: object,
+    { waitMs, busyMs = waitMs }: WaitTimes,
+    answerMs: number,
+  ): Promise<unknown> {
     const limitMs = Math.max(waitMs, busyMs) + answerMs;
     const wait = { timeout_ms: waitMs, busy_timeout_ms: busyMs, method, params };
-    return unwrap(await this.#callLate("when_settled", wait, { limitMs, answerMs }));
+    return this.callLate("when_settled", wait, { limitMs, answerMs });
   }
 
   /**
-   * Runs a method that waits for language servers, for up to `limitMs`. When `signal` aborts, Neovim
-   * takes back what it has asked them; the promise rejects then.
+   * Like `call`, for a method that Neovim answers at once, or by the notification `settled`. When `signal` aborts,
+   * Neovim takes back what it has asked language servers; the promise rejects then.
    */
-  async runTask(method: string, params: object, times: TaskTimes): Promise<unknown> {
-    const { limitMs, answerMs, signal } = times;
-    const task = { timeout_ms: limitMs, method, params };
-    const late = { limitMs: limitMs + answerMs, answerMs, signal };
-    return unwrap(await this.#callLate("task_start", task, late));
-  }
-
-  /** Runs a method that the user answers, with a value or without. */
-  async askUser(method: string, params: object, times: TaskTimes): Promise<unknown> {
-    return unwrap(await this.#callLate(method, params, times));
-  }
-
-  /** Neovim answers at once, or by the notification `settled`. */
-  async #callLate(method: string, params: object, times: TaskTimes): Promise<unknown> {
+  async callLate(method: string, params: object, times: LateTimes): Promise<unknown> {
     const { limitMs, answerMs, signal } = times;
     const id = ++this.#waits;
     const late = this.#lateAnswer(id);
@@ -115,7 +104,7 @@ export class Plugin {
       signal?.addEventListener("abort", cancel);
       const request = { ...params, channel, id };
       const { answer } = (await this.call(method, request, answerMs)) as { answer?: unknown };
-      return answer ?? (await unlessBusy(withDeadline(late.answer, limitMs, "Neovim")));
+      return unwrap(answer ?? (await unlessBusy(withDeadline(late.answer, limitMs, "Neovim"))));
     } finally {
       signal?.removeEventListener("abort", cancel);
       late.stop();

@@ -75,7 +75,7 @@ export class Workspace implements AsyncDisposable {
     meanwhile();
     const files = new VirtualFiles();
     applyWorkspaceEdit(edit, "utf-16", files);
-    return perform(what, files.changes(), checked, this.ask, this.log);
+    return perform({ what, changes: files.changes(), checked, ask: this.ask }, this.log);
   }
 
   mode(name: string): number {

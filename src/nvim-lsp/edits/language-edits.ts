@@ -1,7 +1,7 @@
 import type { Diagnostic, Encoding } from "../../editor/model";
 import { type CheckedFile, checkFiles } from "../../edits/check";
 import { join, joinChanges } from "../../edits/join";
-import type { Labelled, Operation } from "../../edits/operation";
+import type { Operation } from "../../edits/operation";
 import { perform } from "../../edits/perform";
 import type { Judge } from "../../edits/text-edits";
 import { changeEvents, type FileChange, VirtualFiles } from "../../edits/virtual-files";
@@ -117,8 +117,8 @@ export class LanguageEdits {
     const changes = virtual.changes();
     if (edit.preview || changes.length === 0) return { changes, before: new Map() };
     const before = await this.#open(checked);
-    const what: Labelled = { label: edit.label, place: this.place };
-    const operation = await perform(what, changes, checked, ask, this.log);
+    const what = { label: edit.label, place: this.place };
+    const operation = await perform({ what, changes, checked, ask }, this.log);
     return { operation, changes, before };
   }
 

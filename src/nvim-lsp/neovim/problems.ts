@@ -1,10 +1,11 @@
 import type { Diagnostic } from "../../editor/model";
 import type { FollowedNeovim } from "../../locate/followed";
 
-/** Language servers get so long to report on what was just written or loaded. */
-const SETTLE_MS = 1_500;
-/** Files that are not open are loaded some at a time, so that Neovim never stands still. */
-const LOAD_MS = 15_000;
+/**
+ * Language servers get so long to report on what was just written or loaded. Files that are not open are loaded
+ * some at a time, so that Neovim never stands still.
+ */
+const TIMES = { waitMs: 1_500, busyMs: 15_000 };
 
 /** The diagnostics of one file. */
 export interface FileProblems {
@@ -72,6 +73,6 @@ export class NeovimProblems {
   }
 
   #list(method: string, params: object): Promise<Problems> {
-    return this.neovim.askWhenSettled(method, params, SETTLE_MS, LOAD_MS);
+    return this.neovim.askWhenSettled(method, params, TIMES);
   }
 }
