@@ -15,7 +15,7 @@ export function neovimRequests(editor: NeovimEditor, log: Log) {
   );
   const transcript = new TranscriptEndpoint(editor, log);
   const prompt = new PromptEndpoint();
-  answerRequests(editor, { review, transcript, prompt }, log);
+  answerRequests(editor, { review, transcript, prompt, edits: undo }, log);
   return {
     /** Neovim is attached: from now on it is reported to. */
     start() {

@@ -1,6 +1,5 @@
 import { counted } from "../lib/counted";
-import type { Emitter } from "../lib/emitter";
-import { message } from "../lib/errors";
+import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { shownPath } from "../lib/paths";
 import { type AskNeovim, checkFiles } from "./check";
@@ -18,8 +17,6 @@ export interface Undone {
 
 /** The Neovim whose user takes renames back. */
 interface UndoPort {
-  /** `:Claude undo rename`. */
-  readonly onUndoRename: Emitter<void>;
   /** The workspace folders, real paths. */
   readonly state: { readonly folders: readonly string[] };
   call: AskNeovim;
@@ -32,32 +29,28 @@ export class UndoEndpoint {
     private readonly port: UndoPort,
     private readonly log: Log,
     private readonly record: (undone: Undone) => void,
-  ) {
-    port.onUndoRename.on(() => void this.#undo());
-  }
+  ) {}
 
   /** Neovim is attached. */
   start(): void {
-    for (const text of recoverOperations(this.log)) void this.#report({ problem: text });
-  }
-
-  async #undo(): Promise<void> {
-    try {
-      const ask: AskNeovim = (method, params, ms) => this.port.call(method, params, ms);
-      const undone = await undoLast(this.port.state.folders, ask, this.log);
-      this.record(undone);
-      const files = counted(undone.changes.length, "file");
-      const changes = changeEvents(undone.changes);
-      await this.#report({ done: `took back ${undone.operation.stored.label}: ${files}`, changes });
-    } catch (error) {
-      await this.#report({ problem: message(error) });
+    for (const problem of recoverOperations(this.log)) {
+      this.port
+        .call("edits_recovered", { problem })
+        .catch((error) => this.log.warn(`Reporting an undo failed: ${message(error)}`));
     }
   }
 
-  async #report(report: { done: string; changes: object[] } | { problem: string }): Promise<void> {
-    await this.port
-      .call("edits_undone", report)
-      .catch((error) => this.log.warn(`Reporting an undo failed: ${message(error)}`));
+  /** `:Claude undo rename`: the request `edits/undo`. Throws a UserError. */
+  async answer(): Promise<{ done: string; changes: object[] }> {
+    const ask: AskNeovim = (method, params, ms) => this.port.call(method, params, ms);
+    try {
+      const undone = await undoLast(this.port.state.folders, ask, this.log);
+      this.record(undone);
+      const done = `took back ${undone.operation.stored.label}: ${counted(undone.changes.length, "file")}`;
+      return { done, changes: changeEvents(undone.changes) };
+    } catch (error) {
+      throw new UserError(message(error));
+    }
   }
 }
 

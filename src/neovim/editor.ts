@@ -54,7 +54,6 @@ export class NeovimEditor extends Queries implements EditorPort {
   readonly onMentionsWithdrawn = new Emitter<readonly number[]>();
   readonly onLogEvent = new Emitter<LogEvent>();
   readonly onRequest = new Emitter<NeovimRequest>();
-  readonly onUndoRename = new Emitter<void>();
   readonly #mirror: StateMirror;
   latestSelection: Selection | undefined;
 
@@ -227,8 +226,6 @@ export class NeovimEditor extends Queries implements EditorPort {
           return this.onLogEvent.emit(v.parse(LogEvent, payload));
         case "request":
           return this.onRequest.emit(v.parse(NeovimRequest, payload));
-        case "undo_rename":
-          return this.onUndoRename.emit();
         default:
           this.log.warn(`Neovim sent an event we do not know: ${event}`);
       }

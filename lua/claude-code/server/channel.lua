@@ -50,7 +50,7 @@ function M.is_open(id)
   return vim.api.nvim_get_chan_info(id).id ~= nil
 end
 
----@param event "state"|"diff_ended"|"selection"|"mention"|"mentions_withdrawn"|"log_event"|"request"|"undo_rename"
+---@param event "state"|"diff_ended"|"selection"|"mention"|"mentions_withdrawn"|"log_event"|"request"
 ---@param payload table
 ---@return boolean sent
 function M.notify(event, payload)

@@ -226,23 +226,24 @@ function M.done(params)
   return true
 end
 
----Takes back what Claude renamed last; the executable does it, and reports it to `on_undone`.
+---Takes back what Claude renamed last; the executable does it.
 function M.undo()
-  if not channel.is_attached() or not channel.notify("undo_rename", vim.empty_dict()) then
-    notify.error("the server is not running, so nothing was undone: :Claude start starts it")
+  if not channel.is_attached() then
+    return notify.error("the server is not running, so nothing was undone: :Claude start starts it")
   end
+  require("claude-code.server.requests").request("edits/undo", {}, function(undone, problem)
+    if problem then
+      return notify.warn(problem)
+    end
+    files.notify(undone.changes)
+    notify.info(undone.done)
+  end)
 end
 
----@param report { done?: string, problem?: string, changes?: claude-code.ChangedFile[] }
----@return true
-function M.on_undone(report)
-  files.notify(report.changes or {})
-  if report.done then
-    notify.info(report.done)
-  else
-    notify.warn(report.problem --[[@as string]])
-  end
-  return true
+---An operation that was interrupted was taken back, but for a file.
+---@param report { problem: string }
+function M.on_recovered(report)
+  notify.warn(report.problem)
 end
 
 return M
