@@ -73,7 +73,6 @@ export interface OpenDocument {
 }
 
 export interface OpenedDocument {
-  path: string;
   languageId: string;
   lineCount: number;
 }

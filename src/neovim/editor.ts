@@ -35,7 +35,7 @@ const WORK_DEADLINE_MS = 10_000;
 const UNFINISHED =
   "Neovim has begun this and has not finished after 10 s: check later whether it was done.";
 
-const Opened = v.object({ path: v.string(), language_id: v.string(), line_count: v.number() });
+const Opened = v.object({ language_id: v.string(), line_count: v.number() });
 
 const Part = v.object({ text: v.string(), tick: v.number(), next: v.optional(v.number()) });
 /** Of a document that changes while it is read. */
@@ -111,8 +111,8 @@ export class NeovimEditor extends Queries implements EditorPort {
       ...(startText !== undefined && { start_text: startText }),
       ...(endText !== undefined && { end_text: endText }),
     });
-    const { path, language_id, line_count } = v.parse(Opened, opened);
-    return { path, languageId: language_id, lineCount: line_count };
+    const { language_id, line_count } = v.parse(Opened, opened);
+    return { languageId: language_id, lineCount: line_count };
   }
 
   async saveDocument(path: FilePath): Promise<{ problem?: string | undefined }> {

@@ -11,7 +11,6 @@ export interface Ended {
 }
 
 export interface WireDelta {
-  tick: number;
   full?: boolean;
   buffers?: {
     buf: number;

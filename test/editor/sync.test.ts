@@ -19,7 +19,7 @@ for (const version of BOTH_NEOVIMS) {
       return Object.assign({}, ...a.pushed.splice(0), answer);
     };
 
-    test("attach gives all, sync what changed since, with growing ticks", async () => {
+    test("attach gives all, sync what changed since", async () => {
       await using a = await start();
       const path = a.file("main.lua", "one\ntwo\n");
       const buf = await a.edit(path);
@@ -31,15 +31,13 @@ for (const version of BOTH_NEOVIMS) {
         buf,
         name: path,
         path,
-        buftype: "",
         filetype: "lua",
         listed: true,
         loaded: true,
         modified: false,
-        readonly: false,
         lines: 2,
       } as never);
-      expect(await sync(a)).toEqual({ tick: full.tick + 1 });
+      expect(await sync(a)).toEqual({});
       await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "zero" })');
       expect((await sync(a)).buffers).toMatchObject([{ buf, modified: true, lines: 3 }]);
       await a.nvim.command("silent write");

@@ -63,8 +63,7 @@ export class NeovimProblems {
 
   /** A line and `count` lines before and behind it. EditorRefusal "not_open" or "no_line". */
   async around(file: readonly string[], line: number, count: number): Promise<ProblemContext> {
-    const params = { file, line, before: count, after: count };
-    return (await this.neovim.ask("problem_context", params)) as ProblemContext;
+    return (await this.neovim.ask("problem_context", { file, line, count })) as ProblemContext;
   }
 
   /** The paths a client may mean. Throws EditorRefusal for what cannot be a file. */

@@ -27,7 +27,6 @@ local M = {}
 ---@class claude-code.HierarchyItem
 ---@field name string
 ---@field kind string
----@field detail? string
 ---@field depth integer from 1
 ---@field at claude-code.LanguagePlaces where it is declared: one place, or none if that is private
 ---@field calls? claude-code.LanguagePlaces
@@ -41,7 +40,7 @@ local M = {}
 ---@return claude-code.HierarchyItem
 local function describe(item, place, entry, client, depth, relation)
   local calls
-  if relation.item == "from" or relation.item == "to" then
+  if relation.item ~= "" then
     -- The ranges of outgoing calls are in the caller, which is not the item.
     local uri = relation.item == "from" and item.uri or entry.caller_uri
     calls = {}
@@ -53,7 +52,6 @@ local function describe(item, place, entry, client, depth, relation)
   return {
     name = tostring(item.name),
     kind = declarations.kind_name(item.kind),
-    detail = type(item.detail) == "string" and item.detail ~= "" and item.detail or nil,
     depth = depth,
     at = position.answer({ place }),
     calls = calls and position.answer(calls),

@@ -137,8 +137,8 @@ end
 
 ---A line of a file with its diagnostics and the lines around it: of a file that is listed, that has
 ---diagnostics, or that a session has edited.
----@param params { file: string[], named: string, line: integer, before: integer, after: integer } line
---- 1-based; `named`: the first of the paths, as the executable has it
+---@param params { file: string[], named: string, line: integer, count: integer } line 1-based; `count`: lines before
+--- and behind it; `named`: the first of the paths, as the executable has it
 ---@return claude-code.ProblemContext?
 ---@return claude-code.Failure?
 function M.context(params)
@@ -151,12 +151,12 @@ function M.context(params)
     local text = "Line %d is not in %s, which has %d"
     return nil, { code = "no_line", message = text:format(params.line, params.named, count) }
   end
-  local first = math.max(1, params.line - params.before)
+  local first = math.max(1, params.line - params.count)
   return {
     items = vim.tbl_filter(function(item)
       return item.lnum == params.line - 1
     end, diagnostics.items(buf)),
-    lines = api.nvim_buf_get_lines(buf, first - 1, params.line + params.after, false),
+    lines = api.nvim_buf_get_lines(buf, first - 1, params.line + params.count, false),
     start_line = first,
     filetype = vim.bo[buf].filetype,
   }

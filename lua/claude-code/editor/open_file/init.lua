@@ -131,7 +131,7 @@ end
 
 ---Opens a file; in front with the range selected, or only loaded and listed.
 ---@param params claude-code.OpenParams
----@return { path: string, language_id: string, line_count: integer }?
+---@return { language_id: string, line_count: integer }?
 ---@return claude-code.Failure?
 function M.open(params)
   local name = path.normal(params.path)
@@ -148,11 +148,7 @@ function M.open(params)
   if params.front ~= false then
     show_range(buf, params)
   end
-  return {
-    path = api.nvim_buf_get_name(buf),
-    language_id = vim.bo[buf].filetype,
-    line_count = api.nvim_buf_line_count(buf),
-  }
+  return { language_id = vim.bo[buf].filetype, line_count = api.nvim_buf_line_count(buf) }
 end
 
 return M

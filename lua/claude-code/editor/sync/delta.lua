@@ -8,16 +8,13 @@ local pending = require("claude-code.editor.diagnostics.pending")
 ---@field buf integer
 ---@field name string
 ---@field path? string only for a file
----@field buftype string
 ---@field filetype string
 ---@field listed boolean
 ---@field loaded boolean
 ---@field modified boolean
----@field readonly boolean
 ---@field lines integer
 
 ---@class claude-code.Delta what changed; absent fields did not
----@field tick integer
 ---@field full? true forget all that was known
 ---@field buffers? claude-code.Buffer[]
 ---@field removed? integer[]
@@ -31,8 +28,6 @@ local M = {}
 ---How often every buffer is looked at without an event, in ms: with 200 buffers that takes longer than
 ---all else of an answer. A text that changes without an event is found each time.
 local ALL_MS = 1000
-
-local tick = 0
 
 ---What the executable knows, and what may no longer be true.
 local known ---@type table<integer, claude-code.Buffer>
@@ -67,12 +62,10 @@ local function describe(buf)
     buf = buf,
     name = api.nvim_buf_get_name(buf),
     path = path.of_buffer(buf),
-    buftype = option("buftype"),
     filetype = option("filetype"),
     listed = option("buflisted"),
     loaded = loaded,
     modified = option("modified"),
-    readonly = option("readonly"),
     lines = loaded and api.nvim_buf_line_count(buf) or 0,
   }
 end
@@ -219,8 +212,7 @@ end
 
 ---@return claude-code.Delta all that changed since the one before
 function M.take()
-  tick = tick + 1
-  local delta = { tick = tick }
+  local delta = vim.empty_dict() ---@type claude-code.Delta
   add_diagnostics(delta, add_buffers(delta))
   add_rest(delta)
   return delta
@@ -247,13 +239,6 @@ end
 ---@param kind "folders"|"listed" `listed`: which buffer it is nobody knows
 function M.mark_all(kind)
   dirty[kind] = true
-end
-
----@param delta claude-code.Delta
----@return boolean
-function M.is_empty(delta)
-  -- It has only its tick.
-  return next(delta, next(delta)) == nil
 end
 
 return M

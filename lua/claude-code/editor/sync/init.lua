@@ -12,7 +12,7 @@ local writes = require("claude-code.editor.diagnostics.writes")
 ---most.
 local PUSH = { min_ms = 50, max_ms = 1000, share = 0.1 }
 
-local OPTIONS = "{buflisted,buftype,filetype,modified,readonly}"
+local OPTIONS = "{buflisted,buftype,filetype,modified}"
 ---What each does beside marking the buffer.
 local SOURCES = {
   BufReadPre = sources.before_read,
@@ -44,7 +44,7 @@ local function push()
     return
   end
   local delta = deltas.take()
-  if not deltas.is_empty(delta) then
+  if next(delta) then
     channel.notify("state", delta)
   end
 end
