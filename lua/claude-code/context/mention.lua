@@ -178,7 +178,6 @@ end
 
 ---A client has received them: reports what has waited, and with several sessions whose prompt has it.
 ---@param params { ids: integer[], pid?: integer } pid: the client's process
----@return true
 function M.delivered(params)
   local delivered = remove(function(mention)
     return vim.list_contains(params.ids, mention.id)
@@ -192,7 +191,6 @@ function M.delivered(params)
   elseif #announced > 0 then
     notify.info(("Claude is connected and has %s in its prompt"):format(labels(announced)))
   end
-  return true
 end
 
 ---Another executable has attached: it receives what the one before could not deliver.

@@ -25,9 +25,6 @@ local function attach(info)
     local text = "the executable has contract %d, the plugin %d: rebuild or update one of them"
     return nil, text:format(info.contract, contract)
   end
-  if type(info.channel) ~= "number" then
-    return nil, "attach needs the number of the executable's channel"
-  end
   channel.attach(info.channel)
   local delta = require("claude-code.editor.sync").start()
   require("claude-code.editor.selection").start()
@@ -60,15 +57,15 @@ local function end_clients()
   require("claude-code.editor.documents.auto_reload").set("clients", nil)
 end
 
----@param clients claude-code.Client[]
-local function set_clients(clients)
+---@param params { clients: claude-code.Client[] }
+local function set_clients(params)
+  local clients = params.clients
   channel.on_detach(end_clients)
   local holds = #clients > 0 and channel.is_attached or nil
   require("claude-code.editor.documents.auto_reload").set("clients", holds)
   require("claude-code.editor.selection").clients(clients)
   require("claude-code.server").on_clients(clients)
   require("claude-code.sessions").clients(clients)
-  return true
 end
 
 ---@param summary claude-code.ReviewSummary
@@ -77,7 +74,6 @@ local function on_review(summary)
   if #summary.comments > 0 then
     require("claude-code.editor.review.comments.store").start()
   end
-  return true
 end
 
 ---@param params table
@@ -99,9 +95,7 @@ local methods = {
   end,
   rivals = lazy("server", "on_rivals"),
   lock_problem = lazy("server", "on_lock_problem"),
-  clients = function(params)
-    return set_clients(params.clients)
-  end,
+  clients = set_clients,
   diff_open = lazy("editor.diff", "open"),
   diff_close = lazy("editor.diff", "close"),
   diff_unwritten = lazy("editor.diff.kept_edits", "unwritten"),

@@ -282,10 +282,9 @@ end
 
 --- The executable accepts clients now.
 ---@param info claude-code.ReadyInfo
----@return true
 function M.on_ready(info)
   if M.state ~= "starting" and M.state ~= "ready" then
-    return true -- stopped in the meantime
+    return -- stopped in the meantime
   end
   cancel("warning")
   endpoint.on_ready(info)
@@ -299,22 +298,17 @@ function M.on_ready(info)
   end
   events.emit("ServerStarted", { port = info.port, lock_file = info.lock_file })
   answer(true)
-  return true
 end
 
 --- The lock file could not be written, or can be again.
 ---@param params { problem?: string } why there is none
----@return true
 function M.on_lock_problem(params)
   M.last_error = params.problem
-  return true
 end
 
 ---@param params { rivals: claude-code.Rival[] }
----@return true
 function M.on_rivals(params)
   M.rivals = params.rivals
-  return true
 end
 
 ---@param clients claude-code.Client[]

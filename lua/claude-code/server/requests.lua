@@ -51,7 +51,6 @@ function M.ask(method, params, callback)
 end
 
 ---@param answer { id: integer, value: any?, error: string? }
----@return true
 function M.on_answer(answer)
   local callback = sent.waiting[answer.id]
   sent.waiting[answer.id] = nil
@@ -64,7 +63,6 @@ function M.on_answer(answer)
       "an answer of the executable was not shown: " .. failure
     )
   end
-  return true
 end
 
 return M

@@ -61,7 +61,6 @@ end
 
 ---The executable reports.
 ---@param news claude-code.TranscriptNews
----@return true
 function M.on_news(news)
   local row = rows.get({ id = news.session })
   if row and news.tokens then
@@ -76,7 +75,6 @@ function M.on_news(news)
   for _, step in ipairs(row and news.steps or {}) do
     events.emit("Step", { session = row, step = step })
   end
-  return true
 end
 
 ---"62 percent full", "31k tokens", or nil as long as that is nothing to think of.

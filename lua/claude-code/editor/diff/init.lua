@@ -36,7 +36,7 @@ end
 
 ---Queues a proposal. Returns at once; the end comes as `diff_ended`.
 ---@param params claude-code.DiffParams
----@return true?
+---@return nil
 ---@return claude-code.Failure?
 function M.open(params)
   local title = path.title(params.new_path)
@@ -54,7 +54,6 @@ function M.open(params)
   if failure then
     return refuse(("the change of %s cannot be shown: %s"):format(title, failure))
   end
-  return true
 end
 
 ---Ends diffs that the executable has answered itself.

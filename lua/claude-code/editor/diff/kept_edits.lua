@@ -39,12 +39,10 @@ end
 
 ---What the user has accepted and edited could not be written.
 ---@param params { path: string, text: string, problem: string }
----@return true
 function M.unwritten(params)
   local lines = text.parse(params.text).lines
   local filetype = buffers.filetype_of(params.path, lines)
   keep(params.path, lines, filetype, ("writing the file failed (%s)"):format(params.problem))
-  return true
 end
 
 return M

@@ -240,7 +240,6 @@ end
 ---A file, which need not be there yet, will be written in the next seconds: the Claude CLI writes some ms
 ---after a diff was accepted.
 ---@param params { path: string }
----@return true
 function M.expect_write(params)
   require("claude-code.server.channel").on_detach(stop_expecting)
   local name = path.normal(params.path)
@@ -250,7 +249,6 @@ function M.expect_write(params)
   end)
   cancel_expecting()
   cancel_expecting = timer.once(EXPECT_MS, stop_expecting)
-  return true
 end
 
 ---For one who reads after a writer is through: reloads at once what was expected to be written, and looks at

@@ -264,13 +264,11 @@ end
 
 ---As M.check, for the executable.
 ---@param params { path: string }
----@return true
 function M.now(params)
   local buf = path.loaded_buffer(params.path)
   if buf then
     M.check(buf)
   end
-  return true
 end
 
 ---The file of this buffer is gone. Neovim learns it here, so that it does not say it again (E211).

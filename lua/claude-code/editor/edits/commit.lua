@@ -91,7 +91,7 @@ end
 
 ---@param params { ready: string, edits: claude-code.CommitFile[] } `ready`: a file that only one of
 ---us and the executable can remove; then the other does nothing
----@return true?
+---@return nil
 ---@return claude-code.Failure?
 function M.run(params)
   local bufs = {}
@@ -113,7 +113,6 @@ function M.run(params)
     end
   end
   update_buffers(params.edits, bufs)
-  return true
 end
 
 return M

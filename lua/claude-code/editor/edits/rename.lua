@@ -215,7 +215,6 @@ end
 
 ---Files were changed, and perhaps one was moved: every server is notified. In a task.
 ---@param params { changes: claude-code.ChangedFile[], old_path?: string, new_path?: string }
----@return true
 function M.done(params)
   files.take_over(params.changes)
   for _, client in ipairs(params.old_path and servers.running() or {}) do
@@ -223,7 +222,6 @@ function M.done(params)
       pcall(call, client, "notify", DID_RENAME, rename_files_params(params))
     end
   end
-  return true
 end
 
 ---Takes back what Claude renamed last; the executable does it.

@@ -156,13 +156,11 @@ end
 
 ---Whoever asked no longer wants the answer.
 ---@param params { channel: integer, id: integer }
----@return boolean
 function M.cancel(params)
   local task = started[key_of(params.channel, params.id)]
   if task then
     task.finish(nil)
   end
-  return task ~= nil
 end
 
 return M

@@ -18,7 +18,6 @@ local M = {
 
 ---A session starts, goes on, or was cleared.
 ---@param params claude-code.SessionParams|{ source?: string }
----@return true
 function M.start(params)
   hooks.report(params, "idle")
   local session = sessions.of(params)
@@ -26,16 +25,13 @@ function M.start(params)
     session.files = {}
     unchecked.update()
   end
-  return true
 end
 
 ---@param params claude-code.SessionParams
----@return true
 function M.finish(params)
   hooks.ended(params)
   sessions.finish(params)
   unchecked.update()
-  return true
 end
 
 ---Does Claude see new diagnostics by itself, since the CLI is connected to Neovim as its IDE?
@@ -169,14 +165,12 @@ end
 
 ---Claude may not stop yet.
 ---@param params claude-code.SessionParams|{ prompt?: string }
----@return true
 function M.blocked(params)
   hooks.report(params, "working")
   local session = sessions.of(params)
   if session and params.prompt then
     session.blocks[params.prompt] = (session.blocks[params.prompt] or 0) + 1
   end
-  return true
 end
 
 ---Claude may stop: what it edits from now on counts.
