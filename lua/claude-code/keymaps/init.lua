@@ -1,4 +1,6 @@
 --- The suggested mappings, made with `keymaps = true`.
+local autocommands = require("claude-code.lib.autocommands")
+
 local M = {}
 
 ---@class claude-code.Mapping
@@ -37,7 +39,6 @@ M.suggested = {
   mapping("n", "ai", "claude-status", "Claude's status"),
 }
 
-local GROUP = "claude-code.keymaps"
 local NAMED = { { "<leader>a", group = "Claude", mode = { "n", "x" } } }
 
 ---@param suggestion claude-code.Mapping
@@ -69,29 +70,21 @@ end
 --- Names the keys' group in which-key.nvim, as soon as that is loaded. Where lazy.nvim loads it on its event
 --- VeryLazy, files are sourced without SourcePost.
 local function name_group()
-  local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
+  local events = autocommands.new("keymaps")
   local function add()
     local which_key = package.loaded["which-key"]
     if which_key then
-      vim.api.nvim_create_augroup(GROUP, { clear = true })
+      events:stop()
       -- Version 3 has it.
       return which_key.add and which_key.add(NAMED)
     end
   end
-  vim.api.nvim_create_autocmd("SourcePost", {
-    group = group,
-    pattern = "*/plugin/which-key.lua",
-    once = true,
-    callback = vim.schedule_wrap(function()
-      require("which-key")
-      add()
-    end),
-  })
-  vim.api.nvim_create_autocmd("User", {
-    group = group,
-    pattern = "VeryLazy",
-    callback = vim.schedule_wrap(add),
-  })
+  local function load_and_add()
+    require("which-key")
+    add()
+  end
+  events:on("SourcePost", vim.schedule_wrap(load_and_add), { pattern = "*/plugin/which-key.lua" })
+  events:on("User", vim.schedule_wrap(add), { pattern = "VeryLazy" })
   add()
 end
 
@@ -116,7 +109,7 @@ function M.remove()
       end
     end
   end
-  vim.api.nvim_create_augroup(GROUP, { clear = true })
+  autocommands.new("keymaps")
 end
 
 return M

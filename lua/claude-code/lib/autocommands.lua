@@ -17,7 +17,7 @@ end
 
 ---@param events string|string[]
 ---@param callback fun(buf: integer, args: vim.api.keyset.create_autocmd.callback_args)
----@param options? { buffer?: integer, pattern?: string|string[] }
+---@param options? vim.api.keyset.create_autocmd
 ---@return integer id of this one
 function Autocommands:on(events, callback, options)
   local all = { group = self.id }

@@ -21,10 +21,7 @@ local user = { has_focus = true, pending = {} }
 
 ---@param row claude-code.SessionRow
 local function is_on_screen(row)
-  return row.buf ~= nil
-    and vim.iter(api.nvim_tabpage_list_wins(0)):any(function(win)
-      return api.nvim_win_get_buf(win) == row.buf
-    end)
+  return row.buf ~= nil and vim.fn.bufwinid(row.buf) ~= -1
 end
 
 --- A session whose terminal is on screen in a Neovim that has the focus was looked at.

@@ -51,13 +51,9 @@ local function keep(n, terminal)
     return
   end
   sessions.set(n, { buf = buf })
-  vim.api.nvim_create_autocmd("BufEnter", {
-    group = vim.api.nvim_create_augroup("claude-code.terminal", { clear = false }),
-    buffer = buf,
-    callback = function()
-      sessions.use(n)
-    end,
-  })
+  require("claude-code.lib.autocommands").new("terminal." .. buf):on("BufEnter", function()
+    sessions.use(n)
+  end, { buffer = buf })
 end
 
 ---@param n integer

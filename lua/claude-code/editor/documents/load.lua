@@ -112,16 +112,10 @@ local asleep = {} ---@type table<integer, true>
 ---The items of 'syntax' are defined once the buffer is shown: that takes longer than all else. So is all else of a
 ---file type that the user has not opened.
 local function define_later(buf)
-  api.nvim_create_autocmd("BufWinEnter", {
-    group = api.nvim_create_augroup("claude-code.syntax", { clear = false }),
-    buffer = buf,
-    once = true,
-    nested = true,
-    callback = function()
-      define(buf, asleep[buf] and "filetype" or "syntax")
-      asleep[buf] = nil
-    end,
-  })
+  autocommands.new("syntax." .. buf):on("BufWinEnter", function()
+    define(buf, asleep[buf] and "filetype" or "syntax")
+    asleep[buf] = nil
+  end, { buffer = buf, once = true, nested = true })
 end
 
 ---@param buf integer

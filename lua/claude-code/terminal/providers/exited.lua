@@ -22,16 +22,6 @@ local function when_typing_pauses(callback)
   on_key()
 end
 
---- Terminal mode, in whatever way it is asked for, ends as it begins.
-local function prevent_terminal_mode(buf)
-  api.nvim_create_autocmd("TermEnter", {
-    buffer = buf,
-    callback = function()
-      vim.cmd.stopinsert()
-    end,
-  })
-end
-
 ---@param code integer
 ---@param goes_on boolean whether it does so in the background
 local function notify(code, name, goes_on)
@@ -56,7 +46,8 @@ function M.handle(buf, launch, code, is_typing, close)
   launch.on_exit()
   local goes_on = job ~= nil and sessions.get({ job = job }) ~= nil
   if api.nvim_buf_is_valid(buf) then
-    prevent_terminal_mode(buf)
+    -- Terminal mode, in whatever way it is asked for, ends as it begins.
+    api.nvim_create_autocmd("TermEnter", { buffer = buf, command = "stopinsert" })
   end
   local is_here = is_typing and api.nvim_get_current_buf() == buf
   if is_here then

@@ -83,14 +83,10 @@ function M.open(launch)
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = window.FILETYPE
   buffer.add(terminal, launch.n)
-  local group = api.nvim_create_augroup("claude-code.terminal", { clear = false })
-  terminal.mode = require("claude-code.terminal.providers.terminal_mode").follow(
-    buf,
-    group,
-    function()
-      return terminal:is_open()
-    end
-  )
+  local terminal_mode = require("claude-code.terminal.providers.terminal_mode")
+  terminal.mode = terminal_mode.follow(buf, function()
+    return terminal:is_open()
+  end)
   terminal.mode:enter(before)
   return terminal
 end

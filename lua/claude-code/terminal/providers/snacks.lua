@@ -24,15 +24,6 @@ function Terminal:before_showing()
   self.restore_others = restore or require("claude-code.editor.windows.layout").keep_sizes()
 end
 
---- With 'equalalways' Neovim makes the other windows equal.
----@private
-function Terminal:on_close()
-  if self.restore_others then
-    vim.schedule(self.restore_others)
-    self.restore_others = nil
-  end
-end
-
 --- In the place of snacks.nvim's own handlers, which would report that we end it as a failure, and would close the
 --- window in which `:qa` is typed: Neovim would stay.
 ---@private
@@ -72,8 +63,12 @@ function Terminal:window_options()
   return {
     position = position,
     [dimension] = placement.size(dimension),
+    -- With 'equalalways' Neovim makes the other windows equal.
     on_close = function()
-      self:on_close()
+      if self.restore_others then
+        vim.schedule(self.restore_others)
+        self.restore_others = nil
+      end
     end,
     -- Its title would take a line from the CLI.
     wo = { winbar = "" },

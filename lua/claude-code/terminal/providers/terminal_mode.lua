@@ -76,10 +76,10 @@ function TerminalMode:has_read()
 end
 
 ---@param buf integer a terminal's
----@param group integer of autocommands
 ---@param is_open fun(): boolean does its command run?
 ---@return claude-code.TerminalMode
-function M.follow(buf, group, is_open)
+function M.follow(buf, is_open)
+  local group = api.nvim_create_augroup("claude-code.terminal", { clear = false })
   local mode = setmetatable({ buf = buf, resumes = true, pending = false }, TerminalMode)
   local function on(event, callback)
     api.nvim_create_autocmd(event, { group = group, buffer = buf, callback = callback })

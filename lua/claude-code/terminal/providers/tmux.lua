@@ -66,16 +66,13 @@ local function swap(pane, other)
 end
 
 local function follow_neovim()
-  vim.api.nvim_create_autocmd("VimLeavePre", {
-    group = vim.api.nvim_create_augroup("claude-code.terminal", { clear = true }),
-    callback = function()
-      for _, terminal in pairs(terminals) do
-        if not (adoption.is_on() and terminal:tag(os.time())) then
-          terminal:close()
-        end
+  require("claude-code.lib.autocommands").new("terminal"):on("VimLeavePre", function()
+    for _, terminal in pairs(terminals) do
+      if not (adoption.is_on() and terminal:tag(os.time())) then
+        terminal:close()
       end
-    end,
-  })
+    end
+  end)
 end
 
 ---@param pane string
@@ -247,10 +244,8 @@ function Terminal:toggle()
 end
 
 function Terminal:send(text)
-  run(
-    { "load-buffer", "-b", BUFFER, "-" },
-    require("claude-code.terminal.providers.buffer").clean(text)
-  )
+  local clean = require("claude-code.terminal.providers.buffer").clean
+  run({ "load-buffer", "-b", BUFFER, "-" }, clean(text))
   -- -p: as a paste, if the program asked for that; -r: line ends as they are.
   return run({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", self.pane }) ~= nil
 end

@@ -44,16 +44,12 @@ local function open_split(buf, enter, position, cells)
   placement.set(win, dimension, cells)
   placement.equalize_others(dimension)
   local notice = placement.follow(win, M.is_terminal, dimension)
-  api.nvim_create_autocmd("WinClosed", {
-    pattern = tostring(win),
-    once = true,
-    callback = function()
-      if M.is_terminal(win) then
-        notice()
-        vim.schedule(restore_others)
-      end
-    end,
-  })
+  require("claude-code.lib.autocommands").new("terminal.window." .. win):on("WinClosed", function()
+    if M.is_terminal(win) then
+      notice()
+      vim.schedule(restore_others)
+    end
+  end, { pattern = tostring(win), once = true })
   return win
 end
 
@@ -86,9 +82,8 @@ end
 ---@param buf integer
 ---@return integer? win that shows it in this tab page
 function M.find(buf)
-  return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
-    return api.nvim_win_get_buf(win) == buf
-  end)
+  local win = vim.fn.bufwinid(buf)
+  return win ~= -1 and win or nil
 end
 
 ---@param win integer
