@@ -1,7 +1,6 @@
 --- What running CLIs say of themselves: each keeps `sessions/PID.json` in Claude Code's folder and
 --- rewrites it whenever something changes (measured with 2.1.330). Nobody promised that format, so
 --- whatever is not as expected is left out. Files are read outside of Neovim's thread.
-local one_line = require("claude-code.sessions.one_line")
 local regular_file = require("claude-code.lib.regular_file")
 local uv = vim.uv
 
@@ -59,7 +58,9 @@ function M.parse(pid, json)
     id = text(data.sessionId),
     cwd = cwd,
     -- One that the CLI has made up says no more than the folder.
-    name = data.nameSource ~= "derived" and one_line(data.name, MOST_NAME) or nil,
+    name = data.nameSource ~= "derived"
+        and require("claude-code.sessions.one_line")(data.name, MOST_NAME)
+      or nil,
     -- It becomes an argument, and is no option.
     job = data.kind == "bg" and (text(data.jobId) or ""):match("^%w[%w_-]*$") or nil,
     is_background = data.kind == "bg",

@@ -7,7 +7,6 @@ local api = vim.api
 local highlights = require("claude-code.editor.hunks.highlights")
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
-local patch = require("claude-code.editor.documents.patch")
 
 local ACCEPTED = api.nvim_create_namespace("claude-code.diff.accepted")
 local OPEN = api.nvim_create_namespace("claude-code.diff.open")
@@ -225,7 +224,7 @@ end
 function AcceptedHunks:drop_others()
   if self:states() then
     local lines, buf = self:lines(), self.proposal.new_buf
-    patch.break_undo(buf)
+    require("claude-code.editor.documents.patch").break_undo(buf)
     api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   end
 end

@@ -3,7 +3,6 @@
 local api = vim.api
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
-local patch = require("claude-code.editor.documents.patch")
 
 ---@class claude-code.HunkCursor
 ---@field private proposal claude-code.Proposal
@@ -107,7 +106,7 @@ function HunkCursor:put_back(hunk)
     -- A proposal without any text has a line in its buffer all the same.
     last = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "" and 1 or last
   end
-  patch.break_undo(buf)
+  require("claude-code.editor.documents.patch").break_undo(buf)
   api.nvim_buf_set_lines(buf, first, last, false, lines)
 end
 

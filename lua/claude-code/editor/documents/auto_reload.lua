@@ -9,7 +9,6 @@ local disk = require("claude-code.editor.documents.disk")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local slices = require("claude-code.lib.slices")
 local timer = require("claude-code.lib.timer")
 
 ---In ms: how long nothing more must change; how long a file that is written on and on may wait; how long a file
@@ -116,7 +115,7 @@ local function check_changed()
   end
   disk.look_for_gone()
   local bufs, deleted = take_changed(), {}
-  slices.run(function(pause)
+  require("claude-code.lib.slices").run(function(pause)
     for i, buf in ipairs(bufs) do
       if blocked.may_change() == "nothing" then
         vim.iter(vim.list_slice(bufs, i)):each(add)

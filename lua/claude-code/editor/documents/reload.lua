@@ -5,7 +5,6 @@ local blocked = require("claude-code.editor.input.blocked")
 local checktime = require("claude-code.editor.documents.checktime")
 local disk = require("claude-code.editor.documents.disk")
 local file_change = require("claude-code.editor.documents.file_change")
-local lines_patch = require("claude-code.editor.documents.patch")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local sources = require("claude-code.editor.documents.sources")
@@ -91,7 +90,7 @@ local function patch(buf, text)
     local change = text
     local ok, message = while_writable(buf, function()
       sources.on_lines_read(buf, change.file)
-      lines_patch.apply(buf, change)
+      require("claude-code.editor.documents.patch").apply(buf, change)
       vim.bo[buf].endofline = change.endofline
     end)
     if not ok and blocked.is_textlock_error(message) then
