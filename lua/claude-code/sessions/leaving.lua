@@ -43,20 +43,18 @@ local function find_reason()
     or busy[1] and label.sentence(busy[1])
 end
 
---- What the user has agreed to, until it is executed.
----@type string?
-local agreed
-
---- The name of the typed command that is being executed, and may end Neovim.
----@type string?
-local allowed
+--- `agreed`: the line that the user has agreed to, until it is executed. `allowed`: the name of the typed command that
+--- is being executed, and may end Neovim. `refusal`: a window that nobody sees, of a modified buffer; until Neovim has
+--- refused to end.
+---@type { agreed?: string, allowed?: string, refusal?: integer }
+local state = {}
 
 ---@param line string
 ---@param reason string
 local function ask(line, reason)
   vim.ui.select({ "Leave", "Stay" }, { prompt = reason }, function(_, index)
     if index == 1 then
-      agreed = line
+      state.agreed = line
       -- As if it was typed again: Neovim may have more to say.
       api.nvim_feedkeys(vim.keycode("<C-\\><C-n>:") .. line .. "\r", "n", false)
     end
@@ -67,34 +65,30 @@ end
 local function check()
   local line = vim.fn.getcmdline()
   local command = ending(line)
-  local reason = command and not command.bang and line ~= agreed and find_reason()
-  agreed = nil
+  local reason = command and not command.bang and line ~= state.agreed and find_reason()
+  state.agreed = nil
   if reason then
     vim.cmd("let v:event.abort = v:true")
     vim.schedule(function()
       ask(line, reason)
     end)
   elseif command then
-    allowed = command.cmd
+    state.allowed = command.cmd
     vim.schedule(function()
-      allowed = nil
+      state.allowed = nil
     end)
   end
 end
 
 ---@return boolean does the command that is being executed write all files first?
 function M.writes_all()
-  return allowed ~= nil and WRITING[allowed] or false
+  return state.allowed ~= nil and WRITING[state.allowed] or false
 end
-
---- A window that nobody sees, of a modified buffer; until Neovim has refused to end.
----@type integer?
-local refusal
 
 --- Neovim is about to end, nobody knows whether with a !: then it ends in spite of this.
 ---@return boolean refused
 function M.refuse()
-  local reason = not (allowed or refusal) and find_reason()
+  local reason = not (state.allowed or state.refusal) and find_reason()
   if reason then
     local origin = { win = api.nvim_get_current_win(), terminal = false }
     local previous, buf = vim.fn.win_getid(vim.fn.winnr("#")), api.nvim_create_buf(false, true)
@@ -102,14 +96,14 @@ function M.refuse()
     vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].modified = "acwrite", "wipe", true
     -- Without a window Neovim would show the buffer in the user's.
     local config = { relative = "editor", row = 0, col = 0, width = 1, height = 1, hide = true }
-    refusal = api.nvim_open_win(buf, false, config)
+    state.refusal = api.nvim_open_win(buf, false, config)
     vim.schedule(function()
-      pcall(api.nvim_win_close, refusal, true)
+      pcall(api.nvim_win_close, state.refusal, true)
       require("claude-code.editor.windows.focus").give_back(origin, previous)
-      refusal = nil
+      state.refusal = nil
     end)
   end
-  return refusal ~= nil
+  return state.refusal ~= nil
 end
 
 --- Follows the command lines from the first call on.
