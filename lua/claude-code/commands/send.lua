@@ -1,6 +1,5 @@
 --- The subcommands that send something to Claude. The comment above each is its documentation.
 local complete = require("claude-code.commands.complete")
-local notify = require("claude-code.messages.notify")
 
 --- Sends a text, or else the lines of the range.
 ---@param args claude-code.CommandArgs
@@ -18,18 +17,14 @@ end
 local function send_to(args)
   local list = require("claude-code.terminal.select")
   local word, text = args.args:match("^(%S+)%s*(.*)$")
-  local n = word and list.find(word)
-  if n then
-    send(args, text, n)
-  elseif word then
-    notify.error(("there is no Claude session %s; :Claude sessions lists them"):format(word))
-  elseif #list.own() == 0 then
-    notify.info("no Claude session runs; :Claude starts one")
-  else
-    list.choose_own("Send to", function(chosen)
-      send(args, "", chosen)
+  if word then
+    return list.with_named({ args = word }, function(n)
+      send(args, text, n)
     end)
   end
+  list.choose_own("Send to", function(n)
+    send(args, "", n)
+  end)
 end
 
 ---@type table<string, claude-code.Subcommand>

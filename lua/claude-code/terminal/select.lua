@@ -2,6 +2,7 @@
 --- workspace, then past conversations. And which one is next.
 local go_to = require("claude-code.terminal.go_to")
 local label = require("claude-code.sessions.label")
+local notify = require("claude-code.messages.notify")
 local sessions = require("claude-code.sessions")
 
 local M = {}
@@ -47,6 +48,9 @@ end
 ---@param prompt string
 ---@param callback fun(row: claude-code.SessionRow|claude-code.Conversation)
 local function choose(rows, prompt, callback)
+  if #rows == 0 then
+    return notify.info("no Claude session runs; :Claude starts one")
+  end
   local current = require("claude-code.terminal.running").current()
   local options = {
     prompt = prompt,
@@ -82,10 +86,6 @@ function M.choose_any(prompt, callback)
     end
     for _, past in ipairs(conversations) do
       rows[#rows + 1] = not sessions.get({ id = past.id }) and past or nil
-    end
-    if #rows == 0 then
-      local text = "no Claude session runs; :Claude starts one"
-      return require("claude-code.messages.notify").info(text)
     end
     choose(rows, prompt, callback)
   end)
@@ -154,7 +154,7 @@ function M.find(text)
 end
 
 --- Runs a command with the session that it names, by number or name. Where there is none, a message says so.
----@param args claude-code.CommandArgs
+---@param args { session?: integer, args: string } of a command
 ---@param run fun(n?: integer) nil: none is named
 function M.with_named(args, run)
   local given = args.session and tostring(args.session) or vim.trim(args.args)
@@ -163,7 +163,7 @@ function M.with_named(args, run)
     return run(n)
   end
   local text = "there is no Claude session %s; :Claude sessions lists them"
-  require("claude-code.messages.notify").error(text:format(given))
+  notify.error(text:format(given))
 end
 
 return M
