@@ -49,14 +49,6 @@ function M.inherit()
   return left.port
 end
 
---- From now on the token is the one that the executable serves with.
----@param info claude-code.ReadyInfo
-function M.on_ready(info)
-  if info.uses_next_token then
-    M.renew()
-  end
-end
-
 ---@param address string
 local function is_local_socket(address)
   if vim.fn.has("win32") == 1 then

@@ -287,7 +287,9 @@ function M.on_ready(info)
     return -- stopped in the meantime
   end
   cancel("warning")
-  endpoint.on_ready(info)
+  if info.uses_next_token then
+    endpoint.renew()
+  end
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
   M.cli_arguments, M.rivals = info.cli_arguments, info.rivals
   M.ready_since, M.last_error, run.has_been_ready = os.time(), info.problem, true

@@ -105,7 +105,7 @@ end
 function Diff:refill(buf)
   self.proposal:refill(buf)
   if self.view then
-    self.view:follow_edits()
+    self.view.watch:follow_edits()
   end
 end
 

@@ -9,6 +9,7 @@ local keyboard = require("claude-code.editor.input.keyboard")
 local layouts = require("claude-code.editor.diff.layout")
 local notify = require("claude-code.messages.notify")
 local saved_layout = require("claude-code.editor.windows.layout")
+local sync = require("claude-code.editor.sync")
 local when = require("claude-code.editor.diff.when")
 local watch = require("claude-code.editor.diff.watch")
 local windows = require("claude-code.editor.windows")
@@ -29,21 +30,13 @@ local windows = require("claude-code.editor.windows")
 ---@field private saved claude-code.SavedLayout the windows before
 ---@field private origin claude-code.Origin where the user was
 ---@field private bars claude-code.Bars
----@field private watch claude-code.Watch
+---@field watch claude-code.Watch
 ---@field private closing boolean
 ---@field private closing_as? claude-code.Closing
 local View = {}
 View.__index = View
 
 local M = {}
-
----Windows and buffers came or went with autocommands off: the mirror of the editor's state looks.
-local function touch()
-  local state = package.loaded["claude-code.editor.sync"]
-  if state then
-    state.touch()
-  end
-end
 
 ---Popups of which-key.nvim and mini.clue for the keys of a diff. Both prepare a buffer when it is entered; a diff
 ---is entered with autocommands off, so that nothing else attaches to it.
@@ -76,7 +69,8 @@ function M.open(diff)
   }, View)
   view:show(typing and origin.win or nil)
   local focused = view:place_focus(typing)
-  touch()
+  -- Windows and buffers came with autocommands off: the mirror of the editor's state looks.
+  sync.touch()
   return view, focused
 end
 
@@ -156,11 +150,6 @@ function View:refresh()
     self.proposal.accepted:show_labels()
     self.bars:update()
   end
-end
-
----Once the proposal's buffer has its text again.
-function View:follow_edits()
-  self.watch:follow_edits()
 end
 
 ---The bars alone: the cursor moved, or another diff waits.
@@ -260,7 +249,7 @@ function View:try_to_close()
   if not closing.undecided then
     self.proposal:discard()
   end
-  touch()
+  sync.touch()
   closing.done()
 end
 

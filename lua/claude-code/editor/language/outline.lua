@@ -95,8 +95,7 @@ function M.of_files(params)
   local outlines, answers = {}, {} ---@type claude-code.FileOutline[], claude-code.ServerAnswer[]
   for _, candidates in ipairs(params.files) do
     if #candidates == 0 then
-      local message = require("claude-code.editor.privacy").refusal(params.named)
-      return nil, { code = "private", message = message }
+      return task.fail("private", "%s", require("claude-code.editor.privacy").refusal(params.named))
     end
     outlines[#outlines + 1] = task.time_left() > 3000 and of_file(candidates, answers)
       or { path = candidates[1], failure = "there was no time for it: ask for this file alone." }
