@@ -22,33 +22,23 @@ export interface Handler {
   notification(method: string, params: unknown): void;
 }
 
-export interface ConnectionOptions {
-  /** Requests of the peer that may be under way at once; one more is refused (Overloaded). */
-  maxPending?: number;
-  /** Called with internal errors: what a handler threw that was not an RpcError. */
-  onFault?: (error: unknown, method: string) => void;
-}
-
-const DEFAULT_MAX_PENDING = 1024;
+/** Requests of the peer that may be under way at once; one more is refused (Overloaded). */
+const MOST_PENDING = 1024;
 
 /**
  * One JSON-RPC 2.0 peer. Every request gets exactly one response, unless it was cancelled or the
  * connection ended. Synchronous answers leave in the order of their requests.
  */
 export class Connection {
-  readonly #maxPending: number;
-  readonly #onFault: (error: unknown, method: string) => void;
   readonly #incoming = new Map<Id, PendingCall>();
   #disposed = false;
 
+  /** `onFault`: called with internal errors, what a handler threw that was not an RpcError. */
   constructor(
     private readonly transport: Pick<Transport, "send">,
     private readonly handler: Handler,
-    options: ConnectionOptions = {},
-  ) {
-    this.#maxPending = options.maxPending ?? DEFAULT_MAX_PENDING;
-    this.#onFault = options.onFault ?? (() => {});
-  }
+    private readonly onFault?: (error: unknown, method: string) => void,
+  ) {}
 
   /** Takes one message, or one batch, as text. */
   receive(text: string): void {
@@ -114,10 +104,10 @@ export class Connection {
       const error = new RpcError(ErrorCode.InvalidRequest, `Request id ${id} is still under way`);
       return respond(failure(id, error));
     }
-    if (this.#incoming.size >= this.#maxPending) {
+    if (this.#incoming.size >= MOST_PENDING) {
       const error = new RpcError(
         ErrorCode.Overloaded,
-        `Too many requests under way (${this.#maxPending}): try again when some are answered`,
+        `Too many requests under way (${MOST_PENDING}): try again when some are answered`,
       );
       return respond(failure(id, error));
     }
@@ -141,14 +131,14 @@ export class Connection {
     try {
       this.handler.notification(method, params);
     } catch (error) {
-      this.#onFault(error, method);
+      this.onFault?.(error, method);
     }
   }
 
   /** An internal error is an InternalError, never one that blames the peer's message. */
   #asRpcError(error: unknown, method: string): RpcError {
     if (error instanceof RpcError) return error;
-    this.#onFault(error, method);
+    this.onFault?.(error, method);
     return new RpcError(ErrorCode.InternalError, `Internal error in ${method}`);
   }
 

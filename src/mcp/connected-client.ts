@@ -38,9 +38,7 @@ export class ConnectedClient implements Handler {
     private readonly tools: Map<string, Tool>,
     private readonly events: ServerEvents,
   ) {
-    this.#connection = new Connection(transport, this, {
-      onFault: (error, method) => events.onFault?.(error, method),
-    });
+    this.#connection = new Connection(transport, this, events.onFault);
     this.client = {
       id,
       info: undefined,
