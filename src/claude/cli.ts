@@ -15,10 +15,6 @@ export const REMOVE_ARGUMENTS = ["mcp", "remove", SERVER_NAME, "-s", "local"];
 const RUN_MS = 30_000;
 const VERSION_MS = 10_000;
 
-export function serverCommand(): string[] {
-  return commandWords(["mcp"]);
-}
-
 /** The Claude CLI. */
 export function findClaude(env: Environment = process.env, home: string = homedir()): Lookup {
   const found = onPath("claude", env);
@@ -52,7 +48,7 @@ export function installedServer(root: string): "none" | "ours" | "other" {
   if (!isObject(entry)) return "none";
   const args = Array.isArray(entry.args) ? entry.args : [];
   const words = [entry.command, ...args].join("\0");
-  return words === serverCommand().join("\0") ? "ours" : "other";
+  return words === commandWords(["mcp"]).join("\0") ? "ours" : "other";
 }
 
 /** Runs the CLI in a project. Resolves to what it printed if it failed. */

@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { basename, resolve } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
+import { sessionNumber } from "../hooks/call";
 import { message } from "../lib/errors";
 import { stateLog } from "../lib/log";
 import { isBelow, realPath } from "../lib/paths";
@@ -54,9 +55,8 @@ async function editInNeovim(
   try {
     const found = await findNeovim([process.cwd()], "ping", {}, log);
     if (!found) return false;
-    const { CLAUDE_CODE_NVIM_SESSION: n } = process.env;
-    const session = n === undefined ? {} : { n: Number(n) };
-    const request = { path: resolve(path), kind, ...session, ...(line && { line }) };
+    const n = sessionNumber();
+    const request = { path: resolve(path), kind, ...(n && { n }), ...(line && { line }) };
     const times = { limitMs: Number.POSITIVE_INFINITY, answerMs: ANSWER_MS };
     await found.plugin.callLate("prompt_edit", request, times);
     found.plugin.close();

@@ -38,16 +38,12 @@ export function editorProblem(editor: Editor, facts: Facts): Finding | undefined
   return serverProblem(report) ?? versionProblem(report) ?? lockProblem(report, facts);
 }
 
-function describe(report: EditorReport): string {
-  return `Neovim ${report.pid}`;
-}
-
 function serverProblem(report: EditorReport): Finding | undefined {
   if (report.state === "ready") return undefined;
   if (report.state === "stopped") return stopped(report);
   const why = report.last_error ?? report.why;
   const { is, remedy } = SERVER[report.state];
-  const what = `the server of ${describe(report)} ${is}${why ? `: ${why}` : ""}`;
+  const what = `the server of Neovim ${report.pid} ${is}${why ? `: ${why}` : ""}`;
   return error("server-not-running", what, remedy);
 }
 
@@ -55,24 +51,24 @@ function serverProblem(report: EditorReport): Finding | undefined {
 function stopped(report: EditorReport): Finding {
   const why = report.why ? `: ${report.why}` : "";
   const what = report.stopped_by_user
-    ? `you stopped the server of ${describe(report)}, so no CLI finds it`
-    : `the server of ${describe(report)} was not started${why}`;
+    ? `you stopped the server of Neovim ${report.pid}, so no CLI finds it`
+    : `the server of Neovim ${report.pid} was not started${why}`;
   return warning("server-stopped", what, "run :Claude start there");
 }
 
 function versionProblem(report: EditorReport): Finding | undefined {
   if (report.version === VERSION) return undefined;
-  const what = `this executable has version ${VERSION}, the plugin in ${describe(report)} has ${report.version}`;
+  const what = `this executable has version ${VERSION}, the plugin in Neovim ${report.pid} has ${report.version}`;
   return warning("version-differs", what, "update the older one, then restart that Neovim");
 }
 
 function lockProblem(report: EditorReport, { lockFolders }: Facts): Finding | undefined {
   const path = report.lock_file;
-  if (!path) return error("lock-missing", `${describe(report)} has no lock file`, RESTART);
+  if (!path) return error("lock-missing", `Neovim ${report.pid} has no lock file`, RESTART);
   if (!lockFolders.includes(dirname(path))) return configFolderDiffers(report, path, lockFolders);
   const { problem } = readLock(path);
   if (problem === "missing") {
-    return error("lock-missing", `the lock file ${path} of ${describe(report)} is gone`, RESTART);
+    return error("lock-missing", `the lock file ${path} of Neovim ${report.pid} is gone`, RESTART);
   }
   if (problem) {
     return error("lock-unreadable", `the lock file ${path} cannot be used: ${problem}`, RESTART);
@@ -86,7 +82,7 @@ function configFolderDiffers(
   lockFolders: readonly string[],
 ): Finding {
   const what =
-    `${describe(report)} has its lock file in ${dirname(path)}, ` +
+    `Neovim ${report.pid} has its lock file in ${dirname(path)}, ` +
     `but a CLI with this environment looks in ${lockFolders.join(" and ")}`;
   const remedy = report.config_dir
     ? `run \`export CLAUDE_CONFIG_DIR=${report.config_dir}\` before \`claude\``
@@ -115,10 +111,10 @@ export function checkLanguageServers({ report }: Editor): Finding | undefined {
   if (!report || report.source_files === 0) return undefined;
   const servers = report.language_servers;
   if (servers.length > 0)
-    return ok(`language servers in ${describe(report)}: ${servers.join(", ")}`);
+    return ok(`language servers in Neovim ${report.pid}: ${servers.join(", ")}`);
   return warning(
     "no-language-server",
-    `no language server is attached in ${describe(report)}: Claude receives no diagnostics from it`,
+    `no language server is attached in Neovim ${report.pid}: Claude receives no diagnostics from it`,
     "see :checkhealth vim.lsp and `vim.lsp.enable()`",
   );
 }

@@ -22,7 +22,7 @@ export function cliPid(): number | undefined {
  * The number of the terminal's session, which Neovim puts into the environment of a CLI that it starts,
  * and which every CLI that this one starts inherits, too.
  */
-function sessionNumber(): number | undefined {
+export function sessionNumber(): number | undefined {
   const number = Number(process.env.CLAUDE_CODE_NVIM_SESSION);
   return Number.isInteger(number) && number > 0 ? number : undefined;
 }

@@ -65,14 +65,18 @@ function headingOf(
   uses: Uses,
   project: LanguageServers["project"],
 ): string {
-  const [first] = answer.definitions.places;
-  const where = first ? ` (${locationOf(first, answer, project)})` : "";
   const what =
     relation === "references"
       ? counted(uses.count, "use")
       : counted(uses.count, relation.slice(0, -1));
   const files = uses.count > 0 ? ` in ${counted(uses.files.length, "file")}` : "";
-  return `${answer.name}${where}: ${what}${files}`;
+  return `${nameOf(answer, project)}: ${what}${files}`;
+}
+
+/** With the place of its definition. */
+function nameOf(answer: SymbolAnswer, project: LanguageServers["project"]): string {
+  const [first] = answer.definitions.places;
+  return first ? `${answer.name} (${locationOf(first, answer, project)})` : answer.name;
 }
 
 /** A definition is named first, and no use. */
@@ -107,11 +111,8 @@ function hierarchyText(
   if (items.length === 0 && !ready) {
     return { text: notReady(answer.states, answer.settled), isError: true };
   }
-  const [first] = answer.definitions.places;
-  const where = first ? ` (${locationOf(first, answer, project)})` : "";
-  const lines = [
-    `${answer.name}${where}: ${counted(items.length, question.relation.slice(0, -1))}`,
-  ];
+  const count = counted(items.length, question.relation.slice(0, -1));
+  const lines = [`${nameOf(answer, project)}: ${count}`];
   let characters = 0;
   let shown = 0;
   for (const item of items) {

@@ -42,13 +42,11 @@ export class References {
     question: ReferencesQuestion,
     signal?: AbortSignal,
   ): Promise<AnswerText> {
-    const { relation } = question;
-    if (relation === "references") {
-      const { found, doubts } = await this.#checked(input, signal);
-      return referencesText(found, question, this.servers, doubts);
-    }
-    const found = await this.servers.related(input, relation, signal);
-    return referencesText(found, question, this.servers, []);
+    const { found, doubts } =
+      question.relation === "references"
+        ? await this.#checked(input, signal)
+        : { found: await this.servers.related(input, question.relation, signal), doubts: [] };
+    return referencesText(found, question, this.servers, doubts);
   }
 
   /**

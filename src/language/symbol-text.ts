@@ -1,6 +1,7 @@
 import { cutText } from "../lib/visible";
 import type { LanguagePlace, SymbolAnswer } from "./answer";
 import type { ProjectFiles } from "./project-files";
+import { lastName } from "./servers";
 import { code, type SourceLines } from "./source-lines";
 import { isReady, stateLine } from "./state-line";
 
@@ -46,7 +47,8 @@ export function candidatesText(
   const candidates = answer.candidates ?? [];
   const shown = places.slice(0, MOST_CANDIDATES).map((place, index) => {
     const { kind, container } = candidates[index] ?? {};
-    const name = container ? `${container}.${lastOf(answer.name)}` : lastOf(answer.name);
+    const last = lastName(answer.name);
+    const name = container ? `${container}.${last}` : last;
     const file = answer.definitions.files[place.file - 1];
     const text = file?.in_workspace ? (place.unsaved ?? source.at(file.path, place.line)) : "";
     const what = [kind, name].filter(Boolean).join(" ");
@@ -107,8 +109,4 @@ function bodyOf({ declaration }: SymbolAnswer): string[] {
   const lines = body.map((line, index) => `${first + index}\t${cutText(line, 400)}`);
   const more = declaration?.more ?? 0;
   return [...lines, ...(more > 0 ? [`… ${more} more lines`] : [])];
-}
-
-function lastOf(name: string): string {
-  return name.split(/[.:#/]+/).at(-1) ?? name;
 }

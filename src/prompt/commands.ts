@@ -7,23 +7,11 @@ import { visibleLine } from "../lib/visible";
 import type { PromptItem } from "./files";
 
 /** Of the CLI (2.1.330) itself, those that one types into a prompt. */
-const BUILT_IN = [
-  ...[
-    "add-dir",
-    "agents",
-    "btw",
-    "clear",
-    "compact",
-    "config",
-    "context",
-    "copy",
-    "cost",
-    "doctor",
-  ],
-  ...["effort", "export", "goal", "help", "hooks", "ide", "init", "mcp", "memory", "model"],
-  ...["permissions", "plan", "plugin", "rename", "resume", "review", "rewind", "security-review"],
-  ...["skills", "status", "tasks", "tui", "usage"],
-];
+const BUILT_IN = (
+  "add-dir agents btw clear compact config context copy cost doctor effort export goal help hooks ide init " +
+  "mcp memory model permissions plan plugin rename resume review rewind security-review skills status " +
+  "tasks tui usage"
+).split(" ");
 
 const MOST_BYTES = 64 * 1024;
 const MOST_DEPTH = 4;

@@ -63,15 +63,8 @@ export function planUninstall(root: string, claude?: string): Plan {
   const record = readRecord(root);
   const add = (step: Step | undefined) => step && plan.steps.push(step);
   const settings = join(root, SETTINGS);
-  add(
-    restoreFile(
-      root,
-      settings,
-      record,
-      (text) => withoutHooks(text, settings),
-      "remove the plugin's hooks",
-    ),
-  );
+  const without = (text: string) => withoutHooks(text, settings);
+  add(restoreFile(root, settings, record, without, "remove the plugin's hooks"));
   const claudeMd = join(root, "CLAUDE.md");
   add(restoreFile(root, claudeMd, record, withoutSection, "remove the plugin's section"));
   add(removeProjectFile(root, record));

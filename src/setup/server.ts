@@ -1,10 +1,5 @@
-import {
-  ADD_ARGUMENTS,
-  installedServer,
-  REMOVE_ARGUMENTS,
-  runClaude,
-  serverCommand,
-} from "../claude/cli";
+import { ADD_ARGUMENTS, installedServer, REMOVE_ARGUMENTS, runClaude } from "../claude/cli";
+import { commandWords } from "../claude/command";
 import { SERVER_NAME } from "../claude/names";
 import { UserError } from "../lib/errors";
 import type { Lookup } from "../lib/programs";
@@ -14,7 +9,7 @@ const REMOVE = `claude ${REMOVE_ARGUMENTS.join(" ")}`;
 
 /** Adds to the plan that Claude Code starts our MCP server in the project. */
 export function addServer(plan: Plan, root: string, claude: Lookup): void {
-  const args = [...ADD_ARGUMENTS, ...serverCommand()];
+  const args = [...ADD_ARGUMENTS, ...commandWords(["mcp"])];
   const installed = installedServer(root);
   if (installed === "ours") return;
   if (installed === "other") {

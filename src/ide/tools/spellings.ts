@@ -13,12 +13,8 @@ export class FileNames {
   /** Remembers a path under the name that the client gave it; returns the real path behind it. */
   remember(client: Client, path: FilePath, given: string = path): FilePath {
     const real = resolveLinks(path);
-    let known = this.#spellings.get(client);
-    if (!known) {
-      known = new Map();
-      this.#spellings.set(client, known);
-    }
-    known.set(real, given);
+    const known = this.#spellings.get(client) ?? new Map<string, string>();
+    this.#spellings.set(client, known.set(real, given));
     return real;
   }
 
