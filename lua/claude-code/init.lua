@@ -93,7 +93,7 @@ function M.mention(items)
   return require("claude-code.context.mention").items(items)
 end
 
---- A short text for a status line: "no Claude", "Claude working, 2 diffs". The status line is
+--- A short text for a status line: "no Claude", "Claude working, 2 edits wait". The status line is
 --- redrawn when the text changes.
 ---@return string
 function M.statusline()

@@ -58,14 +58,15 @@ local function text_of(indicator)
   return "Claude " .. (clients > 1 and ("%s ×%d"):format(word, clients) or word)
 end
 
---- "no Claude", "Claude working, 2 diffs", "3 Claudes: docs needs input, 1 working", …
+--- "no Claude", "Claude working, 2 edits wait", "3 Claudes: docs needs input, 1 working", …
 ---@return string
 function M.text()
   local indicator = M.get()
   local text = text_of(indicator)
   text = indicator.sessions.full and ("%s, %s"):format(text, indicator.sessions.full) or text
   if indicator.diffs > 0 then
-    text = ("%s, %d diff%s"):format(text, indicator.diffs, indicator.diffs > 1 and "s" or "")
+    local words = indicator.diffs > 1 and "edits wait" or "edit waits"
+    text = ("%s, %d %s"):format(text, indicator.diffs, words)
   end
   if indicator.to_review > 0 then
     text = ("%s, %d to review"):format(text, indicator.to_review)

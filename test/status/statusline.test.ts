@@ -67,7 +67,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
       "DiagnosticWarn",
     );
     expect(await neovim.lua(`return require("claude-code").statusline()`)).toBe(
-      "Claude idle ×2, 1 diff",
+      "Claude idle ×2, 1 edit waits",
     );
     await neovim.command("Claude diff reject");
     expect((await answer)[0]).toBe("DIFF_REJECTED");

@@ -29,6 +29,7 @@ return {
       reject_with_reason = "Q",
     },
     layout = "vertical",
+    open = "always",
     quiet_ms = 400,
   },
   execute_code = { enabled = false, languages = { python = { "python3", "-" } } },

@@ -50,6 +50,7 @@
 
 ---@class claude-code.DiffConfig
 ---@field layout "vertical"|"tab"|"inline" How a proposed edit is shown.
+---@field open "always"|"waits"|"never" What a proposed edit does to your windows.
 ---@field focus boolean Whether the cursor moves to a diff that opens.
 ---Milliseconds without typing before a new diff takes the cursor; in a terminal twice as many.
 ---@field quiet_ms integer

@@ -8,6 +8,7 @@
 ---   ClaudeCodeSelectionSent        { path: string, text: string, mode: "n"|"v"|"V"|"\22",
 ---                                    start: { line, character }, end: { line, character } }
 ---   ClaudeCodeDiffOpened           { id: integer, client: integer, path: string }
+---   ClaudeCodeDiffWaiting          the same; it waits until you show it (diff.open = "waits")
 ---   ClaudeCodeDiffAccepted         the same
 ---   ClaudeCodeDiffRejected         the same, with reason?: string; you rejected it or closed its
 ---                                  window

@@ -33,6 +33,14 @@ return {
       .. "Claude asks by itself.",
   },
   {
+    key = "diff.open",
+    type = t.one_of("always", "waits", "never"),
+    description = 'What a proposed edit does to your windows. "always": it opens as soon as you do not '
+      .. 'type. "waits": nothing moves; the status line says `1 edit waits`, a sign stands in the '
+      .. "file, and `]f` or `:Claude diff` shows it. \"never\": Claude asks in its terminal, and the "
+      .. "change is in the review afterwards.",
+  },
+  {
     key = "diff.focus",
     type = t.boolean,
     description = "Whether the cursor moves to a diff that opens.",

@@ -2,8 +2,8 @@
 ---
 ---   waits      in the queue, until none is on screen, the user pauses, and windows may change (when.lua)
 ---   on screen  `show` opens a view: windows (layout.lua), keys, bars; watch.lua notices what happens to it
----   aside      `put_aside`: the user left it undecided, or closed it with edits in it; ]f, or one of its buffers,
----              shows it again
+---   aside      `put_aside`: the user left it undecided, or closed it with edits in it, or wants none to open by
+---              itself (diff.open); ]f, or one of its buffers, shows it again
 ---   ended      `accept`, `reject`, or the executable, which answered by itself. The answer goes out first, once,
 ---              and then the windows close
 ---
@@ -65,8 +65,7 @@ function Diff:session_name()
   return row and (row.name or row.worktree or ("Claude %d"):format(n)) or nil
 end
 
----@private
----@param event "DiffOpened"|"DiffAccepted"|"DiffRejected"|"DiffClosed"
+---@param event "DiffOpened"|"DiffWaiting"|"DiffAccepted"|"DiffRejected"|"DiffClosed"
 ---@param reason? string
 function Diff:emit(event, reason)
   local proposal = self.proposal

@@ -39,6 +39,9 @@ end
 ---@return nil
 ---@return claude-code.Failure?
 function M.open(params)
+  if require("claude-code.config").get().diff.open == "never" then
+    return nil, "the user wants no diff in Neovim (diff.open)"
+  end
   local title = path.title(params.new_path)
   local stat = vim.uv.fs_stat(params.new_path)
   if stat and stat.type == "directory" then

@@ -4,6 +4,7 @@ local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
 local channel = require("claude-code.server.channel")
+local config = require("claude-code.config")
 local diffs = require("claude-code.editor.diff.diff")
 local keyboard = require("claude-code.editor.input.keyboard")
 local keys = require("claude-code.editor.diff.keys")
@@ -31,6 +32,7 @@ local CONDITIONS = {
 ---@field private waiting claude-code.Diff[] not on screen, the next one first
 ---@field private shown? claude-code.Diff on screen, or ended and its windows about to close
 ---@field private series { total: integer }
+---@field private has_signs boolean
 local Queue = {}
 Queue.__index = Queue
 
@@ -38,7 +40,7 @@ local M = {}
 
 ---@return claude-code.Queue
 function M.new()
-  return setmetatable({ waiting = {}, series = { total = 0 } }, Queue)
+  return setmetatable({ waiting = {}, series = { total = 0 }, has_signs = false }, Queue)
 end
 
 ---@param key string
@@ -79,7 +81,12 @@ function Queue:add(params)
     self.series = { total = 0 }
   end
   local diff = diffs.new(params, self, self.series)
+  diff.aside = config.get().diff.open == "waits" or nil
   table.insert(self.waiting, diff)
+  if diff.aside then
+    diff:emit("DiffWaiting")
+    self:update_keys()
+  end
   local is_next = not self.shown and self:next_up() == diff
   local failure = is_next and self:try_next() or nil
   if self.shown and not self.shown.aside then
@@ -301,10 +308,18 @@ function Queue:show_next(decided)
   end
 end
 
----While none is on screen, keys in all windows show one that waits: those that are not mapped already.
+---While none is on screen, keys in all windows show one that waits: those that are not mapped already. A sign stands
+---where it would change its file.
 ---@private
 function Queue:update_keys()
   local is_needed = #self.waiting > 0 and not self.shown
+  local aside = vim.tbl_filter(function(diff)
+    return diff.aside
+  end, self.waiting)
+  if #aside > 0 or self.has_signs then
+    self.has_signs = #aside > 0
+    require("claude-code.editor.diff.waiting").show(aside)
+  end
   for _, mapping in ipairs(api.nvim_get_keymap("n")) do
     if mapping.desc == DESCRIPTION then
       vim.keymap.del("n", mapping.lhs)

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+/* The option diff.open: whether a proposal moves anything by itself. */
+const OLD = "1\n2\n3\n4\n";
+const NEW = "1\n2\nthree\n4\n";
+const SIGNS = `
+  local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.waiting"]
+  return vim.tbl_map(function(mark)
+    return { mark[2] + 1, vim.trim(mark[4].sign_text) }
+  end, vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true }))`;
+
+describe.each(NEOVIMS)("in $name", (version) => {
+  async function start(open: string): Promise<Attached> {
+    const a = await Attached.opened({ version, ui: { width: 120, height: 40 } }, OLD);
+    await a.configure(`{ diff = { open = "${open}", layout = "inline" } }`);
+    return a;
+  }
+
+  const signs = (a: Attached) => a.nvim.lua(SIGNS);
+
+  test('"waits" moves nothing: a word in the status line, a sign in the file, and keys', async () => {
+    await using a = await start("waits");
+    const before = await a.picture();
+    const id = await a.propose(a.main, NEW);
+    await a.waits();
+    expect(await a.picture()).toEqual(before);
+    expect(await a.messages()).toBe("");
+    expect(await a.nvim.lua('return require("claude-code").statusline()')).toContain(
+      "1 edit waits",
+    );
+    expect(await signs(a)).toEqual([[3, "◇"]]);
+    await a.nvim.command("edit");
+    expect(await signs(a)).toEqual([[3, "◇"]]);
+    await a.nvim.type("]f");
+    await a.shown();
+    await a.accepts(id);
+    expect(await signs(a)).toEqual([]);
+  });
+
+  test('"waits": of several each is shown when asked for, and one that is closed leaves no sign', async () => {
+    await using a = await start("waits");
+    const [first, second] = [await a.propose(a.main, NEW), await a.propose(a.file("b", OLD), NEW)];
+    expect(await a.nvim.lua("return require('port').diff_count()")).toBe(2);
+    await a.nvim.command("Claude diff");
+    await a.shown();
+    await a.accepts(first);
+    await a.waits();
+    await a.call("diff_close", { ids: [second] });
+    await a.edit(a.path("b"));
+    expect(await signs(a)).toEqual([]);
+  });
+
+  test('"never" leaves it to Claude\'s terminal', async () => {
+    await using a = await start("never");
+    await expect(a.propose(a.main, NEW)).rejects.toThrow("diff.open");
+    expect(await a.nvim.lua("return require('port').diff_count()")).toBe(0);
+    expect(await a.messages()).toBe("");
+  });
+});
