@@ -41,8 +41,8 @@ function checkMode({ running, editors, cwd, settings }: Facts): Finding {
     );
   }
   return note(
-    "a CLI that you start outside of Neovim has no permission mode in its settings; in auto mode " +
-      "it shows no diffs: start `claude --permission-mode default` to see them",
+    "your settings name no permission mode; in auto mode the CLI shows no diffs: set " +
+      '`terminal.permission_mode` to "default", or start `claude --permission-mode default`, to see them',
   );
 }
 

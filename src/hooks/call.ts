@@ -81,13 +81,15 @@ export class HookCall {
   #withCommon(params: object): object {
     const pid = cliPid();
     const n = sessionNumber();
+    const { session_id, prompt_id, permission_mode } = this.input;
     return {
-      session: this.input.session_id,
+      session: session_id,
       installation: this.installation,
       cwd: this.cwd,
       ...(pid && { pid }),
       ...(n && { n }),
-      ...(this.input.prompt_id && { prompt: this.input.prompt_id }),
+      ...(prompt_id && { prompt: prompt_id }),
+      ...(permission_mode && { mode: permission_mode }),
       ...params,
     };
   }

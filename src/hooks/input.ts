@@ -12,6 +12,7 @@ const Input = v.object({
   cwd: v.optional(v.string()),
   /** One per prompt of the user; older versions send none. */
   prompt_id: v.optional(v.string()),
+  permission_mode: ifText,
   /** SessionStart: startup, resume, clear or compact. */
   source: v.optional(v.string()),
   /** Stop: some hook has blocked Claude already. */

@@ -45,7 +45,7 @@ export class InTerminal {
       const [first = ""] = Object.keys(options.files);
       this.neovim = await Neovim.start({
         ...{ version, project, home, columns, env: this.env, files: [this.path(first)] },
-        setup: `{ terminal = { command = [[${claudeCli()}]], ${terminal} }, ${setup} }`,
+        setup: `{ terminal = { command = [[${claudeCli()}]], permission_mode = "default", ${terminal} }, ${setup} }`,
       });
       // It answers before it has read its plugins.
       await eventually(() => this.neovim.lua("return vim.v.vim_did_enter"), 1);

@@ -535,21 +535,21 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   const commands: [typed: string, expected: string[]][] = [
-    ["Claude", ["--permission-mode", "default", "--from-options"]],
+    ["Claude", ["--from-options"]],
     [
       "Claude --model opus 'fix it'",
-      ["--permission-mode", "default", "--from-options", "--model", "opus", "fix it"],
+      ["--from-options", "--model", "opus", "fix it"],
     ],
     ["Claude --permission-mode plan", ["--from-options", "--permission-mode", "plan"]],
     ["Claude --permission-mode=plan", ["--from-options", "--permission-mode=plan"]],
     [
       `Claude "a \\"b\\" c" d\\ e`,
-      ["--permission-mode", "default", "--from-options", `a "b" c`, "d e"],
+      ["--from-options", `a "b" c`, "d e"],
     ],
-    ["Claude --continue", ["--permission-mode", "default", "--from-options", "--continue"]],
+    ["Claude --continue", ["--from-options", "--continue"]],
     [
       "Claude --resume 1234",
-      ["--permission-mode", "default", "--from-options", "--resume", "1234"],
+      ["--from-options", "--resume", "1234"],
     ],
   ];
   test.each(commands)(":%s runs the CLI with the right words", async (typed, expected) => {
@@ -560,6 +560,14 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
     await configure(neovim, `{ command = ${command}, args = { "--from-options" }, size = 0.9 }`);
     await neovim.command(typed);
     await shows(neovim, expected.map((word) => `<${word}>`).join(""));
+    await waitForMode(neovim, "t");
+  });
+
+  test("passes the permission mode that the user has set, and else leaves it to their settings", async () => {
+    const command = `{ "sh", "-c", [[${LATER} printf '<%s>' "$@"; exec cat]], "claude" }`;
+    await configure(neovim, `{ command = ${command}, permission_mode = "plan", size = 0.9 }`);
+    await neovim.command("Claude");
+    await shows(neovim, "<--permission-mode><plan>");
     await waitForMode(neovim, "t");
   });
 

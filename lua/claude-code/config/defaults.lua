@@ -72,7 +72,7 @@ return {
     keep = false,
     keys = { leave = "<C-q>", toggle = false, transcript = "o" },
     normal_mode = "screen",
-    permission_mode = "default",
+    permission_mode = false,
     position = "auto",
     provider = "native",
     winbar = true,

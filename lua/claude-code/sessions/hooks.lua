@@ -9,11 +9,15 @@ local M = {}
 ---@field pid? integer the CLI's; older ones do not send it
 ---@field n? integer the number of the session's row, which the CLI has inherited
 ---@field cwd? string
+---@field mode? string the permission mode of the turn
 
 ---A hook reports.
 ---@param params claude-code.HookParams
 ---@param now "working"|"idle"|"done"
 function M.report(params, now)
+  if now == "done" and params.mode then
+    require("claude-code.sessions.ways").say_once(params.mode)
+  end
   local pid = params.pid
   if not pid and not params.n then
     return

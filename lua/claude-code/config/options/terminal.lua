@@ -112,9 +112,10 @@ return {
   {
     key = "terminal.permission_mode",
     type = t.any_of(permission_mode, t.one_of(false)),
-    description = 'The permission mode in which the CLI starts. Only "default" and "plan" show edits '
-      .. "as diffs. With false no mode is passed: the CLI may then start in "
-      .. '"auto", which shows none. The argument --permission-mode overrides this option.',
+    description = "The permission mode in which the CLI starts. With false it is yours: "
+      .. "`permissions.defaultMode` of the CLI's settings, else what the CLI does then "
+      .. '("auto" in 2.1.330). "default" and "plan" show edits as diffs before they are made; after the '
+      .. "others there is a review. The argument --permission-mode overrides this option.",
   },
   {
     key = "terminal.keys.leave",
