@@ -17,13 +17,14 @@ end
 ---@field to_review integer changes that wait for a review
 ---@field review_incomplete boolean a change could not be recorded
 ---@field hooks_off boolean a CLI runs without hooks, so without a review
+---@field sends? string what Claude knows of where you are: "⧉ 3 lines", "⧉ main.lua"
 ---@field unknown? string "diagnostics of 2 files unknown (gopls is still indexing)"
 
 ---@return claude-code.Indicator
 function M.get()
   local server, diff, summary = loaded("server"), loaded("editor.diff"), loaded("sessions.summary")
   local unchecked, review = loaded("editor.turn_check.unchecked"), loaded("editor.review")
-  local hooks = loaded("claude.hooks")
+  local hooks, selection = loaded("claude.hooks"), loaded("editor.selection")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then
@@ -39,6 +40,7 @@ function M.get()
     to_review = review and review.count() or 0,
     review_incomplete = review ~= nil and review.is_incomplete(),
     hooks_off = hooks ~= nil and (clients > 0 or sessions.count > 0) and hooks.is_off(),
+    sends = selection and selection.mark(),
     unknown = unchecked and unchecked.text(),
   }
 end
@@ -73,6 +75,7 @@ function M.text()
   end
   text = indicator.review_incomplete and text .. ", review incomplete" or text
   text = indicator.hooks_off and text .. ", hooks off" or text
+  text = indicator.sends and ("%s, %s"):format(text, indicator.sends) or text
   text = indicator.unknown and ("%s, %s"):format(text, indicator.unknown) or text
   -- A session, a work tree and a file may have any name, and lualine.nvim, for one, takes `%{…}` in its
   -- components for code. Doubled, it would show twice where it is a mere text.
@@ -125,6 +128,7 @@ function M.redraw_on_change()
       "ClaudeCodeSession*",
       "ClaudeCodeActivityChanged",
       "ClaudeCodeReviewChanged",
+      "ClaudeCodeSelectionSent",
       "ClaudeCodeUnknownDiagnostics",
     },
   })

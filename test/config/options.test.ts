@@ -91,12 +91,12 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
   });
 
   test("all problems come in one message, and the valid rest is used", async () => {
-    const said = await setup(`{ lgo = 1, selection = { enabled = 3, debounce_ms = 50 } }`);
+    const said = await setup(`{ lgo = 1, selection = { send = 3, debounce_ms = 50 } }`);
     expect(said).toHaveLength(1);
     expect(said[0]).toStartWith("2 options cannot be used:");
     expect(said[0]?.split("\n")).toHaveLength(4);
     expect(await neovim.lua(`return require("port").config.get().selection`)).toEqual({
-      enabled: true,
+      send: "file",
       debounce_ms: 50,
     });
   });

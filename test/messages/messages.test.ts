@@ -24,7 +24,7 @@ const SETUP = `{
   auto_start = false,
   terminal = { command = "claude-that-is-nowhere" },
   autostart = true,
-  selection = { enabled = "if a file is open that I would like Claude to know of" },
+  selection = { send = "if a file is open that I would like Claude to know of" },
 }`;
 
 /** What is typed, and the whole message that follows. */

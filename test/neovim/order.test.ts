@@ -51,7 +51,7 @@ class Gate implements Disposable {
 test.each(NEOVIMS)("an answer does not overtake what $name pushed after it", async (version) => {
   await using neovim = await TestNeovim.start({ version, setup: false });
   // What is selected is pushed as well, and names the file, too.
-  await neovim.lua(`require("port").config.setup({ selection = { enabled = false } })`);
+  await neovim.lua(`require("port").config.setup({ selection = { send = "none" } })`);
   const address = await neovim.lua<string>("return vim.v.servername");
   using gate = new Gate(join(neovim.home, "gate"), address);
   const rpc = await NeovimRpc.connect(gate.path);

@@ -118,14 +118,14 @@ describe.each(NEOVIMS)("in $name", (version) => {
     expect(await key("<leader>am")).toBe(":echo 'mine'<CR>");
   });
 
-  test("selection.enabled counts at once, and what is left out has its default again", async () => {
+  test("selection.send counts at once, and what is left out has its default again", async () => {
     await using neovim = await start();
     await inState(neovim, "ready");
     using client = await TestClient.open(await neovim.lock());
     const sent = () => client.notifications("selection_changed").length;
     await neovim.command("edit main.lua");
     await eventually("a selection", () => sent() > 0);
-    await setUp(neovim, "{ selection = { enabled = false } }");
+    await setUp(neovim, '{ selection = { send = "none" } }');
     const before = sent();
     await neovim.command("edit other.lua");
     await client.request("ping");

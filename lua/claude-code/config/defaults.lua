@@ -63,7 +63,7 @@ return {
     signs = "always",
     undo_while_working = "queue",
   },
-  selection = { debounce_ms = 300, enabled = true },
+  selection = { debounce_ms = 300, send = "file" },
   send = { focus = false, submit = true },
   terminal = {
     args = {},

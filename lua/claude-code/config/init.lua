@@ -14,6 +14,7 @@ local M = {
     ["execute_code.timeout_ms"] = "removed; code runs for 30 seconds at most",
     log_events = "removed; clients other than the Claude CLI receive log_event",
     ["review.accepted_is_reviewed"] = "removed; what you accepted in a diff is reviewed",
+    ["selection.enabled"] = 'removed; selection.send = "none" is what false was',
     ["selection.max_bytes"] = "removed; 100,000 bytes of a selection are sent",
     ["terminal.float"] = "removed; terminal.size is the share of a float, too, and 'winborder' its border",
     ["terminal.keys.down"] = MAP_IT,

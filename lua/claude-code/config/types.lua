@@ -138,7 +138,7 @@
 ---@field comment string|string[]|false
 
 ---@class claude-code.SelectionConfig
----@field enabled boolean Whether Claude receives your selection and the name of the current file.
+---@field send "file"|"selection"|"none" What Claude receives of where you are.
 ---@field debounce_ms integer Milliseconds without a change before a selection is sent.
 
 ---@class claude-code.SendConfig

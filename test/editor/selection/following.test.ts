@@ -418,7 +418,7 @@ onBothNeovims((session) => {
 
 onBothNeovims(
   (session) => {
-    test("with selection.enabled = false nothing is sent and nothing is watched", async () => {
+    test('with selection.send = "none" nothing is sent and nothing is watched', async () => {
       await session.neovim.command(`edit ${session.write("main.txt", TEXT)}`);
       await session.neovim.type("gg0wve<Esc>");
       await session.client.request("ping");
@@ -427,7 +427,7 @@ onBothNeovims(
       for (const tool of ["getCurrentSelection", "getLatestSelection"]) {
         expect(await session.client.json(tool)).toEqual({
           success: false,
-          message: "Neovim does not share its selection (option selection.enabled)",
+          message: "Neovim does not share its selection (option selection.send)",
         });
       }
       await session.neovim.type("gg0wve");
@@ -435,5 +435,27 @@ onBothNeovims(
       await session.neovim.type("<Esc>");
     });
   },
-  { setup: "{ selection = { enabled = false, debounce_ms = 0 } }" },
+  { setup: '{ selection = { send = "none", debounce_ms = 0 } }' },
+);
+
+onBothNeovims(
+  (session) => {
+    test('with selection.send = "selection" no file is named unless lines are selected', async () => {
+      await session.neovim.command(`edit ${session.write("main.txt", TEXT)}`);
+      const sent = () => session.client.notifications<SelectionChanged>("selection_changed");
+      const mark = () => session.neovim.lua<string>('return require("claude-code").statusline()');
+      await session.neovim.type("Vj");
+      await eventually("the lines", () => sent().at(-1)?.text.startsWith("one") === true);
+      expect(await mark()).toEndWith(", ⧉ 2 lines");
+      await session.neovim.type("<Esc>G");
+      await eventually("that nothing is selected", () => sent().at(-1)?.text === "");
+      expect(sent().map(({ filePath }) => filePath)).toEqual([
+        ...sent().slice(0, -1).map(() => session.path("main.txt")),
+        "",
+      ]);
+      expect(await mark()).not.toContain("⧉");
+      expect(await session.client.json("getCurrentSelection")).toMatchObject({ success: false });
+    });
+  },
+  { ...OPTIONS, setup: '{ selection = { send = "selection", debounce_ms = 20 } }' },
 );

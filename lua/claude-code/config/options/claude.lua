@@ -82,11 +82,13 @@ return {
       .. "fails at once if no CLI is connected.",
   },
   {
-    key = "selection.enabled",
-    type = t.boolean,
-    description = "Whether Claude receives your selection and the name of the current file. If false, "
-      .. "requests for the selection get an error; other requests, such as for open files or the "
-      .. "text around the cursor (editor/context), still get an answer.",
+    key = "selection.send",
+    type = t.one_of("file", "selection", "none"),
+    description = 'What Claude receives of where you are. "file": the name of the current file, and what '
+      .. 'is selected in it; Claude then knows what "this file" is, as it does in other editors. '
+      .. '"selection": nothing unless lines are selected. "none": neither, and requests for the '
+      .. "selection get an error. The status line shows what would be sent now. Names of private files "
+      .. "(`privacy.patterns`) are never sent.",
   },
   {
     key = "selection.debounce_ms",

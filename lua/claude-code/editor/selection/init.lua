@@ -64,13 +64,25 @@ local function send_details()
     end)
 end
 
+---@return "file"|"selection"|"none"
+local function option()
+  return require("claude-code.config").get().selection.send
+end
+
+---What Claude may know of the latest selection, by the option selection.send.
+---@return claude-code.Snapshot?
+local function shared()
+  local latest = tracker.latest
+  return (option() == "file" or latest and latest.text ~= "") and latest or nil
+end
+
 ---Sends the latest selection to all clients, if it is another than before.
 ---@return boolean sent
 local function push()
-  if snapshots.same(tracker.latest, sent) then
+  if snapshots.same(shared(), sent) then
     return false
   end
-  sent = tracker.latest
+  sent = shared()
   local selection, incomplete = snapshots.to_wire(sent, are_details_wanted())
   if channel.notify("selection", selection) and #clients > 0 then
     emit(selection)
@@ -138,20 +150,19 @@ local function follow_cursor()
   end
 end
 
----Begins to follow the selection, unless the option selection.enabled is off.
+---Begins to follow the selection, unless the option selection.send is "none".
 function M.start()
   M.stop()
   local config = require("claude-code.config")
   config.on_change("selection", restart)
   config.on_change("privacy", restart)
-  local options = config.get().selection
-  if not options.enabled then
+  if option() == "none" then
     return
   end
   channel.on_detach(M.stop)
   sent = nil
   tracker:win_enter()
-  local touch, cancel_touch = timer.debounce(options.debounce_ms, idle)
+  local touch, cancel_touch = timer.debounce(config.get().selection.debounce_ms, idle)
   watch = { touch = touch, cancel_touch = cancel_touch, events = follow(touch) }
   touch()
 end
@@ -174,10 +185,10 @@ end
 
 ---@return claude-code.Failure? refusal if the selection is kept from everybody
 local function refusal()
-  if not require("claude-code.config").get().selection.enabled then
+  if option() == "none" then
     return {
       code = "selection_off",
-      message = "Neovim does not share its selection (option selection.enabled)",
+      message = "Neovim does not share its selection (option selection.send)",
     }
   end
 end
@@ -204,8 +215,8 @@ function M.now()
   tracker:update()
   local current = api.nvim_get_current_win()
   local is_special = vim.bo[api.nvim_win_get_buf(current)].buftype ~= ""
-  if tracker.latest and trackers.file_in(is_special and tracker.file_win or current) then
-    return snapshots.to_wire(tracker.latest)
+  if shared() and trackers.file_in(is_special and tracker.file_win or current) then
+    return snapshots.to_wire(shared())
   end
 end
 
@@ -229,10 +240,10 @@ function M.latest(params)
     return nil
   end
   tracker:update()
-  if not tracker.latest then
+  if not shared() then
     return nil
   end
-  local selection, incomplete = snapshots.to_wire(tracker.latest, params and params.detailed)
+  local selection, incomplete = snapshots.to_wire(shared(), params and params.detailed)
   -- A push reaches that client too.
   if params and params.for_client and not push() then
     emit(selection)
@@ -241,6 +252,17 @@ function M.latest(params)
     send_details()
   end
   return selection
+end
+
+---@return string? text what Claude knows just now, for the status line: "⧉ 3 lines", "⧉ main.lua"
+function M.mark()
+  if not sent or #clients == 0 then
+    return nil
+  elseif sent.text == "" then
+    return "⧉ " .. vim.fs.basename(sent.path)
+  end
+  local count = sent.stop.line - sent.start.line + (sent.stop.character > 0 and 1 or 0)
+  return count > 1 and ("⧉ %d lines"):format(count) or "⧉ 1 line"
 end
 
 return M
