@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../lib/json";
 import { hookLine, RARELY_AWAKE } from "./command";
-import { CHANGING_TOOLS_MATCHER, OTHER_TOOLS_MATCHER } from "./names";
+import { CHANGING_TOOLS_MATCHER, EDITING_TOOLS, OTHER_TOOLS_MATCHER } from "./names";
 
 /** One hook as Claude Code's settings have it; the time-out in seconds. */
 export interface HookEntry {
@@ -46,6 +46,7 @@ export function hookSettings(line: Line = hookLine): HookSettings {
     UserPromptSubmit: [{ hooks: [entry("user-prompt-submit", QUICK_S)] }],
     PreToolUse: [
       { matcher: OTHER_TOOLS_MATCHER, hooks: [{ ...entry("pre-tool-use", QUICK_S), async: true }] },
+      { matcher: EDITING_TOOLS.join("|"), hooks: [entry("pre-edit", STOP_S)] },
     ],
     PostToolUse: [{ matcher: CHANGING_TOOLS_MATCHER, hooks: [entry("post-tool-use", WAITING_S)] }],
     PostToolUseFailure: [
@@ -79,7 +80,7 @@ function hookEntry(command: string, timeout: number): HookEntry {
 
 const OUR_HOOK = new RegExp(
   "(^|[\\s/\\\\'\"])claude-code-nvim(\\.exe)?['\"]? hook " +
-    "(session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|(subagent-)?stop|permission-request)(?![\\w-])",
+    "(session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|pre-edit|(subagent-)?stop|permission-request)(?![\\w-])",
 );
 
 /** Whether a command runs one of our hooks, from whatever path. */

@@ -17,6 +17,7 @@ const INPUT_MS = 2_000;
 const WHOLE_MS = 14_000;
 const WHOLE_MS_OF: Record<string, number> = {
   stop: 70_000,
+  "pre-edit": 70_000,
   // The user answers it, or the CLI ends it.
   "permission-request": Number.POSITIVE_INFINITY,
 };
@@ -29,6 +30,7 @@ const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = 
   "session-end": (call) => silently(call.ask("session_finish")),
   "user-prompt-submit": userPromptSubmit,
   "pre-tool-use": onlyRecorded,
+  "pre-edit": async (call) => (await import("../hooks/pre-edit")).preEdit(call),
   "post-tool-use-failure": onlyRecorded,
   "subagent-stop": onlyRecorded,
   // Loaded only here: no other hook describes what Claude asks.

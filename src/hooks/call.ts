@@ -66,6 +66,12 @@ export class HookCall {
     return this.#plugin?.callLate(method, this.#withCommon(params), times);
   }
 
+  /** Like `ask`, for a later call that Neovim answers within `limitMs`; rejects after that. */
+  async runTask(method: string, params: object, limitMs: number): Promise<unknown> {
+    const times = { limitMs, answerMs: ANSWER_MS };
+    return this.#plugin?.runTask(method, this.#withCommon(params), times);
+  }
+
   async #askFirst(method: string, params: object): Promise<unknown> {
     const pid = cliPid();
     // The project rather than the folder Claude has moved to: all hooks must find the same Neovim.

@@ -3,7 +3,13 @@ import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
 import { type HookResult, runHook } from "../support/hook";
-import { isolatedEnv, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
+import {
+  isolatedEnv,
+  type NeovimOptions,
+  type NeovimVersion,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
 import { TYPESCRIPT_OPTIONS } from "../support/typescript";
 
 /** Marks each line that says ERROR, WARN, INFO or HINT, a moment after the text is read. */
@@ -49,10 +55,21 @@ export class Project implements AsyncDisposable {
   ) {}
 
   /** `again`: another Neovim of the same user in the same project. */
-  static async open(version: NeovimVersion, setup = "{}", again?: Project): Promise<Project> {
+  static async open(
+    version: NeovimVersion,
+    setup = "{}",
+    again?: Project,
+    ui?: NeovimOptions["ui"],
+  ): Promise<Project> {
     const folder = again?.folder ?? temporaryFolder();
     const home = again && { home: again.neovim.home };
-    const neovim = await TestNeovim.start({ version, cwd: folder, setup, ...home });
+    const neovim = await TestNeovim.start({
+      version,
+      cwd: folder,
+      setup,
+      ...home,
+      ...(ui && { ui }),
+    });
     await neovim.lua(LINTER);
     const project = new Project(neovim, folder);
     await eventually("the registry", () => project.registered().length > 0);

@@ -171,6 +171,14 @@ return {
     end,
   },
 
+  --- Lets Claude edit a file that it waits for though you have not saved it, see
+  --- |claude-code-option-wait_for_unsaved|.
+  ["go-on"] = {
+    run = function()
+      require("claude-code.editor.documents.hold").go_on()
+    end,
+  },
+
   --- Shows what a session asks, and lets you answer by |vim.ui.select()|: allow it, allow it with one of
   --- the rules that Claude suggests, deny it, with a reason or without, or choose an option of a question.
   --- It is the current session, or else the one that has asked longest; {N} is the number of one.

@@ -77,4 +77,5 @@ return {
     provider = "native",
     winbar = true,
   },
+  wait_for_unsaved = true,
 }

@@ -47,6 +47,14 @@ return {
       .. "likes.",
   },
   {
+    key = "wait_for_unsaved",
+    type = t.boolean,
+    description = "Whether Claude waits before it edits a file that has unsaved edits of yours, in the "
+      .. "permission modes that edit without asking. `:w` lets it go on, and it has to read the file "
+      .. "again; `:Claude go-on`, or a minute, lets it edit the file on disk, as with false. It does not "
+      .. "wait if you have typed nothing for five minutes, and Claude's shell never does.",
+  },
+  {
     key = "keymaps",
     type = t.boolean,
     description = "Whether the suggested mappings are created: <leader>a… and <leader>cd. A key that is mapped "

@@ -10,6 +10,7 @@ local POINTER = { "Mouse", "ScrollWheel", "Drag", "Release" }
 local M = {}
 
 local last ---@type number? when, by `clock.now`
+local seen ---@type number? the same, whatever the key was for
 
 ---@param typed string
 local function is_pointer(typed)
@@ -29,6 +30,7 @@ function M.follow()
   vim.on_key(function(_, typed)
     if typed and typed ~= "" and not is_pointer(typed) then
       last = clock.now()
+      seen = last
     end
   end, NAMESPACE)
 end
@@ -41,6 +43,11 @@ end
 ---@return number ms since the last key
 function M.idle_ms()
   return last and clock.now() - last or math.huge
+end
+
+---@return number ms since the user has typed anything
+function M.away_ms()
+  return seen and clock.now() - seen or math.huge
 end
 
 ---The last key was meant for us: the user is not in the middle of typing something else.

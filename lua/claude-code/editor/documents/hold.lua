@@ -1,0 +1,90 @@
+--- Claude waits with an edit for the user's unsaved edits of the file: until they are written or discarded, the user
+--- lets it go on, or the PreToolUse hook has waited long enough (src/hooks/pre-edit.ts).
+local api = vim.api
+local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
+local task = require("claude-code.editor.language.task")
+
+--- Who has typed nothing for so long is not there, in ms.
+local AWAY_MS = 5 * 60 * 1000
+
+local M = {}
+
+---@type table<fun(outcome: "written"|"as_before"), true> of what is held
+local held = {}
+
+---@param buf? integer
+local function has_unsaved(buf)
+  return buf ~= nil and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
+end
+
+---@param params { path: string }
+---@return boolean whether an edit of the file has to wait
+function M.is_needed(params)
+  local is_here = #api.nvim_list_uis() > 0
+    and require("claude-code.editor.input.keyboard").away_ms() < AWAY_MS
+  return is_here
+    and require("claude-code.config").get().wait_for_unsaved
+    and has_unsaved(path.loaded_buffer(params.path))
+end
+
+---@param buf integer
+---@param done fun(outcome: "written"|"as_before")
+---@return claude-code.Autocommands
+local function follow(buf, done)
+  local events = require("claude-code.lib.autocommands").new("hold." .. buf)
+  events:on("BufWritePost", function()
+    done("written")
+  end, { buffer = buf })
+  -- Undone, discarded or closed. A write is over only after its last event.
+  local check = vim.schedule_wrap(function()
+    if not has_unsaved(buf) then
+      done("as_before")
+    end
+  end)
+  events:on({ "BufModifiedSet", "BufUnload" }, check, { buffer = buf })
+  return events
+end
+
+---Runs in a task.
+---@param params claude-code.HookParams|{ path: string }
+---@return "written"|"as_before"
+function M.wait(params)
+  local buf, name = path.loaded_buffer(params.path), path.title(params.path)
+  if not buf or not has_unsaved(buf) then
+    return "as_before"
+  end
+  local sessions = require("claude-code.sessions")
+  local function show(text)
+    if params.n then
+      sessions.set(params.n, { msg = text })
+    end
+  end
+  show("waits for " .. name)
+  notify.warn(("Claude waits for %s: :w lets it go on, and so does :Claude go-on"):format(name))
+  local stop
+  local outcome = task.await(function(done)
+    local events = follow(buf, done)
+    held[done] = true
+    function stop()
+      events:stop()
+      held[done] = nil
+      show(vim.NIL)
+    end
+    return stop
+  end)
+  stop()
+  return outcome
+end
+
+--- Lets Claude go on with all that waits, as if nothing were unsaved.
+function M.go_on()
+  if next(held) == nil then
+    notify.info("Claude waits for no file")
+  end
+  for _, done in ipairs(vim.tbl_keys(held)) do
+    done("as_before")
+  end
+end
+
+return M

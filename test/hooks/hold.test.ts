@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS } from "../support/neovim";
+import { Project } from "./project";
+
+/* Claude is about to edit a file that has unsaved edits of the user's. */
+setDefaultTimeout(60_000);
+
+describe.each(NEOVIMS)("an edit in $name", (version) => {
+  let project: Project;
+  const UI = { width: 160, height: 24 };
+
+  beforeAll(async () => {
+    project = await Project.open(version, "{}", undefined, UI);
+  });
+  afterAll(() => project[Symbol.asyncDispose]());
+
+  const lua = <T>(code: string) => project.neovim.lua<T>(code);
+  const messages = () => lua<string>("return vim.fn.execute('messages')");
+
+  async function unsaved(): Promise<string> {
+    const path = project.write("config.ts", "one\ntwo\n");
+    await lua("vim.cmd.messages('clear')");
+    await project.neovim.command(`edit! ${path}`);
+    await project.neovim.type("omine<Esc>");
+    return path;
+  }
+
+  const begins = (path: string, more: object = {}) => {
+    const tool = { tool_name: "Edit", tool_input: { file_path: path } };
+    return project.hook("pre-edit", { permission_mode: "acceptEdits", ...tool, ...more });
+  };
+
+  const waits = () =>
+    eventually("the message", async () =>
+      (await messages()).includes(
+        "Claude waits for config.ts: :w lets it go on, and so does :Claude go-on",
+      ),
+    );
+
+  test("waits for :w, and Claude has to read the file again", async () => {
+    const hook = begins(await unsaved());
+    await waits();
+    await project.neovim.type(":w<CR>");
+    expect((await hook).output).toEqual({
+      hookSpecificOutput: {
+        hookEventName: "PreToolUse",
+        permissionDecision: "deny",
+        permissionDecisionReason:
+          "The user has just saved config.ts with changes of their own. " +
+          "Read it again, then make your edit.",
+      },
+    });
+  });
+
+  test.each([
+    ["an undo", "u"],
+    ["a reload", ":edit!<CR>"],
+    ["a buffer that is closed", ":bwipeout!<CR>"],
+    [":Claude go-on", ":Claude go-on<CR>"],
+  ])("goes on after %s", async (_name, typed) => {
+    const hook = begins(await unsaved());
+    await waits();
+    await project.neovim.type(typed);
+    expect((await hook).output).toBeUndefined();
+    const left = "return vim.fn.getcompletion('claude-code.hold', 'augroup')";
+    expect(await lua<string[]>(left)).toEqual([]);
+  });
+
+  test.each([
+    ["where Claude asks by itself", { permission_mode: "default" }, ""],
+    ["where the option is off", {}, "wait_for_unsaved = false"],
+    ["of a file without unsaved edits", { tool_input: { file_path: "other.ts" } }, ""],
+  ])("waits for nobody %s", async (_name, more, option) => {
+    const path = await unsaved();
+    await lua(`require("port").config.setup({ ${option} })`);
+    expect((await begins(path, more)).output).toBeUndefined();
+    expect(await messages()).not.toContain("waits");
+    await lua(`require("port").config.setup({})`);
+  });
+
+  test("waits for nobody who has typed nothing for minutes", async () => {
+    const path = await unsaved();
+    await lua("ADVANCE = require('port').hold_clock() ADVANCE(6 * 60 * 1000)");
+    expect((await begins(path)).output).toBeUndefined();
+  });
+});
