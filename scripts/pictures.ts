@@ -14,6 +14,11 @@ import { edit, read, say } from "../test/support/turns";
 import { parseScreen } from "./picture/screen";
 import { svg } from "./picture/svg";
 
+type Screens = Parameters<typeof svg>[0];
+
+/** The first scenes of the moving picture. */
+const FILM = ["selection", "diff", "review"];
+const film: Screens = [];
 const COLUMNS = 160;
 const ROWS = 27;
 const SHOP = `export interface Item {
@@ -97,7 +102,7 @@ await prepareClaudeHome(home, project);
 using model = new Model();
 const neovim = await Neovim.start({
   ...{ version: NEOVIMS.at(-1) as NeovimVersion, project, home, files: [file] },
-  setup: `{ terminal = { command = [[${claudeCli()}]], size = 0.34 } }`,
+  setup: `{ terminal = { command = [[${claudeCli()}]], permission_mode = "default", size = 0.34 } }`,
   env: { ...claudeEnv(home, model.url), COLORTERM: "truecolor" },
   columns: COLUMNS,
   rows: ROWS,
@@ -153,7 +158,14 @@ async function play(): Promise<void> {
   await command("Claude review!");
   await picture("review", "What Claude changed without asking, hunk by hunk.");
 
-  await command("Claude review done");
+  const key = (typed: string) => neovim.terminal.type(typed);
+  await key("ga");
+  await eventually(() => neovim.lua(`return require("claude-code.editor.review").count()`), 1);
+  film.push(await screen());
+  await key("gr");
+  await eventually(() => neovim.lua(`return require("claude-code.editor.review").count()`), 0);
+  film.push(await screen());
+  await write("film", film, "Ask, see the edit as a diff, review what was changed without asking.");
   await command("cclose");
   await conversation(command, shows);
   await command("Claude new -n docs");
@@ -226,8 +238,8 @@ async function selectFunction(): Promise<void> {
   }
 }
 
-/** Once the screen has come to rest. */
-async function picture(name: string, title: string): Promise<void> {
+/** Once it has come to rest. */
+async function screen(): Promise<Screens[number]> {
   let last = "";
   for (let same = 0; same < 5; ) {
     const now = await neovim.terminal.colours();
@@ -235,7 +247,16 @@ async function picture(name: string, title: string): Promise<void> {
     last = now;
     await Bun.sleep(100);
   }
-  const rows = parseScreen(last.replace(/\n$/, ""));
-  await writeFile(join(ROOT, "doc/pictures", `${name}.svg`), svg(rows, COLUMNS, title));
+  return parseScreen(last.replace(/\n$/, ""));
+}
+
+async function picture(name: string, title: string): Promise<void> {
+  const rows = await screen();
+  if (FILM.includes(name)) film.push(rows);
+  await write(name, [rows], title);
+}
+
+async function write(name: string, screens: Screens, title: string): Promise<void> {
+  await writeFile(join(ROOT, "doc/pictures", `${name}.svg`), svg(screens, COLUMNS, title));
   process.stdout.write(`doc/pictures/${name}.svg\n`);
 }

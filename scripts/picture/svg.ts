@@ -9,19 +9,40 @@ const FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', mon
 const BACKGROUND = "#14161b";
 const FOREGROUND = "#e0e2ea";
 
-/** A window with the screen in it. `title` also says to a screen reader what is seen. */
-export function svg(rows: Run[][], columns: number, title: string): string {
+/** How long each screen of a moving picture stays. */
+const SECONDS = 3;
+
+/**
+ * A window with the screens in it, one after the other. `title` also says to a screen reader what is seen.
+ * Who wants no motion sees the first one.
+ */
+export function svg(screens: Run[][][], columns: number, title: string): string {
   const width = Math.round(columns * CELL.width + 2 * MARGIN);
-  const height = rows.length * CELL.height + BAR + MARGIN;
-  const cells = rows.flatMap((runs, row) => runs.map((run) => draw(run, row)));
+  const height = (screens[0]?.length ?? 0) * CELL.height + BAR + MARGIN;
+  const frames = screens.map((rows, at) => {
+    const cells = rows.flatMap((runs, row) => runs.map((run) => draw(run, row)));
+    const text = cells.filter(Boolean).join("\n");
+    return screens.length === 1 ? text : `<g class="f" style="--at:${at}">\n${text}\n</g>`;
+  });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
 <title>${escaped(title)}</title>
 <rect width="${width}" height="${height}" rx="9" fill="${BACKGROUND}"/>
 <circle cx="20" cy="17" r="6" fill="#ff5f57"/><circle cx="40" cy="17" r="6" fill="#febc2e"/><circle cx="60" cy="17" r="6" fill="#28c840"/>
-<g font-family="${FONTS}" font-size="${FONT_SIZE}" fill="${FOREGROUND}" xml:space="preserve">
-${cells.filter(Boolean).join("\n")}
+${screens.length === 1 ? "" : motion(screens.length)}<g font-family="${FONTS}" font-size="${FONT_SIZE}" fill="${FOREGROUND}" xml:space="preserve">
+${frames.join("\n")}
 </g>
 </svg>
+`;
+}
+
+function motion(count: number): string {
+  const whole = count * SECONDS;
+  const share = round(100 / count);
+  return `<style>
+@keyframes f { 0% { visibility: visible } ${share}% { visibility: hidden } }
+.f { visibility: hidden; animation: f ${whole}s step-end calc(var(--at) * ${SECONDS}s) infinite }
+@media (prefers-reduced-motion: reduce) { .f { animation: none } .f[style="--at:0"] { visibility: visible } }
+</style>
 `;
 }
 

@@ -102,7 +102,7 @@ export class Screen {
         }),
       ),
     );
-    return svg(rows, this.#cells[0]?.length ?? 0, title);
+    return svg([rows], this.#cells[0]?.length ?? 0, title);
   }
 
   #style(highlight: number, normal: Style): Style {

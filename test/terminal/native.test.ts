@@ -536,21 +536,12 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
 
   const commands: [typed: string, expected: string[]][] = [
     ["Claude", ["--from-options"]],
-    [
-      "Claude --model opus 'fix it'",
-      ["--from-options", "--model", "opus", "fix it"],
-    ],
+    ["Claude --model opus 'fix it'", ["--from-options", "--model", "opus", "fix it"]],
     ["Claude --permission-mode plan", ["--from-options", "--permission-mode", "plan"]],
     ["Claude --permission-mode=plan", ["--from-options", "--permission-mode=plan"]],
-    [
-      `Claude "a \\"b\\" c" d\\ e`,
-      ["--from-options", `a "b" c`, "d e"],
-    ],
+    [`Claude "a \\"b\\" c" d\\ e`, ["--from-options", `a "b" c`, "d e"]],
     ["Claude --continue", ["--from-options", "--continue"]],
-    [
-      "Claude --resume 1234",
-      ["--from-options", "--resume", "1234"],
-    ],
+    ["Claude --resume 1234", ["--from-options", "--resume", "1234"]],
   ];
   test.each(commands)(":%s runs the CLI with the right words", async (typed, expected) => {
     // The hooks and the stdio server go along too: test/loop.

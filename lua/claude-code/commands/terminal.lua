@@ -175,7 +175,7 @@ return {
   --- |claude-code-option-wait_for_unsaved|.
   ["go-on"] = {
     run = function()
-      require("claude-code.editor.documents.hold").go_on()
+      require("claude-code.editor.edits.hold").go_on()
     end,
   },
 

@@ -15,8 +15,8 @@
 ---@field terminal claude-code.TerminalConfig|{}
 ---@field permissions claude-code.PermissionsConfig|{}
 ---@field notify claude-code.NotifyConfig|{}
----Whether Claude waits before it edits a file that has unsaved edits of yours, in the permission
----modes that edit without asking.
+---Whether Claude waits before it edits a file that you have not saved, in the permission modes that
+---edit without asking.
 ---@field wait_for_unsaved boolean
 ---@field keymaps boolean Whether the suggested mappings are created: <leader>a… and <leader>cd.
 ---@field mcp claude-code.McpConfig|{}

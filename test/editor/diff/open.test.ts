@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { NEOVIMS } from "../../support/neovim";
+import { outcomeOf } from "../../support/outcome";
 import { Attached } from "../attached";
 
 /* The option diff.open: whether a proposal moves anything by itself. */
@@ -54,7 +55,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
   test('"never" leaves it to Claude\'s terminal', async () => {
     await using a = await start("never");
-    await expect(a.propose(a.main, NEW)).rejects.toThrow("diff.open");
+    expect(await outcomeOf(a.propose(a.main, NEW))).toThrow("diff.open");
     expect(await a.nvim.lua("return require('port').diff_count()")).toBe(0);
     expect(await a.messages()).toBe("");
   });

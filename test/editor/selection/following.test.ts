@@ -450,7 +450,9 @@ onBothNeovims(
       await session.neovim.type("<Esc>G");
       await eventually("that nothing is selected", () => sent().at(-1)?.text === "");
       expect(sent().map(({ filePath }) => filePath)).toEqual([
-        ...sent().slice(0, -1).map(() => session.path("main.txt")),
+        ...sent()
+          .slice(0, -1)
+          .map(() => session.path("main.txt")),
         "",
       ]);
       expect(await mark()).not.toContain("⧉");

@@ -49,7 +49,7 @@ return {
   {
     key = "wait_for_unsaved",
     type = t.boolean,
-    description = "Whether Claude waits before it edits a file that has unsaved edits of yours, in the "
+    description = "Whether Claude waits before it edits a file that you have not saved, in the "
       .. "permission modes that edit without asking. `:w` lets it go on, and it has to read the file "
       .. "again; `:Claude go-on`, or a minute, lets it edit the file on disk, as with false. It does not "
       .. "wait if you have typed nothing for five minutes, and Claude's shell never does.",
