@@ -90,7 +90,7 @@ plugs("n", {
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk",
   "diff next", "diff previous", "diff merge",
   "review", "review close", "review done", "keep", "undo", "undo rename", "back", "why", "comment",
-  "start", "stop", "status", "log", "install", "setup", "unsetup",
+  "go-on", "start", "stop", "status", "log", "install", "setup", "unsetup",
 }, "<Cmd>Claude %s<CR>")
 -- A count is the number of a session.
 plugs("n", { "", "answer" }, "<Cmd>execute 'Claude %s' v:count ? v:count : ''<CR>")

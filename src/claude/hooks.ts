@@ -80,12 +80,16 @@ function hookEntry(command: string, timeout: number): HookEntry {
 
 const OUR_HOOK = new RegExp(
   "(^|[\\s/\\\\'\"])claude-code-nvim(\\.exe)?['\"]? hook " +
-    "(session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|pre-edit|(subagent-)?stop|permission-request)(?![\\w-])",
+    "(?<event>session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|pre-edit|(subagent-)?stop|permission-request)(?![\\w-])",
 );
 
-/** Whether a command runs one of our hooks, from whatever path. */
+/** The word after `hook` if a command runs one of our hooks, from whatever path: "pre-edit". */
+export function ourHook(command: unknown): string | undefined {
+  return typeof command === "string" ? OUR_HOOK.exec(command)?.groups?.event : undefined;
+}
+
 export function isOurHook(command: unknown): boolean {
-  return typeof command === "string" && OUR_HOOK.test(command);
+  return ourHook(command) !== undefined;
 }
 
 /** Whether these settings run a hook of somebody else's after the tool, which may format what it wrote. */

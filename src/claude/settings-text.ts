@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { applyEdits, type JSONPath, modify } from "jsonc-parser";
 import { message, UserError } from "../lib/errors";
 import { isObject } from "../lib/json";
-import { type HookGroup, type HookSettings, isOurHook } from "./hooks";
+import { type HookEntry, type HookGroup, type HookSettings, isOurHook, ourHook } from "./hooks";
 import { insertLast, removeLast } from "./json-insert";
 
 type Json = Record<string, unknown>;
@@ -52,7 +52,10 @@ class SettingsText {
   addGroup(event: string, group: HookGroup): void {
     const [entry] = group.hooks;
     if (!entry) return;
-    const there = this.ours().find((path) => path[1] === event);
+    const word = ourHook(entry.command);
+    const there = this.ours().find(
+      (path) => path[1] === event && ourHook((this.#at(path) as HookEntry).command) === word,
+    );
     if (there) {
       this.#update([...there, "command"], entry.command);
       const timeout = [...there, "timeout"];
