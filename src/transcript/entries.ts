@@ -47,7 +47,7 @@ export interface Usage {
 /** Entries about the CLI's own work, which say nothing to a reader. */
 const SILENT = new Set([
   ...["mode", "permission-mode", "atis-latch", "tools-used", "last-prompt", "queue-operation"],
-  ...["api-request", "api-request-blob", "api-request-shape", "cost-state", "attachment"],
+  ...["api-request", "api-request-blob", "api-request-shape", "cost-state"],
   ...["file-history-snapshot", "file-history-delta", "custom-title", "ai-title", "summary"],
   ...["progress", "agent-name", "tag", "pr-link"],
 ]);
@@ -73,6 +73,7 @@ function fromEntry(entry: JsonObject, line: string): Item[] {
   if (SILENT.has(type)) return [];
   if (type === "assistant") return fromAssistant(entry);
   if (type === "user") return fromUser(entry);
+  if (type === "attachment") return fromAttachment(entry);
   if (type === "system") return fromSystem(entry, line);
   return [raw(`Entry "${type}"`, line)];
 }
@@ -150,33 +151,51 @@ function fromUser(entry: JsonObject): Item[] {
   }));
   const text = plain(all.filter(({ type }) => type !== "tool_result"));
   if (text.trim() === "") return items;
-  return [...items, saidBy(entry, text)];
+  return [...items, ...saidBy(entry, text)];
+}
+
+/** What the user says while Claude works, and what happens then, follows the result of a call. */
+function fromAttachment(entry: JsonObject): Item[] {
+  const { type, prompt } = object(entry.attachment) ?? {};
+  const text = type === "queued_command" ? plain(prompt) : "";
+  return text.trim() === "" ? [] : saidBy(entry, text);
 }
 
 /** What stands between these tags the CLI has put there. */
 const COMMAND = /^<command-name>(.*?)<\/command-name>/s;
-const OUTPUT = /^<local-command-(?:stdout|stderr|caveat)>(.*?)(?:<\/local-command-\w+>)?$/s;
+const OUTPUT = /^<(?:local-command|bash)-(?:stdout|stderr)>/;
+const OUTPUT_TAGS = /(?:<\/?(?:local-command|bash)-(?:stdout|stderr)>)+/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one.
+const COLOUR = /\u001b\[[\d;:]*m/g;
 const BASH_INPUT = /^<bash-input>(.*?)<\/bash-input>/s;
 const INTERRUPTED = /^\[Request interrupted by user( for tool use)?\]$/;
 
-function saidBy(entry: JsonObject, text: string): Item {
+function saidBy(entry: JsonObject, text: string): Item[] {
   const trimmed = text.replace(/^<command-message>.*?<\/command-message>\s*/s, "").trim();
   const at = timeOf(entry);
   const command = COMMAND.exec(trimmed)?.[1];
   if (command !== undefined) {
     const words = within(trimmed, "command-args") ?? "";
-    return { kind: "prompt", text: `${command} ${words}`.trim(), at };
+    return [{ kind: "prompt", text: `${command} ${words}`.trim(), at }];
   }
   const shell = BASH_INPUT.exec(trimmed)?.[1];
-  if (shell !== undefined) return { kind: "prompt", text: `!${shell}`, at };
-  if (INTERRUPTED.test(trimmed)) return { kind: "note", title: "Interrupted", text: "" };
-  const output = OUTPUT.exec(trimmed)?.[1];
-  if (output !== undefined) return { kind: "note", title: "Output", text: output.trim() };
+  if (shell !== undefined) return [{ kind: "prompt", text: `!${shell}`, at }];
+  if (INTERRUPTED.test(trimmed)) return [{ kind: "note", title: "Interrupted", text: "" }];
+  if (trimmed.startsWith("<local-command-caveat>")) return [];
+  if (OUTPUT.test(trimmed)) return outputOf(trimmed);
   const isNotification = trimmed.startsWith("<task-notification>");
   const notification = isNotification ? within(trimmed, "summary") : undefined;
-  if (notification !== undefined) return { kind: "note", title: notification, text: trimmed };
-  if (entry.isMeta === true) return { kind: "note", title: "For Claude", text: trimmed };
-  return { kind: "prompt", text, at };
+  if (notification !== undefined) return [{ kind: "note", title: notification, text: trimmed }];
+  if (entry.isMeta === true) return [{ kind: "note", title: "For Claude", text: trimmed }];
+  return [{ kind: "prompt", text, at }];
+}
+
+/** What a command has printed; nothing of nothing. */
+function outputOf(output: string): Item[] {
+  const text = output.replaceAll(OUTPUT_TAGS, "\n").replaceAll(COLOUR, "").trim();
+  if (text === "") return [];
+  const [title, rest] = text.includes("\n") ? ["Output", text] : [text, ""];
+  return [{ kind: "note", title, text: rest }];
 }
 
 /** What a tag holds; by a pattern, many that have no end would take the square of their number. */
@@ -196,8 +215,8 @@ function fromSystem(entry: JsonObject, line: string): Item[] {
   }
   const text = string(entry.content);
   if (text === undefined) return [raw(`Entry "system ${subtype}"`, line)];
-  const output = OUTPUT.exec(text.trim())?.[1];
-  const [title = "", ...rest] = (output ?? text).trim().split("\n");
+  if (COMMAND.test(text) || OUTPUT.test(text)) return saidBy(entry, text);
+  const [title = "", ...rest] = text.trim().split("\n");
   return [{ kind: "note", title, text: rest.join("\n") }];
 }
 

@@ -25,6 +25,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const append = (...entries: object[]) => appendFileSync(path, entries.map(line).join(""));
+const system = (content: string) => ({ type: "system", subtype: "local_command", content });
+/** What comes while Claude works is delivered with the result of a call. */
+const queued = (words: string) =>
+  entry({ type: "attachment", attachment: { type: "queued_command", prompt: words } });
 const text = (block: Block | undefined) => block?.lines.join("\n") ?? "";
 
 /** All that a view shows, the earlier parts in front. */
@@ -110,7 +114,34 @@ boom
       prompt("<command-name>/clear</command-name><command-args>x</command-args>"),
       "❯ /clear x",
     ],
+    [
+      "a command that the CLI executes by itself",
+      system("<command-name>/context</command-name>\n<command-args></command-args>"),
+      "❯ /context",
+    ],
+    [
+      "what it printed",
+      system("<local-command-stdout>\u001b[1mIt is\u001b[22m done</local-command-stdout>"),
+      "*It is done*",
+    ],
+    ["what printed nothing", system("<local-command-stdout></local-command-stdout>"), undefined],
+    [
+      "the CLI's remark on it",
+      { ...prompt("<local-command-caveat>run directly</local-command-caveat>"), isMeta: true },
+      undefined,
+    ],
     ["the user's shell", prompt("<bash-input>ls</bash-input>"), "❯ !ls"],
+    [
+      "what it printed for them",
+      prompt("<bash-stdout>a\nb</bash-stdout><bash-stderr>c</bash-stderr>"),
+      "▸ *Output* ``` a b c ``` ",
+    ],
+    ["what the user says while Claude works", queued("go left"), "❯ go left"],
+    [
+      "an agent that ends then",
+      queued("<task-notification>\n<summary>Done</summary></task-notification>"),
+      "▸ *Done*",
+    ],
     ["an interruption", prompt("[Request interrupted by user]"), "*Interrupted*"],
     [
       "what a hook said",
@@ -137,7 +168,9 @@ boom
     ["a list", [1], "▸ *A line that is no entry*"],
   ])("%s", (_name, one, expected) => {
     append(one as object);
-    expect(new View(path).update()?.block.lines[0]).toBe(expected as string);
+    const lines = new View(path).update()?.block.lines ?? [];
+    const shown = expected?.endsWith(" ") ? lines.join(" ") : lines[0];
+    expect(shown).toBe(expected as string);
   });
 });
 
