@@ -95,18 +95,18 @@ function blockOf(item: Item, results: ReadonlyMap<string, ToolResult>): Block {
 function addItem(builder: Builder, item: Item, results: ReadonlyMap<string, ToolResult>): void {
   switch (item.kind) {
     case "prompt": {
-      const { lines, more } = textLines(item.text.trim(), MOST_SAID);
+      const { lines, more } = saidLines(`❯ ${item.text.trim()}`);
       builder.mark({ prompt: item.at ?? 0, rows: lines.length });
-      builder.add([`❯ ${lines[0]}`, ...lines.slice(1), ...rest(more), ""]);
+      builder.add([...lines, ...rest(more), ""]);
       return;
     }
     case "text": {
-      const { lines, more } = textLines(item.text.trim(), MOST_SAID);
+      const { lines, more } = saidLines(item.text);
       builder.add([...lines, ...rest(more), ""]);
       return;
     }
     case "thinking":
-      return addFold(builder, "Thinking", textLines(item.text.trim(), MOST_SAID));
+      return addFold(builder, "Thinking", saidLines(item.text));
     case "note":
       return addFold(builder, item.title, fenced(item.text));
     case "tool":
@@ -280,6 +280,19 @@ function fenced(text: string, language = ""): Lines {
   const ticks = lines.map((line) => line.match(/^\s*(`+)/)?.[1]?.length ?? 0);
   const fence = "`".repeat(ticks.reduce((most, one) => Math.max(most, one), 2) + 1);
   return { lines: [fence + (/^\w+$/.test(language) ? language : ""), ...lines, fence], more };
+}
+
+/** A code block that has no end, or lost it by a cut or an interruption, ends here: all behind it would be code. */
+function saidLines(text: string): Lines {
+  const { lines, more } = textLines(text.trim(), MOST_SAID);
+  let open: string | undefined;
+  for (const line of lines) {
+    const [, fence = "", info] = /^\s*(`{3,}(?!.*`)|~{3,})(.*)$/.exec(line) ?? [];
+    const isEnd = open !== undefined && fence.startsWith(open.trim()) && info?.trim() === "";
+    if (isEnd) open = undefined;
+    else if (fence !== "") open ??= line.slice(0, line.indexOf(fence) + fence.length);
+  }
+  return { lines: open === undefined ? lines : [...lines, open], more };
 }
 
 function lineCount(text: string): number {

@@ -142,6 +142,17 @@ boom
       queued("<task-notification>\n<summary>Done</summary></task-notification>"),
       "▸ *Done*",
     ],
+    [
+      "a code block that an interruption has cut",
+      answer("see\n\n  ~~~sh\n```\necho"),
+      "see    ~~~sh ``` echo   ~~~ ",
+    ],
+    ["one at the beginning of a prompt", prompt("```\nx\n```"), "❯ ``` x ``` ``` "],
+    [
+      "one that holds another, and code that is none",
+      answer("````md\n```js\n````\n```x``` y"),
+      "````md ```js ```` ```x``` y ",
+    ],
     ["an interruption", prompt("[Request interrupted by user]"), "*Interrupted*"],
     [
       "what a hook said",
