@@ -17,6 +17,8 @@ export type Item =
   | ToolResult
   /** What happened beside that, in a line, and perhaps what belongs to it. */
   | { kind: "note"; title: string; text: string }
+  /** From here on Claude is this one; its name says how large a context it has. */
+  | { kind: "model"; name: string }
   | { kind: "usage"; usage: Usage };
 
 export interface ToolCall {
@@ -40,7 +42,7 @@ export interface ToolResult {
 
 export interface Usage {
   model: string;
-  /** Tokens that the model had before it and has written. */
+  /** Tokens that the model had before it; the CLI counts those that it writes only with the next request. */
   tokens: number;
 }
 
@@ -117,12 +119,7 @@ function textItem(kind: "text" | "thinking", value: unknown): Item[] {
   return text === undefined || text.trim() === "" ? [] : [{ kind, text }];
 }
 
-const TOKENS = [
-  "input_tokens",
-  "cache_creation_input_tokens",
-  "cache_read_input_tokens",
-  "output_tokens",
-];
+const TOKENS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
 
 function usageOf(message: JsonObject): Usage | undefined {
   const usage = object(message.usage);
@@ -156,7 +153,9 @@ function fromUser(entry: JsonObject): Item[] {
 
 /** What the user says while Claude works, and what happens then, follows the result of a call. */
 function fromAttachment(entry: JsonObject): Item[] {
-  const { type, prompt } = object(entry.attachment) ?? {};
+  const { type, prompt, identity } = object(entry.attachment) ?? {};
+  const name = type === "model" ? string(object(identity)?.modelId) : undefined;
+  if (name !== undefined) return [{ kind: "model", name }];
   const text = type === "queued_command" ? plain(prompt) : "";
   return text.trim() === "" ? [] : saidBy(entry, text);
 }

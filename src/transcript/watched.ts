@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type Item, itemsOf, type ToolCall, type Usage } from "./entries";
+import { type Item, itemsOf, type ToolCall } from "./entries";
 import { TranscriptFile } from "./file";
 import { type Step, stepOf } from "./trail";
 
@@ -22,6 +22,8 @@ export interface News {
 export class WatchedTranscript {
   readonly #file: TranscriptFile;
   readonly #edits = new Map<string, ToolCall>();
+  /** As the CLI names it: an answer's `model` says nothing of a larger context. */
+  #model: string | undefined;
   /** Whether all that is in the file came after the watch began. */
   #isNew = false;
 
@@ -36,11 +38,12 @@ export class WatchedTranscript {
     const before = restarted ? this.#file.earlier(TAIL_BYTES) : [];
     const items = [...before, ...lines].flatMap(itemsOf);
     const usage = items.findLast((item) => item.kind === "usage")?.usage;
+    this.#model = items.findLast((item) => item.kind === "model")?.name ?? this.#model;
     const all = restarted && !this.#isNew ? [] : items.flatMap((item) => this.#step(item));
     const steps = all.slice(-MOST_STEPS);
     this.#isNew = false;
     if (!usage && steps.length === 0) return undefined;
-    return { ...(usage && contextOf(usage)), steps };
+    return { ...(usage && contextOf(usage.tokens, this.#model ?? usage.model)), steps };
   }
 
   #step(item: Item): Step[] {
@@ -56,13 +59,13 @@ export class WatchedTranscript {
   }
 }
 
-/** Context windows of models whose size Anthropic has published; of any other only the tokens are known. */
+/** Context windows of models, as the CLI (2.1.330) knows them; of any other only the tokens are known. */
 const WINDOWS: [model: RegExp, tokens: number][] = [
-  [/\[1m\]/i, 1_000_000],
+  [/\[1m\]|^claude-([a-z]+-5|opus-4-[78])\b/i, 1_000_000],
   [/^claude-(3|(opus|sonnet|haiku)-4)/, 200_000],
 ];
 
-function contextOf({ model, tokens }: Usage): Pick<News, "tokens" | "share"> {
-  const window = WINDOWS.find(([pattern]) => pattern.test(model))?.[1];
-  return { tokens, ...(window !== undefined && { share: Math.min(1, tokens / window) }) };
+function contextOf(tokens: number, model: string): Pick<News, "tokens" | "share"> {
+  const window = WINDOWS.find(([pattern]) => pattern.test(model))?.[1] ?? 0;
+  return { tokens, ...(tokens <= window && { share: tokens / window }) };
 }

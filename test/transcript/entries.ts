@@ -13,11 +13,11 @@ export function prompt(content: unknown): object {
   return entry({ type: "user", message: { role: "user", content }, origin: { kind: "human" } });
 }
 
-export function answer(content: unknown, usage?: object): object {
+export function answer(content: unknown, usage?: object, model = "claude-opus-5-5"): object {
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
   return entry({
     type: "assistant",
-    message: { model: "claude-opus-5-5", content: blocks, usage },
+    message: { model, content: blocks, usage },
   });
 }
 

@@ -86,14 +86,28 @@ describe("a conversation that is watched", () => {
   });
 
   test("tells how full the context is, where its size is known", () => {
-    append(prompt("x"), answer("y", usage(98_990)));
+    append(prompt("x"), answer("y", usage(99_000), "claude-new"));
     const watched = new WatchedTranscript(path);
     expect(watched.news()).toEqual({ tokens: 100_000, steps: [] });
-    const known = { model: "claude-sonnet-4-5", content: [], usage: usage(148_990) };
-    append({ type: "assistant", message: known });
-    expect(watched.news()).toEqual({ tokens: 150_000, share: 0.75, steps: [] });
+    append(answer("y", usage(199_001), "claude-sonnet-4-5"));
+    expect(watched.news()).toEqual({ tokens: 200_001, steps: [] });
     append(answer("z", usage(1e300)));
     expect(watched.news()).toBeUndefined();
+  });
+
+  // What `context_window.used_percentage` of the CLI (2.1.330) says for the same numbers.
+  test.each([
+    ["claude-sonnet-4-5", "claude-sonnet-4-5", 0.75],
+    ["claude-sonnet-4-5", "claude-sonnet-4-5[1m]", 0.15],
+    ["claude-3-5-haiku-20241022", undefined, 0.75],
+    ["claude-opus-4-6", undefined, 0.75],
+    ["claude-opus-4-8", undefined, 0.15],
+    ["claude-opus-5-5", undefined, 0.15],
+  ])("%s, which the CLI calls %s, is full as the CLI says it", (model, modelId, share) => {
+    const named = { type: "attachment", attachment: { type: "model", identity: { modelId } } };
+    append(...(modelId ? [named] : []), prompt("x"), answer("y", usage(149_000), model));
+    const watched = new WatchedTranscript(path);
+    expect(watched.news()).toEqual({ tokens: 150_000, share, steps: [] });
   });
 
   test("tells each step when it begins, and the lines of an edit when they are known", () => {
