@@ -157,6 +157,24 @@ onEachNeovim(
         await session.neovim.command("Claude follow");
       });
 
+      test.each([
+        ["where the screen is low", ""],
+        ["in a window that changes its size", "resize 12 | botright copen | wincmd t"],
+      ])("goes on %s", async (_name, resize) => {
+        await lua("vim.cmd('belowright new | wincmd t | resize 8')");
+        await session.neovim.command("Claude follow");
+        // Neovim has shown it nowhere yet.
+        session.write("new.txt", "x\n".repeat(200));
+        append(read("1", "new.txt", 120, 1));
+        await eventually("the file", async () => (await followed()).name === "new.txt");
+        await lua("vim.cmd(...) vim.cmd.redraw()", resize);
+        append(read("2", "b.txt", 2, 1));
+        await eventually("the next", async () => (await followed()).bar === "Claude reads b.txt 2");
+        expect(await followed()).toMatchObject({ name: "b.txt", rows: [2, 2] });
+        await session.neovim.command("Claude follow");
+        await session.neovim.command("cclose | bwipeout! new.txt");
+      });
+
       test("stops where somebody scrolls in it, says so, and goes on when asked", async () => {
         await session.neovim.command("Claude follow");
         append(read("1", "a.txt", 120, 1));

@@ -104,17 +104,19 @@ local function show(step)
     what = ("%s %d%s"):format(what, step.first, last)
   end
   local buf = step.act ~= "searched" and buffer_of(step)
-  if buf then
-    local before = api.nvim_win_get_buf(following.win)
-    if before ~= buf then
-      api.nvim_buf_clear_namespace(before, NAMESPACE, 0, -1)
-      windows.show(following.win, buf)
-    end
-    show_lines(buf, step)
-  elseif step.act ~= "searched" then
+  if not buf and step.act ~= "searched" then
     what = "a file that is not shown"
   end
+  local before = api.nvim_win_get_buf(following.win)
+  if buf and before ~= buf then
+    api.nvim_buf_clear_namespace(before, NAMESPACE, 0, -1)
+    windows.show(following.win, buf)
+  end
+  -- A bar that comes takes a line, and Neovim scrolls for it.
   show_bar(("%s %s"):format(WORDS[step.act], what), "Note")
+  if buf then
+    show_lines(buf, step)
+  end
 end
 
 local function follow_events()
@@ -124,6 +126,10 @@ local function follow_events()
       show(args.data.step)
     end
   end, { pattern = "ClaudeCodeStep" })
+  -- Of a window whose size changes Neovim itself changes the first line, before the other event.
+  following.events:on("WinResized", function()
+    following.topline = vim.fn.line("w0", following.win)
+  end)
   following.events:on("WinScrolled", function()
     return api.nvim_win_is_valid(following.win) and check()
   end)
