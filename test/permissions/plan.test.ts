@@ -21,7 +21,8 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
   beforeAll(async () => {
     // Answers to other questions are off.
     editor = await Editor.start(version, { isOn: false });
-    await lua(`vim.ui.input = function(_, callback) callback(INPUT) end`);
+    await lua(`INPUT_OF_NEOVIM = vim.ui.input
+      vim.ui.input = function(_, callback) callback(INPUT) end`);
   });
   afterAll(() => editor.end());
   let n: number;
@@ -79,6 +80,25 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     await lua("INPUT = 'smaller steps'");
     await keys("Q");
     expect(await output).toEqual({ behavior: "deny", message: "smaller steps" });
+  });
+
+  test("a comment on lines that are selected can be typed", async () => {
+    await lua("OURS, vim.ui.input = vim.ui.input, INPUT_OF_NEOVIM");
+    await editor.neovim.type("ggVGgC");
+    await eventually("the question", () =>
+      lua<boolean>("return vim.api.nvim_get_mode().mode == 'c'"),
+    );
+    await editor.neovim.type("why?<CR>");
+    await eventually(
+      "Normal mode",
+      async () => (await lua<string>("return vim.fn.mode()")) === "n",
+    );
+    await lua("vim.ui.input = OURS");
+    await keys("q");
+    expect(await output).toEqual({
+      behavior: "deny",
+      message: 'My comments on the plan:\n1. on "# Plan": why?',
+    });
   });
 
   test.each([

@@ -149,7 +149,8 @@ end
 ---@param plan claude-code.Plan
 local function comment(plan)
   local row = math.min(vim.fn.line("."), vim.fn.line("v")) - 1
-  require("claude-code.editor.input.blocked").to_normal_mode()
+  -- At once: keys that are fed would be the answer to what is asked here.
+  vim.cmd.normal({ vim.keycode("<Esc>"), bang = true })
   local line = api.nvim_buf_get_lines(plan.buf, row, row + 1, false)[1] or ""
   local known = api.nvim_buf_get_extmarks(plan.buf, NAMESPACE, { row, 0 }, { row, 0 }, {})[1]
   local before = known and plan.comments[known[1]].text or ""
