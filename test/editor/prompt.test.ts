@@ -144,6 +144,32 @@ onBothNeovims(
       await session.neovim.command("tabonly");
     });
 
+    test.each([
+      ["two windows", "split", ":wq<CR>"],
+      ["two tab pages", "tab split", ":xit<CR>"],
+      ["two windows, by a key", "vsplit", "ZZ"],
+    ])("shown in %s it is sent and closed in both", async (_name, show, typed) => {
+      const windows = () => lua("return { #vim.api.nvim_list_wins(), vim.fn.tabpagenr('$') }");
+      const before = await windows();
+      await open();
+      await type(["once"]);
+      await session.neovim.command(show);
+      await keys(typed);
+      await eventually("the text", () => received().includes("once"));
+      await session.known();
+      expect(received().split("once")).toHaveLength(2);
+      expect(await windows()).toEqual(before);
+    });
+
+    test("shown in two windows, one of them closed, it is still written in the other", async () => {
+      await open();
+      await type(["half of"]);
+      await session.neovim.command("split");
+      await keys(":quit<CR>");
+      expect(await lines()).toEqual(["half of"]);
+      expect(received()).toBe("");
+    });
+
     test("a draft that cannot be kept says so, and the one before stays", async () => {
       await open();
       await type(["before"]);
@@ -295,6 +321,17 @@ onBothNeovims(
         await lua("vim.fn.setqflist({})");
         expect(await expand("a {quickfix} b")).toBe("a  b");
         expect(await messages()).toContain("{quickfix} was left out");
+      });
+
+      test("of the user's file, from Claude's terminal, too", async () => {
+        await keys("ggVj<Esc>");
+        await session.neovim.command("Claude focus");
+        await open();
+        await type(["see {selection}"]);
+        await keys(":wq<CR>");
+        await eventually("what it stands for", () =>
+          received().includes("see a.txt:1-2\n```text\none"),
+        );
       });
 
       test("what git says has changed, private files aside", async () => {

@@ -17,7 +17,7 @@ local SENDING = { exit = true, wq = true, xit = true }
 ---@field n integer number of the session
 ---@field buf integer
 ---@field draft claude-code.Draft
----@field source integer the buffer in which the user was, of which `{selection}` and the like speak
+---@field source integer the buffer of the user's file, of which `{selection}` and the like speak
 ---@field from integer the window in which they were
 ---@field win? integer its own
 ---@field is_sending boolean in this moment: what closes the window now sends it
@@ -139,6 +139,12 @@ local function follow(prompt)
   end, { buffer = buf })
   events:on("QuitPre", function()
     vim.bo[buf].modified = false
+    -- Sent, it is closed everywhere.
+    for _, win in ipairs(prompt.is_sending and vim.fn.win_findbuf(buf) or {}) do
+      if win ~= api.nvim_get_current_win() then
+        api.nvim_win_close(win, true)
+      end
+    end
   end)
   events:on("BufWinLeave", function()
     cancel()
@@ -165,7 +171,7 @@ local function new(n)
     n = n,
     buf = buf,
     draft = drafts.open(n),
-    source = api.nvim_get_current_buf(),
+    source = api.nvim_win_get_buf(require("claude-code.editor.windows").for_file() or 0),
     from = api.nvim_get_current_win(),
     is_sending = false,
   }
