@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
@@ -675,6 +675,18 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     neovim.request("nvim_input", ["<C-q>:wqa<CR>"]).catch(() => {});
     await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
     expect(readFileSync(path, "utf8")).toBe("unsaved\n");
+  });
+
+  test("with :wqa in a prompt that was changed: it stays a draft", async () => {
+    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+    await neovim.command("Claude");
+    await shows(neovim, "up");
+    await neovim.command("Claude prompt");
+    neovim.request("nvim_input", ["ihalf of<Esc>:wqa<CR>"]).catch(() => {});
+    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+    const folder = join(neovim.home, ".local/state/nvim/claude-code/drafts");
+    const drafts = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+    expect(drafts).toEqual(["half of"]);
   });
 
   test("not with :wqa where a file cannot be written; then Claude stays, too", async () => {
