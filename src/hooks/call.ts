@@ -68,8 +68,9 @@ export class HookCall {
 
   /** Like `ask`, for a later call that Neovim answers within `limitMs`; rejects after that. */
   async runTask(method: string, params: object, limitMs: number): Promise<unknown> {
-    const times = { limitMs, answerMs: ANSWER_MS };
-    return this.#plugin?.runTask(method, this.#withCommon(params), times);
+    const task = { timeout_ms: limitMs, method, params: this.#withCommon(params) };
+    const times = { limitMs: limitMs + ANSWER_MS, answerMs: ANSWER_MS };
+    return this.#plugin?.callLate("task_start", task, times);
   }
 
   async #askFirst(method: string, params: object): Promise<unknown> {
