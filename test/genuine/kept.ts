@@ -81,7 +81,7 @@ export class Kept {
   /** The next Neovim. */
   async start(): Promise<void> {
     const { home, project: cwd, version } = this;
-    const command = `{ provider = "tmux", keep = true, command = [[${claudeCli()}]] }`;
+    const command = `{ provider = "tmux", keep = true, permission_mode = "default", command = [[${claudeCli()}]] }`;
     this.neovim = await TestNeovim.start({
       ...{ version, home, cwd, args: ["-n", this.file], ui: { width: 160, height: 40 } },
       setup: `{ terminal = ${command} }`,
