@@ -424,7 +424,7 @@ onEachNeovim((session) => {
       });
       const reload = 'return require("port").dispatcher.call(...)';
       const params = { path: session.path("clean.txt") };
-      expect(await session.neovim.lua(reload, "document_reload", params)).toEqual({ value: true });
+      expect(await session.neovim.lua(reload, "document_reload", params)).toEqual({});
       await session.neovim.type(":q<CR>");
       await eventually("the text written outside", async () => {
         const lines = "return vim.api.nvim_buf_get_lines(..., 0, -1, false)";

@@ -21,6 +21,7 @@ local WAITING = "is followed here"
 ---@field win integer
 ---@field events claude-code.Autocommands
 ---@field topline? integer that it has set
+---@field size? string of its window then
 ---@field is_stopped boolean
 ---@field last? claude-code.TranscriptStep
 
@@ -51,6 +52,11 @@ end
 ---@return boolean stopped
 local function check()
   local win = following.win
+  local size = ("%d×%d"):format(api.nvim_win_get_width(win), api.nvim_win_get_height(win))
+  if size ~= following.size then
+    -- Neovim itself changes the first line of such a window, and says so later.
+    following.size, following.topline = size, vim.fn.line("w0", win)
+  end
   local is_theirs = api.nvim_get_current_win() == win or vim.fn.line("w0", win) ~= following.topline
   if is_theirs and not following.is_stopped then
     following.is_stopped = true
@@ -126,10 +132,6 @@ local function follow_events()
       show(args.data.step)
     end
   end, { pattern = "ClaudeCodeStep" })
-  -- Of a window whose size changes Neovim itself changes the first line, before the other event.
-  following.events:on("WinResized", function()
-    following.topline = vim.fn.line("w0", following.win)
-  end)
   following.events:on("WinScrolled", function()
     return api.nvim_win_is_valid(following.win) and check()
   end)
