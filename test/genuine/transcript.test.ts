@@ -28,7 +28,8 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
       await claude.send("explain");
       await claude.showing(/120\. line/);
       await keys("<C-q>o");
-      // The end comes first.
+      // The CLI writes an answer a moment after it has shown it; of what is written the end comes first.
+      await eventually(async () => (await lines()).includes("120. line"), true);
       await eventually(async () => (await lines())[0], "❯ explain");
       const shown = await lines();
       expect(shown.slice(0, 3)).toEqual(["❯ explain", "", "I look."]);
