@@ -113,7 +113,7 @@ local function check_changed()
     -- Such as a command whose effect is shown while it is typed ('inccommand').
     return blocked.retry(check_changed)
   end
-  disk.look()
+  disk.look_for_gone()
   local bufs, deleted = take_changed(), {}
   require("claude-code.lib.slices").run(function(pause)
     for i, buf in ipairs(bufs) do
