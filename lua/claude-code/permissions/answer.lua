@@ -97,8 +97,8 @@ end
 local function show_whole(request, lines, back)
   local buf = float.open(heading(request), lines)
   vim.bo[buf].syntax = request.syntax or ""
-  local events = require("claude-code.lib.autocommands").new("answer." .. buf)
-  events:on("BufWipeout", vim.schedule_wrap(back), { buffer = buf, once = true })
+  local callback = vim.schedule_wrap(back)
+  vim.api.nvim_create_autocmd("BufWipeout", { buffer = buf, once = true, callback = callback })
 end
 
 --- In one line: the whole is above. Of several questions it is the one that is shown.

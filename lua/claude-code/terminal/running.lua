@@ -1,6 +1,8 @@
 --- The terminals of the sessions that run in this Neovim, by the session's number.
 local sessions = require("claude-code.sessions")
 
+local events = require("claude-code.lib.autocommands").new("terminal.used")
+
 local M = {
   --- Longer than a CLI tries to find its Neovim again, which is 17 s (measured with 2.1.330).
   RETRY_MS = 20000,
@@ -51,7 +53,7 @@ local function keep(n, terminal)
     return
   end
   sessions.set(n, { buf = buf })
-  require("claude-code.lib.autocommands").new("terminal." .. buf):on("BufEnter", function()
+  events:on("BufEnter", function()
     sessions.use(n)
   end, { buffer = buf })
 end

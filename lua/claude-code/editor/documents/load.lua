@@ -6,6 +6,8 @@ local path = require("claude-code.editor.documents.path")
 
 local M = {}
 
+local syntax_events = autocommands.new("syntax")
+
 ---Is a buffer brought on screen for Claude just now, and not by the user?
 local is_showing = false
 
@@ -112,7 +114,7 @@ local asleep = {} ---@type table<integer, true>
 ---The items of 'syntax' are defined once the buffer is shown: that takes longer than all else. So is all else of a
 ---file type that the user has not opened.
 local function define_later(buf)
-  autocommands.new("syntax." .. buf):on("BufWinEnter", function()
+  syntax_events:on("BufWinEnter", function()
     define(buf, asleep[buf] and "filetype" or "syntax")
     asleep[buf] = nil
   end, { buffer = buf, once = true, nested = true })

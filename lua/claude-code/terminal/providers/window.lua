@@ -9,6 +9,8 @@ local M = {
   FILETYPE = "claude-code-terminal",
 }
 
+local events = require("claude-code.lib.autocommands").new("terminal.window")
+
 local SPLITS = { left = "left", right = "right", top = "above", bottom = "below" }
 
 --- Nothing in here is numbered, folded or spelled.
@@ -44,7 +46,7 @@ local function open_split(buf, enter, position, cells)
   placement.set(win, dimension, cells)
   placement.equalize_others(dimension)
   local notice = placement.follow(win, M.is_terminal, dimension)
-  require("claude-code.lib.autocommands").new("terminal.window." .. win):on("WinClosed", function()
+  events:on("WinClosed", function()
     if M.is_terminal(win) then
       notice()
       vim.schedule(restore_others)
