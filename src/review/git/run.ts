@@ -41,6 +41,8 @@ export interface GitResult {
   code: number | null;
   /** Cut off at the limit, with the code null. */
   stdout: Buffer;
+  /** Only of git as the user's own. */
+  stderr: Buffer;
 }
 
 export interface GitCommand extends GitOptions {
@@ -55,7 +57,8 @@ export function* command(args: readonly string[], options: GitOptions = {}): Git
   return yield { args, ...options };
 }
 
-const NOT_RUN: GitResult = { code: null, stdout: Buffer.alloc(0) };
+const NONE = Buffer.alloc(0);
+const NOT_RUN: GitResult = { code: null, stdout: NONE, stderr: NONE };
 /** What `git config` ends with where no name matches. */
 const NO_MATCH = 1;
 
@@ -70,12 +73,25 @@ export class Git {
   private constructor(
     private readonly git: string,
     private readonly root: string,
+    private readonly isUsers: boolean,
   ) {}
 
   /** Undefined where there is no git. */
   static in(root: string): Git | undefined {
+    return Git.#of(root, false);
+  }
+
+  /**
+   * git as in the user's shell, with the filters and hooks of their configuration: for what they ask git
+   * to do in a repository of theirs.
+   */
+  static asUser(root: string): Git | undefined {
+    return Git.#of(root, true);
+  }
+
+  static #of(root: string, isUsers: boolean): Git | undefined {
     const git = onPath("git").path;
-    return git === undefined ? undefined : new Git(git, root);
+    return git === undefined ? undefined : new Git(git, root, isUsers);
   }
 
   /** Does the work, and waits for each command: for the hooks. */
@@ -101,7 +117,8 @@ export class Git {
   /** What the configuration names is looked for before the first command. */
   *#steps<T>(work: GitWork<T>): Generator<Spawn, T, GitResult> {
     let step = work.next();
-    if (!step.done) this.#off ??= yield* this.#withoutNamed();
+    if (this.isUsers) this.#off = {};
+    else if (!step.done) this.#off ??= yield* this.#withoutNamed();
     const off = this.#off;
     while (!step.done) {
       step = work.next(off ? yield this.#spawn(step.value, off) : NOT_RUN);
@@ -111,14 +128,14 @@ export class Git {
 
   #spawn({ args, ...options }: GitCommand, config: Record<string, string>): Spawn {
     return {
-      command: [this.git, ...FIXED, "-C", this.root, ...args],
+      command: [this.git, ...(this.isUsers ? ["--no-pager"] : FIXED), "-C", this.root, ...args],
       input: Buffer.from(options.input ?? ""),
       env: {
         ...cleanEnvironment(),
-        ...ENVIRONMENT,
-        ...configEnvironment(config),
+        ...(!this.isUsers && { ...ENVIRONMENT, ...configEnvironment(config) }),
         ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
       },
+      stderr: this.isUsers ? "pipe" : "ignore",
       ms: options.ms ?? LIMITS.ms,
       mostBytes: options.mostBytes ?? MOST_BYTES,
     };
@@ -148,50 +165,59 @@ interface Spawn {
   command: string[];
   input: Buffer;
   env: Record<string, string | undefined>;
+  stderr: "pipe" | "ignore";
   ms: number;
   mostBytes: number;
 }
 
-function runNow({ command, input, env, ms, mostBytes }: Spawn): GitResult {
+function runNow({ command, input, env, stderr, ms, mostBytes }: Spawn): GitResult {
   try {
     const child = Bun.spawnSync(command, {
       stdin: input,
       stdout: "pipe",
-      stderr: "ignore",
+      stderr,
       env,
       timeout: ms,
       killSignal: "SIGKILL",
       maxBuffer: mostBytes,
     });
-    return { code: child.exitedDueToMaxBuffer ? null : child.exitCode, stdout: child.stdout };
+    const code = child.exitedDueToMaxBuffer ? null : child.exitCode;
+    return { code, stdout: child.stdout, stderr: child.stderr ?? NONE };
   } catch {
     // E2BIG: a configuration with thousands of filter drivers.
     return NOT_RUN;
   }
 }
 
-async function run({ command, input, env, ms, mostBytes }: Spawn): Promise<GitResult> {
+async function run({ command, input, env, stderr, ms, mostBytes }: Spawn): Promise<GitResult> {
   try {
-    const child = Bun.spawn(command, { stdin: input, stdout: "pipe", stderr: "ignore", env });
+    const child = Bun.spawn(command, { stdin: input, stdout: "pipe", stderr, env });
     ownChildren.add(child.pid);
     void child.exited.then(() => ownChildren.delete(child.pid));
-    const reader = child.stdout.getReader();
-    // What it has started may keep the pipe open when it is killed.
+    let isTooMuch = false;
+    const readers = [child.stdout, child.stderr].map((stream) => stream?.getReader());
+    // What it has started may keep the pipes open when it is killed.
     const stop = () => {
       child.kill("SIGKILL");
-      void reader.cancel();
+      for (const reader of readers) void reader?.cancel();
     };
     const timer = setTimeout(stop, ms);
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      chunks.push(next.value);
-      bytes += next.value.length;
-      if (bytes > mostBytes) stop();
-    }
+    const [out = NONE, errors = NONE] = await Promise.all(
+      readers.map(async (reader) => {
+        const chunks: Uint8Array[] = [];
+        let bytes = 0;
+        for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+          chunks.push(next.value);
+          bytes += next.value.length;
+          isTooMuch ||= bytes > mostBytes;
+          if (isTooMuch) stop();
+        }
+        return Buffer.concat(chunks);
+      }),
+    );
     await child.exited;
     clearTimeout(timer);
-    return { code: bytes > mostBytes ? null : child.exitCode, stdout: Buffer.concat(chunks) };
+    return { code: isTooMuch ? null : child.exitCode, stdout: out, stderr: errors };
   } catch {
     return NOT_RUN;
   }
