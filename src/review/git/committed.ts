@@ -8,6 +8,7 @@ export interface CommittedFile {
 }
 
 const MOST_PATHS_AT_ONCE = 500;
+const MOST_MS = 10_000;
 const SYMLINK = 0o120000;
 
 /**
@@ -25,19 +26,51 @@ export function* committedFiles(
     const tree = yield { args };
     if (tree.code !== 0) return undefined;
     const filtered = yield* filteredPaths(some);
+    const blobs: Blob[] = [];
     for (const line of tree.stdout.toString().split("\0")) {
       const [, mode, type, id, path] = /^(\d+) (\w+) (\w+)\t(.*)$/s.exec(line) ?? [];
       if (type !== "blob" || mode === undefined || id === undefined || path === undefined) continue;
       const bits = Number.parseInt(mode, 8);
       const symlink = (bits & 0o170000) === SYMLINK;
-      const bytes = filtered?.has(path) === false ? yield* blob(id, path, symlink) : undefined;
-      files.set(path, { mode: bits & 0o777, symlink, bytes });
+      if (filtered?.has(path) === false) blobs.push({ id, path, symlink });
+      files.set(path, { mode: bits & 0o777, symlink, bytes: undefined });
+    }
+    const texts = yield* textsOf(blobs);
+    for (const blob of blobs) {
+      const file = files.get(blob.path) as CommittedFile;
+      file.bytes = texts.get(blob) ?? (yield* textOf(blob));
     }
   }
   return files;
 }
 
-function* blob(id: string, path: string, symlink: boolean): GitWork<Uint8Array | undefined> {
+interface Blob {
+  id: string;
+  path: string;
+  symlink: boolean;
+}
+
+/** All at once that can be asked for by a line; none where one is missing, or it is too much. */
+function* textsOf(all: readonly Blob[]): GitWork<Map<Blob, Uint8Array>> {
+  const blobs = all.filter(({ symlink, path }) => !symlink && !path.includes("\n"));
+  if (blobs.length === 0) return new Map();
+  // The sizes that git gives are those before its line ends.
+  const mark = crypto.randomUUID();
+  const input = blobs.map(({ id, path }) => `${id} ${path}\n`).join("");
+  const args = ["cat-file", "--filters", `--batch=${mark}`];
+  const { code, stdout } = yield { args, input, ms: MOST_MS };
+  const texts: Uint8Array[] = [];
+  for (let at = 0; at < stdout.length; ) {
+    const next = stdout.indexOf(mark, at + mark.length);
+    const end = next === -1 ? stdout.length : next;
+    texts.push(stdout.subarray(at + mark.length + 1, end - 1));
+    at = end;
+  }
+  const isAll = code === 0 && texts.length === blobs.length;
+  return new Map(isAll ? blobs.map((blob, i) => [blob, texts[i] as Uint8Array]) : []);
+}
+
+function* textOf({ id, path, symlink }: Blob): GitWork<Uint8Array | undefined> {
   const how = symlink ? ["blob", id] : ["--filters", `--path=${path}`, id];
   const { code, stdout } = yield { args: ["cat-file", ...how] };
   return code === 0 ? stdout : undefined;
