@@ -180,10 +180,14 @@ function renamed(entry: Entry, origin: Entry, scope: Scope): Entry {
 
 /** The created files that were moved, each with the deleted one that it was moved from. */
 export function movesIn(entries: readonly Entry[], scope: Scope): ReadonlyMap<Entry, Entry> {
-  const deleted = new Set(entries.filter(({ kind }) => kind === "deleted"));
+  const deleted = new Map(
+    entries
+      .filter(({ kind }) => kind === "deleted")
+      .map((entry) => [entry, entry.view?.weave.base(scope).join("")]),
+  );
   const moved = new Map<Entry, Entry>();
-  for (const entry of entries) {
-    const origin = entry.kind === "created" ? originOf(entry, [...deleted], scope) : undefined;
+  for (const entry of deleted.size > 0 ? entries : []) {
+    const origin = entry.kind === "created" ? originOf(entry, deleted) : undefined;
     if (!origin) continue;
     moved.set(entry, origin);
     deleted.delete(origin);
@@ -191,10 +195,15 @@ export function movesIn(entries: readonly Entry[], scope: Scope): ReadonlyMap<En
   return moved;
 }
 
-function originOf(entry: Entry, deleted: readonly Entry[], scope: Scope): Entry | undefined {
-  const named = deleted.find((other) => other.file.path === entry.file.from);
+/** `deleted`: with their texts. */
+function originOf(
+  { file, view }: Entry,
+  deleted: ReadonlyMap<Entry, string | undefined>,
+): Entry | undefined {
+  const named = [...deleted.keys()].find((other) => other.file.path === file.from);
   if (named) return named;
-  return deleted.find((other) => hasTextOf(entry, other, scope));
+  const text = view?.lines.join("");
+  return text ? [...deleted].find(([, other]) => other === text)?.[0] : undefined;
 }
 
 function hasTextOf({ view }: Entry, deleted: Entry, scope: Scope): boolean {
