@@ -89,7 +89,8 @@ plugs("n", {
   "send", "send-to", "mention", "diagnostics", "problems",
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk",
   "diff next", "diff previous", "diff merge",
-  "review", "review close", "review done", "keep", "undo", "undo rename", "back", "why", "comment",
+  "review", "review branch", "review close", "review done",
+  "keep", "undo", "undo rename", "back", "why", "comment",
   "go-on", "start", "stop", "status", "log", "install", "setup", "unsetup",
 }, "<Cmd>Claude %s<CR>")
 -- A count is the number of a session.

@@ -26,8 +26,12 @@ const Scope = {
   session: v.optional(v.string()),
 };
 
+/** A work tree's branch, by a folder in it, is read instead: what it has otherwise than a base. */
+const Branch = { branch: v.optional(v.object({ root: Path, base: v.optional(v.string()) })) };
+
 export const List = v.object({
   ...Scope,
+  ...Branch,
   /** Files, or folders. */
   paths: v.optional(v.array(Path)),
   /** Buffers with unsaved changes. */
@@ -38,7 +42,7 @@ export const List = v.object({
   known: v.optional(v.string()),
 });
 
-export const File = v.object({ ...Scope, path: Path, text: Text });
+export const File = v.object({ ...Scope, ...Branch, path: Path, text: Text });
 
 const Chosen = v.object({
   path: Path,
@@ -74,7 +78,7 @@ export const Last = v.object({ path: v.optional(Path) });
 
 export const Why = v.object({ path: Path, text: Text, row: v.number() });
 
-export const Base = WithText;
+export const Base = v.object({ ...Branch, path: Path, text: Text });
 
 export const Accepted = v.object({ path: Path, text: v.nonOptional(Text) });
 

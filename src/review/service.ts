@@ -25,6 +25,7 @@ import {
   versionOf,
 } from "./shown";
 import { updateBaseRef } from "./state/base-ref";
+import { type BranchProject, readBranch } from "./state/branch-project";
 import { asListed, type Counts, countsOf, type Entry, entryOf, sum } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/scope";
@@ -61,6 +62,8 @@ export interface Listed {
   incomplete: string[];
   /** Files that the option `review.ignore` leaves out of all this. */
   ignored: number;
+  /** What a branch is compared with: "origin/main (1a2b3c4d)". */
+  since?: string;
 }
 
 /**
@@ -73,6 +76,8 @@ export class ReviewService {
   readonly #text = new LastText();
   /** Paths of files that Neovim has loaded, and whose text was recorded. */
   readonly #remembered = new Set<string>();
+  /** The one that is read. */
+  #branch: BranchProject | undefined;
   #ref: Promise<unknown> = Promise.resolve();
   #ignore = new PathPatterns([]);
 
@@ -83,7 +88,7 @@ export class ReviewService {
 
   /** What each method takes, and what it gives. */
   readonly #methods: Record<string, Method> = {
-    /** Listed: all there is to review, files in order of their paths; or Unchanged. */
+    /** Listed: all there is to review, or a branch has, files in order of their paths; or Unchanged. */
     list: takes(requests.List, (request) => this.#list(request)),
     /** ShownFile with lines, or nothing: one file, also with unsaved text. */
     file: takes(requests.File, (request) => this.#file(request)),
@@ -133,7 +138,13 @@ export class ReviewService {
     const named = request.paths?.map((path) => realPath(path)) ?? [];
     const wanted = named.filter((path) => this.#ignore.matches(path));
     let [left, ignored] = [MOST_HUNKS, 0];
-    for (const project of this.#projects.all()) {
+    const unsaved = request.texts.map(({ path }) => path);
+    const branch =
+      request.branch &&
+      (await readBranch(request.branch, request.paths ?? [], unsaved, this.#branch));
+    // Its texts are held until something else is listed.
+    this.#branch = branch;
+    for (const project of branch ? [branch] : this.#projects.all()) {
       const found = await entriesOf(project, request);
       const all = found.filter(({ file }) => {
         const path = project.path(file);
@@ -141,7 +152,7 @@ export class ReviewService {
       });
       ignored += found.length - all.length;
       counts.push(countsOf(all));
-      incomplete.push(...incompleteOf(project));
+      incomplete.push(...(branch?.incomplete ?? incompleteOf(project)));
       for (const entry of listed(all, MOST_FILES - files.length)) {
         const isExpanded = request.expanded.includes(project.path(entry.file));
         const most = isExpanded ? MOST_HUNKS : left;
@@ -152,9 +163,18 @@ export class ReviewService {
     }
     const total = sum(counts);
     if (files.length < total.files) incomplete.push(tooManyFiles(files.length, total.files));
-    const version = versionOf([files.map((file) => file.version), total, incomplete, ignored]);
+    const since = branch && { since: `${branch.point.base} (${branch.point.commit.slice(0, 8)})` };
+    const versions = files.map((file) => file.version);
+    const version = versionOf([versions, total, incomplete, ignored, since]);
     if (version === request.known) return { unchanged: true };
-    return { version, files, counts: total, incomplete, ignored };
+    return { version, files, counts: total, incomplete, ignored, ...since };
+  }
+
+  /** The file that a request is about: what the journal has of it, or the branch that is read. */
+  #located({ path, branch }: { path: string; branch?: object | undefined }) {
+    if (branch) return { project: this.#branch, file: this.#branch?.at(path) };
+    const { project, relativePath } = this.#projects.locate(path);
+    return { project, file: project.files.get(relativePath) };
   }
 
   async summary(): Promise<WatchedSummary> {
@@ -163,10 +183,9 @@ export class ReviewService {
   }
 
   #file(request: Request<typeof requests.File>): ShownFile | undefined {
-    const { project, relativePath } = this.#projects.locate(request.path);
-    const file = project.files.get(relativePath);
-    const scope = scopeOf(recordedScope(project, request));
-    const found = file && entryOf(project, file, scope, request.text);
+    const { project, file } = this.#located(request);
+    const scope = scopeOf(project && recordedScope(project, request));
+    const found = project && file && entryOf(project, file, scope, request.text);
     if (!found) return undefined;
     const entry = asListed(project, found, scope);
     const hunks = entry.hunks.map((hunk) => shownHunk(project, hunk, true));
@@ -241,10 +260,9 @@ export class ReviewService {
     return { ...(hunk && { hunk: shownHunk(project, hunk, true) }), owners };
   }
 
-  base({ path, text }: Request<typeof requests.Base>): { text: Uint8Array } | undefined {
-    const { project, relativePath } = this.#projects.locate(path);
-    const file = project.files.get(relativePath);
-    const entry = file && entryOf(project, file, scopeOf(undefined), text);
+  base(request: Request<typeof requests.Base>): { text: Uint8Array } | undefined {
+    const { project, file } = this.#located(request);
+    const entry = project && file && entryOf(project, file, scopeOf(undefined), request.text);
     if (!entry?.view || entry.kind === "binary") return undefined;
     const lines = entry.view.weave.base(scopeOf(undefined));
     return isText(lines) ? { text: bytesOf(lines) } : undefined;

@@ -1,5 +1,6 @@
 import { rowOf } from "./decide/apply";
 import type { Conflict, Undone } from "./decide/undo";
+import { BRANCH } from "./state/branch-project";
 import { type Entry, type ModeChange, modeOf } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import type { Hunk } from "./weave/hunks";
@@ -30,7 +31,7 @@ export function shownFile(project: ReviewedProject, entry: Entry, hunks = entry.
     hunk_count: entry.hunks.length,
     hunks: hunks.map((hunk) => shownHunk(project, hunk)),
     ...(mode && { mode: shownMode(project, mode) }),
-    owners: entry.owners.map((owner) => shownOwner(project, owner)),
+    owners: shownOwners(project, entry.owners),
     queued: entry.isQueued,
     ...(cannotUndo !== undefined && { cannot_undo: cannotUndo }),
   };
@@ -51,7 +52,8 @@ export function versionOf(answer: unknown): string {
 
 function shownMode(project: ReviewedProject, { before, after, changes }: ModeChange) {
   const queued = changes.some(({ queue }) => queue !== undefined);
-  const owners = changes.map(({ by }) => shownOwner(project, by));
+  const by = changes.map((change) => change.by);
+  const owners = shownOwners(project, by);
   return { before, after, queued, owners };
 }
 
@@ -66,7 +68,7 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
     mixed,
     conflict,
     queued: hunk.queued !== undefined,
-    owners: hunk.owners.map((owner) => shownOwner(project, owner)),
+    owners: shownOwners(project, hunk.owners),
     ...(hunk.isInParts && { in_parts: true }),
     ...(!withLines && { code: rowOf(codeOf(hunk)).subarray(0, MOST_CODE) }),
     ...(withLines && {
@@ -79,6 +81,11 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
 /** The first line that says something, of what is there now, else of what was there. */
 function codeOf({ newLines, oldLines }: Hunk): string {
   return [...newLines, ...oldLines].find((line) => line.trim() !== "")?.trimStart() ?? "";
+}
+
+/** Of a branch nobody is named. */
+function shownOwners(project: ReviewedProject, owners: readonly Change[]) {
+  return owners.filter((owner) => owner !== BRANCH).map((owner) => shownOwner(project, owner));
 }
 
 export function shownOwner(project: ReviewedProject, change: Change) {

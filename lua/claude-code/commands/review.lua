@@ -21,6 +21,16 @@ local function conversation(words)
   return row and row.id
 end
 
+---@param words string[]
+---@return string[]? paths absolute; nil without words
+local function paths_of(words)
+  return #words > 0
+      and vim.tbl_map(function(word)
+        return vim.fn.fnamemodify(vim.fs.normalize(word), ":p"):gsub("(.)/$", "%1")
+      end, words)
+    or nil
+end
+
 ---@param args claude-code.CommandArgs
 ---@return claude-code.ReviewScope
 local function scope_of(args)
@@ -30,11 +40,7 @@ local function scope_of(args)
     scope.scope = table.remove(words, 1)
     scope.session = scope.scope ~= "all" and conversation(words) or nil
   end
-  if #words > 0 then
-    scope.paths = vim.tbl_map(function(word)
-      return vim.fn.fnamemodify(vim.fs.normalize(word), ":p"):gsub("(.)/$", "%1")
-    end, words)
-  end
+  scope.paths = paths_of(words)
   return scope
 end
 
@@ -68,6 +74,23 @@ return {
     complete = complete.review_arguments,
     run = function(args)
       require("claude-code.editor.review").open(scope_of(args), args.bang)
+    end,
+  },
+
+  --- Reads a branch, with the list and the keys of a review: what the work tree has otherwise than the last
+  --- commit that HEAD has in common with {base} (a branch, a tag, a commit), uncommitted work included.
+  --- Without {base} that is the default branch of the remote (`origin/HEAD`), else `main` or `master`. Further
+  --- {args} are files or folders. Nothing is kept or undone there; comments go to Claude. With ! it goes to the
+  --- first entry. See |claude-code-review-branch|.
+  ["review branch"] = {
+    args = "[base] [paths]",
+    bang = true,
+    complete = complete.refs,
+    run = function(args)
+      local words = require("claude-code.terminal.shell_words").split(args.args)
+      local base = table.remove(words, 1)
+      local branch = require("claude-code.editor.review.branch")
+      branch.open(vim.fn.getcwd(), base, paths_of(words), args.bang)
     end,
   },
 

@@ -287,6 +287,6 @@ export class ReviewedProject {
 }
 
 function viewOf(file: TrackedFile, lines: Lines, mode?: number): View | undefined {
-  const weave = file.weave?.to(lines, "user");
+  const weave = file.weave?.to(lines, file.author);
   return weave && { weave, lines, ...(mode !== undefined && { mode }) };
 }

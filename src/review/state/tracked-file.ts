@@ -10,7 +10,7 @@ import {
   without,
 } from "../weave/decision";
 import { type Lines, sameLines } from "../weave/lines";
-import { type Change, isPending, type Mark, type Scope } from "../weave/row";
+import { type Author, type Change, isPending, type Mark, type Scope } from "../weave/row";
 import { Weave } from "../weave/weave";
 import { type Contents, hashOfLines } from "./contents";
 import { scopeOf } from "./scope";
@@ -31,6 +31,8 @@ export class TrackedFile {
   symlink = false;
   /** The path that a created file was moved from. */
   from: string | undefined;
+  /** Who made what its text has otherwise than the weave. */
+  readonly author: Author = "user";
   /** Decisions about a text that was another one already. */
   readonly #stale = new Set<string>();
   #weave: Weave | undefined;

@@ -1,6 +1,7 @@
 --- Keep and undo: what the user chose, sent to the executable, and carried out.
 local api = vim.api
 local base = require("claude-code.editor.review.base")
+local branch = require("claude-code.editor.review.branch")
 local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
 local listing = require("claude-code.editor.review.listing")
@@ -250,6 +251,9 @@ end
 ---@param target claude-code.ReviewTarget
 ---@param options table more of the request
 local function request(method, target, options)
+  if branch.refuses() then
+    return
+  end
   local scope, follows = listing.scope(), not target.range and turns.follows()
   local pick, lead_on
   if not follows then
@@ -303,6 +307,9 @@ end
 
 ---Takes the last decision back.
 function M.back()
+  if branch.refuses() then
+    return
+  end
   turns.add(function(done)
     client.request("last", {}, function(last, problem)
       if not last then
@@ -364,9 +371,12 @@ function M.carry_out(due)
   end, false)
 end
 
----Keeps all that is left.
+---Keeps all that is left; closes a branch.
 function M.done()
   local scope = listing.scope()
+  if scope.branch then
+    return view.close()
+  end
   turns.add(function(done)
     local params = vim.tbl_extend("force", { texts = listing.unsaved() }, scope)
     client.request("done", params, function(decision, problem)

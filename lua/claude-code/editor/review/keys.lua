@@ -2,6 +2,7 @@
 local api, fn = vim.api, vim.fn
 local decide = require("claude-code.editor.review.decide")
 local hunk_keys = require("claude-code.editor.hunks.keys")
+local listing = require("claude-code.editor.review.listing")
 local move = require("claude-code.editor.review.move")
 local turns = require("claude-code.editor.review.turns")
 
@@ -9,6 +10,7 @@ local M = {}
 
 ---@class claude-code.ReviewAction
 ---@field desc string
+---@field in_branch? string|false `desc` where a branch is read; false: nothing to do there
 ---@field is_visual? boolean visual mode has it as well, for the lines that are selected
 ---@field run fun(target: claude-code.ReviewTarget)
 
@@ -25,44 +27,60 @@ end
 
 ---@type table<string, claude-code.ReviewAction> by the names of `review.keys`
 local ACTIONS = {
-  keep = { desc = "Keep this change of Claude's", is_visual = true, run = decide.keep },
-  undo = { desc = "Undo this change of Claude's", is_visual = true, run = decide.undo },
+  keep = {
+    desc = "Keep this change of Claude's",
+    in_branch = false,
+    is_visual = true,
+    run = decide.keep,
+  },
+  undo = {
+    desc = "Undo this change of Claude's",
+    in_branch = false,
+    is_visual = true,
+    run = decide.undo,
+  },
   next_hunk = {
-    desc = "Next change of Claude's",
+    desc = "Next change",
     run = moves("hunk", 1),
   },
   previous_hunk = {
-    desc = "Previous change of Claude's",
+    desc = "Previous change",
     run = moves("hunk", -1),
   },
   next_file = {
-    desc = "Next file that Claude changed",
+    desc = "Next file",
     run = moves("file", 1),
   },
   previous_file = {
-    desc = "Previous file that Claude changed",
+    desc = "Previous file",
     run = moves("file", -1),
   },
   keep_file = {
     desc = "Keep all of this file",
+    in_branch = false,
     run = function()
       decide.keep({ whole = true })
     end,
   },
   undo_file = {
     desc = "Undo all of this file",
+    in_branch = false,
     run = function()
       decide.undo({ whole = true })
     end,
   },
-  back = { desc = "Take the last decision back", run = decide.back },
+  back = { desc = "Take the last decision back", in_branch = false, run = decide.back },
   why = {
     desc = "Show why this changed",
     run = function()
       require("claude-code.editor.review.why").show()
     end,
   },
-  done = { desc = "Keep all that is left, and end the review", run = decide.done },
+  done = {
+    desc = "Keep all that is left, and end the review",
+    in_branch = "Close the list",
+    run = decide.done,
+  },
   help = {
     desc = "Show these keys",
     run = function()
@@ -94,9 +112,14 @@ end
 ---Shows the keys in a floating window.
 function M.help()
   local lines = {}
-  for _, key in ipairs(M.all()) do
-    local names = table.concat(hunk_keys.of(key.keys), " ")
-    lines[#lines + 1] = names ~= "" and ("%-6s %s"):format(names, key.desc) or nil
+  local options = require("claude-code.config").get().review.keys
+  for name, action in pairs(ACTIONS) do
+    local names = table.concat(hunk_keys.of(options[name]), " ")
+    local desc = action.desc
+    if listing.scope().branch and action.in_branch ~= nil then
+      desc = action.in_branch
+    end
+    lines[#lines + 1] = names ~= "" and desc and ("%-6s %s"):format(names, desc) or nil
   end
   table.sort(lines)
   require("claude-code.messages.float").open("Keys of a review", lines)

@@ -55,6 +55,7 @@ local M = {}
 ---@field scope "turn"|"session"|"all"|"unreviewed"
 ---@field session? string
 ---@field paths? string[]
+---@field branch? { root: string, base?: string } a branch is read instead, in which nothing is decided
 
 ---@type claude-code.ReviewScope
 local UNREVIEWED = { scope = "unreviewed" }
@@ -71,6 +72,7 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field counts claude-code.ReviewCounts of all files
 ---@field incomplete string[] sentences
 ---@field ignored integer files that the option `review.ignore` leaves out
+---@field since? string what a branch is compared with
 
 ---@class claude-code.ReviewListing
 ---@field review? claude-code.OpenReview
@@ -90,6 +92,11 @@ end
 ---@return claude-code.ReviewScope of the review, or else all that waits for one
 function M.scope()
   return listing.review and listing.review.scope or UNREVIEWED
+end
+
+---@return string? words what the branch that is read is compared with; nil: Claude's changes are reviewed
+function M.since()
+  return M.scope().branch and listing.answer and listing.answer.since
 end
 
 ---@param review claude-code.OpenReview

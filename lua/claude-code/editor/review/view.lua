@@ -72,6 +72,13 @@ local function update_all(callback)
   bars.update()
 end
 
+---Files that the list of a branch has not, too, may have changed: on disk, where git sees it.
+local refresh_branch = timer.debounce(TYPED_MS, function()
+  if listing.scope().branch then
+    M.refresh()
+  end
+end)
+
 local update_changed = timer.debounce(TYPED_MS, function()
   for _, shown in ipairs(buffers.all()) do
     if not shown:is_current() then
@@ -104,6 +111,7 @@ local function watch()
   is_watching = true
   local events = autocommands.new("review.view")
   events:on({ "TextChanged", "TextChangedI", "BufWritePost" }, update_changed)
+  events:on("BufWritePost", refresh_branch)
   -- Users map keys in LspAttach, too.
   events:on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
   events:on("BufFilePost", function(buf)
@@ -122,13 +130,17 @@ local function nothing_in(scope)
     return not vim.uv.fs_lstat(name)
   end)
   if missing then
-    return ("there is no file, and no session, of the name %s"):format(path.title(missing))
+    local nor = scope.branch and "" or ", and no session,"
+    return ("there is no file%s of the name %s"):format(nor, path.title(missing))
   end
   local where = scope.paths and " in " .. table.concat(vim.tbl_map(path.title, scope.paths), ", ")
   local when = scope.scope == "turn" and " in its last turn"
     or scope.scope == "session" and " in this session"
     or ""
   local but = listing.ignored(", but ") or ""
+  if scope.branch then
+    return ("nothing%s differs from %s%s"):format(where or "", listing.since(), but)
+  end
   if (require("claude-code.editor.review.client").summary() or {}).runs then
     but = but .. "; it still works, and what it changes is listed once that is recorded"
   end
@@ -152,17 +164,20 @@ local function begin(review, incomplete)
     notify.warn(sentence, "review.incomplete")
   end
   if list.fill(review.scope) == 0 then
+    local nothing = nothing_in(review.scope)
     end_review()
     local folders = require("claude-code.lib.workspace").folders()
     local off = vim.iter(folders):map(require("claude-code.claude.hooks").off):next()
-    if off then
+    if off and not review.scope.branch then
       notify.warn("Claude's changes are not recorded, for its hooks are off: " .. off, "review")
     elseif #incomplete == 0 then
-      notify.info(nothing_in(review.scope), "review")
+      notify.info(nothing, "review")
     end
     return
   end
   review.is_listed = true
+  -- What they hold may be of another review.
+  vim.iter(api.nvim_list_bufs()):filter(base.file_of):filter(api.nvim_buf_is_loaded):each(base.load)
   list.open()
   local show = review.jumps and move.entry or move.show_entry
   show(1)
@@ -187,11 +202,12 @@ function M.refresh(callback)
     elseif is_first then
       begin(review, incomplete or {})
     elseif review and list.fill(review.scope) == 0 then
+      local nothing = listing.since() and nothing_in(review.scope)
       end_review()
       local scope = review.scope
       local whose = scope.scope == "unreviewed" and not scope.paths and "Claude's" or "these"
       local but = listing.ignored(", but ") or ""
-      notify.info(("all of %s changes are reviewed%s"):format(whose, but), "review")
+      notify.info(nothing or ("all of %s changes are reviewed%s"):format(whose, but), "review")
     end
     map_keys()
     update_all(callback)
