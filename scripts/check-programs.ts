@@ -12,6 +12,7 @@ const LUA = "lua/claude-code";
 
 /** Files that start programs, and where each gets the absolute path of what it starts. */
 const STARTS: Record<string, string> = {
+  [`${LUA}/commands/complete.lua`]: "git, by on_path()",
   [`${LUA}/editor/diff/merge.lua`]: "git, by on_path()",
   [`${LUA}/editor/prompt/image.lua`]: "what reads the clipboard, by on_path()",
   [`${LUA}/install/async.lua`]: "what its callers got of on_path()",

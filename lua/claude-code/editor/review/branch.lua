@@ -1,10 +1,5 @@
 --- A branch is read like a review: the same list, marks, keys and comments, but nothing to decide. The executable
 --- compares the work tree with where the branch began (src/review/state/branch-project.ts).
-local listing = require("claude-code.editor.review.listing")
-
-local REFUSED = "a branch is only read, so nothing is kept or undone: edit the file, or comment; "
-  .. ":Claude review shows Claude's changes"
-
 local M = {}
 
 ---Lists what a work tree has otherwise than the commit at which its branch began, uncommitted work included.
@@ -16,15 +11,6 @@ function M.open(root, base, paths, jumps)
   local branch = { root = root, base = base }
   local scope = { scope = "unreviewed", branch = branch, paths = paths }
   require("claude-code.editor.review").open(scope, jumps or false)
-end
-
----@return boolean is a branch read, in which nothing is decided? A message says what there is to do instead.
-function M.refuses()
-  local is_read = listing.scope().branch ~= nil
-  if is_read then
-    require("claude-code.messages.notify").warn(REFUSED)
-  end
-  return is_read
 end
 
 return M

@@ -1,7 +1,6 @@
 --- Keep and undo: what the user chose, sent to the executable, and carried out.
 local api = vim.api
 local base = require("claude-code.editor.review.base")
-local branch = require("claude-code.editor.review.branch")
 local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
 local listing = require("claude-code.editor.review.listing")
@@ -251,7 +250,7 @@ end
 ---@param target claude-code.ReviewTarget
 ---@param options table more of the request
 local function request(method, target, options)
-  if branch.refuses() then
+  if listing.refuse_in_branch() then
     return
   end
   local scope, follows = listing.scope(), not target.range and turns.follows()
@@ -307,7 +306,7 @@ end
 
 ---Takes the last decision back.
 function M.back()
-  if branch.refuses() then
+  if listing.refuse_in_branch() then
     return
   end
   turns.add(function(done)

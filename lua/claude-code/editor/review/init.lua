@@ -24,9 +24,10 @@ function M.is_incomplete()
   return summary ~= nil and summary.incomplete
 end
 
-local function is_open()
+---@return claude-code.OpenReview?
+local function open_review()
   local listing = package.loaded["claude-code.editor.review.listing"]
-  return listing ~= nil and listing.review() ~= nil
+  return listing and listing.review()
 end
 
 ---@param scope claude-code.ReviewScope
@@ -54,10 +55,12 @@ local function report_turn(counts)
   end
 end
 
----Says what there is to review once Claude's turn has ended, unless a review is open.
+---Says what there is to review once Claude's turn has ended, unless its review is open.
 local function on_turn_end()
   require("claude-code.lib.timer").once(TURN_END_MS, function()
-    if not require("claude-code.config").get().review.message or is_open() then
+    local review = open_review()
+    local is_shown = review and not review.scope.branch
+    if not require("claude-code.config").get().review.message or is_shown then
       return
     end
     local summary = client.summary()
@@ -116,7 +119,8 @@ function M.on_changed(summary)
   end
   announce(summary, before)
   local listing = package.loaded["claude-code.editor.review.listing"]
-  local is_wanted = require("claude-code.config").get().review.signs == "always" or is_open()
+  local is_wanted = require("claude-code.config").get().review.signs == "always"
+    or open_review() ~= nil
   if is_wanted and (summary.counts.files > 0 or listing and #listing.files() > 0) then
     require("claude-code.editor.review.view").refresh()
   end

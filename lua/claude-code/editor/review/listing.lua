@@ -60,6 +60,9 @@ local M = {}
 ---@type claude-code.ReviewScope
 local UNREVIEWED = { scope = "unreviewed" }
 
+local READ_ONLY = "a branch is only read, so nothing is kept or undone: edit the file, or comment; "
+  .. ":Claude review shows Claude's changes"
+
 ---@class claude-code.OpenReview
 ---@field scope claude-code.ReviewScope
 ---@field keys claude-code.Key[] of its files and its list
@@ -92,6 +95,15 @@ end
 ---@return claude-code.ReviewScope of the review, or else all that waits for one
 function M.scope()
   return listing.review and listing.review.scope or UNREVIEWED
+end
+
+---@return boolean is a branch read, in which nothing is decided? A message says what there is to do instead.
+function M.refuse_in_branch()
+  local is_read = M.scope().branch ~= nil
+  if is_read then
+    require("claude-code.messages.notify").warn(READ_ONLY)
+  end
+  return is_read
 end
 
 ---@return string? words what the branch that is read is compared with; nil: Claude's changes are reviewed
