@@ -19,9 +19,7 @@ export interface BranchPoint {
  * `main` or `master`. Throws UserError, which says what to give.
  */
 export function* branchPoint(root: string, given?: string): GitWork<BranchPoint> {
-  const head = yield* headOf(root);
-  if (head === null) throw new UserError(`${root} has no commit yet, so no branch to review`);
-  if (head === undefined) throw failed(root, "git status may say why");
+  if ((yield* headOf(root)) === null) throw new UserError(`${root} has no commit yet`);
   for (const base of given === undefined ? yield* defaultBases() : [given]) {
     const tip = yield* line("rev-parse", "-q", "--verify", `${base}^{commit}`);
     if (!COMMIT.test(tip)) continue;
@@ -73,13 +71,13 @@ export function* differencesFrom(
   const submodules: string[] = [];
   // git looks into no submodule, which has a configuration of its own.
   const how = ["--raw", "-z", "--find-renames", "--ignore-submodules=dirty", "--no-ext-diff"];
-  const failure = failed(root, `git diff ${commit} may say why, or fetch what is missing`);
+  const advice = `git diff ${commit} may say why, or fetch what is missing`;
+  const failure = new UserError(`git failed in ${root}, or took too long: ${advice}`);
   const words = yield* names(["diff", ...how, commit, "--", ...paths], failure);
   for (let at = 0; at < words.length; at += 2) {
-    const [, before = "", after = "", kind] =
-      /^:(\d+) (\d+) \w+\.* \w+\.* (\w)/.exec(words[at] as string) ?? [];
+    const [before = "", after = "", , , kind = ""] = words[at]?.slice(1).split(" ") ?? [];
     const modes = [Number.parseInt(before, 8), Number.parseInt(after, 8)] as const;
-    const from = kind === "R" ? words[++at] : undefined;
+    const from = kind.startsWith("R") ? words[++at] : undefined;
     const path = words[at + 1] as string;
     if (modes.includes(SUBMODULE)) submodules.push(path);
     else files.set(path, { modes, from });
@@ -96,8 +94,4 @@ function* names(args: readonly string[], failure: UserError): GitWork<string[]> 
   const { code, stdout } = yield { args: ["--literal-pathspecs", ...args], ms: MOST_MS };
   if (code !== 0) throw failure;
   return stdout.toString().split("\0").filter(Boolean);
-}
-
-function failed(root: string, advice: string): UserError {
-  return new UserError(`git failed in ${root}, or took too long: ${advice}`);
 }

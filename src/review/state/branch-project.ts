@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { counted } from "../../lib/counted";
 import { UserError } from "../../lib/errors";
 import { gitFolder } from "../../lib/git-folder";
 import { isBelow, isThere, realPath } from "../../lib/paths";
@@ -79,12 +78,9 @@ export class BranchProject extends ReviewedProject {
       if (base || changed.has(path)) this.files.set(path, new BranchFile(path, this, base));
     }
     for (const [path, file] of this.files) file.take(changed.get(path));
-    const left = `${counted(submodules.length, "submodule")} left out: ${submodules.join(", ")}`;
+    const left = submodules.map((path) => `the submodule ${path} is left out`);
     const cut = `only ${MOST_FILES} of ${all.length} files are listed: name a folder of them`;
-    this.incomplete = [
-      ...(submodules.length > 0 ? [left] : []),
-      ...(all.length > MOST_FILES ? [cut] : []),
-    ];
+    this.incomplete = all.length > MOST_FILES ? [...left, cut] : left;
   }
 
   /** The file at an absolute path. */

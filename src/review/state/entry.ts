@@ -196,14 +196,11 @@ export function movesIn(entries: readonly Entry[], scope: Scope): ReadonlyMap<En
 }
 
 /** `deleted`: with their texts. */
-function originOf(
-  { file, view }: Entry,
-  deleted: ReadonlyMap<Entry, string | undefined>,
-): Entry | undefined {
-  const named = [...deleted.keys()].find((other) => other.file.path === file.from);
-  if (named) return named;
+function originOf({ file, view }: Entry, deleted: ReadonlyMap<Entry, string | undefined>) {
+  const all = [...deleted];
   const text = view?.lines.join("");
-  return text ? [...deleted].find(([, other]) => other === text)?.[0] : undefined;
+  const named = all.find(([other]) => other.file.path === file.from);
+  return (named ?? (text ? all.find(([, other]) => other === text) : undefined))?.[0];
 }
 
 function hasTextOf({ view }: Entry, deleted: Entry, scope: Scope): boolean {

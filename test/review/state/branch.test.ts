@@ -242,7 +242,7 @@ describe("a branch", () => {
       git("sparse-checkout", "set", "--no-cone", "/a", "/sub", "/.gitmodules");
       const { files: all, incomplete } = await list();
       expect(all.map(shown).map(({ name }) => name)).toEqual([".gitmodules", "a"]);
-      expect(incomplete).toEqual(["1 submodule left out: sub"]);
+      expect(incomplete).toEqual(["the submodule sub is left out"]);
     });
 
     test("are those of the folders that are named", async () => {
