@@ -154,7 +154,13 @@ describe.each(NEOVIMS)("a branch in $name", (version) => {
     await eventually("the marks", async () => expect(await marked()).toEqual([1, 3, 9, 10]));
     await neovim.type("3Gccline 2<Esc>");
     expect((await listed(4))[1]).toBe("a:9 +2 -1  LINE 8");
-    await neovim.command("silent write | edit b | call setline(1, 'other') | silent write");
+  });
+
+  test("a file that the list has not is in it once it is written", async () => {
+    await read();
+    await at("a", 2);
+    await neovim.command("edit b | call setline(1, 'other')");
+    await neovim.command("silent write");
     expect((await listed(5))[2]).toBe("b:1 +1 -1  other");
     await eventually("its mark", async () => expect(await marked()).toEqual([1]));
     await neovim.command("call setline(1, 'line 1') | silent write");

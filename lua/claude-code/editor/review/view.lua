@@ -72,13 +72,6 @@ local function update_all(callback)
   bars.update()
 end
 
----Files that the list of a branch has not, too, may have changed: on disk, where git sees it.
-local refresh_branch = timer.debounce(TYPED_MS, function()
-  if listing.scope().branch then
-    M.refresh()
-  end
-end)
-
 local update_changed = timer.debounce(TYPED_MS, function()
   for _, shown in ipairs(buffers.all()) do
     if not shown:is_current() then
@@ -111,7 +104,6 @@ local function watch()
   is_watching = true
   local events = autocommands.new("review.view")
   events:on({ "TextChanged", "TextChangedI", "BufWritePost" }, update_changed)
-  events:on("BufWritePost", refresh_branch)
   -- Users map keys in LspAttach, too.
   events:on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
   events:on("BufFilePost", function(buf)
