@@ -78,6 +78,7 @@ export class ReviewService {
   readonly #remembered = new Set<string>();
   /** The one that is read. */
   #branch: BranchProject | undefined;
+  #reading: Promise<unknown> = Promise.resolve();
   #ref: Promise<unknown> = Promise.resolve();
   #ignore = new PathPatterns([]);
 
@@ -138,10 +139,7 @@ export class ReviewService {
     const named = request.paths?.map((path) => realPath(path)) ?? [];
     const wanted = named.filter((path) => this.#ignore.matches(path));
     let [left, ignored] = [MOST_HUNKS, 0];
-    const unsaved = request.texts.map(({ path }) => path);
-    const branch =
-      request.branch &&
-      (await readBranch(request.branch, request.paths ?? [], unsaved, this.#branch));
+    const branch = await this.#readBranch(request);
     // Its texts are held until something else is listed.
     this.#branch = branch;
     for (const project of branch ? [branch] : this.#projects.all()) {
@@ -168,6 +166,15 @@ export class ReviewService {
     const version = versionOf([versions, total, incomplete, ignored, since]);
     if (version === request.known) return { unchanged: true };
     return { version, files, counts: total, incomplete, ignored, ...since };
+  }
+
+  /** One after the other: in a large repository git is busy for a while. */
+  async #readBranch({ branch, paths, texts }: Request<typeof requests.List>) {
+    if (!branch) return undefined;
+    const unsaved = texts.map(({ path }) => path);
+    const read = this.#reading.then(() => readBranch(branch, paths ?? [], unsaved, this.#branch));
+    this.#reading = read.catch(() => {});
+    return await read;
   }
 
   /** The file that a request is about: what the journal has of it, or the branch that is read. */

@@ -205,6 +205,15 @@ describe.each(NEOVIMS)("a branch in $name", (version) => {
       lua<boolean>(`return require("claude-code.editor.review").count() > 0`),
     );
     expect((await read("Claude review branch!", 5))[1]).toBe("a:4 +1 -1  CLAUDE");
+    await lua('require("claude-code.lib.events").emit("ActivityChanged", { activity = "idle" })');
+    await says("1 change in 1 file to review: :Claude review");
+    await at("a", 2);
+    await neovim.type("4GgW");
+    await eventually("why", async () => {
+      const text = await lua<string>("return table.concat(vim.fn.getline(1, '$'), ' ')");
+      expect(text).toMatch(/^Edit, .* session +/);
+    });
+    await neovim.type("q");
     await neovim.command("Claude review!");
     const items = await listed(1);
     expect(items[0]).toStartWith("a:4 +1 -1  CLAUDE  ");

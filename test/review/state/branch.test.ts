@@ -289,6 +289,14 @@ describe("a branch", () => {
       expect(await files()).toEqual([]);
     });
 
+    test("are read once by many who ask at the same time", async () => {
+      commit({ a: "other\n", "src/b": TEN });
+      const all = await Promise.all(Array.from({ length: 10 }, () => list()));
+      expect(new Set(all.map(({ version }) => version)).size).toBe(1);
+      expect(await outcomeOf(list("nowhere"))).toThrow("of the name nowhere");
+      expect(await files()).toHaveLength(2);
+    });
+
     test("the journal's are others, and an answer about the one is none about the other", async () => {
       write("b", "");
       const branch = await list();
