@@ -187,8 +187,18 @@ describe.each(NEOVIMS)("a branch in $name", (version) => {
 
   test("a comment on a private file's lines is refused", async () => {
     write(".env", "SECRET=1\n");
-    await read("Claude review branch!", 5);
+    write("sub/.env", "SECRET=2\n");
+    git("add", "-f", "sub/.env");
+    git("commit", "-q", "-m", "x", "sub/.env");
+    git("branch", "-f", "main", "HEAD");
+    git("rm", "-q", "sub/.env");
+    await read("Claude review branch!", 3);
     await at(".env", 1);
+    await neovim.command("Claude comment look");
+    await says(".env");
+    await lua("SAID = {}");
+    await neovim.type("[f");
+    await eventually("the other", async () => expect(await bar()).toContain("sub/.env"));
     await neovim.command("Claude comment look");
     await says(".env");
     expect(
