@@ -22,6 +22,9 @@ export const READING_TOOLS = [
 /** The tools of Claude Code that edit files (MultiEdit was one of older versions). */
 export const EDITING_TOOLS = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
+/** The permission modes in which the CLI (2.1.330) asks before an edit, and sends it to the editor. */
+export const ASKING_MODES = ["default", "plan", "manual"];
+
 /** Tools that may change any file: Bash, and those of MCP servers; our own record what they change. */
 export const OTHER_TOOLS_MATCHER = `Bash|mcp__(?!ide__|${SERVER_NAME}__|plugin_${PLUGIN_NAME}_).*`;
 

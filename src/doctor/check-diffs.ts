@@ -1,10 +1,8 @@
+import { ASKING_MODES } from "../claude/names";
 import { isObject } from "../lib/json";
 import { type EditorReport, isHere } from "./editors";
 import type { Facts } from "./facts";
 import { error, type Finding, note, ok, warning } from "./finding";
-
-/** The permission modes in which the CLI sends edits to the editor (2.1.330). */
-const SHOWING_DIFFS = ["default", "plan", "manual"];
 
 /** Will the CLI show its edits in the editor? */
 export function checkDiffs(facts: Facts): Finding {
@@ -64,7 +62,7 @@ function skipped(what: string, remedy: string): Finding {
 }
 
 function showsDiffs(mode: string | undefined): boolean {
-  return mode === undefined || SHOWING_DIFFS.includes(mode);
+  return mode === undefined || ASKING_MODES.includes(mode);
 }
 
 /** The permission mode that a command line asks for; "bypassPermissions" goes before all. */

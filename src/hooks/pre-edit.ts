@@ -1,9 +1,8 @@
 import { relative } from "node:path";
+import { ASKING_MODES } from "../claude/names";
 import type { HookCall } from "./call";
 import { editedPath } from "./input";
 
-/** The modes in which the CLI (2.1.330) edits without asking; in the others the diff shows unsaved edits. */
-const UNASKED = ["acceptEdits", "auto", "dontAsk", "bypassPermissions"];
 const HOLD_MS = 60_000;
 
 /**
@@ -12,7 +11,9 @@ const HOLD_MS = 60_000;
  */
 export async function preEdit(call: HookCall): Promise<object | undefined> {
   const path = editedPath(call.input, call.cwd);
-  if (path === undefined || !UNASKED.includes(call.input.permission_mode ?? "")) return undefined;
+  // Where the CLI asks, the diff shows unsaved edits.
+  const asks = ASKING_MODES.includes(call.input.permission_mode ?? "");
+  if (path === undefined || asks) return undefined;
   if ((await call.ask("edit_is_held", { path })) !== true) return undefined;
   const end = await call.runTask("edit_hold", { path }, HOLD_MS).catch(() => undefined);
   if (end !== "written") return undefined;

@@ -53,6 +53,21 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     });
   });
 
+  test("of two Claudes waits for :w, and both go on", async () => {
+    const path = await unsaved();
+    const hooks = [begins(path), begins(path)];
+    await eventually("both wait", async () => {
+      const text = "Claude waits for config.ts";
+      return (await messages()).split(text).length > 2;
+    });
+    await project.neovim.type(":w<CR>");
+    const outputs = await Promise.all(hooks.map(async (hook) => (await hook).output));
+    expect(outputs).toHaveLength(2);
+    for (const output of outputs) {
+      expect(output).toMatchObject({ hookSpecificOutput: { permissionDecision: "deny" } });
+    }
+  });
+
   test.each([
     ["an undo", "u"],
     ["a reload", ":edit!<CR>"],

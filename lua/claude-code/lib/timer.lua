@@ -89,4 +89,23 @@ function M.throttle(limits, callback)
     cancel
 end
 
+---Asks once for each key, until Neovim's main loop goes on.
+---@param ask fun(key: string): boolean
+---@return fun(key: string): boolean
+function M.remembered(ask)
+  local answers ---@type table<string, boolean>?
+  return function(key)
+    if not answers then
+      answers = {}
+      vim.schedule(function()
+        answers = nil
+      end)
+    end
+    if answers[key] == nil then
+      answers[key] = ask(key)
+    end
+    return answers[key]
+  end
+end
+
 return M

@@ -97,15 +97,17 @@ function M.expect_starting(buf)
   pending.review()
 end
 
----Is a server configured for the buffer, and none of its own there?
+---Is a server configured for the file type?
 ---TODO(0.11): vim.lsp.get_configs() came with 0.12.
+local is_configured = require("claude-code.lib.timer").remembered(function(filetype)
+  return package.loaded["vim.lsp"] ~= nil
+    and vim.lsp.get_configs ~= nil
+    and #vim.lsp.get_configs({ enabled = true, filetype = filetype }) > 0
+end)
+
 ---@param buf integer
 local function lacks_server(buf)
-  if not package.loaded["vim.lsp"] or not vim.lsp.get_configs then
-    return false
-  end
-  local filter = { enabled = true, filetype = vim.bo[buf].filetype }
-  return #vim.lsp.get_configs(filter) > 0 and #lsp.of_buffer(buf) == 0
+  return is_configured(vim.bo[buf].filetype) and #lsp.of_buffer(buf) == 0
 end
 
 ---May a server still be started for the buffer, which has just been loaded?

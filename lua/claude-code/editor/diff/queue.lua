@@ -32,7 +32,6 @@ local CONDITIONS = {
 ---@field private waiting claude-code.Diff[] not on screen, the next one first
 ---@field private shown? claude-code.Diff on screen, or ended and its windows about to close
 ---@field private series { total: integer }
----@field private has_signs boolean
 local Queue = {}
 Queue.__index = Queue
 
@@ -40,7 +39,7 @@ local M = {}
 
 ---@return claude-code.Queue
 function M.new()
-  return setmetatable({ waiting = {}, series = { total = 0 }, has_signs = false }, Queue)
+  return setmetatable({ waiting = {}, series = { total = 0 } }, Queue)
 end
 
 ---@param key string
@@ -316,8 +315,7 @@ function Queue:update_keys()
   local aside = vim.tbl_filter(function(diff)
     return diff.aside
   end, self.waiting)
-  if #aside > 0 or self.has_signs then
-    self.has_signs = #aside > 0
+  if #aside > 0 or package.loaded["claude-code.editor.diff.waiting"] then
     require("claude-code.editor.diff.waiting").show(aside)
   end
   for _, mapping in ipairs(api.nvim_get_keymap("n")) do

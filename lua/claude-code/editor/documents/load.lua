@@ -89,8 +89,7 @@ end
 
 ---Is a buffer of this file type open, or does a server run for it? Else a file that Claude has written could start
 ---the server that it has written as well (`node_modules/.bin`).
----@param filetype string
-local function is_known(filetype)
+local is_known = require("claude-code.lib.timer").remembered(function(filetype)
   local lsp = require("claude-code.lib.lsp")
   return vim.iter(api.nvim_list_bufs()):any(function(buf)
     return api.nvim_buf_is_loaded(buf)
@@ -99,7 +98,7 @@ local function is_known(filetype)
   end) or vim.iter(lsp.clients()):any(function(client)
     return vim.list_contains(client.config.filetypes or {}, filetype)
   end)
-end
+end)
 
 ---Fires the event of an option's value again.
 ---@param name "filetype"|"syntax"

@@ -10,7 +10,7 @@ local AWAY_MS = 5 * 60 * 1000
 
 local M = {}
 
----@type table<fun(outcome: "written"|"as_before"), true> of what is held
+---@type table<fun(outcome: "written"|"as_before"), integer> buffers by the ends of their holds
 local held = {}
 
 ---@param buf? integer
@@ -28,21 +28,29 @@ function M.is_needed(params)
     and has_unsaved(path.loaded_buffer(params.path))
 end
 
----@param buf integer
----@param done fun(outcome: "written"|"as_before")
----@return claude-code.Autocommands
-local function follow(buf, done)
-  local events = require("claude-code.lib.autocommands").new("hold." .. buf)
-  events:on("BufWritePost", function()
-    done("written")
-  end, { buffer = buf })
+---@param wanted? integer buffer; nil for all
+---@param outcome "written"|"as_before"
+local function let_go(wanted, outcome)
+  for done, buf in pairs(vim.deepcopy(held)) do
+    if not wanted or buf == wanted then
+      done(outcome)
+    end
+  end
+end
+
+---@return claude-code.Autocommands of all holds
+local function follow()
+  local events = require("claude-code.lib.autocommands").new("hold")
+  events:on("BufWritePost", function(buf)
+    let_go(buf, "written")
+  end)
   -- Undone, discarded or closed. A write is over only after its last event.
-  local check = vim.schedule_wrap(function()
+  local check = vim.schedule_wrap(function(buf)
     if not has_unsaved(buf) then
-      done("as_before")
+      let_go(buf, "as_before")
     end
   end)
-  events:on({ "BufModifiedSet", "BufUnload" }, check, { buffer = buf })
+  events:on({ "BufModifiedSet", "BufUnload" }, check)
   return events
 end
 
@@ -64,11 +72,13 @@ function M.wait(params)
   notify.warn(("Claude waits for %s: :w lets it go on, and so does :Claude go-on"):format(name))
   local stop
   local outcome = task.await(function(done)
-    local events = follow(buf, done)
-    held[done] = true
+    held[done] = buf
+    local events = follow()
     function stop()
-      events:stop()
       held[done] = nil
+      if next(held) == nil then
+        events:stop()
+      end
       show(vim.NIL)
     end
     return stop
@@ -82,9 +92,7 @@ function M.go_on()
   if next(held) == nil then
     notify.info("Claude waits for no file")
   end
-  for _, done in ipairs(vim.tbl_keys(held)) do
-    done("as_before")
-  end
+  let_go(nil, "as_before")
 end
 
 return M
