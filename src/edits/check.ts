@@ -37,19 +37,21 @@ const SENTENCES = {
   version: (names: string) =>
     `The text of these files changed while the language server worked: ${names}. Try again.`,
   unsaved: (names: string) =>
-    `These files have unsaved changes in Neovim: ${names}. Try again once the user has saved them.`,
+    `These files have unsaved changes in Neovim: ${names}. Try again once they are saved.`,
 };
 
 /**
- * Asks Neovim whether these files may change, before anything reads them. Throws EditProblem, which
- * names what is in the way, but not a private file.
+ * Asks Neovim whether these files may change, before Claude learns anything of them. Throws EditProblem,
+ * which names what is in the way, but not a private file. `isUsers`: the user changes them, private
+ * ones and others as well.
  */
 export async function checkFiles(
   files: readonly { path: string; version?: number }[],
   root: string,
   ask: AskNeovim,
+  isUsers = false,
 ): Promise<CheckedFile[]> {
-  const answered = await askAbout(files, ask);
+  const answered = await askAbout(files, isUsers, ask);
   const problems: string[] = [];
   const found = answered.filter(({ path }) => isProtected(path, root));
   if (found.length > 0) problems.push(SENTENCES.protected(listed(found, root)));
@@ -67,18 +69,19 @@ export async function checkFiles(
 }
 
 /** A project may itself lie in such a folder: only what is below it counts. */
-function isProtected(path: string, root: string): boolean {
+export function isProtected(path: string, root: string): boolean {
   const below = isBelow(path, root) ? path.slice(root.length) : path;
   return PROTECTED.test(`/${below}`.replaceAll("\\", "/").toLowerCase());
 }
 
-async function askAbout(files: readonly object[], ask: AskNeovim): Promise<Answered[]> {
+async function askAbout(files: readonly object[], isUsers: boolean, ask: AskNeovim) {
   const answered: Answered[] = [];
   let begun: Answered | undefined;
   let row = 0;
   while (answered.length < files.length) {
     const edits = files.slice(answered.length, answered.length + MOST_FILES);
-    const { files: found, next_row } = (await ask("edits_check", { edits, row })) as Check;
+    const params = { edits, row, by_user: isUsers };
+    const { files: found, next_row } = (await ask("edits_check", params)) as Check;
     const [first, ...others] = found;
     if (!first) throw new Error("edits_check answered for no file");
     const all = [begun ? joined(begun, first) : first, ...others];
@@ -108,7 +111,8 @@ export function hasText({ parts }: CheckedFile, bytes: Uint8Array | undefined): 
 
 const MOST_NAMES = 20;
 
-function listed(files: readonly CheckedFile[], root: string): string {
+/** The first names, for a message. */
+export function listed(files: readonly { path: string }[], root: string): string {
   const names = files.slice(0, MOST_NAMES).map(({ path }) => shownPath(path, root));
   const more = files.length > MOST_NAMES ? ` and ${files.length - MOST_NAMES} more` : "";
   return names.join(", ") + more;

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   fsyncSync,
   lstatSync,
@@ -9,6 +10,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
+import { keptMode } from "../lib/atomic-write";
 import { readPrivateJson } from "../lib/json";
 import {
   isBelow,
@@ -40,6 +42,8 @@ const Stored = v.object({
   label: v.string(),
   /** The project's folder, as Claude Code names it. */
   place: v.string(),
+  /** The worktree that came home; `head`: its commit, where all of it came. */
+  worktree: v.optional(v.object({ path: v.string(), head: v.optional(v.string()) })),
   files: v.array(
     v.object({
       path: v.string(),
@@ -48,6 +52,8 @@ const Stored = v.object({
       after: Hash,
       /** Bytes before it; they stand in `texts` one behind the other. */
       size: v.number(),
+      /** Permission bits, where they may change. */
+      mode: v.optional(v.object({ before: v.number(), after: v.number() })),
       draft: v.optional(v.string()),
       /** It has several names, or another owner: written in place, so a crash can cut it off. */
       in_place: v.optional(v.boolean()),
@@ -59,7 +65,7 @@ const Stored = v.object({
 });
 type Stored = v.InferOutput<typeof Stored>;
 export type StoredFile = Stored["files"][number];
-export type Labelled = Pick<Stored, "label" | "place">;
+export type Labelled = Pick<Stored, "label" | "place" | "worktree">;
 export type Staged = Pick<Stored, "files" | "folders">;
 
 /**
@@ -153,10 +159,12 @@ export class Operation {
 
   /** What a file holds now: as before, as after, or neither of them. */
   state(index: number): "before" | "after" | "other" {
-    const { path, before, after } = this.stored.files[index] as StoredFile;
+    const { path, before, after, mode } = this.stored.files[index] as StoredFile;
     const now = hashOnDisk(path);
-    if (now === after) return "after";
-    return now === before ? "before" : "other";
+    const has = (content: string | null, bits?: number) =>
+      now === content && (now === null || !mode || keptMode(lstatSync(path)) === bits);
+    if (has(after, mode?.after)) return "after";
+    return has(before, mode?.before) ? "before" : "other";
   }
 
   /**
@@ -183,11 +191,12 @@ export class Operation {
   }
 
   #restore(index: number): void {
-    const { path } = this.stored.files[index] as StoredFile;
+    const { path, mode } = this.stored.files[index] as StoredFile;
     const bytes = this.before(index);
     if (!bytes) return rmSync(path, { force: true });
     mkdirSync(dirname(path), { recursive: true });
     rewrite(path, bytes, lstatSync(path, { throwIfNoEntry: false }));
+    if (mode) chmodSync(path, mode.before);
   }
 
   /** Removes what is left of it: drafts, folders that are empty, its record. */

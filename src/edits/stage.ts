@@ -1,5 +1,6 @@
 import { accessSync, constants, lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
+import { keptMode } from "../lib/atomic-write";
 import { draftOf } from "../lib/drafts";
 import { message } from "../lib/errors";
 import { isDenied, writeLike } from "../lib/rewrite";
@@ -32,28 +33,29 @@ export function unstage({ files, folders }: Staged): void {
   removeEmpty(folders);
 }
 
-function stageOne({ path, before, after, from }: FileChange): StoredFile {
+function stageOne({ path, before, after, from, mode }: FileChange): StoredFile {
   const moved = from === undefined ? {} : { from };
   const hashes = { before: hash(before), after: hash(after) };
   const file: StoredFile = { path, ...hashes, size: before?.length ?? 0, ...moved };
-  if (!after) return file;
   const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (mode !== undefined) file.mode = { before: stats ? keptMode(stats) : mode, after: mode };
+  if (!after) return file;
   const model = stats ?? (from === undefined ? undefined : lstatSync(from));
   file.draft = draftOf(path);
-  const hasOwner = writeDraft(file.draft, after, model);
+  const hasOwner = writeDraft(file.draft, after, model, mode);
   if (stats && (stats.nlink > 1 || !hasOwner)) file.in_place = true;
   return file;
 }
 
 /** False: it cannot get the owner of the file. */
-function writeDraft(draft: string, bytes: Uint8Array, stats: Stats | undefined): boolean {
+function writeDraft(draft: string, bytes: Uint8Array, stats?: Stats, mode?: number): boolean {
   try {
-    writeLike(draft, bytes, stats);
+    writeLike(draft, bytes, stats, mode);
     return true;
   } catch (error) {
     rmSync(draft, { force: true });
     if (!stats || !isDenied(error)) throw error;
-    writeLike(draft, bytes, undefined);
+    writeLike(draft, bytes, undefined, mode);
     return false;
   }
 }

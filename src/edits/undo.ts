@@ -1,7 +1,8 @@
+import * as v from "valibot";
 import { counted } from "../lib/counted";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { shownPath } from "../lib/paths";
+import { isBelow, shownPath } from "../lib/paths";
 import { type AskNeovim, checkFiles } from "./check";
 import { Operation } from "./operation";
 import { perform } from "./perform";
@@ -24,7 +25,7 @@ interface UndoPort {
 
 /** Takes renames back for one Neovim, and completes at its start what was interrupted. */
 export class UndoEndpoint {
-  /** `record` keeps what was undone for the review. */
+  /** `record` keeps for the review what was undone of Claude's. */
   constructor(
     private readonly port: UndoPort,
     private readonly log: Log,
@@ -40,12 +41,13 @@ export class UndoEndpoint {
     }
   }
 
-  /** `:Claude undo rename`: the request `edits/undo`. Throws a UserError. */
-  async answer(): Promise<{ done: string; changes: object[] }> {
+  /** `:Claude undo rename` and `undo home`: the request `edits/undo`. Throws a UserError. */
+  async answer(_method: string, params: unknown): Promise<{ done: string; changes: object[] }> {
+    const { home } = v.parse(UndoParams, params);
     const ask: AskNeovim = (method, params, ms) => this.port.call(method, params, ms);
     try {
-      const undone = await undoLast(this.port.state.folders, ask, this.log);
-      this.record(undone);
+      const undone = await undoLast(home, this.port.state.folders, ask, this.log);
+      if (!home) this.record(undone);
       const done = `took back ${undone.operation.stored.label}: ${counted(undone.changes.length, "file")}`;
       return { done, changes: changeEvents(undone.changes) };
     } catch (error) {
@@ -54,13 +56,28 @@ export class UndoEndpoint {
   }
 }
 
+const UndoParams = v.object({ home: v.boolean() });
+
 /**
- * Takes back the last operation whose files all lie in these folders: all of it, or nothing. Throws
+ * Takes back the last rename whose files all lie in these folders, or the last worktree that came home to a
+ * work tree in which one of them lies: all of it, or nothing. Throws
  * EditProblem, which names the files that were changed since.
  */
-async function undoLast(folders: readonly string[], ask: AskNeovim, log: Log): Promise<Undone> {
-  const operation = Operation.all().find((one) => one.isDone && one.isInside(folders));
-  if (!operation) throw new EditProblem("There is no rename of Claude's to take back.");
+async function undoLast(
+  home: boolean,
+  folders: readonly string[],
+  ask: AskNeovim,
+  log: Log,
+): Promise<Undone> {
+  const operation = Operation.all().find((one) => {
+    const { worktree, place } = one.stored;
+    const isHere = home ? folders.some((folder) => isBelow(folder, place)) : one.isInside(folders);
+    return one.isDone && isHere && home === (worktree !== undefined);
+  });
+  if (!operation) {
+    const what = home ? "worktree that came home" : "rename of Claude's";
+    throw new EditProblem(`There is no ${what} to take back.`);
+  }
   const root = folders[0] ?? "/";
   const label = `the undo of ${operation.stored.label}`;
   const { files, place } = operation.stored;
@@ -70,17 +87,19 @@ async function undoLast(folders: readonly string[], ask: AskNeovim, log: Log): P
     files.map(({ path }) => ({ path })),
     root,
     ask,
+    true,
   );
   const other = files.filter((_, index) => operation.state(index) !== "after");
   if (other.length > 0) {
     const names = other.map(({ path }) => shownPath(path, root)).join(", ");
     throw new EditProblem(`These files were changed since: ${names}.`);
   }
-  const changes = files.map(({ path }, index): FileChange => {
+  const changes = files.map(({ path, mode }, index): FileChange => {
     const target = files.find(({ from }) => from === path);
     const before = readFile(path);
     const after = operation.before(index);
-    return { path, before, after, edits: 0, ...(target && { from: target.path }) };
+    const moved = target && { from: target.path };
+    return { path, before, after, edits: 0, ...moved, ...(mode && { mode: mode.before }) };
   });
   const undo = await perform({ what: { label, place }, changes, checked, ask }, log);
   undo.forget();

@@ -21,6 +21,8 @@ export interface FileChange {
   edits: number;
   /** The path that the file is moved from. */
   from?: string;
+  /** Its permission bits after it, or, of one that goes, before it; without them nothing is known of them. */
+  mode?: number;
 }
 
 /** The changes as Lua takes them. */

@@ -42,13 +42,16 @@ export function rewrite(file: string, bytes: Uint8Array, stats: Stats | undefine
   }
 }
 
-/** Makes a file with the mode and the owner of another one. Throws the system's error. */
-export function writeLike(draft: string, bytes: Uint8Array, stats: Stats | undefined): void {
-  const mode = stats && keptMode(stats);
+/** Makes a file with the owner of another one, and its mode unless another is given. Throws the system's error. */
+export function writeLike(
+  draft: string,
+  bytes: Uint8Array,
+  stats: Stats | undefined,
+  mode = stats && keptMode(stats),
+): void {
   writeFileSync(draft, bytes, { flag: "wx", ...(mode !== undefined && { mode }) });
-  if (!stats) return;
-  if (process.platform !== "win32") chownSync(draft, stats.uid, stats.gid);
-  chmodSync(draft, keptMode(stats));
+  if (stats && process.platform !== "win32") chownSync(draft, stats.uid, stats.gid);
+  if (mode !== undefined) chmodSync(draft, mode);
 }
 
 export function isDenied(error: unknown): boolean {

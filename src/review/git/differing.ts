@@ -93,7 +93,7 @@ interface DifferingPaths {
  * ones and what is in other repositories left out. Undefined where git fails or there are too many. A
  * name that is not UTF-8 holds a U+FFFD.
  */
-function* differingPaths(root: string): GitWork<DifferingPaths | undefined> {
+export function* differingPaths(root: string): GitWork<DifferingPaths | undefined> {
   const head = yield* headOf(root);
   const untracked = ["--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
   const args = ["status", "--porcelain=v2", "-z", ...untracked];

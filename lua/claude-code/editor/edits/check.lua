@@ -1,4 +1,4 @@
---- Whether files may be changed by a language server's edit, before the executable reads any of them.
+--- Whether files may be changed by an edit of many, before Claude learns anything of them.
 local api, uv = vim.api, vim.uv
 local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
@@ -33,15 +33,16 @@ end
 ---@param folders string[]
 ---@param row integer from which the parts are wanted
 ---@param is_over fun(): boolean
+---@param by_user boolean
 ---@return claude-code.CheckedFile
 ---@return integer? next_row
-local function check(edit, folders, row, is_over)
+local function check(edit, folders, row, is_over, by_user)
   local privacy = require("claude-code.editor.privacy")
   local buf, real = path.loaded_buffer(edit.path), path.real(edit.path)
   local file = { path = edit.path }
-  if privacy.is_private(edit.path) or (buf and privacy.hides(buf)) then
+  if not by_user and (privacy.is_private(edit.path) or (buf and privacy.hides(buf))) then
     file.problem = "private"
-  elseif not path.is_in_any(real, folders) or real:find("/.git/", 1, true) then
+  elseif not by_user and not path.is_in_any(real, folders) or real:find("/.git/", 1, true) then
     file.problem = "outside"
   elseif buf and vim.bo[buf].modified then
     file.problem = "unsaved"
@@ -60,6 +61,7 @@ end
 ---@field edits { path: string, version?: integer }[] `version`: that of the text for which the server made
 --- its edits, as Neovim sent it
 ---@field row integer of the first file, where an earlier call ended; else 0
+---@field by_user boolean it is the user who changes them: private ones, and others, as well
 
 ---Checks as many files as a moment allows.
 ---@param params claude-code.CheckParams
@@ -72,7 +74,7 @@ function M.run(params)
     return uv.hrtime() > stop
   end
   for _, edit in ipairs(params.edits) do
-    files[#files + 1], row = check(edit, folders, row or 0, is_over)
+    files[#files + 1], row = check(edit, folders, row or 0, is_over, params.by_user)
     if is_over() then
       break
     end

@@ -224,12 +224,14 @@ function M.done(params)
   end
 end
 
----Takes back what Claude renamed last; the executable does it.
-function M.undo()
+---Takes back what Claude renamed last, or the worktree that came home last; the executable does it.
+---@param what "rename"|"home"
+function M.undo(what)
   if not channel.is_attached() then
     return notify.error("the server is not running, so nothing was undone: :Claude start starts it")
   end
-  require("claude-code.server.requests").request("edits/undo", {}, function(undone, problem)
+  local params = { home = what == "home" }
+  require("claude-code.server.requests").request("edits/undo", params, function(undone, problem)
     if problem then
       return notify.warn(problem)
     end
