@@ -90,7 +90,8 @@ plugs("n", {
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk",
   "diff next", "diff previous", "diff merge",
   "review", "review branch", "review close", "review done",
-  "keep", "undo", "undo rename", "back", "why", "comment",
+  "keep", "undo", "undo rename", "undo home", "back", "why", "comment",
+  "worktree", "worktree show", "worktree review", "worktree home", "worktree remove",
   "go-on", "start", "stop", "status", "log", "install", "setup", "unsetup",
 }, "<Cmd>Claude %s<CR>")
 -- A count is the number of a session.

@@ -134,6 +134,10 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     "a hook runs at each edit: it must not pay for a server",
   ],
   sessions: [["claude", "lib"], "sessions/ reads what the CLI has written, where no editor runs"],
+  worktrees: [
+    ["edits", "review", "sessions", "lib"],
+    "worktrees/ brings files home by the edits of many files; git's commands are the review's",
+  ],
   prompt: [
     ["claude", "language", "review", "lib"],
     "prompt/ knows what a prompt can name, whoever shows it",

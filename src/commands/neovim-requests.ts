@@ -6,6 +6,7 @@ import { PromptEndpoint } from "../prompt/endpoint";
 import { ReviewEndpoint } from "../review/endpoint";
 import { recordLanguageUndo } from "../review/record/language-edit";
 import { TranscriptEndpoint } from "../transcript/endpoint";
+import { WorktreeEndpoint } from "../worktrees/endpoint";
 
 /** What Neovim asks for itself, without a client. Answers from now on. */
 export function neovimRequests(editor: NeovimEditor, log: Log) {
@@ -15,7 +16,8 @@ export function neovimRequests(editor: NeovimEditor, log: Log) {
   );
   const transcript = new TranscriptEndpoint(editor, log);
   const prompt = new PromptEndpoint();
-  answerRequests(editor, { review, transcript, prompt, edits: undo }, log);
+  const worktree = new WorktreeEndpoint(editor, log);
+  answerRequests(editor, { review, transcript, prompt, edits: undo, worktree }, log);
   return {
     /** Neovim is attached: from now on it is reported to. */
     start() {

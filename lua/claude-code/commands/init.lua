@@ -23,7 +23,8 @@ M.list = vim.tbl_extend(
   require("claude-code.commands.review"),
   require("claude-code.commands.send"),
   require("claude-code.commands.server"),
-  require("claude-code.commands.terminal")
+  require("claude-code.commands.terminal"),
+  require("claude-code.commands.worktree")
 )
 
 --- Splits off the name of a subcommand, of two words where there is one. A ! may follow it.

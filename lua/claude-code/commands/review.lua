@@ -52,10 +52,11 @@ end
 
 ---@param module string below claude-code.editor
 ---@param method string
+---@param argument? string
 ---@return fun()
-local function calls(module, method)
+local function calls(module, method, argument)
   return function()
-    require("claude-code.editor." .. module)[method]()
+    require("claude-code.editor." .. module)[method](argument)
   end
 end
 
@@ -126,7 +127,11 @@ return {
 
   --- Takes back the last rename, file move or code action that Claude did through your language servers,
   --- in all files, or in none: it names those that were changed since. Again: the one before.
-  ["undo rename"] = { run = calls("edits.rename", "undo") },
+  ["undo rename"] = { run = calls("edits.rename", "undo", "rename") },
+
+  --- Takes back what `:Claude worktree home` did last, in all files, or in none: it names those that were
+  --- changed since. Again: the one before.
+  ["undo home"] = { run = calls("edits.rename", "undo", "home") },
 
   --- Takes your last decision of a review back, whether it kept or undid. Again: the one before.
   back = { run = calls("review.decide", "back") },

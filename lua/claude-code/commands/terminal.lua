@@ -93,10 +93,17 @@ return {
 
   --- Lets you choose a session by |vim.ui.select()|, and shows it. The list has the sessions of this
   --- Neovim, with what each does or asks, those of the workspace that run elsewhere or in the background,
-  --- and past conversations, which are resumed.
+  --- and past conversations, which are resumed. With ! you choose what to do with the git worktree of the
+  --- one that you choose, see |claude-code-worktree|.
   sessions = {
-    run = function()
-      list().show()
+    bang = true,
+    run = function(args)
+      if not args.bang then
+        return list().show()
+      end
+      list().choose_any("Sessions, for their worktrees", function(row)
+        require("claude-code.editor.worktree").choose_action(row.cwd)
+      end)
     end,
   },
 

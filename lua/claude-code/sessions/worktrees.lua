@@ -89,7 +89,7 @@ function M.of(folder)
 end
 
 ---@param folder string
----@return { name?: string, branch?: string } of the work tree around the folder
+---@return { path?: string, name?: string, branch?: string } of the work tree around the folder; none: it is not in one
 function M.at(folder)
   local around ---@type claude-code.Worktree?
   for _, worktree in ipairs(M.of(folder)) do
@@ -99,7 +99,11 @@ function M.at(folder)
     end
   end
   local head = around and first_line(vim.fs.joinpath(around.git_dir, "HEAD")) or ""
-  return { name = around and around.name, branch = head:match("^ref: refs/heads/(.+)$") }
+  return {
+    path = around and around.path,
+    name = around and around.name,
+    branch = head:match("^ref: refs/heads/(.+)$"),
+  }
 end
 
 ---@param path string

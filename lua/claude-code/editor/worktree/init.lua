@@ -1,0 +1,200 @@
+--- A linked git worktree, as Claude gets one of its own by `--worktree`: shown, reviewed, brought home, removed.
+local api = vim.api
+local notify = require("claude-code.messages.notify")
+local requests = require("claude-code.server.requests")
+local worktrees = require("claude-code.sessions.worktrees")
+
+local ACTIONS = { "show", "review", "home", "remove" }
+local TEXTS = {
+  show = "Show it in a tab page",
+  review = "Review what it changed",
+  home = "Bring home what it changed",
+  remove = "Remove it",
+}
+
+local M = {}
+
+---@return string real path
+local function folder()
+  local path = require("claude-code.lib.workspace").tab_folder(0)
+  return vim.uv.fs_realpath(path) or path
+end
+
+---@return claude-code.Worktree[] the linked ones of this repository
+local function linked()
+  return vim.tbl_filter(function(tree)
+    return tree.name ~= nil
+  end, worktrees.of(folder()))
+end
+
+---@return string[]
+function M.names()
+  return vim.tbl_map(function(tree)
+    return tree.name
+  end, linked())
+end
+
+---@param path? string
+---@return claude-code.Worktree? tree the linked one around it
+local function around(path)
+  local tree = worktrees.at(path or folder())
+  return tree.name and tree or nil
+end
+
+---@param given string its name, or a session's number or name; "": not named
+---@param run fun(tree: claude-code.Worktree)
+function M.with_named(given, run)
+  local n = given ~= "" and require("claude-code.terminal.select").find(given)
+    or given == "" and require("claude-code.sessions").current()
+  local row = n and require("claude-code.sessions").get(n) or {}
+  local trees = linked()
+  local tree = vim.iter(trees):find(function(one)
+    return one.name == given
+  end) or given == "" and around() or row.cwd and around(row.cwd)
+  if tree then
+    return run(tree)
+  elseif given ~= "" or #trees == 0 then
+    local text = given ~= "" and "there is no worktree %s; :Claude worktree lists them"
+      or "this repository has no other worktree; :Claude new -w starts a Claude in one"
+    return notify.error(text:format(given))
+  end
+  local format = function(one)
+    return ("%s: %s"):format(one.name, vim.fn.fnamemodify(one.path, ":~"))
+  end
+  vim.ui.select(trees, { prompt = "Worktrees", format_item = format }, function(one)
+    if one then
+      run(one)
+    end
+  end)
+end
+
+--- Lets the user choose what to do with the worktree around a folder.
+---@param path? string
+function M.choose_action(path)
+  local tree = path and around(path)
+  if not tree then
+    return notify.info("this session is in no linked git worktree")
+  end
+  local options = {
+    prompt = "Worktree " .. tree.name,
+    format_item = function(action)
+      return TEXTS[action]
+    end,
+  }
+  vim.ui.select(ACTIONS, options, function(action)
+    if action then
+      M[action](tree)
+    end
+  end)
+end
+
+---@param tree claude-code.Worktree
+function M.show(tree)
+  for number, tab in ipairs(api.nvim_list_tabpages()) do
+    local own = vim.fn.haslocaldir(-1, number) == 1 and vim.fn.getcwd(-1, number)
+    if own and vim.uv.fs_realpath(own) == tree.path then
+      return api.nvim_set_current_tabpage(tab)
+    end
+  end
+  vim.cmd.tabnew()
+  vim.cmd.tcd({ tree.path, magic = { file = false } })
+end
+
+--- Asks about a worktree and the work tree to which it comes home: that of the tab page, or the repository's
+--- main one.
+---@param method string
+---@param tree claude-code.Worktree
+---@param callback fun(answer: any)
+---@param options? table
+local function ask(method, tree, callback, options)
+  local all, here = worktrees.of(tree.path), worktrees.at(folder()).path
+  local is_here = here ~= tree.path
+    and vim.iter(all):any(function(other)
+      return other.path == here
+    end)
+  local params = { root = is_here and here or all[1].path, path = tree.path }
+  requests.ask("worktree/" .. method, vim.tbl_extend("force", params, options or {}), callback)
+end
+
+---@param tree claude-code.Worktree
+function M.review(tree)
+  ask("base", tree, function(point)
+    require("claude-code.editor.review.branch").open(tree.path, point.base)
+  end)
+end
+
+---@param tree claude-code.Worktree
+---@param with_conflicts? boolean
+function M.home(tree, with_conflicts)
+  ask("home", tree, function(home)
+    require("claude-code.editor.language.files").notify(home.changes)
+    local items = {}
+    for _, file in ipairs(home.conflicts) do
+      local lines = #file.lines > 0 and file.lines or { 1 }
+      for _, line in ipairs(lines) do
+        items[#items + 1] = { filename = file.path, lnum = line, text = file.why }
+      end
+    end
+    if #items == 0 then
+      return notify.info(home.text)
+    end
+    local title = ("Conflicts with the worktree %s"):format(tree.name)
+    vim.fn.setqflist({}, " ", { title = title, items = items })
+    vim.cmd("botright copen")
+    notify.warn(home.text)
+  end, { with_conflicts = with_conflicts or false })
+end
+
+---@return string?
+local function folder_of_terminal(name)
+  local path = name:match("^term://(.-)//")
+  return path and vim.fn.fnamemodify(path, ":p")
+end
+
+---@param tree claude-code.Worktree
+---@return string? user what uses it
+local function user_of(tree)
+  local function is_in(path)
+    local real = path and vim.uv.fs_realpath(path) or path
+    return real ~= nil and worktrees.is_below(real, tree.path)
+  end
+  for _, row in ipairs(require("claude-code.sessions").list()) do
+    if is_in(row.cwd) then
+      return require("claude-code.sessions.label").of(row)
+    end
+  end
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_get_name(buf)
+    local bo = vim.bo[buf]
+    -- Not those that are loaded for language servers alone.
+    local is_used = bo.buflisted
+      or bo.modified
+      or bo.buftype == "terminal"
+      or #vim.fn.win_findbuf(buf) > 0
+    if is_used and is_in(folder_of_terminal(name) or name) then
+      return (bo.buftype == "terminal" and "the terminal " or "the buffer ") .. name
+    end
+  end
+  for number in ipairs(api.nvim_list_tabpages()) do
+    for win = 1, vim.fn.tabpagewinnr(number, "$") do
+      if is_in(vim.fn.getcwd(win, number)) then
+        return ("window %d of tab page %d"):format(win, number)
+      end
+    end
+  end
+end
+
+---@param tree claude-code.Worktree
+function M.remove(tree)
+  require("claude-code.sessions").refresh(function()
+    local user = user_of(tree)
+    if user then
+      return notify.error(("%s is not removed: %s is in it"):format(tree.name, user))
+    end
+    ask("remove", tree, function()
+      notify.info(("removed the worktree %s; its branch stays"):format(tree.name))
+    end)
+  end)
+end
+
+return M

@@ -1,0 +1,121 @@
+import { basename, join } from "node:path";
+import { isProtected } from "../edits/check";
+import { hash, Operation } from "../edits/operation";
+import type { FileChange } from "../edits/virtual-files";
+import { UserError } from "../lib/errors";
+import { isThere, statOf } from "../lib/paths";
+import { committedFiles } from "../review/git/committed";
+import { differingPaths, pathsBetween, repositoryAround } from "../review/git/differing";
+import { headOf } from "../review/git/head";
+import { ask, outputOf } from "./git";
+import { merge } from "./merge";
+import { isExecutable, isSame, modeOf, type Side, sideOf } from "./side";
+
+/** The most that is read. */
+const MOST_BYTES = 100 * 1024 * 1024;
+
+/** Two work trees of one repository, by the real paths of their tops. */
+export interface Trees {
+  /** The one here. */
+  root: string;
+  /** The linked one. */
+  path: string;
+}
+
+export interface Conflict {
+  /** Absolute. */
+  path: string;
+  why: string;
+  /** Of the conflict markers, 1-based; none where the file stays as it is here. */
+  lines: number[];
+}
+
+/** The times that a worktree has come home, and nobody has taken back: the newest first. */
+export function homesOf(tree: string): Operation[] {
+  return Operation.all().filter((one) => one.isDone && one.stored.worktree?.path === tree);
+}
+
+/** The HEADs of both, and the last commit that they have in common. Throws a UserError. */
+export async function branchPoint({ root, path }: Trees) {
+  const head = await ask(path, headOf(path));
+  const here = await ask(root, headOf(root));
+  if (!head || !here) throw new UserError(`${head ? root : path} has no commit.`);
+  const problem = `${path} and ${root} have no commit in common.`;
+  return { head, here, base: await ask(root, outputOf("merge-base", here, head), problem) };
+}
+
+/**
+ * What a worktree changed, committed or not, since its branch point, as this work tree would have it:
+ * `changes` with conflict markers; `head`: the commit there; `repositories` inside of it, which stay there.
+ * Nothing is written. Throws a UserError.
+ */
+export async function comingHome(trees: Trees) {
+  const { root, path: tree } = trees;
+  // What is committed from now on is in the commits.
+  const { paths, repositories } = await ask(tree, differingPaths(tree));
+  const { head, base } = await branchPoint(trees);
+  const committed = await ask(root, pathsBetween(base, head));
+  // A sparse checkout lacks them.
+  const absent = committed.filter((one) => !paths.includes(one) && !statOf(join(tree, one)));
+  const sparse = await ask(tree, committedFiles(head, absent));
+  const differ = sidesOf(new Set([...committed, ...paths]), trees, sparse);
+  const bases = await ask(root, committedFiles(base, [...differ.keys()]));
+  const homes = homesOf(tree);
+  const changes: FileChange[] = [];
+  const conflicts: Conflict[] = [];
+  for (const [relative, { ours, theirs }] of differ) {
+    const path = join(root, relative);
+    const base = bases.get(relative);
+    if (isSame(theirs, base)) continue;
+    const refusal = refusalOf(relative, root) ?? theirs?.problem ?? ours?.problem;
+    const isOnlyTheirs = beforeHomes(path, hash(ours?.bytes), homes) === hash(base?.bytes);
+    const seen = isOnlyTheirs ? base : ours;
+    const { after, conflict } = refusal
+      ? { after: seen, conflict: refusal }
+      : await ask(root, merge({ ours: seen, base, theirs }, basename(tree)));
+    const stays = isSame(ours, after) || (conflict !== undefined && after === seen);
+    const mode = modeOf(ours, isExecutable(after ?? ours));
+    if (!stays) changes.push({ path, before: ours?.bytes, after: after?.bytes, edits: 0, mode });
+    const lines = stays ? [] : markersIn(after?.bytes);
+    if (conflict !== undefined) conflicts.push({ path, why: conflict, lines });
+  }
+  const inner = repositories.filter((one) => isThere(join(tree, one, ".git")));
+  return { head, changes, conflicts, repositories: inner };
+}
+
+/** The files that are not the same in both, in the order of their names. */
+function sidesOf(paths: Set<string>, trees: Trees, sparse: Map<string, Side>) {
+  const differ = new Map<string, Record<"ours" | "theirs", Side | undefined>>();
+  let bytes = 0;
+  for (const path of [...paths].sort()) {
+    const theirs = sparse.get(path) ?? sideOf(trees.path, path, "there");
+    const sides = { ours: sideOf(trees.root, path, "here"), theirs };
+    if (isSame(sides.ours, sides.theirs)) continue;
+    differ.set(path, sides);
+    for (const side of Object.values(sides)) bytes += side?.bytes?.length ?? 0;
+    if (bytes > MOST_BYTES) throw new UserError("More than 100 MB would change.");
+  }
+  return differ;
+}
+
+/** Why nothing may be written at a path, whatever it is. */
+function refusalOf(path: string, root: string): string | undefined {
+  if (/\p{Cc}/u.test(path)) return "its name has control characters";
+  if (isProtected(join(root, path), root)) return "its name runs or configures something";
+  return repositoryAround(root, path) ? "here it lies in another repository" : undefined;
+}
+
+/** What a file held before the worktree came home into it as it is now, by its hash. */
+function beforeHomes(path: string, now: string | null, homes: readonly Operation[]) {
+  let text = now;
+  for (const { stored } of homes) {
+    const file = stored.files.find((one) => one.path === path);
+    if (file?.after === text) text = file.before;
+  }
+  return text;
+}
+
+function markersIn(text: Uint8Array = new Uint8Array()): number[] {
+  const lines = Buffer.from(text).toString().split("\n");
+  return lines.flatMap((line, index) => (line.startsWith("<<<<<<< here") ? [index + 1] : []));
+}

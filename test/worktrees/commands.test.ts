@@ -1,0 +1,164 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { Trees } from "./tree";
+
+/* A worktree is found by its name or its session, shown, reviewed and removed. */
+setDefaultTimeout(60_000);
+
+const REMOVE = "Claude worktree remove docs";
+
+test("it is removed when nothing is lost, and its branch stays", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  trees.write("there", { "a.txt": "new\n", "new.txt": "x\n", ignored: "x\n" });
+  expect(await trees.run(REMOVE)).toBe("docs is not removed: it has changes (a.txt, new.txt)");
+  trees.commit("there");
+  expect(await trees.run(REMOVE)).toBe(
+    "docs is not removed: no other branch has 1 commit of it, and not all is home",
+  );
+  expect(await trees.run("Claude worktree home docs")).toContain("changed 2 files");
+  // The user goes on with it here, and a language server was asked about a file there.
+  await trees.neovim.lua("vim.fn.bufload(vim.fn.bufadd(...))", trees.path("there", "a.txt"));
+  trees.write("here", { "a.txt": "newer\n" });
+  expect(await trees.run(REMOVE)).toBe("removed the worktree docs; its branch stays");
+  expect(existsSync(trees.folder("there"))).toBe(false);
+  expect(trees.git("here", "branch", "--list", "worktree-docs")).toContain("worktree-docs");
+});
+
+test("commits are nowhere else until another branch, or this work tree, has them", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  trees.git("there", "checkout", "-q", "--detach");
+  trees.write("there", { "a.txt": "new\n" });
+  trees.commit("there");
+  expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
+  // Home is undone: it counts no more.
+  await trees.run("Claude worktree home docs");
+  await trees.run("Claude undo home");
+  expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
+  trees.write("here", { "a.txt": "new\n" });
+  expect(await trees.run(REMOVE)).toContain("removed the worktree docs");
+});
+
+type Use = [what: string, use: (trees: Trees) => Promise<unknown> | unknown, said: string];
+const USES: Use[] = [
+  ["locked", (trees) => trees.git("here", "worktree", "lock", trees.folder("there")), "locked"],
+  [
+    "with a submodule",
+    (trees) => {
+      trees.git("here", "init", "-q", "lib");
+      trees.git("here", "-C", "lib", "commit", "-q", "--allow-empty", "-m", "first");
+      trees.git("there", "submodule", "--quiet", "add", trees.path("here", "lib"), "lib");
+      trees.commit("there");
+      trees.git("here", "branch", "more", "worktree-docs");
+    },
+    "it has changes (lib)",
+  ],
+  [
+    "in a buffer",
+    (trees) => trees.neovim.command(`edit ${trees.path("there", "a.txt")}`),
+    "the buffer",
+  ],
+  [
+    "in a terminal",
+    (trees) =>
+      trees.neovim.lua(
+        "vim.fn.jobstart({ 'cat' }, { term = true, cwd = ... })",
+        trees.folder("there"),
+      ),
+    "the terminal",
+  ],
+  ["shown", (trees) => trees.neovim.command("Claude worktree show docs"), "window 1 of tab page 2"],
+  [
+    "with a session",
+    (trees) =>
+      trees.neovim.lua(
+        "require('port').session_rows.add({ name = 'docs', cwd = ..., where = 'here' })",
+        trees.folder("there"),
+      ),
+    "Claude (docs) is in it",
+  ],
+];
+test.each(USES)("one that is %s is not removed", async (_what, use, said) => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  await use(trees);
+  const text = await trees.run(REMOVE);
+  expect(text).toStartWith("docs is not removed: ");
+  expect(text).toContain(said);
+  expect(existsSync(trees.path("there", "a.txt"))).toBe(true);
+});
+
+test("it is shown once, in a tab page with its folder, and comes home from there", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  const where = "return { vim.fn.tabpagenr(), vim.fn.tabpagenr('$'), vim.fn.getcwd() }";
+  const shown = [2, 2, trees.folder("there")];
+  await trees.neovim.command("Claude worktree show docs");
+  expect(await trees.neovim.lua<unknown[]>(where)).toEqual(shown);
+  await trees.neovim.command("tabfirst | Claude worktree show docs");
+  expect(await trees.neovim.lua<unknown[]>(where)).toEqual(shown);
+  trees.write("there", { "a.txt": "new\n" });
+  expect(await trees.run("Claude worktree home")).toContain("changed 1 file");
+  expect(trees.read("a.txt")).toEqual(["new\n"]);
+});
+
+test("names complete; a session names its worktree; without a name the user chooses", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  const { neovim } = trees;
+  expect(
+    await neovim.lua<string[]>("return vim.fn.getcompletion('Claude worktree home ', 'cmdline')"),
+  ).toEqual(["docs"]);
+  expect(await trees.run("Claude worktree home other")).toContain("no worktree other");
+  await neovim.lua(
+    `_G.asked = {}
+    vim.ui.select = function(items, options, choose)
+      table.insert(_G.asked, vim.tbl_map(options.format_item, items))
+      choose(items[#_G.asked == 1 and 1 or 3])
+    end`,
+  );
+  expect(await trees.run("Claude worktree")).toContain("docs is home");
+  expect(await neovim.lua<string[][]>("return _G.asked")).toEqual([
+    [expect.stringMatching(/^docs: .*worktrees\/docs$/)],
+    ["Show it in a tab page", "Review what it changed", "Bring home what it changed", "Remove it"],
+  ] as never);
+  await neovim.lua(
+    "_G.session = require('port').session_rows.add({ name = 'writer', cwd = ..., where = 'here' })",
+    trees.folder("there"),
+  );
+  expect(await trees.run("Claude worktree home writer")).toContain("docs is home");
+  expect(await trees.run("Claude worktree home 1")).toContain("docs is home");
+  // Of the current session.
+  expect(await trees.run("Claude worktree home")).toContain("docs is home");
+  await neovim.lua(
+    "vim.ui.select = function(items, _, choose) choose(items[#items > 1 and 3 or 1]) end",
+  );
+  expect(await trees.run("Claude sessions!")).toContain("docs is home");
+});
+
+test("a review begins at the branch point", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  const base = trees.git("here", "rev-parse", "HEAD").trim();
+  for (const side of ["here", "there"] as const) {
+    trees.write(side, { "a.txt": side });
+    trees.commit(side);
+  }
+  await trees.neovim.lua(
+    `package.loaded["claude-code.editor.review.branch"] = {
+      open = function(...) vim.notify(vim.inspect({ ... })) end,
+    }`,
+  );
+  expect(await trees.run("Claude worktree review docs")).toBe(
+    `{ "${trees.folder("there")}", "${base}" }`,
+  );
+});
+
+test("a folder that only calls itself a worktree is none", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  const params = { root: trees.folder("here"), path: dirname(trees.folder("there")) };
+  const text = await trees.neovim.lua<string>(
+    `local params, said = ..., nil
+    require("port").server_requests.request("worktree/remove", params, function(_, problem) said = problem end)
+    vim.wait(10000, function() return said ~= nil end)
+    return said`,
+    params,
+  );
+  expect(text).toContain("is no other worktree of");
+});

@@ -1,0 +1,301 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { Project } from "../hooks/project";
+import { eventually } from "../support/eventually";
+import { NEWEST, temporaryFolder } from "../support/neovim";
+import { Trees } from "./tree";
+
+/* What a worktree changed is brought home: all of it, or nothing. */
+setDefaultTimeout(60_000);
+
+const LINES = "1\n2\n3\n4\n5\n";
+const HOME = "Claude worktree home docs";
+
+test("committed, uncommitted and new files come home as they are, unstaged, and go back whole", async () => {
+  const files = {
+    "both.txt": LINES,
+    "crlf.txt": "1\r\n2\r\n3",
+    "committed.txt": "old\n",
+    "dirty.txt": "old\n",
+    "gone.sh": { run: "echo\n" },
+    "gone.txt": "old\n",
+    "mode.sh": "echo\n",
+    "old-name.txt": "moved\n",
+    "picture.png": new Uint8Array([0, 1, 2]),
+    "reverted.txt": "old\n",
+  };
+  await using trees = await Trees.open(files);
+  trees.write("here", { "both.txt": "I\n2\n3\n4\n5\n" });
+  trees.commit("here");
+  trees.write("there", { "committed.txt": "new\n", "reverted.txt": "new\n" });
+  trees.commit("there");
+  trees.write("there", {
+    "both.txt": "1\n2\n3\n4\nV\n",
+    "crlf.txt": "1\r\n2\r\nIII",
+    "dirty.txt": "new\n",
+    "gone.sh": null,
+    "gone.txt": null,
+    ignored: "x\n",
+    "mode.sh": { run: "echo\n" },
+    "new/deep.sh": { run: "echo new\n" },
+    "new-name.txt": "moved\n",
+    "old-name.txt": null,
+    "picture.png": new Uint8Array([0, 1, 3]),
+    "reverted.txt": "old\n",
+    ".env": "SECRET=1\n",
+  });
+  const names = [...Object.keys(files), "new/deep.sh", "new-name.txt", "ignored", ".env"];
+  const before = trees.read(...names);
+  await trees.neovim.command(`edit ${trees.path("here", "dirty.txt")}`);
+  const said = await trees.run(HOME);
+  expect(said).toBe("docs is home: changed 12 files here; :Claude undo home takes it back");
+  expect(trees.read(...names)).toEqual([
+    "I\n2\n3\n4\nV\n",
+    "1\r\n2\r\nIII",
+    "new\n",
+    "new\n",
+    null,
+    null,
+    { run: "echo\n" },
+    null,
+    "\0\u0001\u0003",
+    "old\n",
+    { run: "echo new\n" },
+    "moved\n",
+    null,
+    "SECRET=1\n",
+  ]);
+  expect(await trees.neovim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")).toEqual([
+    "new",
+  ] as never);
+  expect(trees.git("here", "diff", "--cached", "--name-only")).toBe("");
+  expect(await trees.run(HOME)).toBe("docs is home: nothing is left to change here");
+  expect(await trees.run("Claude undo rename")).toContain("no rename of Claude's");
+  expect(await trees.run("Claude undo home")).toContain(
+    "took back the home-coming of docs: 12 files",
+  );
+  expect(trees.read(...names)).toEqual(before);
+  expect(trees.git("here", "status", "--porcelain")).toBe("");
+});
+
+test("with a conflict nothing comes home; with ! all else does, and markers where git can", async () => {
+  await using trees = await Trees.open({
+    "a.txt": "old\n",
+    "both.txt": "1\r\n2\r\n3\r\n",
+    "deleted.txt": "old\n",
+    ".gitattributes": "*.big filter=lfs\n",
+    "stored.big": "old\n",
+    "picture.png": new Uint8Array([0, 1]),
+    link: "a file\n",
+  });
+  trees.write("here", {
+    "both.txt": "1\r\nhere\r\n3\r\n",
+    "deleted.txt": null,
+    "new.txt": "here\n",
+    "picture.png": new Uint8Array([0, 2]),
+  });
+  trees.write("there", {
+    ".mcp.json": "{}\n",
+    "a.txt": "new\n",
+    "both.txt": "1\r\nthere\r\n3\r\n",
+    "deleted.txt": "new\n",
+    "new.txt": "there\n",
+    "picture.png": new Uint8Array([0, 3]),
+    "stored.big": "new\n",
+    "sub/line\nend.txt": "x\n",
+    link: null,
+  });
+  symlinkSync("/etc/passwd", trees.path("there", "link"));
+  const names = ["a.txt", "both.txt", "deleted.txt", "new.txt", "picture.png", ".mcp.json", "link"];
+  const before = trees.read(...names);
+  const said = await trees.run(HOME);
+  expect(said).toStartWith("nothing is changed: 8 files of docs cannot be merged");
+  expect(trees.read(...names)).toEqual(before);
+  const stay: [string, number, string][] = [
+    [".mcp.json", 1, "its name runs or configures something"],
+    ["deleted.txt", 1, "docs changed it, and it was deleted here"],
+    ["link", 1, "it is, or was, a symlink"],
+    ["picture.png", 1, "both changed it, and git merges only texts"],
+    ["stored.big", 1, "a filter of git's makes its text, as LFS does"],
+    ["sub/line\nend.txt", 1, "its name has control characters"],
+  ];
+  const sorted = (rows: [string, number, string][]) => rows.sort(([a], [b]) => (a < b ? -1 : 1));
+  expect(await trees.list()).toEqual(
+    sorted([
+      ...stay,
+      ["both.txt", 1, "both changed the same lines"],
+      ["new.txt", 1, "both added it"],
+    ]),
+  );
+  expect(await trees.run("Claude worktree home! docs")).toContain("changed 3 files here");
+  expect(trees.read(...names)).toEqual([
+    "new\n",
+    "1\r\n<<<<<<< here\r\nhere\r\n=======\r\nthere\r\n>>>>>>> docs\r\n3\r\n",
+    null,
+    "<<<<<<< here\nhere\n=======\nthere\n>>>>>>> docs\n",
+    before[4],
+    null,
+    "a file\n",
+  ] as never);
+  expect(await trees.list()).toEqual(
+    sorted([
+      ...stay,
+      ["both.txt", 2, "both changed the same lines"],
+      ["new.txt", 1, "both added it"],
+    ]),
+  );
+  expect(await trees.run("Claude undo home")).toContain("3 files");
+  expect(trees.read(...names)).toEqual(before);
+});
+
+test("what changes there again after it came home comes home again, and nobody's edit is lost", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
+  for (const text of ["one\n", "two\n"]) {
+    trees.write("there", { "a.txt": text, "b.txt": text, "new.txt": text });
+    expect(await trees.run(HOME)).toContain("changed 3 files");
+  }
+  trees.commit("here");
+  trees.write("here", { "b.txt": "mine\n" });
+  trees.write("there", { "a.txt": "three\n", "b.txt": "three\n" });
+  expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
+  expect(trees.read("a.txt", "b.txt", "new.txt")).toEqual(["two\n", "mine\n", "two\n"]);
+});
+
+test("a detached HEAD comes home, and one without a commit in common does not", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  trees.git("there", "checkout", "-q", "--detach");
+  trees.write("there", { "a.txt": "new\n" });
+  trees.commit("there");
+  expect(await trees.run(HOME)).toContain("changed 1 file");
+  trees.git("there", "checkout", "-q", "--orphan", "alone");
+  expect(await trees.run(HOME)).toContain("docs has no commit");
+  trees.commit("there");
+  expect(await trees.run(HOME)).toContain("have no commit in common");
+});
+
+test("from a sparse checkout what it lacks is not deleted here, in a subfolder either", async () => {
+  const files = { "in/a.txt": "old\n", "out/a.txt": "old\n", "out/b.txt": "old\n" };
+  await using trees = await Trees.open(files);
+  trees.write("there", { "in/a.txt": "new\n", "out/a.txt": "new\n", "out/b.txt": null });
+  trees.commit("there");
+  trees.git("there", "sparse-checkout", "set", "--cone", "in");
+  expect(existsSync(trees.path("there", "out"))).toBe(false);
+  await trees.neovim.command(`cd ${trees.path("here", "in")}`);
+  expect(await trees.run(HOME)).toContain("changed 3 files");
+  expect(trees.read(...Object.keys(files))).toEqual(["new\n", "new\n", null]);
+  expect(await trees.run("Claude undo home")).toContain("3 files");
+  expect(trees.read(...Object.keys(files))).toEqual(["old\n", "old\n", "old\n"]);
+});
+
+test("unsaved changes here: the file is named, and nothing changes", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
+  trees.write("there", { "a.txt": "new\n", "b.txt": "new\n" });
+  await trees.neovim.command(`edit ${trees.path("here", "b.txt")}`);
+  await trees.neovim.type("omine<Esc>");
+  expect(await trees.run(HOME)).toBe(
+    "Nothing was changed. These files have unsaved changes in Neovim: b.txt. Try again once they are saved.",
+  );
+  expect(trees.read("a.txt", "b.txt")).toEqual(["old\n", "old\n"]);
+});
+
+test("no symlink is followed, on either side, and inner repositories stay there", async () => {
+  await using trees = await Trees.open({ "deep/a.txt": "old\n", "here/a.txt": "old\n" });
+  const outside = temporaryFolder();
+  trees.write("there", {
+    "deep/a.txt": null,
+    "here/a.txt": "new\n",
+    "inner/a.txt": "x\n",
+    "lib/a.txt": "x\n",
+  });
+  rmSync(trees.path("there", "deep"), { recursive: true, force: true });
+  symlinkSync("/etc", trees.path("there", "deep"));
+  trees.git("there", "init", "-q", "inner");
+  trees.git("here", "init", "-q", "lib");
+  rmSync(trees.path("here", "here"), { recursive: true });
+  symlinkSync(outside, trees.path("here", "here"));
+  const said = await trees.run("Claude worktree home! docs");
+  expect(said).toBe(
+    "docs is home: nothing is left to change here; 4 files stay as they are; left there: inner",
+  );
+  expect((await trees.list()).map(([, , text]) => text)).toEqual([
+    "here: it is a folder or a submodule",
+    "there: it lies behind a symlink",
+    "here: it lies behind a symlink",
+    "here it lies in another repository",
+  ]);
+  expect(readlinkSync(trees.path("here", "here"))).toBe(outside);
+  expect([...new Bun.Glob("*").scanSync(outside)]).toEqual([]);
+  rmSync(outside, { recursive: true });
+});
+
+const KILLS: [phase: string, lua: string, text: string][] = [
+  [
+    "the executable before Neovim begins",
+    `local check = require("claude-code.editor.edits.check")
+    local run = check.run
+    check.run = function(params)
+      check.run = run
+      vim.uv.kill(executable, 9)
+      return run(params)
+    end`,
+    "old\n",
+  ],
+  [
+    "the executable while Neovim writes",
+    `local rename = vim.uv.fs_rename
+    vim.uv.fs_rename = function(from, to)
+      if vim.endswith(to, "b.txt") then vim.uv.kill(executable, 9) end
+      return rename(from, to)
+    end`,
+    "new\n",
+  ],
+  [
+    "Neovim while it writes",
+    `local rename = vim.uv.fs_rename
+    vim.uv.fs_rename = function(from, to)
+      if vim.endswith(to, "z.sh") then vim.uv.kill(vim.fn.getpid(), 9) end
+      return rename(from, to)
+    end`,
+    "old\n",
+  ],
+];
+
+test.each(KILLS)("kill -9 of %s: nothing is half", async (_phase, lua, text) => {
+  await using trees = await Trees.open({
+    "b.txt": "old\n",
+    "c.sh": { run: "echo\n" },
+    "z.sh": "echo\n",
+  });
+  trees.write("there", {
+    "b.txt": "new\n",
+    "c.sh": null,
+    "d.txt": "x\n",
+    "z.sh": { run: "echo\n" },
+  });
+  const isNew = text === "new\n";
+  const names = ["b.txt", "c.sh", "d.txt", "z.sh"];
+  const before = trees.read(...names);
+  const after = ["new\n", null, "x\n", { run: "echo\n" }];
+  const pid = "require('claude-code').status().process_id";
+  const killed = await trees.neovim.lua<number>(`return ${pid}`);
+  await trees.neovim.lua(`local executable = ${pid}\n${lua}`);
+  // Neovim may be killed by it.
+  await trees.neovim.command(HOME).catch(() => {});
+  const isGone = lua.includes("getpid") ? trees.neovim.process : undefined;
+  await eventually("the kill", async () =>
+    isGone ? isGone.signalCode === "SIGKILL" : (await trees.neovim.lua(`return ${pid}`)) !== killed,
+  );
+  await using next = isGone ? await Project.open(NEWEST, "{}", trees.project) : undefined;
+  const drafts = () => [
+    ...new Bun.Glob("**/.claude-code-nvim*").scanSync({ cwd: trees.folder("here"), dot: true }),
+  ];
+  await eventually("the recovery", () => {
+    expect(trees.read(...names)).toEqual(isNew ? after : before);
+    expect(drafts()).toEqual([]);
+  });
+  if (next || !isNew) return;
+  const done = new Bun.Glob("edits/*/done");
+  await eventually("the end", () => [...done.scanSync(trees.project.state)].length > 0);
+  expect(await trees.run("Claude undo home")).toContain("4 files");
+  expect(trees.read(...names)).toEqual(before);
+});

@@ -1,0 +1,108 @@
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Project } from "../hooks/project";
+import { eventually } from "../support/eventually";
+import { NEWEST, type NeovimVersion } from "../support/neovim";
+
+/** A file's bytes; an executable one; null: there is none. */
+export type Given = string | Uint8Array | { run: string } | null;
+
+/** A repository that is open in a Neovim, with a linked worktree "docs" below it. */
+export class Trees implements AsyncDisposable {
+  private constructor(readonly project: Project) {}
+
+  /** `files`: of the first commit, from which the worktree starts. */
+  static async open(files: Record<string, Given>, version: NeovimVersion = NEWEST): Promise<Trees> {
+    const trees = new Trees(await Project.open(version));
+    trees.git("here", "init", "-q", "-b", "main");
+    trees.write("here", { ...files, ".gitignore": ".claude/worktrees/\nignored\n" });
+    trees.commit("here");
+    trees.git("here", "worktree", "add", "-q", "-b", "worktree-docs", trees.folder("there"));
+    await trees.neovim.lua(
+      `_G.notes = {}
+      vim.notify = function(text) table.insert(_G.notes, text) end`,
+    );
+    return trees;
+  }
+
+  get neovim() {
+    return this.project.neovim;
+  }
+
+  folder(side: "here" | "there"): string {
+    return side === "here" ? this.project.folder : this.project.path(".claude/worktrees/docs");
+  }
+
+  path(side: "here" | "there", name: string): string {
+    return join(this.folder(side), name);
+  }
+
+  /** Its output. */
+  git(side: "here" | "there", ...args: string[]): string {
+    const own = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"];
+    const { exitCode, stdout, stderr } = Bun.spawnSync(
+      ["git", ...own, "-C", this.folder(side), ...args],
+      { env: { ...process.env, HOME: this.neovim.home, GIT_CONFIG_NOSYSTEM: "1" } },
+    );
+    if (exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
+    return stdout.toString();
+  }
+
+  write(side: "here" | "there", files: Record<string, Given>): void {
+    for (const [name, given] of Object.entries(files)) {
+      const path = this.path(side, name);
+      if (given === null) Bun.spawnSync(["rm", path]);
+      else {
+        mkdirSync(dirname(path), { recursive: true });
+        const isRun = typeof given === "object" && "run" in given;
+        writeFileSync(path, isRun ? given.run : given);
+        if (isRun) chmodSync(path, 0o755);
+      }
+    }
+  }
+
+  commit(side: "here" | "there"): void {
+    this.git(side, "add", "-A");
+    this.git(side, "commit", "-q", "--allow-empty", "-m", "more");
+  }
+
+  /** The files here. */
+  read(...names: string[]): (Given | undefined)[] {
+    return names.map((name) => {
+      const path = this.path("here", name);
+      if (!existsSync(path)) return null;
+      const text = readFileSync(path, "utf8");
+      return lstatSync(path).mode & 0o100 ? { run: text } : text;
+    });
+  }
+
+  /** What it says. */
+  async run(command: string): Promise<string> {
+    const count = await this.neovim.lua<number>("return #_G.notes");
+    await this.neovim.command(command);
+    return this.said(count);
+  }
+
+  said(count: number): Promise<string> {
+    return eventually("the report", async () => {
+      const notes = await this.neovim.lua<string[]>("return _G.notes");
+      return notes[count] ?? false;
+    });
+  }
+
+  /** The quickfix list: name, line and text of each. */
+  list(): Promise<[string, number, string][]> {
+    return this.neovim.lua(
+      `local folder = ...
+      return vim.tbl_map(function(item)
+        local name = item.bufnr > 0 and vim.api.nvim_buf_get_name(item.bufnr) or ""
+        return { name:sub(#folder + 2), item.lnum, item.text }
+      end, vim.fn.getqflist())`,
+      this.folder("here"),
+    );
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.project[Symbol.asyncDispose]();
+  }
+}
