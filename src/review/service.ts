@@ -22,6 +22,7 @@ import {
   shownFile,
   shownHunk,
   shownOwner,
+  shownPoint,
   versionOf,
 } from "./shown";
 import { updateBaseRef } from "./state/base-ref";
@@ -161,7 +162,7 @@ export class ReviewService {
     }
     const total = sum(counts);
     if (files.length < total.files) incomplete.push(tooManyFiles(files.length, total.files));
-    const since = branch && { since: `${branch.point.base} (${branch.point.commit.slice(0, 8)})` };
+    const since = branch && { since: shownPoint(branch.point) };
     const versions = files.map((file) => file.version);
     const version = versionOf([versions, total, incomplete, ignored, since]);
     if (version === request.known) return { unchanged: true };

@@ -1,5 +1,6 @@
 import { rowOf } from "./decide/apply";
 import type { Conflict, Undone } from "./decide/undo";
+import type { BranchPoint } from "./git/branch";
 import { BRANCH } from "./state/branch-project";
 import { type Entry, type ModeChange, modeOf } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
@@ -81,6 +82,11 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
 /** The first line that says something, of what is there now, else of what was there. */
 function codeOf({ newLines, oldLines }: Hunk): string {
   return [...newLines, ...oldLines].find((line) => line.trim() !== "")?.trimStart() ?? "";
+}
+
+export function shownPoint({ base, commit }: BranchPoint): string {
+  const short = commit.slice(0, 8);
+  return base === commit ? short : `${base} (${short})`;
 }
 
 /** Of a branch nobody is named. */

@@ -10,9 +10,3 @@ export async function ask<T>(folder: string, work: GitWork<T | undefined>, probl
   if (answer === undefined) throw new UserError(problem ?? `git fails in ${folder}.`);
   return answer;
 }
-
-/** What a command prints, without white space around it; undefined where it fails. */
-export function* outputOf(...args: string[]): GitWork<string | undefined> {
-  const { code, stdout } = yield { args };
-  return code === 0 ? stdout.toString().trim() : undefined;
-}

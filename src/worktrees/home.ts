@@ -7,7 +7,8 @@ import { isThere, statOf } from "../lib/paths";
 import { committedFiles } from "../review/git/committed";
 import { differingPaths, pathsBetween, repositoryAround } from "../review/git/differing";
 import { headOf } from "../review/git/head";
-import { ask, outputOf } from "./git";
+import { outputOf } from "../review/git/run";
+import { ask } from "./git";
 import { merge } from "./merge";
 import { isExecutable, isSame, modeOf, type Side, sideOf } from "./side";
 

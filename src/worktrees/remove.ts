@@ -4,8 +4,8 @@ import { counted } from "../lib/counted";
 import { UserError } from "../lib/errors";
 import { gitFolder, readGitFile } from "../lib/git-folder";
 import { differingPaths } from "../review/git/differing";
-import { command, Git } from "../review/git/run";
-import { ask, GIT_MS, outputOf } from "./git";
+import { command, Git, outputOf } from "../review/git/run";
+import { ask, GIT_MS } from "./git";
 import { branchPoint, comingHome, homesOf, type Trees } from "./home";
 
 /** Removes a worktree in which nothing is that is nowhere else; its branch stays. Throws a UserError. */

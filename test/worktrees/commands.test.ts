@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { eventually } from "../support/eventually";
 import { Trees } from "./tree";
 
 /* A worktree is found by its name or its session, shown, reviewed and removed. */
@@ -140,14 +141,16 @@ test("a review begins at the branch point", async () => {
     trees.write(side, { "a.txt": side });
     trees.commit(side);
   }
-  await trees.neovim.lua(
-    `package.loaded["claude-code.editor.review.branch"] = {
-      open = function(...) vim.notify(vim.inspect({ ... })) end,
-    }`,
+  await trees.neovim.command("Claude worktree review docs");
+  const { title, names } = await eventually("the list", () =>
+    trees.neovim.lua<{ title: string; names: string[] } | false>(
+      `local list = vim.fn.getqflist({ title = true, items = true })
+      local names = vim.tbl_map(function(item) return vim.api.nvim_buf_get_name(item.bufnr) end, list.items)
+      return #names > 0 and { title = list.title, names = names }`,
+    ),
   );
-  expect(await trees.run("Claude worktree review docs")).toBe(
-    `{ "${trees.folder("there")}", "${base}" }`,
-  );
+  expect(title).toContain(`Changes since ${base.slice(0, 8)},`);
+  expect(names).toEqual([trees.path("there", "a.txt")]);
 });
 
 test("a folder that only calls itself a worktree is none", async () => {

@@ -1,6 +1,6 @@
 import { UserError } from "../../lib/errors";
 import { headOf } from "./head";
-import type { GitWork } from "./run";
+import { type GitWork, outputOf } from "./run";
 
 const MOST_MS = 30_000;
 const COMMIT = /^[0-9a-f]{40,64}$/;
@@ -21,10 +21,10 @@ export interface BranchPoint {
 export function* branchPoint(root: string, given?: string): GitWork<BranchPoint> {
   if ((yield* headOf(root)) === null) throw new UserError(`${root} has no commit yet`);
   for (const base of given === undefined ? yield* defaultBases() : [given]) {
-    const tip = yield* line("rev-parse", "-q", "--verify", `${base}^{commit}`);
-    if (!COMMIT.test(tip)) continue;
-    const commit = yield* line("merge-base", tip, "HEAD");
-    if (COMMIT.test(commit)) return { base, commit };
+    const tip = yield* outputOf("rev-parse", "-q", "--verify", `${base}^{commit}`);
+    if (!tip || !COMMIT.test(tip)) continue;
+    const commit = yield* outputOf("merge-base", tip, "HEAD");
+    if (commit && COMMIT.test(commit)) return { base, commit };
     throw new UserError(`${base} and HEAD have no commit in common: name another base`);
   }
   throw new UserError(
@@ -35,19 +35,13 @@ export function* branchPoint(root: string, given?: string): GitWork<BranchPoint>
 }
 
 function* defaultBases(): GitWork<string[]> {
-  const upstream = yield* line("rev-parse", "--symbolic-full-name", "@{upstream}");
-  const [, remote = "origin"] = /^refs\/remotes\/([^/]+)\//.exec(upstream) ?? [];
+  const upstream = yield* outputOf("rev-parse", "--symbolic-full-name", "@{upstream}");
+  const [, remote = "origin"] = /^refs\/remotes\/([^/]+)\//.exec(upstream ?? "") ?? [];
   const bases: string[] = [];
   for (const name of new Set([remote, "origin"])) {
-    bases.push(yield* line("rev-parse", "--abbrev-ref", `${name}/HEAD`));
+    bases.push((yield* outputOf("rev-parse", "--abbrev-ref", `${name}/HEAD`)) ?? "");
   }
   return [...bases.filter(Boolean), "main", "master"];
-}
-
-/** What git says; empty where it fails. */
-function* line(...args: string[]): GitWork<string> {
-  const { code, stdout } = yield { args };
-  return code === 0 ? stdout.toString().trim() : "";
 }
 
 /** A file that a work tree has otherwise than a commit, or may have. */

@@ -57,6 +57,12 @@ export function* command(args: readonly string[], options: GitOptions = {}): Git
   return yield { args, ...options };
 }
 
+/** What a command prints, without white space around it; undefined where it fails. */
+export function* outputOf(...args: string[]): GitWork<string | undefined> {
+  const { code, stdout } = yield { args };
+  return code === 0 ? stdout.toString().trim() : undefined;
+}
+
 const NONE = Buffer.alloc(0);
 const NOT_RUN: GitResult = { code: null, stdout: NONE, stderr: NONE };
 /** What `git config` ends with where no name matches. */
