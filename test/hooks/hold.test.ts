@@ -8,7 +8,8 @@ setDefaultTimeout(60_000);
 
 describe.each(NEOVIMS)("an edit in $name", (version) => {
   let project: Project;
-  const UI = { width: 160, height: 24 };
+  /** The message is whole there. */
+  const UI = { width: 80, height: 24 };
 
   beforeAll(async () => {
     project = await Project.open(version, "{}", undefined, UI);
@@ -33,9 +34,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
 
   const waits = () =>
     eventually("the message", async () =>
-      (await messages()).includes(
-        "Claude waits for config.ts: :w lets it go on, and so does :Claude go-on",
-      ),
+      (await messages()).includes("Claude waits for config.ts; :w lets it go on, or :Claude go-on"),
     );
 
   test("waits for :w, and Claude has to read the file again", async () => {

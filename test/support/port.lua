@@ -55,8 +55,10 @@ local MODULES = {
   target = "claude-code.install.target",
   terminal = "claude-code.terminal",
   terminal_size = "claude-code.terminal.providers.placement",
+  timer = "claude-code.lib.timer",
   transcript = "claude-code.editor.transcript",
   tmux = "claude-code.terminal.providers.tmux",
+  ways = "claude-code.sessions.ways",
   window = "claude-code.terminal.providers.window",
   workspace = "claude-code.lib.workspace",
 }

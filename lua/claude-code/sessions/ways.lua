@@ -6,6 +6,9 @@ local ASKING = { default = true, plan = true, manual = true }
 
 local MARK = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude-code", "ways")
 
+--- Neovim's message line holds one message: what the review says of the turn is read first, in ms.
+M.AFTER_MS = 3000
+
 ---@param mode string of the permission mode in which the turn was
 function M.say_once(mode)
   local is_chosen = require("claude-code.config").get().terminal.permission_mode
@@ -16,10 +19,12 @@ function M.say_once(mode)
   if not pcall(vim.fn.writefile, {}, MARK) then
     return -- It would be said after each turn.
   end
-  local text = ASKING[mode] and "Claude asks before each edit here, in a diff"
-    or "Claude edits without asking here, and :Claude review shows what it changed"
-  local way = ('%s (mode "%s"); the other way: :help claude-code-two-ways'):format(text, mode)
-  require("claude-code.messages.notify").info(way)
+  -- It fits into 80 columns.
+  local way = ASKING[mode] and "asks before each edit" or "edits without asking"
+  local text = ("Claude %s; other way: :help claude-code-two-ways"):format(way)
+  require("claude-code.lib.timer").once(M.AFTER_MS, function()
+    require("claude-code.messages.notify").info(text)
+  end)
 end
 
 return M

@@ -69,7 +69,7 @@ function M.wait(params)
     end
   end
   show("waits for " .. name)
-  notify.warn(("Claude waits for %s: :w lets it go on, and so does :Claude go-on"):format(name))
+  notify.warn(("Claude waits for %s; :w lets it go on, or :Claude go-on"):format(name))
   local stop
   local outcome = task.await(function(done)
     held[done] = buf
