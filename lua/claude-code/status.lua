@@ -84,7 +84,8 @@ end
 function M.report()
   local status = M.get()
   local source_files, language_servers = languages()
-  local terminal = require("claude-code.config").get().terminal
+  local options = require("claude-code.config").get()
+  local terminal = options.terminal
   return {
     pid = vim.uv.os_getpid(),
     version = status.plugin_version,
@@ -99,6 +100,7 @@ function M.report()
     config_dir = require("claude-code.claude.config_dir").configured(),
     permission_mode = terminal.permission_mode or nil,
     terminal_args = terminal.args,
+    diff_open = options.diff.open,
     language_servers = language_servers,
     source_files = source_files,
   }

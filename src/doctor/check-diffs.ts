@@ -9,6 +9,17 @@ export function checkDiffs(facts: Facts): Finding {
   const terminal = [facts.state, ...facts.settings].find(
     ({ content }) => content.diffTool === "terminal",
   );
+  const isNever = facts.editors.some(
+    (one) => isHere(one, facts.cwd) && one.report?.diff_open === "never",
+  );
+  if (isNever) {
+    if (terminal) return ok('Claude shows its edits in its terminal alone (diff.open is "never")');
+    return warning(
+      "no-diff-anywhere",
+      'diff.open is "never", and Claude asks without showing its edit',
+      'type /config in the CLI and set "Diff tool" to terminal',
+    );
+  }
   if (!terminal) return checkMode(facts);
   return error(
     "diff-tool-terminal",

@@ -19,6 +19,8 @@ export interface EditorReport {
   /** The options `terminal.permission_mode` and `terminal.args`. */
   permission_mode?: string;
   terminal_args?: string[];
+  /** The option `diff.open`. */
+  diff_open?: string;
   /** Names of the language servers that serve a buffer, and how many buffers could use one. */
   language_servers: string[];
   source_files: number;

@@ -255,6 +255,12 @@ const FAULTS: Problem[] = [
     seed: (world) => void world.write(".claude.json", { diffTool: "terminal" }),
   },
   {
+    cause: "no-diff-anywhere",
+    name: "no diff in Neovim, and none in Claude's terminal",
+    remedy: "/config",
+    seed: (world) => withSetup(world, `{ diff = { open = "never" } }`),
+  },
+  {
     cause: "mode-skips-diffs",
     name: "a permission mode in the settings",
     remedy: "claude --permission-mode default",
@@ -481,6 +487,8 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     expect(await health(world.neovim)).toEqual([]);
     world.write(".claude.json", { diffTool: "terminal" });
     expect(await health(world.neovim)).toEqual([expect.stringContaining('diffTool is "terminal"')]);
+    await world.setup(`{ diff = { open = "never" } }`);
+    expect(await health(world.neovim)).toEqual([]);
   });
 
   test("names each option that cannot be used", async () => {

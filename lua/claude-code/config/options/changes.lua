@@ -37,8 +37,9 @@ return {
     type = t.one_of("always", "waits", "never"),
     description = 'What a proposed edit does to your windows. "always": it opens as soon as you do not '
       .. 'type. "waits": nothing moves; the status line says `1 edit waits`, a sign stands in the '
-      .. 'file, and `]f` or `:Claude diff` shows it. "never": Claude asks in its terminal, and the '
-      .. "change is in the review afterwards.",
+      .. 'file, and `]f` or `:Claude diff` shows it. "never": Claude asks in its terminal, '
+      .. 'which shows the diff only if "Diff tool" in Claude\'s `/config` is "terminal"; the change is '
+      .. "in the review afterwards.",
   },
   {
     key = "diff.focus",

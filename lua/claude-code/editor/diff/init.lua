@@ -10,6 +10,9 @@ local M = {}
 
 local queue = queues.new()
 
+--- Was it said that Claude's terminal shows no diff either?
+local is_told = false
+
 ---@class claude-code.DiffParams
 ---@field id integer
 ---@field client integer
@@ -34,13 +37,25 @@ local function refuse(failure)
   return nil, failure
 end
 
+---The CLI (2.1.330) asks openDiff alone for the diff unless its own setting says otherwise, and then asks the user
+---about an edit that is nowhere to be seen.
+---@return nil
+---@return claude-code.Failure
+local function leave_to_terminal()
+  if not is_told then
+    is_told = true
+    notify.info('Claude shows no diff; in its /config, set "Diff tool" to "terminal"', "diff")
+  end
+  return nil, "the user wants no diff in Neovim (diff.open)"
+end
+
 ---Queues a proposal. Returns at once; the end comes as `diff_ended`.
 ---@param params claude-code.DiffParams
 ---@return nil
 ---@return claude-code.Failure?
 function M.open(params)
   if require("claude-code.config").get().diff.open == "never" then
-    return nil, "the user wants no diff in Neovim (diff.open)"
+    return leave_to_terminal()
   end
   local title = path.title(params.new_path)
   local stat = vim.uv.fs_stat(params.new_path)
