@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from "bun:test";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { untilAnswered } from "../support/claude";
 import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
 import { Model } from "../support/model";
 import { claudeCli, type NeovimVersion } from "../support/toolchain";
@@ -99,5 +100,37 @@ export class InTerminal {
         local lines = row and row.buf and vim.api.nvim_buf_get_lines(row.buf, 0, -1, false) or {}
         return table.concat(lines, "\\n")`);
     return eventually(async () => wanted.test(await shown()), true, START_MS);
+  }
+
+  /** Waits until the CLI is connected to Neovim. */
+  connected(): Promise<void> {
+    const names = () =>
+      this.neovim.lua<string[]>(`
+        return vim.tbl_map(function(client)
+          return client.name
+        end, require("claude-code").status().clients)`);
+    return eventually(names, ["claude-code"], START_MS);
+  }
+
+  /** Waits until Neovim has said something. */
+  says(part: string): Promise<void> {
+    return eventually(async () => (await this.messages()).includes(part), true);
+  }
+
+  messages(): Promise<string> {
+    return this.neovim.lua("return vim.fn.execute('messages')");
+  }
+
+  /** Presses Enter in Claude's terminals until what Claude asks there is answered. */
+  async confirm(isAnswered: () => Promise<boolean>): Promise<void> {
+    const press = () =>
+      this.neovim.lua(`
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          if vim.bo[buf].filetype == "claude-code-terminal" then
+            vim.api.nvim_chan_send(vim.bo[buf].channel, "\\r")
+          end
+        end
+        return true`);
+    if (!(await untilAnswered(press, isAnswered))) throw new Error("Claude still asks");
   }
 }

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { untilAnswered } from "../support/claude";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { NEOVIMS } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal, START_MS } from "./in-terminal";
+import { CASE_MS, InTerminal } from "./in-terminal";
 import type { Layout } from "./neovim";
 
 /*
@@ -34,15 +33,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     async () => {
       await claude.command("Claude");
       await claude.showing(/^❯/m);
-      await eventually(
-        () =>
-          claude.neovim.lua<string[]>(`
-            return vim.tbl_map(function(client)
-              return client.name
-            end, require("claude-code").status().clients)`),
-        ["claude-code"],
-        START_MS,
-      );
+      await claude.connected();
       expect(await widths()).toEqual([115, -64]);
       await eventually(mode, "t");
     },
@@ -111,15 +102,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
       claude.model.script([write, [{ text: "Written." }]]);
       await claude.command("Claude send! write it");
       await claude.showing(/Do you want to create big\.txt/);
-      const press = `
-        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-          if vim.bo[buf].filetype == "claude-code-terminal" then
-            vim.api.nvim_chan_send(vim.bo[buf].channel, "\\r")
-          end
-        end
-        return true`;
-      const isWritten = async () => existsSync(big);
-      expect(await untilAnswered(() => claude.neovim.lua(press), isWritten)).toBe(true);
+      await claude.confirm(async () => existsSync(big));
       await claude.showing(/Written\./);
       expect(await claude.onDisk("big.txt")).toBe(content);
     },
@@ -171,8 +154,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
       await claude.command("Claude send! /exit");
       await eventually(widths, [180]);
       expect(await claude.neovim.lua(`return require("port").terminal.is_open()`)).toBe(false);
-      const messages = () => claude.neovim.lua<string>("return vim.fn.execute('messages')");
-      await eventually(async () => (await messages()).includes("Claude has ended"), true);
+      await claude.says("Claude has ended");
     },
     CASE_MS,
   );
