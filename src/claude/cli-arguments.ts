@@ -12,7 +12,10 @@ export function cliArguments(executable: string) {
   // Without these rules the CLI would ask before each call. Before those that write, it does ask.
   const permissions = { allow: READING_TOOLS.map((tool) => `mcp__${SERVER_NAME}__${tool}`) };
   // The CLI then says what each Bash command changed: for the review, and for the Stop hook.
-  const settings = { permissions, bashEditDiffEnabled: true };
+  // A built-in plugin of the CLI (2.1.330) draws its diff panel, and asks for "at least 110 columns" in a terminal
+  // that was wider once. Without it the CLI draws the same panel by itself, where there is room.
+  const enabledPlugins = { "cc-plugin-diff@builtin": false };
+  const settings = { permissions, bashEditDiffEnabled: true, enabledPlugins };
   const line = (event: string, env?: Record<string, string>) =>
     commandLine(["hook", event, "--from-neovim"], executable, env);
   const [hooks, answers] = [hookSettings(line), answerHookSettings(line)];

@@ -90,6 +90,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(settings).toEqual({
         permissions: { allow: READING_TOOLS.map((tool) => `mcp__nvim-lsp__${tool}`) },
         bashEditDiffEnabled: true,
+        enabledPlugins: { "cc-plugin-diff@builtin": false },
         hooks: hookSettings(line) as never,
       });
       expect(servers).toEqual({
