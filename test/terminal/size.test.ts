@@ -4,10 +4,12 @@ import { BOTH_NEOVIMS, type TestNeovim } from "../support/neovim";
 import {
   configure,
   ECHO,
+  LATER,
   openEcho,
   reset,
   SCREEN,
   startNeovim,
+  terminalText,
   waitForMode,
   windows,
 } from "./workbench";
@@ -50,6 +52,27 @@ describe.each(BOTH_NEOVIMS)("the size of Claude's terminal in $name", (version) 
   /** Columns or lines, in the order of the windows; the terminal's are negative. */
   const sizes = async (of: "width" | "height" = "width") =>
     (await windows(neovim)).map((one) => (one.terminal ? -one[of] : one[of]));
+
+  test("that is the same again after a moment: its program draws again", async () => {
+    // Neovim has lost a row, and the program gets no signal for the size that it has.
+    const row = 'i=$((i + 1)); printf "\\033[$i;1H\\033[Krow$i of drawing $n."';
+    const draw = `n=$((n + 1)); i=0; while [ $i -lt $(stty size | cut -d" " -f1) ]; do ${row}; done`;
+    const program = `${LATER} draw() { ${draw}; }; trap draw WINCH; draw; sleep 600 & while :; do wait; done`;
+    await configure(neovim, `{ command = { "sh", "-c", [[${program}]] }, position = "right" }`);
+    await neovim.command("Claude");
+    const drawn = async (n: number) => {
+      const rows = Array.from(
+        { length: SCREEN.height - 2 },
+        (_, i) => `row${i + 1} of drawing ${n}.`,
+      );
+      return (await terminalText(neovim)) === rows.join("\n");
+    };
+    await eventually("all rows", () => drawn(1));
+    await neovim.command("wincmd p");
+    await neovim.command("tabnew");
+    await neovim.command("tabclose");
+    await eventually("all rows again", async () => (await drawn(3)) || (await drawn(2)));
+  });
 
   test("that it had alone in a tab page is not kept", async () => {
     await neovim.command("tabnew");

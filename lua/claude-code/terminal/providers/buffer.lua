@@ -144,6 +144,7 @@ function M.add(terminal, n)
   M.name(buf, n)
   map_keys(terminal)
   end_with_neovim()
+  require("claude-code.terminal.providers.redraw").follow(M.open)
 end
 
 ---@return claude-code.BufferTerminal[] whose commands run, in the order of their sessions
