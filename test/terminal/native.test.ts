@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
@@ -210,6 +210,64 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
     );
     expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
     await neovim.command("bwipeout");
+  });
+
+  describe("what the user opens in its window goes to another one, and Claude stays:", () => {
+    const here = `return { vim.fn.expand("%:t"), vim.fn.line("."), vim.wo.number }`;
+    const layout = () => neovim.lua<string>("return vim.inspect(vim.fn.winlayout())");
+    const opened = (name: string, line: number) =>
+      eventually(`line ${line} of ${name}`, async () =>
+        expect(await neovim.lua(here)).toEqual([name, line, true]),
+      );
+    const isKept = async () => {
+      expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false, true]);
+      await neovim.command("wincmd p");
+      await waitForMode(neovim, "t");
+    };
+
+    beforeEach(async () => {
+      writeFileSync(join(neovim.cwd, "opened.txt"), "1\n2\n3\n");
+      await neovim.command("set number");
+      await open();
+      await neovim.type("<C-q>");
+    });
+    afterEach(() => neovim.command("set number&"));
+
+    const ways: [keys: string, line: number][] = [
+      [":edit +2 opened.txt<CR>", 2],
+      [":badd opened.txt | bnext<CR>", 1],
+      [":silent cexpr 'opened.txt:3:x' | only | silent cfirst<CR>", 3],
+    ];
+    test.each(ways)("%s", async (keys, line) => {
+      await neovim.command("set errorformat^=%f:%l:%m");
+      await neovim.type(keys);
+      await opened("opened.txt", line);
+      await isKept();
+    });
+
+    test("in a float", async () => {
+      await neovim.command("Claude");
+      await configure(neovim, `{ command = ${ECHO}, position = "float" }`);
+      await neovim.command("Claude");
+      await neovim.type("<C-q>:edit opened.txt<CR>");
+      await opened("opened.txt", 1);
+      await eventually("the end of the float", async () => (await windows(neovim)).length === 1);
+      await neovim.command("Claude");
+      await waitForMode(neovim, "t");
+    });
+
+    test("a window beside it that shows a file, or that Claude leaves, is the user's", async () => {
+      await neovim.type(":leftabove vsplit opened.txt<CR>");
+      await opened("opened.txt", 1);
+      const before = await layout();
+      await neovim.lua("vim.wait(50)");
+      expect(await layout()).toBe(before);
+      await neovim.command("wincmd b | only");
+      await waitForMode(neovim, "t");
+      await neovim.command("Claude");
+      await neovim.lua("vim.wait(50)");
+      expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false]);
+    });
   });
 
   test("a window that takes rows from Claude's is no reading there", async () => {

@@ -45,8 +45,10 @@ end
 ---loaded, and would only flash by.
 local waiting ---@type { buf: integer, range: claude-code.Range? }?
 
----@param range claude-code.Range?
-local function bring_to_front(buf, range)
+---Shows a buffer beside the window that has the cursor, and goes there.
+---@param buf integer
+---@param range? claude-code.Range to select
+function M.bring_to_front(buf, range)
   waiting = nil
   if not api.nvim_buf_is_loaded(buf) then
     return
@@ -67,7 +69,7 @@ end
 
 local function show_waiting()
   if waiting and blocked.may_change() == "all" then
-    bring_to_front(waiting.buf, waiting.range)
+    M.bring_to_front(waiting.buf, waiting.range)
   elseif waiting then
     blocked.retry(show_waiting)
   end
@@ -78,7 +80,7 @@ end
 local function show_soon(buf, range)
   ranges.leave_untouched()
   if blocked.may_change() == "all" then
-    return bring_to_front(buf, range)
+    return M.bring_to_front(buf, range)
   elseif not waiting then
     blocked.retry(show_waiting)
   end
@@ -120,7 +122,7 @@ function M.at(name, line)
   end
   local buf = loading.of_file(full)
   vim.bo[buf].buflisted = true
-  bring_to_front(buf)
+  M.bring_to_front(buf)
   if line then
     vim.cmd.normal({ "m'", bang = true })
     api.nvim_win_set_cursor(0, { math.min(line, api.nvim_buf_line_count(buf)), 0 })

@@ -83,10 +83,12 @@ function M.open(launch)
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = window.FILETYPE
   buffer.add(terminal, launch.n)
-  local terminal_mode = require("claude-code.terminal.providers.terminal_mode")
-  terminal.mode = terminal_mode.follow(buf, function()
+  local function is_open()
     return terminal:is_open()
-  end)
+  end
+  window.keep(buf, is_open)
+  local terminal_mode = require("claude-code.terminal.providers.terminal_mode")
+  terminal.mode = terminal_mode.follow(buf, is_open)
   terminal.mode:enter(before)
   return terminal
 end

@@ -30,6 +30,8 @@ local function set_options(win)
   for name, value in pairs(OPTIONS) do
     api.nvim_set_option_value(name, value, { win = win, scope = "local" })
   end
+  -- To M.keep, it is the terminal's until it is given back.
+  vim.w[win].claude_code_terminal = true
 end
 
 ---@param enter boolean
@@ -79,6 +81,7 @@ local function close_or_switch(win)
   end
   -- These belong to the window; all else changes with the buffer.
   vim.wo[win].winfixwidth, vim.wo[win].winfixheight = false, false
+  vim.w[win].claude_code_terminal = nil
 end
 
 ---@param buf integer
@@ -164,6 +167,25 @@ function M.replace(buf, other)
     end)
     set_options(win)
   end
+end
+
+--- What the user opens in a window of the terminal (`:edit`, `:buffer`) goes to one for files, and the terminal stays.
+---@param buf integer
+---@param is_open fun(): boolean does its command run?
+function M.keep(buf, is_open)
+  events:on("BufLeave", function()
+    local win, is_session = api.nvim_get_current_win(), vim.g.SessionLoad == 1
+    vim.schedule(function()
+      local is_kept = api.nvim_win_is_valid(win) and vim.w[win].claude_code_terminal
+      if not is_kept or M.is_terminal(win) or is_session or not is_open() then
+        return
+      end
+      local other, view = api.nvim_win_get_buf(win), api.nvim_win_call(win, vim.fn.winsaveview)
+      windows.show(win, buf)
+      require("claude-code.editor.open_file").bring_to_front(other)
+      vim.fn.winrestview(view)
+    end)
+  end, { buffer = buf })
 end
 
 --- Takes the terminal out of its windows and leaves them open. To a diff's tab page, which closes
