@@ -1,5 +1,6 @@
 import { PLUGIN_NAME, SERVER_NAME } from "../claude/names";
 import type { Diagnostic } from "../editor/model";
+import { counted } from "../lib/counted";
 import type { HookCall, Installation } from "./call";
 import { problemLine } from "./problem";
 
@@ -69,7 +70,7 @@ function reason(summary: Summary, call: HookCall): string {
   const { errors, warnings, others } = summary;
   const more = others > 0 ? ` (and ${others} of lesser severity)` : "";
   const lines = [
-    `Found ${errors} errors and ${warnings} warnings${more} in edited files. ` +
+    `Found ${counted(errors, "error")} and ${counted(warnings, "warning")}${more} in edited files. ` +
       `Use '${detailTool(call.installation)}' to see details.`,
   ];
   if (summary.session) lines.push(`This session, ${summary.session}, edited these files.`);

@@ -10,7 +10,7 @@ import type { NeovimVersion } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 
 export const CASE_MS = 120_000;
-const FOUND = "Found 1 errors and 1 warnings in edited files.";
+const FOUND = "Found 1 error and 1 warning in edited files.";
 
 /** A project in a real Neovim that marks problems, and the genuine CLI, which may not end its turn with them. */
 export class Loop {

@@ -8,6 +8,7 @@ import {
   test,
 } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { counted } from "../../src/lib/counted";
 import { keepBusy } from "../support/busy";
 import { LONGEST_MS, watchComputing } from "../support/computing";
 import { eventually } from "../support/eventually";
@@ -41,7 +42,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   const blocked = (errors: number, warnings: number) => ({
     decision: "block" as const,
     reason: expect.stringContaining(
-      `Found ${errors} errors and ${warnings} warnings in edited files. ` +
+      `Found ${counted(errors, "error")} and ${counted(warnings, "warning")} in edited files. ` +
         "Use 'mcp__nvim-lsp__get_session_diagnostics' to see details.",
     ) as unknown as string,
   });
@@ -110,7 +111,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(await stop()).toEqual({
       decision: "block",
       reason: [
-        "Found 1 errors and 1 warnings in edited files. Use 'mcp__nvim-lsp__get_session_diagnostics' to see details.",
+        "Found 1 error and 1 warning in edited files. Use 'mcp__nvim-lsp__get_session_diagnostics' to see details.",
         "deep/b.txt:2:3 error: ERROR in b (marks)",
         "a.txt:1:1 warning: WARN in a (marks)",
       ].join("\n"),

@@ -42,7 +42,7 @@ describe("the options", () => {
   test.each([
     ["{ block = false }", "ERROR\n", undefined],
     ['{ severity = "error" }', "WARN\n", undefined],
-    ['{ severity = "error" }', "ERROR\nWARN\n", "Found 1 errors and 0 warnings in edited files."],
+    ['{ severity = "error" }', "ERROR\nWARN\n", "Found 1 error and 0 warnings in edited files."],
     [
       '{ severity = "hint" }',
       "HINT\n",
@@ -57,7 +57,7 @@ describe("the options", () => {
     [
       '{ ignore_sources = { "cspell" } }',
       "ERROR\n",
-      "Found 1 errors and 0 warnings in edited files.",
+      "Found 1 error and 0 warnings in edited files.",
     ],
   ])("%s and %j", async (source, text, expected) => {
     await options(source);
@@ -101,7 +101,7 @@ describe("the options", () => {
     expect(await project.stop(session)).toEqual(GO);
     const created = { ...session, tool_response: { type: "create" } };
     await project.edit(`made-${count}.txt`, "ERROR\n", created);
-    expect((await project.stop(session)).reason).toContain("Found 1 errors");
+    expect((await project.stop(session)).reason).toContain("Found 1 error");
   });
 
   const context = async (text: string, more: object = {}) => {

@@ -87,7 +87,7 @@ const slowTests: Record<string, (world: World) => Promise<void>> = {
     await project.edit("a.ts", FINE);
     const { decision, reason } = await project.stop({ prompt_id: "p4" });
     expect(decision).toBe("block");
-    expect(reason).toContain("Found 1 errors and 0 warnings in edited files.");
+    expect(reason).toContain("Found 1 error and 0 warnings in edited files.");
     expect(reason).toContain("this may be older than your last edit");
     rmSync(stopped(project));
   },
