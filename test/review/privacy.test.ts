@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { statSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { tryLock } from "../../src/lib/lock";
 import { Privacy } from "../../src/review/record/privacy";
 import { PRIVATE_BY_DEFAULT } from "../../src/review/record/private-by-default";
 import { eventually } from "../support/eventually";
-import { isolatedEnv, NEWEST, ROOT, TestNeovim } from "../support/neovim";
+import { isolatedEnv, NEWEST, ROOT, TestNeovim, temporaryFolder } from "../support/neovim";
 
 let neovim: TestNeovim;
 beforeAll(async () => {
@@ -40,6 +41,31 @@ test("hooks get Neovim's options, and each change of them", async () => {
   };
   expect(["/none", address].map(isPrivate)).toEqual(["false", "true"]);
   expect(other.process.exitCode).toBeNull();
+});
+
+test("of two Neovims that say theirs at once, both are kept", async () => {
+  const home = temporaryFolder();
+  const [mine, theirs] = [join(home, "mine"), join(home, "theirs")];
+  const path = join(home, ".local/state/claude-code.nvim/privacy.json");
+  for (const address of [mine, theirs]) writeFileSync(address, "");
+  const lock = tryLock(`${path}.lock`);
+  const code = `
+    const { keepPrivatePatterns } = require("./src/review/record/privacy");
+    const kept = keepPrivatePatterns({ defaults: false, patterns: ["m"] });
+    console.log("asked");
+    Promise.resolve(kept).then(() => console.log("kept"));`;
+  const child = Bun.spawn([process.execPath, "-e", code], {
+    ...{ cwd: ROOT, env: { ...isolatedEnv(home), NVIM: mine }, stderr: "inherit" },
+  });
+  const said = child.stdout.getReader();
+  const text = async () => new TextDecoder().decode((await said.read()).value);
+  expect(await text()).toBe("asked\n");
+  expect(existsSync(path)).toBe(false);
+  writeFileSync(path, JSON.stringify({ last: ["t"], of: { [theirs]: ["t"] } }), { mode: 0o600 });
+  lock?.[Symbol.dispose]();
+  expect(await text()).toBe("kept\n");
+  const of = { [theirs]: ["t"], [mine]: ["m"] };
+  expect(await Bun.file(path).json()).toEqual({ last: ["m"], of });
 });
 
 test("hooks and Neovim find the same files private", async () => {

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
 import { readPrivateJson } from "../../lib/json";
+import { waitForLock } from "../../lib/lock";
 import { own } from "../../lib/own";
 import { realPath, stateFolder } from "../../lib/paths";
 import { compileGlob, type Glob, matchesGlob } from "./glob";
@@ -26,16 +27,26 @@ export function patternsFile(): string {
   return join(stateFolder(), "privacy.json");
 }
 
+/** Longer than any Neovim needs for its own. */
+const LOCK_MS = 5_000;
+/** Of the latest call: an earlier one that waits for another Neovim keeps these, too. */
+let latest: string[] = [];
+
 /** Keeps the options `privacy.*` of the Neovim at $NVIM for hooks. Throws the system's error. */
-export function keepPrivatePatterns(options: {
+export async function keepPrivatePatterns(options: {
   defaults: boolean;
   patterns: readonly string[];
-}): undefined {
-  const last = [...(options.defaults ? PRIVATE_BY_DEFAULT : []), ...options.patterns];
-  const kept = readKept();
-  const others = Object.entries(kept?.of ?? {}).filter(([address]) => existsSync(address));
-  const now: Kept = { last, of: { ...Object.fromEntries(others), [process.env.NVIM ?? ""]: last } };
-  if (!Bun.deepEquals(kept, now)) writePrivateFile(patternsFile(), JSON.stringify(now));
+}): Promise<undefined> {
+  latest = [...(options.defaults ? PRIVATE_BY_DEFAULT : []), ...options.patterns];
+  if (Bun.deepEquals(readKept(), withLatest())) return;
+  using _lock = await waitForLock(`${patternsFile()}.lock`, LOCK_MS);
+  writePrivateFile(patternsFile(), JSON.stringify(withLatest()));
+}
+
+function withLatest(): Kept {
+  const others = Object.entries(readKept()?.of ?? {}).filter(([address]) => existsSync(address));
+  const of = { ...Object.fromEntries(others), [process.env.NVIM ?? ""]: latest };
+  return { last: latest, of };
 }
 
 /** Globs as the options `privacy.patterns` and `review.ignore` have them. */
