@@ -2,6 +2,8 @@
 --- session and Neovim. A draft of a Neovim that has ended is the next one's.
 local uv = vim.uv
 
+local FOLDER = require("claude-code.lib.state_folder").path("drafts")
+
 --- Larger ones are not kept, and those of before not read.
 local MOST_BYTES = 16 * 1024 * 1024
 
@@ -12,21 +14,17 @@ Draft.__index = Draft
 
 local M = {}
 
-local function folder()
-  return vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude-code", "drafts")
-end
-
 --- Takes a draft over whose Neovim has ended.
 ---@param path string of this Neovim
 ---@param name string of this folder and session
 local function adopt(path, name)
   local is_alive = require("claude-code.programs.process").is_alive
-  for other in vim.fs.dir(folder()) do
+  for other in vim.fs.dir(FOLDER) do
     local pid = other:match("^" .. vim.pesc(name) .. "%-(%d+)%.md$")
     if
       pid and not is_alive(tonumber(pid) --[[@as integer]])
     then
-      return uv.fs_rename(vim.fs.joinpath(folder(), other), path)
+      return uv.fs_rename(vim.fs.joinpath(FOLDER, other), path)
     end
   end
 end
@@ -36,7 +34,7 @@ end
 function M.open(n)
   local here = require("claude-code.lib.workspace").tab_folder(0)
   local name = ("%s-%d"):format(vim.fn.sha256(here):sub(1, 16), n)
-  local path = vim.fs.joinpath(folder(), ("%s-%d.md"):format(name, uv.os_getpid()))
+  local path = vim.fs.joinpath(FOLDER, ("%s-%d.md"):format(name, uv.os_getpid()))
   if not uv.fs_stat(path) then
     adopt(path, name)
   end
@@ -76,7 +74,7 @@ function Draft:keep(lines)
   elseif #text > MOST_BYTES then
     return "it is too long"
   end
-  local made, problem = pcall(vim.fn.mkdir, folder(), "p", tonumber("700", 8))
+  local made, problem = pcall(vim.fn.mkdir, FOLDER, "p", tonumber("700", 8))
   if not made then
     return problem
   end
