@@ -256,6 +256,20 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
       await waitForMode(neovim, "t");
     });
 
+    test("not where nvim-unception puts Claude back by itself", async () => {
+      await neovim.command("let g:unception_block_while_host_edits = v:true");
+      const before = await layout();
+      const claude = await neovim.lua<number>("return vim.api.nvim_get_current_buf()");
+      await neovim.type(":edit opened.txt<CR>");
+      await neovim.lua("vim.wait(50)");
+      expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false, false]);
+      // As it does before the file's window closes.
+      await neovim.command(`split | buffer ${claude} | wincmd x | quit`);
+      await isKept();
+      expect((await layout()).length).toBe(before.length);
+      await neovim.command("unlet g:unception_block_while_host_edits");
+    });
+
     test("a window beside it that shows a file, or that Claude leaves, is the user's", async () => {
       await neovim.type(":leftabove vsplit opened.txt<CR>");
       await opened("opened.txt", 1);

@@ -140,4 +140,64 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     await answer;
     await waitForMode(neovim, "t");
   });
+
+  /** As scope.nvim: each tab page has listed buffers of its own, by the events of tab pages. */
+  const SCOPES = `
+    local cache, events = {}, vim.api.nvim_create_augroup("scopes", {})
+    EVENTS = {}
+    local function on(event, callback)
+      vim.api.nvim_create_autocmd(event, { group = events, callback = function()
+        table.insert(EVENTS, event .. " " .. vim.fn.tabpagenr())
+        callback(vim.api.nvim_get_current_tabpage())
+      end })
+    end
+    on("TabLeave", function(tab)
+      cache[tab] = vim.tbl_filter(function(buf) return vim.bo[buf].buflisted end, vim.api.nvim_list_bufs())
+      for _, buf in ipairs(cache[tab]) do vim.bo[buf].buflisted = false end
+    end)
+    on("TabEnter", function(tab)
+      for _, buf in ipairs(cache[tab] or {}) do vim.bo[buf].buflisted = true end
+    end)`;
+  const LISTED = `
+    return vim.tbl_map(function(info)
+      return vim.fs.basename(info.name)
+    end, vim.fn.getbufinfo({ buflisted = 1 }))`;
+
+  const moves: [what: string, focus: boolean, keys: string, events: string[]][] = [
+    ["stays in the diff", true, "", ["TabLeave 1", "TabEnter 1"]],
+    [
+      "goes to their own tab page",
+      true,
+      "gt",
+      ["TabLeave 1", "TabLeave 2", "TabEnter 1"], // Neovim's own, the first aside.
+    ],
+    ["is not led there", false, "", ["TabLeave 1", "TabEnter 1"]],
+  ];
+  test.each(moves)(
+    "the buffers that a plugin lists for each tab page are as before: the user %s",
+    async (_, focus, keys, events) => {
+      await using neovim = await start(`{ layout = "tab", focus = ${focus} }`);
+      using client = await TestClient.open(await neovim.lock(), "claude-code");
+      const path = join(neovim.cwd, "a.txt");
+      writeFileSync(path, "one\n");
+      await neovim.command("edit b.txt | edit a.txt");
+      await neovim.lua(SCOPES);
+      const before = await neovim.lua<string[]>(LISTED);
+      const answer = client.texts("openDiff", {
+        ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
+        new_file_contents: "ONE\n",
+      });
+      await eventually("the diff", () => neovim.lua('return require("port").diff_decidable()'));
+      await neovim.type(keys);
+      if (keys || !focus) await eventually("theirs", () => neovim.lua("return #EVENTS > 1"));
+      if (keys || !focus) expect(await neovim.lua<string[]>(LISTED)).toEqual(before);
+      await neovim.command("Claude diff reject");
+      await answer;
+      await eventually("one tab page", () =>
+        neovim.lua("return #vim.api.nvim_list_tabpages() == 1"),
+      );
+      expect(await neovim.lua<string[]>(LISTED)).toEqual(before);
+      expect(await neovim.lua<string[]>("return EVENTS")).toEqual(events);
+    },
+  );
 });

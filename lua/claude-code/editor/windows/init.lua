@@ -14,15 +14,31 @@ local M = {}
 ---@field listed boolean so was the buffer
 ---@field name string its full name
 
----Runs `work` without autocommands and without Neovim's messages about files. Errors are passed on.
+---What other plugins keep for a tab page of the user's, as scope.nvim its listed buffers, goes by these events.
+---@param from integer tab page
+local function tell_of_tab_pages(from)
+  local here = api.nvim_get_current_tabpage()
+  for _, event in ipairs(here ~= from and { "TabLeave", "TabEnter" } or {}) do
+    local tab = event == "TabLeave" and from or here
+    if api.nvim_tabpage_is_valid(tab) and not vim.t[tab].claude_code_diff then
+      pcall(api.nvim_win_call, api.nvim_tabpage_get_win(tab), function()
+        api.nvim_exec_autocmds(event, { modeline = false })
+      end)
+    end
+  end
+end
+
+---Runs `work` without autocommands, but for those of the user's tab pages that it leaves and enters, and without
+---Neovim's messages about files. Errors are passed on.
 ---@param work fun()
 function M.noautocmd(work)
-  local ignored, shortmess = vim.o.eventignore, vim.o.shortmess
+  local ignored, shortmess, tab = vim.o.eventignore, vim.o.shortmess, api.nvim_get_current_tabpage()
   vim.o.eventignore = "all"
   vim.opt.shortmess:append("F")
   local ok, message = xpcall(work, debug.traceback)
   vim.o.shortmess = shortmess
   vim.o.eventignore = ignored
+  tell_of_tab_pages(tab)
   if not ok then
     error(message, 0)
   end

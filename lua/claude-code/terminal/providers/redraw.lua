@@ -23,18 +23,18 @@ end
 --- Lets programs draw again after the tab line is gone: they get another size, and then their own.
 ---@param terminals fun(): claude-code.BufferTerminal[]
 function M.follow(terminals)
-  require("claude-code.lib.autocommands").new("terminal.redraw"):on("TabClosed", function()
-    if vim.o.showtabline ~= 1 or #vim.api.nvim_list_tabpages() > 1 then
-      return
-    end
-    for _, terminal in ipairs(terminals()) do
-      timer.once(NEOVIM_MS, function()
+  require("claude-code.lib.autocommands").new("terminal.redraw"):on("TabEnter", function()
+    timer.once(NEOVIM_MS, function()
+      if vim.o.showtabline ~= 1 or #vim.api.nvim_list_tabpages() > 1 then
+        return
+      end
+      for _, terminal in ipairs(terminals()) do
         resize(terminal, 1)
-      end)
-      timer.once(NEOVIM_MS + PROGRAM_MS, function()
-        resize(terminal, 0)
-      end)
-    end
+        timer.once(PROGRAM_MS, function()
+          resize(terminal, 0)
+        end)
+      end
+    end)
   end)
 end
 

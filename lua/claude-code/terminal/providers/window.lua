@@ -174,10 +174,12 @@ end
 ---@param is_open fun(): boolean does its command run?
 function M.keep(buf, is_open)
   events:on("BufLeave", function()
-    local win, is_session = api.nvim_get_current_win(), vim.g.SessionLoad == 1
+    local win = api.nvim_get_current_win()
+    -- nvim-unception puts the terminal back by itself once the file is closed.
+    local is_meant = vim.g.SessionLoad == 1 or vim.g.unception_block_while_host_edits
     vim.schedule(function()
       local is_kept = api.nvim_win_is_valid(win) and vim.w[win].claude_code_terminal
-      if not is_kept or M.is_terminal(win) or is_session or not is_open() then
+      if not is_kept or M.is_terminal(win) or is_meant or not is_open() then
         return
       end
       local other, view = api.nvim_win_get_buf(win), api.nvim_win_call(win, vim.fn.winsaveview)
