@@ -26,15 +26,19 @@ const ENVIRONMENT = {
 export const LIMITS = { ms: 2_000 };
 /** The most of a command's output; a blob of 10 MB is the biggest thing that the review reads. */
 const MOST_BYTES = 64 * 1024 * 1024;
+/** So long after its end what it has said is still read: a hook's process may keep the pipes open. */
+const LEFT_MS = 1_000;
 /** All commands of one piece of work of the server. */
 const WORK_MS = 30_000;
 
-interface GitOptions {
+export interface GitOptions {
   input?: string | Uint8Array;
   ms?: number;
   mostBytes?: number;
   /** An index of its own, for what is put together in it. */
   index?: string;
+  /** More of the environment. */
+  env?: Record<string, string | undefined>;
 }
 
 export interface GitResult {
@@ -140,6 +144,7 @@ export class Git {
         ...cleanEnvironment(),
         ...(!this.isUsers && { ...ENVIRONMENT, ...configEnvironment(config) }),
         ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
+        ...options.env,
       },
       stderr: this.isUsers ? "pipe" : "ignore",
       ms: options.ms ?? LIMITS.ms,
@@ -199,7 +204,11 @@ async function run({ command, input, env, stderr, ms, mostBytes }: Spawn): Promi
   try {
     const child = Bun.spawn(command, { stdin: input, stdout: "pipe", stderr, env });
     ownChildren.add(child.pid);
-    void child.exited.then(() => ownChildren.delete(child.pid));
+    let late: Timer | undefined;
+    void child.exited.then(() => {
+      ownChildren.delete(child.pid);
+      late = setTimeout(stop, LEFT_MS);
+    });
     let isTooMuch = false;
     const readers = [child.stdout, child.stderr].map((stream) => stream?.getReader());
     // What it has started may keep the pipes open when it is killed.
@@ -223,6 +232,7 @@ async function run({ command, input, env, stderr, ms, mostBytes }: Spawn): Promi
     );
     await child.exited;
     clearTimeout(timer);
+    clearTimeout(late);
     return { code: isTooMuch ? null : child.exitCode, stdout: out, stderr: errors };
   } catch {
     return NOT_RUN;
