@@ -1,0 +1,154 @@
+import { compare } from "./compare";
+import { FILE, type Lines, terminated } from "./lines";
+import { ALL, type Change, inBase, isClaude, type Mark, type Row } from "./row";
+import type { Weave } from "./weave";
+
+export interface Decisions {
+  /** Their ids, in their order. */
+  decisions: readonly string[];
+  /** The lines that one was about. */
+  textAt: (decision: string) => Lines | undefined;
+}
+
+export interface KeptText {
+  lines: Lines;
+  /** Claude's changes by which it differs from the text at HEAD. */
+  owners: ReadonlySet<Change>;
+}
+
+/**
+ * A file's text at HEAD (no lines: it is not there) with exactly what the user has kept of Claude's. Neither what
+ * waits for a decision nor the user's own lines are in it, but those that were kept in place of Claude's.
+ * A string says why there is none: a sentence's end.
+ */
+export function keptText(
+  weave: Weave,
+  head: Lines,
+  { decisions, textAt }: Decisions,
+): KeptText | string {
+  const file = weave.rows.findLast(({ line }) => line === FILE);
+  const owners = new Set<Change>();
+  const own = ({ by }: Mark) => isClaude(by) && owners.add(by);
+  if (file && isRemoved(file)) {
+    if (head.length > 0) own(file.deleted as Mark);
+    return { lines: [], owners };
+  }
+  const kept = keptRows(weave.rows, textAt);
+  if (head.length === 0 && kept.size === 0) return { lines: [], owners };
+  if (head.length === 0) {
+    if (!file || !isClaude(file.inserted.by)) return "is not in git yet: add it, and commit again";
+    own(file.inserted);
+  }
+  const known = new Map(weave.rows.map((row) => [row.id, row]));
+  const lines: string[] = [];
+  let gap = "";
+  for (const { id, line, present } of rowsAt(weave, head, decisions)) {
+    const row = known.get(id);
+    if (line === FILE) continue;
+    const isInserted = row !== undefined && !present && kept.has(row);
+    if (row && present) gap = "";
+    else if (isInserted) gap += "i";
+    else if (!row || !isClaude(row.inserted.by)) gap += row ? (isRemoved(row) ? "r" : "o") : "h";
+    gap = gap.replace(/(.)\1$/, "$1");
+    if (isOpen(gap))
+      return "has lines at HEAD, which you have changed, where Claude's are to stand";
+    const isGone = row !== undefined && isRemoved(row);
+    if (isInserted) own(row.inserted);
+    if (isGone && present) own(row.deleted as Mark);
+    if (isInserted || (present && !isGone)) lines.push(line);
+  }
+  return { lines: terminated([FILE, ...lines]), owners };
+}
+
+/**
+ * The rows with those present that HEAD has. Which of equal ones these are is clear by what HEAD may be: the file as it
+ * was first recorded with what the first few decisions kept, and without the user's own lines or with them.
+ */
+function rowsAt(weave: Weave, head: Lines, decisions: readonly string[]): readonly Row[] {
+  const marks = weave.rows.flatMap(({ inserted, deleted }) => [keptBy(inserted), keptBy(deleted)]);
+  const known = new Set(marks);
+  const ids = decisions.filter((id) => known.has(id));
+  let nearest = { weave, distance: Number.POSITIVE_INFINITY };
+  for (let count = 0; count <= ids.length && nearest.distance > 0; count++) {
+    for (const withUsers of [false, true]) {
+      const state = stateOf(weave, new Set(ids.slice(0, count)), withUsers);
+      const distance = distanceOf(state.lines, head);
+      if (distance < nearest.distance) nearest = { weave: state, distance };
+    }
+  }
+  return nearest.weave.to(head, "user").rows;
+}
+
+/** The text as it would be if the user had committed what these decisions kept. */
+function stateOf(weave: Weave, kept: ReadonlySet<unknown>, withUsers: boolean): Weave {
+  return weave.with((row) => {
+    const { inserted, deleted } = row;
+    const isIn = inserted.by === "user" ? withUsers : inserted.by === "original";
+    const isUsers = withUsers && !row.present && deleted?.by === "user";
+    const isOut = isUsers || (isRemoved(row) && kept.has(keptBy(deleted)));
+    return { ...row, present: (isIn || kept.has(keptBy(inserted))) && !isOut };
+  });
+}
+
+function distanceOf(one: Lines, other: Lines): number {
+  return compare(one, other).reduce((sum, { oldStart, oldEnd, newStart, newEnd }) => {
+    return sum + oldEnd - oldStart + newEnd - newStart;
+  }, 0);
+}
+
+/**
+ * Between two rows that HEAD has too: its own lines, which the review has never seen (`h`), rows that it lacks and
+ * which may have replaced them (`o`), Claude's among these (`r`), and those to insert (`i`). Where the first two
+ * are not on one side of what is inserted, their order is open.
+ */
+function isOpen(gap: string): boolean {
+  return /h/.test(gap) && /i/.test(gap) && !/^i*(?=.*o)[ho]+i*$/.test(gap);
+}
+
+function keptBy(mark: Mark | undefined): string | undefined {
+  return mark && isClaude(mark.by) && mark.undo === undefined ? mark.keep : undefined;
+}
+
+/** Claude deleted it, and the user has kept that. */
+function isRemoved(row: Row): boolean {
+  return keptBy(row.deleted) !== undefined && !inBase(row, ALL);
+}
+
+/** The rows that a commit is to hold although HEAD may lack them. */
+function keptRows(rows: readonly Row[], textAt: Decisions["textAt"]): ReadonlySet<Row> {
+  const kept = new Set(rows.filter((row) => keptBy(row.inserted) && inBase(row, ALL)));
+  let run: Row[] = [];
+  for (const row of [...rows, undefined]) {
+    if (row && (row.inserted.by === "user" || !row.present || kept.has(row))) {
+      run.push(row);
+    } else {
+      addReplaced(run, kept, textAt);
+      run = [];
+    }
+  }
+  return kept;
+}
+
+/**
+ * Where the user has changed lines of Claude's, those count that stood there when the hunk was kept: Claude's, or the
+ * user's. Lines that are gone from the file, with nothing in their place, are not committed.
+ */
+function addReplaced(run: readonly Row[], kept: Set<Row>, textAt: Decisions["textAt"]): void {
+  const gone = run.filter(
+    ({ present, deleted }) => !present && deleted?.by === "user" && !deleted.undo,
+  );
+  const steps = new Set<number>();
+  const stepOf = (row: Row) => row.deleted?.step ?? 0;
+  for (const row of gone.sort((a, b) => stepOf(a) - stepOf(b))) {
+    if (isClaude(row.inserted.by) || steps.has(row.inserted.step)) steps.add(stepOf(row));
+  }
+  const replacing = run.filter(
+    ({ inserted }) => inserted.by === "user" && steps.has(inserted.step),
+  );
+  if (!replacing.some(({ present }) => present)) return;
+  const decisions = run.flatMap((row) => keptBy(row.inserted) ?? keptBy(row.deleted) ?? []);
+  const stood = new Set([...new Set(decisions)].flatMap((id) => textAt(id) ?? []));
+  const claudes = gone.filter(({ inserted }) => isClaude(inserted.by));
+  const isLater = claudes.every((row) => keptBy(row.inserted) && stood.has(row.line));
+  for (const row of isLater ? claudes : replacing) if (stood.has(row.line)) kept.add(row);
+}

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { kept } from "../../../src/review/weave/decision";
+import { keptText } from "../../../src/review/weave/kept-text";
+import { FILE, type Lines } from "../../../src/review/weave/lines";
+import { ALL } from "../../../src/review/weave/row";
+import { Weave } from "../../../src/review/weave/weave";
+
+/** Most of them are equal. */
+const LINE = fc.constantFrom("}\n", "\n", "a\n", "b\n");
+const LINES = fc.array(LINE, { minLength: 1, maxLength: 10 });
+const EDIT = fc.record({
+  at: fc.nat(50),
+  gone: fc.nat(3),
+  added: fc.array(LINE, { maxLength: 3 }),
+});
+interface Round {
+  edits: { at: number; gone: number; added: string[] }[];
+  commits: boolean;
+  mine: number;
+}
+const ROUND: fc.Arbitrary<Round> = fc.record({
+  edits: fc.array(EDIT, { minLength: 1, maxLength: 2 }),
+  commits: fc.boolean(),
+  mine: fc.nat(50),
+});
+
+const isMine = (line: string | undefined) => line?.startsWith("mine") === true;
+
+/** Claude edits, the user keeps all and goes on writing, and commits now and then. */
+function play(base: Lines, mine: readonly number[], rounds: readonly Round[]): void {
+  const text = [...base];
+  const write = (at: number) => text.splice(at % (text.length + 1), 0, `mine ${text.length}\n`);
+  mine.forEach(write);
+  let head: Lines = [FILE, ...base];
+  let weave = Weave.of([FILE, ...text]);
+  const texts = new Map<string, Lines>();
+  for (const [at, round] of rounds.entries()) {
+    for (const edit of round.edits) {
+      const from = edit.at % (text.length + 1);
+      let count = 0;
+      while (count < edit.gone && from + count < text.length && !isMine(text[from + count]))
+        count++;
+      text.splice(from, count, ...edit.added);
+      weave = weave.to([FILE, ...text], { id: `${at}`, session: "A", tool: "Edit", at });
+    }
+    texts.set(`keep ${at}`, [FILE, ...text]);
+    weave = kept(weave, `keep ${at}`, "all", ALL);
+    write(round.mine);
+    weave = weave.to([FILE, ...text], "user");
+    if (!round.commits) continue;
+    const decisions = [...texts.keys()];
+    const found = keptText(weave, head, { decisions, textAt: (id) => texts.get(id) });
+    head = [FILE, ...text.filter((line) => !isMine(line))];
+    expect(found).toMatchObject({ lines: head });
+  }
+}
+
+test("of equal lines in the file, those at HEAD are never taken for those that are new", () => {
+  const property = fc.property(
+    LINES,
+    fc.array(fc.nat(50), { maxLength: 3 }),
+    fc.array(ROUND, { minLength: 1, maxLength: 4 }),
+    play,
+  );
+  fc.assert(property, { numRuns: 2_000 });
+});
+
+test.each([
+  ["beside a line that you had changed", "1\nmine\n3\n", "1\nmine\nits\n3\n", "1\n2\nits\n3\n"],
+  ["where you had removed a line", "1\n3\n", "1\nits\n3\n", undefined],
+  [
+    "between lines that had come for one",
+    "1\nmine\nmine, too\n3\n",
+    "1\nmine\nits\nmine, too\n3\n",
+    undefined,
+  ],
+  ["in place of a line that you had changed", "1\nmine\n3\n", "1\nits\n3\n", undefined],
+])("Claude's line %s: at its place, or not at all", (_what, before, after, expected) => {
+  const linesIn = (text: string) => [FILE, ...text.split(/(?<=\n)/)];
+  const change = { id: "c", session: "A", tool: "Edit", at: 0 };
+  const weave = kept(Weave.of(linesIn(before)).to(linesIn(after), change), "k", "all", ALL);
+  const textAt = () => linesIn(after);
+  const found = keptText(weave, linesIn("1\n2\n3\n"), { decisions: ["k"], textAt });
+  if (expected === undefined) expect(found).toStartWith("has lines at HEAD");
+  else expect(found).toMatchObject({ lines: linesIn(expected) });
+});
