@@ -5,6 +5,7 @@ import { sessionNumber } from "../hooks/call";
 import { message } from "../lib/errors";
 import { stateLog } from "../lib/log";
 import { isBelow, realPath } from "../lib/paths";
+import { isAlive } from "../lib/process";
 import { findNeovim } from "../locate/find";
 import { usageError } from "./arguments";
 
@@ -16,11 +17,21 @@ const ANSWER_MS = 2_000;
  * shell, gets the editor that the user has without us.
  */
 export async function edit(args: string[]): Promise<number> {
+  if (args[0] === "--commit") return editMessage(args[2] ?? "", Number(args[1]));
   const { path, line } = fileOf(args);
   if (path === undefined) throw usageError("edit needs a file", "edit [-g] FILE[:LINE]");
   const kind = process.env.CLAUDECODE === "1" ? undefined : kindOf(path);
-  if (kind !== undefined && (await editInNeovim(path, line, kind))) return 0;
+  if (kind !== undefined && (await editInNeovim(path, line, kind)) !== undefined) return 0;
   return editElsewhere(args[0] === "-g" ? [path] : args);
+}
+
+/**
+ * `edit --commit PID FILE`: git's message of a commit that the executable PID makes, which has to follow it up.
+ * Unless it was written, git makes no commit.
+ */
+async function editMessage(path: string, pid: number): Promise<number> {
+  const written = await editInNeovim(path, undefined, "commit");
+  return written === true && isAlive(pid) ? 0 : 1;
 }
 
 /** The CLI takes us for a window beside it, as our name contains "code": hence `-g FILE:LINE` (2.1.330). */
@@ -46,24 +57,25 @@ function kindOf(given: string): "prompt" | "transcript" | "document" | undefined
   return isOwn || MEMORY.test(name) ? "document" : undefined;
 }
 
+/** What Neovim says once it is closed; undefined if it was not opened, or Neovim has ended. */
 async function editInNeovim(
   path: string,
   line: number | undefined,
   kind: string,
-): Promise<boolean> {
+): Promise<unknown> {
   const log = stateLog("hooks.log");
   try {
     const found = await findNeovim([process.cwd()], "ping", {}, log);
-    if (!found) return false;
+    if (!found) return undefined;
     const n = sessionNumber();
     const request = { path: resolve(path), kind, ...(n && { n }), ...(line && { line }) };
     const times = { limitMs: Number.POSITIVE_INFINITY, answerMs: ANSWER_MS };
-    await found.plugin.callLate("prompt_edit", request, times);
+    const value = await found.plugin.callLate("prompt_edit", request, times);
     found.plugin.close();
-    return true;
+    return value;
   } catch (error) {
     log.error(`${path} was not opened in Neovim: ${message(error)}`);
-    return false;
+    return undefined;
   }
 }
 

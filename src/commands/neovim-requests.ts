@@ -25,9 +25,9 @@ export function neovimRequests(editor: NeovimEditor, log: Log) {
       undo.start();
     },
     clientsChanged: () => review.clientsChanged(),
-    end() {
-      review.end();
+    async end() {
       transcript.end();
+      await review.end();
     },
   };
 }

@@ -105,9 +105,9 @@ async function run(
   await server.end();
   // All at once from here: a Delta in between would publish us again.
   published.end();
-  requests.end();
+  const finished = requests.end();
   rpc.close();
-  await listener.stop();
+  await Promise.all([listener.stop(), finished]);
   return ending === NOT_ATTACHED ? EXIT.noNeovim : 0;
 }
 

@@ -16,6 +16,9 @@ const RECHECK_MS = 5_000;
 /** A CLI that was killed is no process any more so long after its connection has ended. */
 const GONE_MS = 1_000;
 
+/** git takes so long at most once its message is left, but for hooks of the user's. */
+const COMMIT_MS = 1_500;
+
 /** Neovim may be asking its user something. */
 const REPORT_MS = 30_000;
 
@@ -69,10 +72,12 @@ export class ReviewEndpoint {
     this.#soon(GONE_MS);
   }
 
-  end(): void {
+  /** A commit whose message is written may come to its end: its index is still to follow. */
+  async end(): Promise<void> {
     this.#reports = false;
     clearTimeout(this.#timer);
     this.#watch.end();
+    await Promise.race([this.#service.committed(), Bun.sleep(COMMIT_MS)]);
   }
 
   /** An event waits for others of its flock; what is due earlier is not put off. */

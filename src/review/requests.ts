@@ -90,6 +90,14 @@ export const Done = v.object({
   texts: v.optional(v.array(WithText), []),
 });
 
+export const Commit = v.object({
+  /** A file of the project; the workspace's first one if it is left out. */
+  path: v.optional(Path),
+  /** The message begins with the prompts that made the hunks. */
+  draft: v.optional(v.boolean(), false),
+  texts: v.optional(v.array(WithText), []),
+});
+
 const MOST_LINES = 20;
 const MOST_CHARACTERS = 20_000;
 

@@ -4,6 +4,7 @@ import { UserError } from "../lib/errors";
 import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/own";
 import { isBelow, realPath } from "../lib/paths";
+import { type Committed, commitKept } from "./commit/commit";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
@@ -81,6 +82,7 @@ export class ReviewService {
   #branch: BranchProject | undefined;
   #reading: Promise<unknown> = Promise.resolve();
   #ref: Promise<unknown> = Promise.resolve();
+  #committing: Promise<unknown> | undefined;
   #ignore = new PathPatterns([]);
 
   /** `folders`: the workspace folders, real paths. */
@@ -102,6 +104,8 @@ export class ReviewService {
     back: takes(requests.Back, (request) => this.#back(request)),
     /** Keeps all that is left; what was not recorded is said no more. */
     done: takes(requests.Done, (request) => this.#done(request)),
+    /** Committed: what was kept, once the user has left git's message, which this executable opens in Neovim. */
+    commit: takes(requests.Commit, (request) => this.#commit(request)),
     /** `{ hunk, owners }` at a row, what was kept included, or nothing. */
     why: takes(requests.Why, (request) => this.#why(request)),
     /** `{ text }`: the base text's bytes; nothing for a file without pending changes. */
@@ -276,11 +280,16 @@ export class ReviewService {
     return isText(lines) ? { text: bytesOf(lines) } : undefined;
   }
 
-  /** The project is the one around `path`, else the workspace's first. */
-  async #makeRef({ path }: Request<typeof requests.Ref>): Promise<{ ref: string; commit: string }> {
+  /** The project around `path`, else the workspace's first. */
+  #around(path: string | undefined): ReviewedProject {
     const project =
       path === undefined ? this.#projects.all()[0] : this.#projects.locate(path).project;
     if (!project) throw new UserError("there is no workspace folder with a review");
+    return project;
+  }
+
+  async #makeRef({ path }: Request<typeof requests.Ref>): Promise<{ ref: string; commit: string }> {
+    const project = this.#around(path);
     // One after the other: the ref is what was asked for last.
     const made = this.#ref.then(() => updateBaseRef(project));
     this.#ref = made.catch(() => {});
@@ -303,6 +312,25 @@ export class ReviewService {
       results.push(shownDecision(project, kept));
     }
     return joined(results);
+  }
+
+  #commit({ path, draft, texts }: Request<typeof requests.Commit>): Promise<Committed> {
+    const project = this.#around(path);
+    if (this.#committing)
+      throw new UserError("a commit is open already: write its message, or quit it");
+    const editor = `'${process.execPath.replaceAll("'", "'\\''")}' edit --commit ${process.pid}`;
+    const made = commitKept(project, { draft, texts: textsIn(project, texts) }, editor);
+    this.#committing = made
+      .catch(() => {})
+      .finally(() => {
+        this.#committing = undefined;
+      });
+    return made;
+  }
+
+  /** Once a commit that was begun is made, or was aborted. */
+  async committed(): Promise<void> {
+    await this.#committing;
   }
 
   #comments({ changes }: Request<typeof requests.Comments>): ShownComment[] {

@@ -101,6 +101,16 @@ return {
   --- Keeps all that is left, and ends the review.
   ["review done"] = { run = calls("review.decide", "done") },
 
+  --- Commits what you have kept, and nothing else: neither your own unfinished lines nor what still waits. git's
+  --- message opens below; `:wq` makes the commit, leaving it unwritten does not. With ! the message begins
+  --- with the prompts that made these changes. See |claude-code-commit|.
+  commit = {
+    bang = true,
+    run = function(args)
+      require("claude-code.editor.review.commit").run(args.bang)
+    end,
+  },
+
   --- Keeps the hunk under the cursor, or the lines of the range: it does not wait for a review any more.
   --- With ! the whole file. In the quickfix window of a review the entries of the range, with ! all of
   --- their files.

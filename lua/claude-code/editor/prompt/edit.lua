@@ -1,5 +1,5 @@
 --- Files that a CLI opens by $VISUAL: its prompt (Ctrl+G), the conversation as text (Ctrl+O, `v`), plans and memory
---- files. `claude-code-nvim edit` waits for the end.
+--- files; and git's message of a commit. `claude-code-nvim edit` waits for the end.
 local api = vim.api
 local sessions = require("claude-code.sessions")
 
@@ -7,7 +7,7 @@ local M = {}
 
 ---@class claude-code.EditorFile
 ---@field path string
----@field kind "prompt"|"transcript"|"document"
+---@field kind "prompt"|"transcript"|"document"|"commit"
 ---@field line? integer 1-based
 ---@field n? integer number of the session whose CLI opens it
 ---@field channel integer of the program that waits
@@ -15,8 +15,9 @@ local M = {}
 
 --- The program goes on, and so does the CLI.
 ---@param params claude-code.EditorFile
-local function finish(params)
-  local payload = { id = params.id, answer = { value = true } }
+---@param value? boolean
+local function finish(params, value)
+  local payload = { id = params.id, answer = { value = value ~= false } }
   pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
   if params.n then
     sessions.set(params.n, { msg = vim.NIL })
@@ -35,10 +36,34 @@ local function when_closed(buf, callback)
   events:on({ "BufWinLeave", "BufUnload" }, vim.schedule_wrap(check), { buffer = buf })
 end
 
+--- git's message: whether it was written says whether git goes on. A draft counts as not written yet.
+---@param params claude-code.EditorFile
+local function open_message(params)
+  local buf = require("claude-code.editor.documents.load").of_file(params.path)
+  require("claude-code.editor.prompt.window").open(buf)
+  vim.cmd.edit({ bang = true })
+  vim.bo[buf].bufhidden = "wipe"
+  vim.bo[buf].modified = api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= ""
+  local written = false
+  api.nvim_create_autocmd("BufWritePost", {
+    buffer = buf,
+    callback = function()
+      written = true
+    end,
+  })
+  when_closed(buf, function()
+    finish(params, written)
+  end)
+end
+
 ---@param params claude-code.EditorFile
 ---@return { answer?: table } at once where nobody has to wait
 ---@return claude-code.Failure?
 function M.open(params)
+  if params.kind == "commit" then
+    open_message(params)
+    return vim.empty_dict()
+  end
   if params.kind == "document" then
     local shown, problem = require("claude-code.editor.open_file").at(params.path, params.line)
     if not shown then

@@ -12,7 +12,7 @@ local M = { GONE = requests.GONE }
 
 ---@alias claude-code.ReviewMethod
 ---| "list"|"file"|"why"|"base"|"ref"
----| "keep"|"undo"|"last"|"back"|"done"
+---| "keep"|"undo"|"last"|"back"|"done"|"commit"
 ---| "comments"|"written"|"accepted"|"privacy"|"ignore"
 
 ---@class claude-code.DueUndo an undo that was queued and is to be requested now

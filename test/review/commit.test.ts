@@ -1,0 +1,434 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { type Committed, commitKept } from "../../src/review/commit/commit";
+import { ReviewedProject } from "../../src/review/state/reviewed-project";
+import { eventually } from "../support/eventually";
+import { outcomeOf } from "../support/outcome";
+import { World } from "./state/world";
+
+/** The message is written, as `:wq` does. */
+const WRITES = "printf 'by the test\\n' >";
+const WHO = { GIT_AUTHOR_NAME: "n", GIT_AUTHOR_EMAIL: "a@b" };
+const FILTER = "tr a-zA-Z n-za-mN-ZA-M";
+
+let world: World;
+beforeEach(() => {
+  world = new World();
+  Object.assign(process.env, WHO, { GIT_COMMITTER_NAME: "n", GIT_COMMITTER_EMAIL: "a@b" });
+  git("init", "-q", "-b", "main");
+});
+afterEach(() => world[Symbol.dispose]());
+
+function git(...args: string[]): string {
+  const done = Bun.spawnSync(["git", "-C", world.root, ...args]);
+  if (done.exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${done.stderr}`);
+  return done.stdout.toString("latin1");
+}
+
+function first(files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) world.write(name, text);
+  git("add", "-A");
+  git("commit", "-q", "-m", "first");
+}
+
+async function commit(editor = WRITES, more: object = {}): Promise<Committed> {
+  const project = new ReviewedProject(world.root);
+  await project.catchUp();
+  return commitKept(project, { draft: false, texts: new Map(), ...more }, editor);
+}
+
+const at = (name: string) => git("cat-file", "blob", `HEAD:${name}`);
+const tree = () =>
+  git("ls-tree", "-r", "HEAD")
+    .replace(/(\d+) blob \w+\t/g, "$1 ")
+    .trim();
+const index = () => readFileSync(join(world.root, ".git/index"));
+
+/** Keeps the hunks that have one of these lines. */
+async function keep(name: string, ...lines: string[]): Promise<void> {
+  const file = await world.file(name);
+  const hunks = (file?.hunks ?? []).filter((hunk) => {
+    const { old_lines = [], new_lines = [] } = hunk as unknown as Record<string, Uint8Array[]>;
+    return [...old_lines, ...new_lines].some((line) =>
+      lines.includes(Buffer.from(line).toString()),
+    );
+  });
+  const path = world.path(name);
+  const decided = await world.keep([
+    { path, ...(lines.length > 0 && { hunks: hunks.map(({ id }) => id) }) },
+  ]);
+  expect(decided.files.map(({ problem }) => problem)).toEqual([undefined]);
+}
+
+interface Item {
+  line: string;
+  isAtHead: boolean;
+  by: "head" | "user" | "claude";
+  deletedBy?: "user" | "claude";
+}
+
+/** Who edits where, of what is there, and how; what Claude does is kept by the last bit of `where`. */
+const EDITS = fc.array(
+  fc.record({
+    by: fc.constantFrom("claude" as const, "user" as const),
+    where: fc.nat(1000),
+    how: fc.constantFrom("insert" as const, "replace" as const, "delete" as const),
+  }),
+  { minLength: 2, maxLength: 10 },
+);
+
+const CONFIGURATIONS = {
+  plain: { eol: "\n", last: "\n", attributes: "", inGit: (text: string) => text },
+  "no last line end": { eol: "\n", last: "", attributes: "", inGit: (text: string) => text },
+  CRLF: {
+    eol: "\r\n",
+    last: "\r\n",
+    attributes: "* text eol=crlf\n",
+    inGit: (text: string) => text.replaceAll("\r\n", "\n"),
+  },
+  "CRLF that was committed": {
+    eol: "\r\n",
+    last: "\r\n",
+    attributes: "",
+    inGit: (text: string) => text,
+  },
+  "a filter driver": {
+    eol: "\n",
+    last: "\n",
+    attributes: "* filter=rot\n",
+    inGit: (text: string) =>
+      Bun.spawnSync(FILTER.split(" "), { stdin: Buffer.from(text) }).stdout.toString(),
+  },
+};
+
+test.each(Object.entries(CONFIGURATIONS))(
+  "a commit holds HEAD and the kept hunks to the byte: %s",
+  async (_name, { eol, last, attributes, inGit }) => {
+    git("config", "filter.rot.clean", FILTER);
+    git("config", "filter.rot.smudge", FILTER);
+    let runs = 0;
+    const property = fc.asyncProperty(
+      EDITS,
+      fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+      async (edits, keeps) => {
+        const name = `f${++runs}`;
+        const items: Item[] = Array.from({ length: 8 }, (_, i) => ({
+          line: `head ${i}`,
+          isAtHead: true,
+          by: "head",
+        }));
+        const textOf = (some: Item[]) => {
+          const lines = some.map(({ line }) => line);
+          return lines.length > 0 ? lines.join(eol) + last : "";
+        };
+        const present = () => items.filter(({ deletedBy }) => deletedBy === undefined);
+        git("rm", "-q", "-r", "--cached", "--ignore-unmatch", ".");
+        rmSync(world.path(`f${runs - 1}`), { force: true });
+        git("config", "core.autocrlf", "false");
+        first({ [name]: textOf(items), ...(attributes && { ".gitattributes": attributes }) });
+        if (_name === "CRLF that was committed") git("config", "core.autocrlf", "true");
+        // The user's own edits before Claude's, Claude's, and those after; none of what the other has inserted.
+        const before = edits.filter(({ by }, i) => by === "user" && i % 2 === 0);
+        const after = edits.filter(({ by }, i) => by === "user" && i % 2 === 1);
+        const claudes = edits.filter(({ by }) => by === "claude");
+        let lines = 0;
+        const edit = ({ by, where, how }: (typeof edits)[number]) => {
+          const free = present().filter((item) => item.by === "head" && !/[67]/.test(item.line));
+          const item = free[where % Math.max(free.length, 1)];
+          if (!item) return;
+          // Where HEAD has a line that the review has never seen, its place among Claude's is open.
+          const what = by === "user" && how === "delete" && before.length > 0 ? "replace" : how;
+          if (what !== "insert") item.deletedBy = by;
+          const added: Item = { line: `${by} ${++lines}`, isAtHead: false, by };
+          if (what !== "delete") items.splice(items.indexOf(item) + 1, 0, added);
+        };
+        before.forEach(edit);
+        world.write(name, textOf(present()));
+        for (const one of claudes) {
+          edit(one);
+          world.claude({ [name]: textOf(present()) });
+        }
+        after.forEach(edit);
+        world.write(name, textOf(present()));
+        const file = await world.file(name);
+        const kept = (file?.hunks ?? []).filter((_, i) => keeps[i]);
+        if (kept.length > 0)
+          await world.keep([{ path: world.path(name), hunks: kept.map(({ id }) => id) }]);
+        const keptLines = new Set(
+          kept.flatMap((hunk) => {
+            const { old_lines, new_lines } = hunk as unknown as Record<string, Uint8Array[]>;
+            return [...(old_lines ?? []), ...(new_lines ?? [])].map((line) =>
+              Buffer.from(line).toString().trim(),
+            );
+          }),
+        );
+        const expected = items.filter(({ line, isAtHead, by, deletedBy }) =>
+          isAtHead
+            ? !(deletedBy === "claude" && keptLines.has(line))
+            : by === "claude" && keptLines.has(line),
+        );
+        const text = inGit(textOf(expected));
+        const isNothing = text === at(name);
+        const disk = world.read(name);
+        const count = git("rev-list", "HEAD").split("\n").length - 1;
+        const result = await commit().catch((error) => error);
+        // Lines that were changed before Claude's, beside them: the review has never seen HEAD's.
+        const isLeftOut = before.length > 0 && String(result).includes("has lines at HEAD");
+        if (isLeftOut) return expect(git("rev-list", "HEAD").split("\n")).toHaveLength(count + 1);
+        if (isNothing) expect(String(result)).toContain("you have kept nothing");
+        else expect(result).toMatchObject({ files: 1, notes: [] });
+        expect(at(name)).toBe(text);
+        expect(world.read(name)).toBe(disk as string);
+        expect(git("diff", "--cached", "--name-only")).toBe("");
+        return undefined;
+      },
+    );
+    await fc.assert(property, { numRuns: 25, endOnFailure: true });
+  },
+);
+
+const TEN = Array.from({ length: 10 }, (_, i) => `${i + 1}\n`).join("");
+
+function hook(name: string, text: string): void {
+  world.write(`.git/hooks/${name}`, `#!/bin/sh\n${text}\n`);
+  chmodSync(world.path(`.git/hooks/${name}`), 0o755);
+}
+
+/** Claude has changed two lines, of which the first is kept; the user has begun one. */
+async function half(): Promise<void> {
+  first({ a: TEN, b: TEN });
+  world.claude({ a: TEN.replace("2\n", "II\n").replace("9\n", "IX\n") });
+  world.write("a", TEN.replace("2\n", "II\n").replace("5\n", "5\nmine\n").replace("9\n", "IX\n"));
+  await keep("a", "II");
+}
+
+test("files that come, go, move, get another mode or are links; what cannot be told is named", async () => {
+  first({
+    ".gitignore": "ignored\n",
+    gone: "gone\n",
+    old: TEN,
+    run: "run\n",
+    target: "",
+    late: TEN,
+    binary: "\0a",
+  });
+  symlinkSync("target", world.path("link"));
+  git("add", "link");
+  git("commit", "-q", "--amend", "--no-edit");
+  world.write("untracked", "mine\n");
+  world.claude({
+    gone: undefined,
+    new: "new\n",
+    "folder/empty": "",
+    ignored: "x\n",
+    "not kept": "y\n",
+  });
+  world.claude(
+    { moved: TEN, old: undefined, binary: "\0b", untracked: "mine\nits\n", late: `0\n${TEN}` },
+    { from: { moved: "old" } },
+  );
+  chmodSync(world.path("run"), 0o755);
+  chmodSync(world.path("new"), 0o755);
+  const call = { session: "A", tool: "Bash", source: "bash" } as const;
+  const content = world.content("run\n");
+  world.record({
+    type: "change",
+    ...call,
+    files: [{ path: "run", before: content, after: content, mode: [0o644, 0o755] }],
+  });
+  rmSync(world.path("link"));
+  symlinkSync("new", world.path("link"));
+  const [before, after] = [world.content("target"), world.content("new")];
+  world.record({
+    type: "change",
+    ...call,
+    files: [{ path: "link", before, after, symlink: true }],
+  });
+  const names = [
+    "gone",
+    "new",
+    "folder/empty",
+    "ignored",
+    "moved",
+    "old",
+    "binary",
+    "untracked",
+    "run",
+    "link",
+  ];
+  await world.keep(names.map((name) => ({ path: world.path(name) })));
+  const result = await commit();
+  expect(result.notes).toEqual([
+    "untracked is left out: it is not in git yet: add it, and commit again",
+  ]);
+  expect(tree().split("\n")).toEqual([
+    "100644 .gitignore",
+    "100644 binary",
+    "100644 folder/empty",
+    "100644 late",
+    "120000 link",
+    "100644 moved",
+    "100755 new",
+    "100755 run",
+    "100644 target",
+  ]);
+  expect([at("binary"), at("moved"), at("new"), at("folder/empty"), at("late")]).toEqual([
+    "\0b",
+    TEN,
+    "new\n",
+    "",
+    TEN,
+  ]);
+  expect(at("link")).toBe("new");
+  expect(git("status", "--porcelain")).toBe(
+    " M late\n?? not kept\n?? untracked\n".replace("not kept", '"not kept"'),
+  );
+  expect(String(await commit().catch((error) => error))).toContain("you have kept nothing");
+});
+
+test.each([
+  ["after you kept it: Claude's line", true, "II\n"],
+  ["before you kept it: yours", false, "mine\n"],
+])("a line of Claude's that you changed %s is committed", async (_what, keepsFirst, line) => {
+  first({ a: TEN });
+  world.claude({ a: TEN.replace("2\n", "II\n") });
+  if (keepsFirst) await keep("a");
+  world.write("a", TEN.replace("2\n", "mine\n"));
+  if (!keepsFirst) await keep("a");
+  world.write("a", `${world.read("a")}half done\n`);
+  await commit();
+  expect(at("a")).toBe(TEN.replace("2\n", line));
+});
+
+test.each([
+  ["no last line end", "1\n2", ["1\n2\n3", "0\n1\n2\n3\n"], ""],
+  ["equal lines", "a {\n}\n", ["b {\n}\na {\n}\n", "b {\n}\n\nc {\n}\na {\n}\n\n"], "}\n"],
+  ["equal lines that go", "}\n}\na\n}\n}\n", ["}\na\n}\n}\n", "}\na\n}\n", "a\n"], "half done\n"],
+])("commit after commit, each of what is kept by then: %s", async (_what, text, texts, mine) => {
+  first({ a: text });
+  for (const one of texts) {
+    world.claude({ a: one });
+    await keep("a");
+    world.write("a", mine + one);
+    await commit();
+    expect(at("a")).toBe(one);
+    expect(git("diff", "--cached")).toBe("");
+    world.write("a", one);
+  }
+});
+
+test("a change that is kept in an unsaved buffer alone is named", async () => {
+  await half();
+  const text = Buffer.from(world.read("a") ?? "");
+  world.write("a", TEN);
+  const result = await commit(WRITES, { texts: new Map([["a", new Uint8Array(text)]]) }).catch(
+    (error) => error,
+  );
+  expect(String(result)).toContain("a has a change in its buffer that you kept: write it");
+});
+
+test("a pre-commit hook that adds to the commit: that is committed, and in the index", async () => {
+  await half();
+  hook("pre-commit", "echo formatted > b && git add b");
+  await commit();
+  expect([at("a"), at("b")]).toEqual([TEN.replace("2\n", "II\n"), "formatted\n"]);
+  expect(git("status", "--porcelain")).toBe(" M a\n");
+});
+
+test.each([
+  ["a hook that fails", "pre-commit", "exit 1", WRITES, "nothing is committed: exit 1"],
+  ["a hook that ends git", "commit-msg", "kill -9 $PPID", WRITES, "nothing is committed"],
+  ["an editor that fails", "none", "", "false", undefined],
+])("%s: HEAD and the index are as before", async (_what, name, text, editor, problem) => {
+  await half();
+  hook(name, text);
+  const [before, head] = [index(), git("rev-parse", "HEAD")];
+  const result = await commit(editor).catch((error) => error.message);
+  if (problem) expect(result).toStartWith(problem);
+  else expect(result).toEqual({ files: 1, hunks: 1, notes: [] });
+  expect(index().equals(before)).toBe(true);
+  expect(git("rev-parse", "HEAD")).toBe(head);
+  rmSync(world.path(".git/hooks"), { recursive: true });
+  await commit();
+  expect(at("a")).toBe(TEN.replace("2\n", "II\n"));
+});
+
+test.each([
+  ["before git's message", "pre-commit", false],
+  ["once HEAD has moved", "post-commit", true],
+])("killed %s: the index is the old one, and git reset gets on", async (_what, name, isMade) => {
+  await half();
+  hook(name, "kill -9 $COMMITTER_PID");
+  const before = index();
+  // As `edit --commit` does: who is to follow the commit up is gone.
+  const editor = isMade ? WRITES : "while kill -0 $COMMITTER_PID; do sleep 0.01; done; false";
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "commit-once.ts"), world.root, editor],
+    { env: process.env },
+  );
+  await child.exited;
+  expect(child.signalCode).toBe("SIGKILL");
+  await eventually(
+    "git's end",
+    () =>
+      !existsSync(world.path(".git/HEAD.lock")) &&
+      git("rev-list", "--count", "HEAD").trim() === (isMade ? "2" : "1"),
+  );
+  expect(index().equals(before)).toBe(true);
+  git("reset", "-q");
+  expect(git("status", "--porcelain")).toBe(" M a\n");
+  expect(at("a")).toBe(isMade ? TEN.replace("2\n", "II\n") : TEN);
+});
+
+describe("git's index", () => {
+  test("what is staged is named, and nothing is committed", async () => {
+    await half();
+    world.write("b", "staged\n");
+    git("add", "b");
+    const before = index();
+    expect(await outcomeOf(commit())).toThrow("commit or unstage b first");
+    expect(index().equals(before)).toBe(true);
+  });
+
+  test("what the user stages while the message is open stays, and flags do", async () => {
+    await half();
+    git("update-index", "--assume-unchanged", "b");
+    await commit(
+      `echo c > '${world.path("c")}' && git -C '${world.root}' add c && unset GIT_INDEX_FILE && git -C '${world.root}' add c && ${WRITES}`,
+    );
+    expect(git("show", "--format=", "--name-only", "HEAD").trim()).toBe("a");
+    expect(git("status", "--porcelain")).toBe(" M a\nA  c\n");
+    expect(git("ls-files", "-v", "b")).toBe("h b\n");
+  });
+
+  test("a lock of another git's is waited for", async () => {
+    await half();
+    const lock = world.path(".git/index.lock");
+    await commit(`: > '${lock}' && (sleep 0.3; rm '${lock}') & ${WRITES}`);
+    expect(git("status", "--porcelain")).toBe(" M a\n");
+  });
+});
+
+test("in a linked work tree", async () => {
+  await half();
+  const main = world;
+  git("worktree", "add", "-q", `${main.root}-linked`);
+  world = new World(`${main.root}-linked`, join(main.root, ".."));
+  world.claude({ a: TEN.replace("3\n", "III\n") });
+  await keep("a");
+  await commit();
+  expect(at("a")).toBe(TEN.replace("3\n", "III\n"));
+  expect(git("status", "--porcelain")).toBe("");
+  world[Symbol.dispose]();
+  world = main;
+});
+
+test("before the first commit", async () => {
+  world.claude({ born: "1\n" });
+  await keep("born");
+  await commit();
+  expect(tree()).toBe("100644 born");
+  expect(git("status", "--porcelain")).toBe("");
+});
