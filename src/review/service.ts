@@ -27,7 +27,7 @@ import {
   versionOf,
 } from "./shown";
 import { updateBaseRef } from "./state/base-ref";
-import { type BranchProject, readBranch } from "./state/branch-project";
+import { type BranchProject, type BranchRequest, readBranch } from "./state/branch-project";
 import { asListed, type Counts, countsOf, type Entry, entryOf, sum } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/scope";
@@ -144,7 +144,7 @@ export class ReviewService {
     const named = request.paths?.map((path) => realPath(path)) ?? [];
     const wanted = named.filter((path) => this.#ignore.matches(path));
     let [left, ignored] = [MOST_HUNKS, 0];
-    const branch = await this.#readBranch(request);
+    const branch = request.branch && (await this.#readBranch(request.branch, request));
     // Its texts are held until something else is listed.
     this.#branch = branch;
     for (const project of branch ? [branch] : this.#projects.all()) {
@@ -174,12 +174,11 @@ export class ReviewService {
   }
 
   /** One after the other: in a large repository git is busy for a while. */
-  async #readBranch({ branch, paths, texts }: Request<typeof requests.List>) {
-    if (!branch) return undefined;
+  #readBranch(branch: BranchRequest, { paths, texts }: Request<typeof requests.List>) {
     const unsaved = texts.map(({ path }) => path);
     const read = this.#reading.then(() => readBranch(branch, paths ?? [], unsaved, this.#branch));
     this.#reading = read.catch(() => {});
-    return await read;
+    return read;
   }
 
   /** The file that a request is about: what the journal has of it, or the branch that is read. */

@@ -23,7 +23,7 @@ const SYMLINK = 0o120000;
 export const BRANCH: Change = { id: "branch", session: "", tool: "branch", at: 0 };
 
 /** A branch to be read: where it is, and its base. */
-interface BranchRequest {
+export interface BranchRequest {
   /** A folder in the work tree. */
   root: string;
   base?: string | undefined;
