@@ -18,6 +18,7 @@ end
 ---@field review_incomplete boolean a change could not be recorded
 ---@field hooks_off boolean a CLI runs without hooks, so without a review
 ---@field sends? string what Claude knows of where you are: "⧉ 3 lines", "⧉ main.lua"
+---@field held? string "waits for config.lua"
 ---@field unknown? string "diagnostics of 2 files unknown (gopls is still indexing)"
 
 ---@return claude-code.Indicator
@@ -25,6 +26,7 @@ function M.get()
   local server, diff, summary = loaded("server"), loaded("editor.diff"), loaded("sessions.summary")
   local unchecked, review = loaded("editor.turn_check.unchecked"), loaded("editor.review")
   local hooks, selection = loaded("claude.hooks"), loaded("editor.selection")
+  local hold = loaded("editor.edits.hold")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then
@@ -41,6 +43,7 @@ function M.get()
     review_incomplete = review ~= nil and review.is_incomplete(),
     hooks_off = hooks ~= nil and (clients > 0 or sessions.count > 0) and hooks.is_off(),
     sends = selection and selection.mark(),
+    held = hold and hold.text(),
     unknown = unchecked and unchecked.text(),
   }
 end
@@ -66,6 +69,7 @@ function M.text()
   local indicator = M.get()
   local text = text_of(indicator)
   text = indicator.sessions.full and ("%s, %s"):format(text, indicator.sessions.full) or text
+  text = indicator.held and ("%s, %s"):format(text, indicator.held) or text
   if indicator.diffs > 0 then
     local words = indicator.diffs > 1 and "edits wait" or "edit waits"
     text = ("%s, %d %s"):format(text, indicator.diffs, words)
@@ -89,7 +93,7 @@ function M.highlight()
   local worst, is_waiting = indicator.sessions.worst, indicator.diffs > 0
   if indicator.state == "failed" or worst == "error" then
     return "DiagnosticError"
-  elseif is_waiting or worst == "blocked" or indicator.unknown then
+  elseif is_waiting or worst == "blocked" or indicator.held or indicator.unknown then
     return "DiagnosticWarn"
   elseif indicator.review_incomplete or indicator.hooks_off then
     return "DiagnosticWarn"

@@ -37,9 +37,12 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
       (await messages()).includes("Claude waits for config.ts; :w lets it go on, or :Claude go-on"),
     );
 
+  const status = () => lua<string>('return require("claude-code").statusline()');
+
   test("waits for :w, and Claude has to read the file again", async () => {
     const hook = begins(await unsaved());
     await waits();
+    expect(await status()).toContain(", waits for config.ts");
     await project.neovim.type(":w<CR>");
     expect((await hook).output).toEqual({
       hookSpecificOutput: {
@@ -77,6 +80,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     await waits();
     await project.neovim.type(typed);
     expect((await hook).output).toBeUndefined();
+    expect(await status()).not.toContain("waits");
     const left = "return vim.fn.getcompletion('claude-code.hold', 'augroup')";
     expect(await lua<string[]>(left)).toEqual([]);
   });

@@ -67,12 +67,13 @@ function M.wait(params)
     if params.n then
       sessions.set(params.n, { msg = text })
     end
+    vim.cmd.redrawstatus({ bang = true })
   end
-  show("waits for " .. name)
   notify.warn(("Claude waits for %s; :w lets it go on, or :Claude go-on"):format(name))
   local stop
   local outcome = task.await(function(done)
     held[done] = buf
+    show("waits for " .. name)
     local events = follow()
     function stop()
       held[done] = nil
@@ -85,6 +86,12 @@ function M.wait(params)
   end)
   stop()
   return outcome
+end
+
+---@return string? words for the status line, since typing replaces the message
+function M.text()
+  local buf = select(2, next(held))
+  return buf and "waits for " .. path.title(api.nvim_buf_get_name(buf))
 end
 
 --- Lets Claude go on with all that waits, as if nothing were unsaved.
