@@ -42,8 +42,14 @@ const Stored = v.object({
   label: v.string(),
   /** The project's folder, as Claude Code names it. */
   place: v.string(),
-  /** The worktree that came home; `head`: its commit, where all of it came. */
-  worktree: v.optional(v.object({ path: v.string(), head: v.optional(v.string()) })),
+  /** The worktree that came home; `head`: its commit, where all of it came; `theirs`: what it holds, by path. */
+  worktree: v.optional(
+    v.object({
+      path: v.string(),
+      head: v.optional(v.string()),
+      theirs: v.optional(v.record(v.string(), Hash)),
+    }),
+  ),
   files: v.array(
     v.object({
       path: v.string(),

@@ -42,14 +42,14 @@ export class WorktreeEndpoint {
   }
 
   async #home({ root, path }: Trees, withConflicts: boolean) {
-    const { head, changes, conflicts, repositories } = await comingHome({ root, path });
+    const { head, changes, theirs, conflicts, repositories } = await comingHome({ root, path });
     const name = basename(path);
     if (conflicts.length > 0 && !withConflicts) {
       const text = `nothing is changed: ${counted(conflicts.length, "file")} of ${name} cannot be merged; :Claude worktree home! merges all others, with conflict markers where git can`;
       return { text, conflicts: conflicts.map((one) => ({ ...one, lines: [] })), changes: [] };
     }
     const stay = conflicts.filter(({ lines }) => lines.length === 0).length;
-    const worktree = { path, ...(stay === 0 && { head }) };
+    const worktree = { path, theirs, ...(stay === 0 && { head }) };
     const what = { label: `the home-coming of ${name}`, place: root, worktree };
     if (changes.length > 0) {
       const files = changes.map((change) => ({ path: change.path }));

@@ -23,6 +23,8 @@ export interface Trees {
   path: string;
 }
 
+type Sides = Record<"ours" | "theirs", Side | undefined>;
+
 export interface Conflict {
   /** Absolute. */
   path: string;
@@ -31,9 +33,15 @@ export interface Conflict {
   lines: number[];
 }
 
-/** The times that a worktree has come home, and nobody has taken back: the newest first. */
+/**
+ * The times that a worktree has come home, and nobody has taken back: the newest first. A removed one of the same
+ * path was another.
+ */
 export function homesOf(tree: string): Operation[] {
-  return Operation.all().filter((one) => one.isDone && one.stored.worktree?.path === tree);
+  const madeAt = statOf(join(tree, ".git"))?.mtimeMs ?? Number.POSITIVE_INFINITY;
+  return Operation.all().filter(({ isDone, stored }) => {
+    return isDone && stored.worktree?.path === tree && stored.at >= madeAt;
+  });
 }
 
 /** The HEADs of both, and the last commit that they have in common. Throws a UserError. */
@@ -47,7 +55,8 @@ export async function branchPoint({ root, path }: Trees) {
 
 /**
  * What a worktree changed, committed or not, since its branch point, as this work tree would have it:
- * `changes` with conflict markers; `head`: the commit there; `repositories` inside of it, which stay there.
+ * `changes` with conflict markers; `theirs`: what these files hold there, by their hashes; `head`: the commit
+ * there; `repositories` inside of it, which stay there.
  * Nothing is written. Throws a UserError.
  */
 export async function comingHome(trees: Trees) {
@@ -63,30 +72,34 @@ export async function comingHome(trees: Trees) {
   const bases = await ask(root, committedFiles(base, [...differ.keys()]));
   const homes = homesOf(tree);
   const changes: FileChange[] = [];
+  const coming: Record<string, string | null> = {};
   const conflicts: Conflict[] = [];
   for (const [relative, { ours, theirs }] of differ) {
     const path = join(root, relative);
     const base = bases.get(relative);
     if (isSame(theirs, base)) continue;
     const refusal = refusalOf(relative, root) ?? theirs?.problem ?? ours?.problem;
-    const isOnlyTheirs = beforeHomes(path, hash(ours?.bytes), homes) === hash(base?.bytes);
-    const seen = isOnlyTheirs ? base : ours;
+    const seen = beforeHomes(path, ours, homes);
     const { after, conflict } = refusal
       ? { after: seen, conflict: refusal }
       : await ask(root, merge({ ours: seen, base, theirs }, basename(tree)));
     const stays = isSame(ours, after) || (conflict !== undefined && after === seen);
     const mode = modeOf(ours, isExecutable(after ?? ours));
-    if (!stays) changes.push({ path, before: ours?.bytes, after: after?.bytes, edits: 0, mode });
+    if (conflict !== undefined && cameHome(path, { ours, theirs }, homes)) continue;
+    if (!stays) {
+      changes.push({ path, before: ours?.bytes, after: after?.bytes, edits: 0, mode });
+      coming[path] = hash(theirs?.bytes);
+    }
     const lines = stays ? [] : markersIn(after?.bytes);
     if (conflict !== undefined) conflicts.push({ path, why: conflict, lines });
   }
   const inner = repositories.filter((one) => isThere(join(tree, one, ".git")));
-  return { head, changes, conflicts, repositories: inner };
+  return { head, changes, theirs: coming, conflicts, repositories: inner };
 }
 
 /** The files that are not the same in both, in the order of their names. */
 function sidesOf(paths: Set<string>, trees: Trees, sparse: Map<string, Side>) {
-  const differ = new Map<string, Record<"ours" | "theirs", Side | undefined>>();
+  const differ = new Map<string, Sides>();
   let bytes = 0;
   for (const path of [...paths].sort()) {
     const theirs = sparse.get(path) ?? sideOf(trees.path, path, "there");
@@ -106,14 +119,26 @@ function refusalOf(path: string, root: string): string | undefined {
   return repositoryAround(root, path) ? "here it lies in another repository" : undefined;
 }
 
-/** What a file held before the worktree came home into it as it is now, by its hash. */
-function beforeHomes(path: string, now: string | null, homes: readonly Operation[]) {
-  let text = now;
-  for (const { stored } of homes) {
-    const file = stored.files.find((one) => one.path === path);
-    if (file?.after === text) text = file.before;
+/** What a file held before the worktree came home into it as it is now, with the mode that the user has given it. */
+function beforeHomes(path: string, ours: Side | undefined, homes: readonly Operation[]) {
+  let side = ours;
+  for (const home of homes) {
+    const index = home.stored.files.findIndex((one) => one.path === path);
+    const { after, mode } = home.stored.files[index] ?? {};
+    if (after !== hash(side?.bytes) || side?.symlink) continue;
+    const isAsCame =
+      !side || isExecutable(side) === isExecutable({ ...side, mode: mode?.after ?? 0 });
+    const bytes = home.before(index);
+    side = bytes && { bytes, mode: (isAsCame ? mode?.before : side?.mode) ?? 0, symlink: false };
   }
-  return text;
+  return side;
+}
+
+/** Whether this came home already, and the user has made something else of it: neither as it was before. */
+function cameHome(path: string, { ours, theirs }: Sides, homes: readonly Operation[]): boolean {
+  const last = homes.find(({ stored }) => stored.worktree?.theirs?.[path] !== undefined)?.stored;
+  const before = last?.files.find((one) => one.path === path)?.before;
+  return last?.worktree?.theirs?.[path] === hash(theirs?.bytes) && before !== hash(ours?.bytes);
 }
 
 function markersIn(text: Uint8Array = new Uint8Array()): number[] {

@@ -161,6 +161,41 @@ test("what changes there again after it came home comes home again, and nobody's
   expect(trees.read("a.txt", "b.txt", "new.txt")).toEqual(["two\n", "mine\n", "two\n"]);
 });
 
+test("home again: only what is new there comes, and what the user made of a conflict stays", async () => {
+  await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.sh": "echo\n" });
+  trees.write("here", { "a.txt": "1\nhere\n3\n4\n5\n", "b.txt": "here\n2\n3\n4\n5\n" });
+  trees.write("there", {
+    "a.txt": "1\nthere\n3\n4\n5\n",
+    "b.txt": "1\n2\n3\n4\nthere\n",
+    "c.sh": "x\n",
+  });
+  expect(await trees.run("Claude worktree home! docs")).toContain("changed 3 files");
+  const [marked] = trees.read("a.txt");
+  expect(await trees.run("Claude worktree home! docs")).toContain("nothing is left");
+  expect(trees.read("a.txt")).toEqual([marked]);
+  trees.write("here", { "a.txt": "1\nhere\n3\n4\n5\n" });
+  expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
+  trees.write("here", { "a.txt": "1\nboth\n3\n4\n5\n", "c.sh": { run: "x\n" } });
+  trees.write("there", { "b.txt": "1\n2\n3\n4\nlater\n", "c.sh": "y\n" });
+  expect(await trees.run(HOME)).toContain("changed 2 files");
+  expect(trees.read("a.txt", "b.txt", "c.sh")).toEqual([
+    "1\nboth\n3\n4\n5\n",
+    "here\n2\n3\n4\nlater\n",
+    { run: "y\n" },
+  ]);
+});
+
+test("a worktree in the place of a removed one does not overwrite what that brought home", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  trees.write("there", { "a.txt": "first\n" });
+  await trees.run(HOME);
+  trees.git("here", "worktree", "remove", "--force", trees.folder("there"));
+  trees.git("here", "worktree", "add", "-q", "-b", "next", trees.folder("there"), "main");
+  trees.write("there", { "a.txt": "second\n" });
+  expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
+  expect(trees.read("a.txt")).toEqual(["first\n"]);
+});
+
 test("a detached HEAD comes home, and one without a commit in common does not", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   trees.git("there", "checkout", "-q", "--detach");
