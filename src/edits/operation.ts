@@ -50,6 +50,8 @@ const Stored = v.object({
       theirs: v.optional(v.record(v.string(), Hash)),
     }),
   ),
+  /** The id of the operation that it takes back. */
+  undoes: v.optional(v.string()),
   files: v.array(
     v.object({
       path: v.string(),
@@ -71,7 +73,7 @@ const Stored = v.object({
 });
 type Stored = v.InferOutput<typeof Stored>;
 export type StoredFile = Stored["files"][number];
-export type Labelled = Pick<Stored, "label" | "place" | "worktree">;
+export type Labelled = Pick<Stored, "label" | "place" | "worktree" | "undoes">;
 export type Staged = Pick<Stored, "files" | "folders">;
 
 /**
@@ -146,7 +148,14 @@ export class Operation {
     return removeFile(this.readyPath);
   }
 
+  /** What takes another one back is forgotten with that, which comes first: a crash leaves no half of them. */
   markDone(): void {
+    if (this.stored.undoes !== undefined) {
+      Operation.all()
+        .find(({ id }) => id === this.stored.undoes)
+        ?.forget();
+      return this.forget();
+    }
     writeSynced(join(this.folder, "done"), new Uint8Array());
     for (const { draft } of this.stored.files) if (draft) rmSync(draft, { force: true });
     for (const name of names().slice(MOST_OPERATIONS)) {

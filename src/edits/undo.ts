@@ -101,8 +101,7 @@ async function undoLast(
     const moved = target && { from: target.path };
     return { path, before, after, edits: 0, ...moved, ...(mode && { mode: mode.before }) };
   });
-  const undo = await perform({ what: { label, place }, changes, checked, ask }, log);
-  undo.forget();
-  operation.forget();
+  const what = { label, place, undoes: operation.id };
+  await perform({ what, changes, checked, ask }, log);
   return { operation, changes };
 }

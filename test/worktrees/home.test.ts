@@ -334,3 +334,20 @@ test.each(KILLS)("kill -9 of %s: nothing is half", async (_phase, lua, text) => 
   expect(await trees.run("Claude undo home")).toContain("4 files");
   expect(trees.read(...names)).toEqual(before);
 });
+
+test("kill -9 of the executable during the undo: it is taken back, and no other undo finds it", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
+  trees.write("there", { "a.txt": "new\n", "b.txt": "new\n" });
+  await trees.run(HOME);
+  const pid = "require('claude-code').status().process_id";
+  const killed = await trees.neovim.lua<number>(`return ${pid}`);
+  await trees.neovim.lua(`local executable = ${pid}\n${KILLS[1]?.[1]}`);
+  await trees.neovim.command("Claude undo home");
+  const isNew = `local pid = ${pid} return pid ~= nil and pid ~= ...`;
+  await eventually("the next", () => trees.neovim.lua<boolean>(isNew, killed));
+  const records = new Bun.Glob("edits/*/operation.json");
+  await eventually("the end", () => [...records.scanSync(trees.project.state)].length === 0);
+  expect(trees.read("a.txt", "b.txt")).toEqual(["old\n", "old\n"]);
+  expect(await trees.run("Claude undo rename")).toContain("no rename of Claude's");
+  expect(await trees.run("Claude undo home")).toContain("no worktree that came home");
+});
