@@ -3,6 +3,7 @@ import { listed } from "../edits/check";
 import { counted } from "../lib/counted";
 import { UserError } from "../lib/errors";
 import { gitFolder, readGitFile } from "../lib/git-folder";
+import { isThere } from "../lib/paths";
 import { differingPaths } from "../review/git/differing";
 import { command, Git, outputOf } from "../review/git/run";
 import { ask, GIT_MS } from "./git";
@@ -12,7 +13,8 @@ import { branchPoint, comingHome, homesOf, type Trees } from "./home";
 export async function remove(trees: Trees): Promise<void> {
   const { root, path } = trees;
   const { paths, repositories } = await ask(path, differingPaths(path));
-  const dirty = [...paths, ...repositories].map((one) => ({ path: one }));
+  const inner = repositories.filter((one) => isThere(join(path, one, ".git")));
+  const dirty = [...paths, ...inner].map((one) => ({ path: one }));
   if (dirty.length > 0) throw refusal(path, `it has changes (${listed(dirty, path)})`);
   const count = await commitsOnlyThere(trees);
   const coming = count > 0 ? await comingHome(trees) : undefined;

@@ -40,6 +40,16 @@ test("commits are nowhere else until another branch, or this work tree, has them
   expect(await trees.run(REMOVE)).toContain("removed the worktree docs");
 });
 
+test("a submodule that was never checked out there keeps no worktree", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  trees.git("here", "init", "-q", "lib");
+  trees.git("here", "-C", "lib", "commit", "-q", "--allow-empty", "-m", "first");
+  trees.git("here", "submodule", "--quiet", "add", "./lib", "lib");
+  trees.commit("here");
+  trees.git("there", "reset", "-q", "--hard", "main");
+  expect(await trees.run(REMOVE)).toContain("removed the worktree docs");
+});
+
 type Use = [what: string, use: (trees: Trees) => Promise<unknown> | unknown, said: string];
 const USES: Use[] = [
   ["locked", (trees) => trees.git("here", "worktree", "lock", trees.folder("there")), "locked"],
