@@ -1,4 +1,5 @@
 import { UserError } from "../../lib/errors";
+import { unwatchedPaths } from "./differing";
 import { headOf } from "./head";
 import { type GitWork, outputOf } from "./run";
 
@@ -78,7 +79,9 @@ export function* differencesFrom(
     if (from !== undefined) files.set(from, { modes: [modes[0], 0] });
   }
   const untracked = ["ls-files", "-z", "--others", "--exclude-standard", "--", ...paths];
-  for (const path of yield* names(untracked, failure)) {
+  const unwatched = yield* unwatchedPaths(root, paths);
+  if (!unwatched) throw failure;
+  for (const path of [...(yield* names(untracked, failure)), ...unwatched]) {
     if (!path.endsWith("/") && !files.has(path)) files.set(path, { modes: [0, 0] });
   }
   return { files, submodules };

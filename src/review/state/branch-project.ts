@@ -11,6 +11,7 @@ import { type Lines, linesOf, opaqueLines } from "../weave/lines";
 import type { Change } from "../weave/row";
 import { Weave } from "../weave/weave";
 import { asLines } from "./contents";
+import type { OnDisk } from "./disk";
 import { ReviewedProject } from "./reviewed-project";
 import { type FileMark, TrackedFile } from "./tracked-file";
 
@@ -18,6 +19,7 @@ import { type FileMark, TrackedFile } from "./tracked-file";
 const MOST_FILES = 2_000;
 const REGULAR = 0o100000;
 const SYMLINK = 0o120000;
+const DELETED: OnDisk = { lines: [], mode: undefined, stamp: "deleted" };
 
 /** Whoever made a branch: whatever a text has otherwise than the base is of this one change. */
 export const BRANCH: Change = { id: "branch", session: "", tool: "branch", at: 0 };
@@ -83,6 +85,12 @@ export class BranchProject extends ReviewedProject {
     this.incomplete = all.length > MOST_FILES ? [...left, cut] : left;
   }
 
+  /** Git finds no file behind a symlink that took the place of its folder: what is there is another one. */
+  protected override diskOf(file: BranchFile, known?: OnDisk): OnDisk {
+    const disk = super.diskOf(file, known);
+    return "problem" in disk && file.isDeleted ? DELETED : disk;
+  }
+
   /** The file at an absolute path. */
   at(path: string): BranchFile | undefined {
     return isBelow(path, this.root) ? this.files.get(this.relativePath(path)) : undefined;
@@ -111,6 +119,10 @@ class BranchFile extends TrackedFile {
 
   override get weave(): Weave {
     return this.#base;
+  }
+
+  get isDeleted(): boolean {
+    return this.#difference?.modes[0] !== 0 && this.#difference?.modes[1] === 0;
   }
 
   override get marks(): readonly FileMark[] {

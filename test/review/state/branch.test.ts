@@ -255,6 +255,27 @@ describe("a branch", () => {
       expect(await files("main", { paths: [join(world.root, "elsewhere")] })).toEqual([]);
     });
 
+    test("behind a symlink that took the place of their folder are deleted", async () => {
+      commit({ "dir/passwd": TEN });
+      rmSync(join(root, "dir"), { recursive: true });
+      symlinkSync("/etc", join(root, "dir"));
+      expect(await files("HEAD")).toEqual([
+        { name: "dir", kind: "created", hunks: 1 },
+        { name: "dir/passwd", kind: "deleted", hunks: 1 },
+      ]);
+    });
+
+    test("are listed, too, if git was told not to look at them", async () => {
+      commit({ a: TEN, b: TEN, "src/c": TEN });
+      git("update-index", "--assume-unchanged", "a", "b");
+      git("update-index", "--skip-worktree", "src/c");
+      write("a", "other\n");
+      write("src/c", "other\n");
+      expect((await files("HEAD")).map(({ name }) => name)).toEqual(["a", "src/c"]);
+      const paths = [join(root, "src")];
+      expect((await files("HEAD", { paths })).map(({ name }) => name)).toEqual(["src/c"]);
+    });
+
     test("more than 2000 are cut, which is said", async () => {
       for (let i = 0; i < 2001; i++) write(`many/${i}`, "");
       const { files: all, incomplete } = await list();
