@@ -6,7 +6,10 @@ import { changeEvents } from "../edits/virtual-files";
 import { counted } from "../lib/counted";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
+import { realPath } from "../lib/paths";
+import { outputOf } from "../review/git/run";
 import { worktreesAround } from "../sessions/worktrees";
+import { ask as askGit } from "./git";
 import { branchPoint, comingHome, type Trees } from "./home";
 import { remove } from "./remove";
 
@@ -42,6 +45,14 @@ export class WorktreeEndpoint {
   }
 
   async #home({ root, path }: Trees, withConflicts: boolean) {
+    // A bare repository may be the `.git` of a folder.
+    const top = await askGit(
+      root,
+      outputOf("rev-parse", "--show-toplevel"),
+      `${root} is no work tree.`,
+    );
+    if (realPath(top) !== root)
+      throw new UserError(`git has another work tree for ${root}: ${top}`);
     const { head, changes, theirs, conflicts, repositories } = await comingHome({ root, path });
     const name = basename(path);
     if (conflicts.length > 0 && !withConflicts) {

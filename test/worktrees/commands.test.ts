@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
 import { Trees } from "./tree";
 
@@ -109,6 +109,28 @@ test("it is shown once, in a tab page with its folder, and comes home from there
   trees.write("there", { "a.txt": "new\n" });
   expect(await trees.run("Claude worktree home")).toContain("changed 1 file");
   expect(trees.read("a.txt")).toEqual(["new\n"]);
+});
+
+test("of a bare repository it comes home to the tab page's worktree, and to no other", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  const { neovim } = trees;
+  trees.git("here", "config", "core.bare", "true");
+  trees.write("there", { "a.txt": "new\n" });
+  await neovim.command("Claude worktree show docs");
+  expect(await trees.run("Claude worktree home")).toContain("is no work tree");
+  const bare = join(neovim.home, "bare.git");
+  trees.git("here", "clone", "-q", "--bare", trees.folder("here"), bare);
+  const folder = (name: string) => join(neovim.home, name);
+  for (const name of ["a", "b", "c"]) {
+    trees.git("here", "-C", bare, "worktree", "add", "-q", "-b", name, folder(name), "main");
+  }
+  writeFileSync(join(folder("b"), "a.txt"), "new\n");
+  await neovim.command(`tcd ${folder("b")}`);
+  expect(await trees.run("Claude worktree home")).toContain("this repository is bare");
+  await neovim.command(`tcd ${folder("a")}`);
+  expect(await trees.run("Claude worktree home b")).toContain("b is home");
+  const read = (name: string) => readFileSync(join(folder(name), "a.txt"), "utf8");
+  expect(["a", "b", "c"].map(read)).toEqual(["new\n", "new\n", "old\n"]);
 });
 
 test("names complete; a session names its worktree; without a name the user chooses", async () => {

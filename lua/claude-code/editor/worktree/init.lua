@@ -112,6 +112,10 @@ local function ask(method, tree, callback, options)
     and vim.iter(all):any(function(other)
       return other.path == here
     end)
+  if not is_here and all[1].name then
+    local text = "this repository is bare: go to the tab page of another worktree than %s first"
+    return notify.error(text:format(tree.name))
+  end
   local params = { root = is_here and here or all[1].path, path = tree.path }
   requests.ask("worktree/" .. method, vim.tbl_extend("force", params, options or {}), callback)
 end
