@@ -1,6 +1,6 @@
 import { type Hunk, hunksOf, markOf, ownersOf } from "../weave/hunks";
 import { FILE, isOpaque, isText } from "../weave/lines";
-import { ALL, type Change, inBase, isClaude, isPending, type Row, type Scope } from "../weave/row";
+import { ALL, type Change, inBase, isPending, type Row, type Scope } from "../weave/row";
 import { movedHunk } from "./moved-hunk";
 import type { ReviewedProject, View } from "./reviewed-project";
 import type { FileMark, TrackedFile } from "./tracked-file";
@@ -66,10 +66,14 @@ export function entryOf(
   return known.get(view) ?? undefined;
 }
 
-/** What the user has deleted, alone or with its folder or work tree, is not to be reviewed. */
-function isUsersDeletion({ weave }: View): boolean {
-  const last = weave.rows.findLast(({ line }) => line === FILE);
-  return last !== undefined && !last.present && !isClaude(last.deleted?.by ?? last.inserted.by);
+/**
+ * What the user has deleted, alone or with its folder or work tree, is not to be reviewed. A file may have a row for each
+ * time that it was made: which of their deletions was the last one says the step.
+ */
+function isUsersDeletion({ lines, weave }: View): boolean {
+  if (lines.length > 0) return false;
+  const deleted = weave.rows.flatMap((row) => (row.line === FILE && row.deleted) || []);
+  return deleted.toSorted((a, b) => a.step - b.step).at(-1)?.by === "user";
 }
 
 function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | undefined {

@@ -106,21 +106,29 @@ interface Row {
   by: string;
   present: boolean;
   deletedBy?: string;
+  /** The number of the text without it. */
+  deletedAt?: number;
 }
+
+/** Stands for the file itself, before its lines. */
+const FILE = "\0";
 
 /** Whose each line is; nothing of decisions. */
 class Model {
   readonly #rows = new Map<string, Row[]>();
+  #texts = 0;
 
   /** `by` left `text` in a file. */
   take(name: string, text: string | undefined, by: string): void {
     const rows = this.#rows.get(name) ?? [];
-    const lines = new Set(linesOf(text));
+    const lines = new Set(text === undefined ? [] : [FILE, ...linesOf(text)]);
+    this.#texts++;
     for (const row of rows) {
       if (row.present && !lines.delete(row.line)) {
         row.present = false;
         // The user repeats Claude's deletion of what was brought back.
-        if (by !== USER || !isClaude(row.deletedBy)) row.deletedBy = by;
+        if (by === USER && isClaude(row.deletedBy)) continue;
+        Object.assign(row, { deletedBy: by, deletedAt: this.#texts });
       }
     }
     for (const line of lines) {
@@ -138,18 +146,27 @@ class Model {
     return (this.#rows.get(name) ?? []).some(({ line }) => lines.includes(line));
   }
 
-  /** The lines without what sessions changed; all of them if none is named. */
+  /** The lines without what sessions changed; all of them if none is named. None in a file that the user deleted. */
   base(name: string, of?: string): string[] {
     const isTheirs = (by: string | undefined) => (of ? by === of : isClaude(by));
     const rows = this.#rows.get(name) ?? [];
+    if (isUsersDeletion(rows.filter(({ line }) => line === FILE))) return [];
     const there = rows.filter(
-      (row) => !isTheirs(row.by) && (row.present || isTheirs(row.deletedBy)),
+      (row) => row.line !== FILE && !isTheirs(row.by) && (row.present || isTheirs(row.deletedBy)),
     );
     return [...new Set(there.map((row) => row.line))].sort();
   }
 }
 
 const isClaude = (by: string | undefined) => by !== undefined && by !== USER;
+
+/** `files`: a row for each time that the file was made. */
+function isUsersDeletion(files: readonly Row[]): boolean {
+  if (files.some(({ present }) => present)) return false;
+  const at = ({ deletedAt = 0 }: Row) => deletedAt;
+  return files.toSorted((a, b) => at(a) - at(b)).at(-1)?.deletedBy === USER;
+}
+
 export const linesOf = (text: string | undefined) =>
   rowsOf(text).map((row) => row.replace(/\r?\n$/, ""));
 
@@ -255,12 +272,12 @@ export class Play {
 
   #edited(act: Extract<Act, { agent: unknown }>): void {
     const name = FILES[act.file] as string;
-    // A command that runs, or has just ended, could have written what no comparison has seen.
-    const isSame = act.deletes + act.inserts === 0;
-    if ((isSame || this.world.open.size > 0) && this.#unseen(name)) return;
-    this.#before.set(name, this.world.read(name));
+    const before = this.world.read(name);
     const text = this.#changed(act, act.session);
     const after = act.formatter ? text.replaceAll(/^([A-Z])/gm, " $1") : text;
+    // A command that runs, or has just ended, could have written what no comparison has seen.
+    if ((after === before || this.world.open.size > 0) && this.#unseen(name)) return;
+    this.#before.set(name, before);
     this.world.edit(act.session, name, after, {
       tool: act.do,
       ...(act.agent && { agent: act.agent }),

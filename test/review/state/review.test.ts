@@ -351,6 +351,21 @@ describe("decisions", () => {
     expect(await world.summary()).toEqual(["tree/a changed 1>1@2"]);
   });
 
+  test("a file that the user deleted, and Claude wrote anew, or deleted again, is Claude's", async () => {
+    world.write("a", "1\n2\n");
+    world.claude({ a: undefined });
+    world.claude({ a: "B\n" }, { session: "B" });
+    world.write("a", undefined);
+    expect(await world.summary()).toEqual([]);
+    world.claude({ a: "A\n" });
+    expect(await world.summary()).toEqual(["a changed 2>1@1"]);
+    world.claude({ a: undefined });
+    expect(await world.summary()).toEqual(["a deleted 2>0@0"]);
+    await world.undo([at("a")]);
+    expect(world.read("a")).toBe("1\n2\n");
+    expect(await world.summary()).toEqual([]);
+  });
+
   test("a file that one session moved, and another wrote anew, has changed", async () => {
     world.write("a", "1\n2\n");
     world.claude({ a: undefined, b: "1\n2\n" }, { from: { b: "a" } });
