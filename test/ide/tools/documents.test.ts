@@ -455,6 +455,50 @@ onEachNeovim((session) => {
       expect(answer).toMatchObject({ success: false, saved: false });
       expect(readFileSync(path, "utf8")).toBe("theirs, and longer\n");
     });
+
+    const writers: [what: string, text: string, success: boolean][] = [
+      ["the same text, as another Neovim does", "mine", true],
+      ["another text", "theirs", false],
+    ];
+    test.each(writers)(
+      "asks nothing (W12) where a program writes %s just before",
+      async (...row) => {
+        const [, text, success] = row;
+        const path = session.write("raced.txt", "first\n");
+        await session.edit(path);
+        await session.neovim.lua(`
+        vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })
+        vim.api.nvim_create_autocmd("BufWritePre", { buffer = 0, callback = function()
+          vim.fn.writefile({ "${text}" }, vim.api.nvim_buf_get_name(0))
+        end })`);
+        const answer = await session.client.json("saveDocument", { filePath: path });
+        expect(answer).toMatchObject({ success, saved: success });
+        expect(readFileSync(path, "utf8")).toBe(`${text}\n`);
+        expect(await session.neovim.lua("return vim.bo.modified")).toBe(!success);
+        expect((await session.neovim.request("nvim_get_mode", [])) as object).toMatchObject({
+          blocking: false,
+        });
+      },
+    );
+
+    test("refuses while a file is being written, whose text is then taken for saved", async () => {
+      const path = session.write("raced.txt", "first\n");
+      await session.edit(path);
+      const saved = await session.neovim.lua<string>(
+        `
+        local path, call = ..., require("port").dispatcher.call
+        vim.fn.writefile({}, path)
+        call("document_reload", { path = path })
+        vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })
+        local answer = vim.inspect({ call("document_save", { path = path }) })
+        vim.fn.writefile({ "mine" }, path)
+        return answer`,
+        path,
+      );
+      expect(saved).toContain("changed on disk");
+      await eventually("a saved buffer", () => session.neovim.lua("return not vim.bo.modified"));
+      expect(readFileSync(path, "utf8")).toBe("mine\n");
+    });
   });
 
   describe("close_tab", () => {

@@ -1,6 +1,7 @@
 --- Reading and saving open files for the executable.
 local api, uv = vim.api, vim.uv
 local blocked = require("claude-code.editor.input.blocked")
+local disk = require("claude-code.editor.documents.disk")
 local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
@@ -83,8 +84,17 @@ end
 ---@return boolean written also if an autocommand failed once the file was written
 ---@return string? problem
 local function write(buf)
-  local confirm = vim.o.confirm
+  local confirm, version = vim.o.confirm, disk.version(api.nvim_buf_get_name(buf))
   vim.o.confirm = false
+  -- Last of all, as a formatter may take its time before.
+  local guard = api.nvim_create_autocmd("BufWritePre", {
+    buffer = buf,
+    callback = function()
+      if disk.version(api.nvim_buf_get_name(buf)) ~= version then
+        error("it changed on disk just now", 0)
+      end
+    end,
+  })
   local written, problem = false, nil
   local ok, failure = pcall(api.nvim_buf_call, buf, function()
     local before = writes()
@@ -93,6 +103,7 @@ local function write(buf)
     problem = not done and reason(message) or nil
   end)
   vim.o.confirm = confirm
+  pcall(api.nvim_del_autocmd, guard)
   return written, not ok and reason(failure) or problem
 end
 
@@ -113,7 +124,15 @@ function M.save(params)
     return nil,
       params.path .. " changed on disk after Neovim read it: :e! loads the file, :w! overwrites it"
   end
+  local was_modified = vim.bo[buf].modified
   local written, problem = write(buf)
+  if not written and was_modified then
+    -- Another Neovim may have written the same text in the meantime.
+    reload.now({ path = params.path })
+    if not vim.bo[buf].modified then
+      return { saved = true }
+    end
+  end
   if not written then
     return nil, ("%s was not saved: %s"):format(params.path, problem)
   end

@@ -8,9 +8,13 @@ local file_change = require("claude-code.editor.documents.file_change")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local sources = require("claude-code.editor.documents.sources")
+local timer = require("claude-code.lib.timer")
 
 ---How often a file is read that changes while it is read; then Neovim reads it.
 local READS = 3
+
+---How long a file may be empty while it is written, in ms.
+local WRITE_MS = 300
 
 ---How long a write that replaces unsaved edits may take to come, in ms.
 local OVERWRITE_MS = 10000
@@ -20,6 +24,7 @@ local M = {}
 ---@class claude-code.ReloadNotes of a buffer
 ---@field is_stale? boolean it has edits, and its file has changed on disk since it was read: `:w` would ask
 ---@field version? string of its file, when it was last compared here
+---@field emptied? string version of its file that was seen empty
 ---@field is_outdated? boolean its text is older than Neovim believes, since it could not be changed (E565)
 ---@field overwritable? { tick: integer, till: number } its unsaved edits, at this changedtick, are in what is
 --- about to be written
@@ -170,11 +175,23 @@ local function take_over(buf)
   notes[buf].is_stale = nil
 end
 
+---Looks once more: a program may write the file just now.
+local function check_soon(buf)
+  local function check()
+    if blocked.may_change() == "nothing" then
+      return blocked.retry(check)
+    end
+    M.check(buf)
+  end
+  timer.once(WRITE_MS, check)
+end
+
 local function mark_stale(buf)
   if notes[buf].is_stale then
     return
   end
   notes[buf].is_stale = true
+  check_soon(buf)
   -- Not `once`, which removes only the event that came.
   local events = autocommands.new("reload." .. buf)
   events:on({ "BufWritePost", "BufReadPost", "BufWipeout" }, function()
@@ -204,14 +221,14 @@ end
 
 ---@param buf integer modified
 local function keep_edits(buf)
-  if not compare(buf) then
-    return
-  end
-  local change = file_change.read(buf)
+  local differed = compare(buf) or notes[buf].is_outdated
+  notes[buf].is_outdated = nil
+  local change = (differed or notes[buf].is_stale) and file_change.read(buf)
   if change and is_same(buf, change) then
     -- Another Neovim has made the same edit, and written it.
     patch(buf, change)
-  else
+    notes[buf].is_stale = nil
+  elseif differed then
     mark_stale(buf)
     local base = path.base(api.nvim_buf_get_name(buf))
     local text = "%s changed on disk, and it has unsaved edits, which are kept; "
@@ -243,6 +260,16 @@ local function has_edits(buf)
   return vim.bo[buf].modified and not is_overwritable
 end
 
+---Is the file empty, and was not when the buffer was read? Whoever writes a file may empty it first.
+---@return boolean
+local function is_being_written(buf)
+  local name = api.nvim_buf_get_name(buf)
+  local stat, version = uv.fs_stat(name), disk.version(name)
+  local is_new = stat ~= nil and stat.size == 0 and notes[buf].emptied ~= version
+  notes[buf].emptied = is_new and version or notes[buf].emptied
+  return is_new and not file_change.is_empty(buf)
+end
+
 ---Shows what was written outside to the file of this buffer, unless that has unsaved edits. If nothing
 ---was written, nothing changes. Also before a buffer is entered: Neovim looks then, too, and asks (W11, W12).
 ---@param buf integer
@@ -256,6 +283,11 @@ function M.check(buf)
     end)
   elseif has_edits(buf) then
     keep_edits(buf)
+  elseif is_being_written(buf) then
+    -- Neovim shall not ask about it in the meantime.
+    checktime.compare(buf, keep)
+    notes[buf].is_outdated = true
+    check_soon(buf)
   else
     take_over(buf)
   end
