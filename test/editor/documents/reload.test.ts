@@ -90,8 +90,6 @@ for (const version of BOTH_NEOVIMS) {
         await Bun.sleep(15);
         writeFileSync(path, now);
         await a.call("document_reload", { path });
-        // A program may be about to write it: only what stays empty counts.
-        if (now === "") await a.call("document_reload", { path });
       };
       return { a, path, rewrite, [Symbol.asyncDispose]: () => a[Symbol.asyncDispose]() };
     };
@@ -214,31 +212,6 @@ for (const version of BOTH_NEOVIMS) {
         await rewrite(content);
       }
       expect(path).toBeString();
-    });
-
-    test("a file that is emptied before it is written: its buffer has the old text until then", async () => {
-      await using opened = await open("one\n");
-      const { a, path } = opened;
-      const seen = await a.nvim.lua(
-        `
-        local path, seen = ..., {}
-        local function write(lines)
-          vim.fn.writefile(lines, path)
-          require("port").dispatcher.call("document_reload", { path = path })
-          table.insert(seen, vim.fn.getline(1))
-        end
-        write({})
-        write({ "two" })
-        vim.cmd("silent undo")
-        table.insert(seen, vim.fn.getline(1))
-        vim.cmd("silent redo")
-        write({})
-        return seen`,
-        path,
-      );
-      expect(seen).toEqual(["one", "two", "one", "two"]);
-      await eventually("what stays empty", async () => expect(await lines(a)).toEqual([""]));
-      expect(await a.nvim.lua("return vim.bo.modified")).toBe(false);
     });
 
     test("a CRLF file stays one, with its marks", async () => {

@@ -487,9 +487,8 @@ onEachNeovim((session) => {
       const saved = await session.neovim.lua<string>(
         `
         local path, call = ..., require("port").dispatcher.call
-        vim.fn.writefile({}, path)
-        call("document_reload", { path = path })
         vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })
+        vim.fn.writefile({}, path)
         local answer = vim.inspect({ call("document_save", { path = path }) })
         vim.fn.writefile({ "mine" }, path)
         return answer`,

@@ -13,8 +13,8 @@ local timer = require("claude-code.lib.timer")
 ---How often a file is read that changes while it is read; then Neovim reads it.
 local READS = 3
 
----How long a file may be empty while it is written, in ms.
-local WRITE_MS = 300
+---How long a file that is empty now is waited for, and when one that is no longer the buffer's is looked at again.
+local EMPTY_NS, WRITE_MS = 20 * 1000000, 300
 
 ---How long a write that replaces unsaved edits may take to come, in ms.
 local OVERWRITE_MS = 10000
@@ -221,8 +221,7 @@ end
 
 ---@param buf integer modified
 local function keep_edits(buf)
-  local differed = compare(buf) or notes[buf].is_outdated
-  notes[buf].is_outdated = nil
+  local differed = compare(buf)
   local change = (differed or notes[buf].is_stale) and file_change.read(buf)
   if change and is_same(buf, change) then
     -- Another Neovim has made the same edit, and written it.
@@ -260,14 +259,17 @@ local function has_edits(buf)
   return vim.bo[buf].modified and not is_overwritable
 end
 
----Is the file empty, and was not when the buffer was read? Whoever writes a file may empty it first.
----@return boolean
-local function is_being_written(buf)
-  local name = api.nvim_buf_get_name(buf)
-  local stat, version = uv.fs_stat(name), disk.version(name)
-  local is_new = stat ~= nil and stat.size == 0 and notes[buf].emptied ~= version
-  notes[buf].emptied = is_new and version or notes[buf].emptied
-  return is_new and not file_change.is_empty(buf)
+---Whoever writes a file may empty it first. Waits a moment for the text, once for each time.
+local function await_text(buf, name)
+  local version = disk.version(name)
+  if not version:find(":0:%d+$") or notes[buf].emptied == version or file_change.is_empty(buf) then
+    return
+  end
+  notes[buf].emptied = version
+  local till = uv.hrtime() + EMPTY_NS
+  while disk.version(name) == version and uv.hrtime() < till do
+    uv.sleep(1)
+  end
 end
 
 ---Shows what was written outside to the file of this buffer, unless that has unsaved edits. If nothing
@@ -278,16 +280,13 @@ function M.check(buf)
   if not name or not uv.fs_stat(name) then
     return
   elseif blocked.in_command_window() then
-    blocked.retry(function()
+    return blocked.retry(function()
       M.check(buf)
     end)
-  elseif has_edits(buf) then
+  end
+  await_text(buf, name)
+  if has_edits(buf) then
     keep_edits(buf)
-  elseif is_being_written(buf) then
-    -- Neovim shall not ask about it in the meantime.
-    checktime.compare(buf, keep)
-    notes[buf].is_outdated = true
-    check_soon(buf)
   else
     take_over(buf)
   end
