@@ -94,16 +94,11 @@ function M.is_misread(buf)
 end
 
 ---@param buf integer
----@return boolean is_empty it holds not even a line end
-function M.is_empty(buf)
-  return file_lines.is_empty(buf, api.nvim_buf_get_lines(buf, 0, -1, false))
-end
-
----@param buf integer
 ---@return boolean is_nothing the buffer, or its file, holds not even a line end
 function M.is_nothing(buf)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
-  return stat ~= nil and stat.size == 0 or M.is_empty(buf)
+  return stat ~= nil and stat.size == 0
+    or file_lines.is_empty(buf, api.nvim_buf_get_lines(buf, 0, -1, false))
 end
 
 ---What differs between the buffer's lines and others.

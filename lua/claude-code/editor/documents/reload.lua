@@ -262,7 +262,7 @@ end
 ---Whoever writes a file may empty it first. Waits a moment for the text, once for each time.
 local function await_text(buf, name)
   local version = disk.version(name)
-  if not version:find(":0:%d+$") or notes[buf].emptied == version or file_change.is_empty(buf) then
+  if not version:find(":0:%d+$") or notes[buf].emptied == version then
     return
   end
   notes[buf].emptied = version

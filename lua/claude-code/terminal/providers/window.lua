@@ -162,9 +162,7 @@ function M.replace(buf, other)
     return
   end
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    api.nvim_win_call(win, function()
-      vim.cmd.buffer({ other, mods = { keepalt = true } })
-    end)
+    windows.show(win, other)
     set_options(win)
   end
 end
