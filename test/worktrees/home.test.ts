@@ -233,6 +233,35 @@ test("unsaved changes here: the file is named, and nothing changes", async () =>
   expect(trees.read("a.txt", "b.txt")).toEqual(["old\n", "old\n"]);
 });
 
+test("buffers without unsaved changes follow, whatever they show: another encoding, a deleted file, a new one", async () => {
+  const files = {
+    "gone.txt": "old\n",
+    "latin.txt": new Uint8Array([0xe9, 10]),
+    "a.gz": Bun.gzipSync("old\n"),
+  };
+  await using trees = await Trees.open(files);
+  const names = [...Object.keys(files), "new.txt"];
+  const before = trees.read(...names);
+  for (const name of names) await trees.neovim.command(`edit ${trees.path("here", name)}`);
+  trees.write("there", {
+    "gone.txt": null,
+    "latin.txt": new Uint8Array([0xe8, 10]),
+    "new.txt": "x\n",
+  });
+  trees.write("there", { "a.gz": Bun.gzipSync("new\n") });
+  expect(await trees.run(HOME)).toContain("changed 4 files");
+  const texts = () =>
+    trees.neovim.lua<string[]>(
+      `return vim.tbl_map(function(name)
+        return vim.fn.getbufline(vim.fn.bufnr(name), 1)[1]
+      end, { "gone.txt", "latin.txt", "a.gz", "new.txt" })`,
+    );
+  expect(await texts()).toEqual(["old", "è", "new", "x"]);
+  expect(await trees.run("Claude undo home")).toContain("4 files");
+  expect(trees.read(...names)).toEqual(before);
+  expect(await texts()).toEqual(["old", "é", "old", "x"]);
+});
+
 test("no symlink is followed, on either side, and inner repositories stay there", async () => {
   await using trees = await Trees.open({ "deep/a.txt": "old\n", "here/a.txt": "old\n" });
   const outside = temporaryFolder();

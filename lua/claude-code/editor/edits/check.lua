@@ -50,6 +50,9 @@ local function check(edit, folders, row, is_over, by_user)
     file.problem = "version"
   elseif buf then
     file.tick = api.nvim_buf_get_changedtick(buf)
+    if by_user then
+      return file -- it follows the disk, which may hold what no buffer shows: a picture, a deleted file
+    end
     local parts, next_row = parts_of(buf, row, is_over)
     file.parts = parts
     return file, next_row
