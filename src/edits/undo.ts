@@ -59,9 +59,9 @@ export class UndoEndpoint {
 const UndoParams = v.object({ home: v.boolean() });
 
 /**
- * Takes back the last rename whose files all lie in these folders, or the last worktree that came home to a
- * work tree in which one of them lies: all of it, or nothing. Throws
- * EditProblem, which names the files that were changed since.
+ * Takes back the last rename whose files all lie in these folders, or the last worktree that came home, if
+ * one of them lies in it, or where it came to: all of it, or nothing. Throws EditProblem, which names the files
+ * that were changed since.
  */
 async function undoLast(
   home: boolean,
@@ -71,7 +71,9 @@ async function undoLast(
 ): Promise<Undone> {
   const operation = Operation.all().find((one) => {
     const { worktree, place } = one.stored;
-    const isHere = home ? folders.some((folder) => isBelow(folder, place)) : one.isInside(folders);
+    const trees = [place, ...(worktree ? [worktree.path] : [])];
+    const isAround = folders.some((folder) => trees.some((tree) => isBelow(folder, tree)));
+    const isHere = home ? isAround : one.isInside(folders);
     return one.isDone && isHere && home === (worktree !== undefined);
   });
   if (!operation) {

@@ -111,6 +111,17 @@ test("it is shown once, in a tab page with its folder, and comes home from there
   expect(trees.read("a.txt")).toEqual(["new\n"]);
 });
 
+test("one beside the repository comes home, and goes back, with no tab page there", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  const beside = join(trees.neovim.home, "beside");
+  trees.git("there", "worktree", "move", trees.folder("there"), beside);
+  writeFileSync(join(beside, "a.txt"), "new\n");
+  await trees.neovim.command(`cd ${beside}`);
+  expect(await trees.run("Claude worktree home")).toContain("changed 1 file");
+  expect(await trees.run("Claude undo home")).toContain("1 file");
+  expect(trees.read("a.txt")).toEqual(["old\n"]);
+});
+
 test("of a bare repository it comes home to the tab page's worktree, and to no other", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   const { neovim } = trees;
