@@ -66,23 +66,13 @@ export function entryOf(
   return known.get(view) ?? undefined;
 }
 
-/**
- * What the user has deleted, alone or with its folder or work tree, is not to be reviewed. A file may have a row for each
- * time that it was made: which of their deletions was the last one says the step.
- */
-function isUsersDeletion({ lines, weave }: View): boolean {
-  if (lines.length > 0) return false;
-  const deleted = weave.rows.flatMap((row) => (row.line === FILE && row.deleted) || []);
-  return deleted.toSorted((a, b) => a.step - b.step).at(-1)?.by === "user";
-}
-
 function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | undefined {
-  if (view && isUsersDeletion(view)) return undefined;
   const marks = openMarks(file, view, scope);
   const all = view?.weave.rows.filter((row) => inBase(row, scope) !== row.present) ?? [];
-  const files = all.filter(({ line }) => line === FILE);
   // A file that one session has deleted, and another has written again, was there and is.
-  const isReplaced = files.some(({ present }) => present) && files.some(({ present }) => !present);
+  const files = view?.weave.rows.filter(({ line }) => line === FILE) ?? [];
+  const isReplaced =
+    files.some(({ present }) => present) && files.some((row) => inBase(row, scope));
   const rows = isReplaced ? all.filter(({ line }) => line !== FILE) : all;
   if (rows.length === 0 && marks.length === 0) return undefined;
   const kind = kindOf(file, rows, marks, view, scope);
@@ -99,7 +89,10 @@ function openMarks(file: TrackedFile, view: View | undefined, scope: Scope): Fil
   // Claude made it and removed it again: nothing is left that had a mode.
   const isNowhere = view?.lines.length === 0 && view.weave.base(scope).length === 0;
   const modes = openModes(isNowhere ? [] : pending, view?.mode);
-  return pending.filter((mark) => mark.kind !== "mode" || modes.has(mark));
+  const isUsers = ({ line, deleted }: Row) =>
+    line === FILE && deleted?.by === "user" && deleted.undo === undefined;
+  const isUsersDeletion = isNowhere && view.weave.rows.some(isUsers);
+  return pending.filter((mark) => (mark.kind === "mode" ? modes.has(mark) : !isUsersDeletion));
 }
 
 /** The changes that led to the mode on disk. One that was changed back since needs no decision. */

@@ -29,6 +29,8 @@ export interface Mark {
   readonly settled?: boolean | undefined;
   /** The decision by which it is to be undone once Claude's turn has ended. */
   readonly queue?: string | undefined;
+  /** The step by which the user deleted the file that Claude had deleted this in: it is of no file any more. */
+  readonly gone?: number | undefined;
 }
 
 /** A line that stands in the file, or once stood there. Rows are never changed, only replaced. */
@@ -57,7 +59,7 @@ export function isClaude(by: Author): by is Change {
 
 /** Neither kept nor the user's own, and of the scope. */
 export function isPending(mark: Mark | undefined, scope: Scope): boolean {
-  if (!mark || !isClaude(mark.by) || !scope.includes(mark.by)) return false;
+  if (!mark || mark.gone || !isClaude(mark.by) || !scope.includes(mark.by)) return false;
   return mark.keep === undefined || scope.withKept === true;
 }
 

@@ -36,7 +36,30 @@ export function stepped(
     done = end;
   }
   for (; done < rows.length; done++) result.push(rows[done] as Row);
-  return { rows: result, nextId };
+  return { rows: mark.by === "user" ? goneWithFile(result, rows, mark) : result, nextId };
+}
+
+/**
+ * What Claude had deleted in a file is gone with it once the user deletes the file, whoever makes it again; it is
+ * pending again once the user brings back what stood there.
+ */
+function goneWithFile(rows: Row[], before: readonly Row[], mark: Mark): Row[] {
+  const isDeleted = rows.some(({ line, deleted }) => line === FILE && deleted === mark);
+  if (isDeleted && !rows.some(({ present }) => present)) {
+    return rows.map((row) => {
+      const { deleted } = row;
+      if (!deleted || !isClaude(deleted.by)) return row;
+      return { ...row, deleted: { ...deleted, gone: deleted.gone ?? mark.step } };
+    });
+  }
+  if (!rows.some(({ deleted }) => deleted?.gone)) return rows;
+  const absent = new Set(before.filter(({ present }) => !present).map(({ id }) => id));
+  const isBack = ({ id, present }: Row) => present && absent.has(id);
+  const back = new Set(rows.filter(isBack).map(({ deleted }) => deleted?.step));
+  return rows.map((row) => {
+    if (!row.deleted?.gone || !back.has(row.deleted.gone)) return row;
+    return { ...row, deleted: { ...row.deleted, gone: undefined } };
+  });
 }
 
 /**
@@ -88,7 +111,7 @@ function deleted(row: Row, mark: Mark): Row {
 }
 
 function isPendingDeletion({ deleted }: Row): boolean {
-  if (deleted === undefined || deleted.settled) return false;
+  if (deleted === undefined || deleted.settled || deleted.gone) return false;
   return isClaude(deleted.by) && deleted.keep === undefined;
 }
 
@@ -101,7 +124,7 @@ function canRevive(row: Row, mark: Mark): boolean {
   if (row.present) return false;
   if (!isClaude(mark.by)) return !row.inserted.settled;
   const by = row.deleted?.by;
-  if (by === undefined || !isClaude(by) || row.deleted?.keep !== undefined) return false;
+  if (by === undefined || !isClaude(by) || !isPendingDeletion(row)) return false;
   return by.session === mark.by.session;
 }
 

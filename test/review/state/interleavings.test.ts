@@ -5,7 +5,7 @@ import type { Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
 import { waitingIn } from "../../../src/review/state/waiting";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
-import { base64, World } from "./world";
+import { base64, type Call, World } from "./world";
 
 const FILES = ["a", "dir/b"];
 const STARTS = ["", "1\n2\n3\n", "\xef\xbb\xbf1\r\n2\r\n", "1\n\xff\n3", undefined];
@@ -28,7 +28,14 @@ const Act = fc.oneof(
       ...edit,
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("delete" as const), file: edit.file }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("delete" as const),
+      by: fc.constantFrom("user", "A", "B"),
+      file: edit.file,
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("format" as const), file: edit.file }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("restart" as const) }) },
   {
@@ -67,14 +74,12 @@ class Play {
       case "user":
         return this.world.write(this.#name(act), this.#edited(act, "u"));
       case "claude": {
-        const { session, source } = act;
-        this.world.claude({ [this.#name(act)]: this.#edited(act, session) }, { session, source });
-        return;
+        return this.#claude(act, this.#edited(act, act.session), act);
       }
       case "delete":
         this.#forget(this.#lines(act));
-        this.world.claude({ [this.#name(act)]: undefined });
-        return;
+        if (act.by !== "user") return this.#claude(act, undefined, { session: act.by });
+        return this.world.write(this.#name(act), undefined);
       case "format": {
         const text = this.world.read(this.#name(act));
         if (text !== undefined)
@@ -92,7 +97,15 @@ class Play {
     }
   }
 
-  /** Whatever is decided, taking it back gives what was there. */
+  /** Whatever Claude changes, the text without its changes stays. */
+  #claude(act: { file: number }, text: string | undefined, by: Call): void {
+    const name = this.#name(act);
+    const base = this.#base(name);
+    this.world.claude({ [name]: text }, by);
+    expect(this.#base(name)).toBe(base);
+  }
+
+  /** Whatever is decided, taking it back gives what was there; an undo leaves the text without Claude's changes. */
   async #decide(act: Decide): Promise<void> {
     const { do: what, file, hunk, part, rows, of, inBuffer, reversed } = act;
     const name = FILES[file] as string;
@@ -109,8 +122,10 @@ class Play {
       ...(chosen && { hunks: [chosen.id] }),
       ...(part === "rows" && { range: [rows[0] + 1, rows[0] + 1 + rows[1]] }),
     };
+    const base = this.#base(name);
     const done = await this.service.answer(what, { ...scope, files: [request] });
     const { decision } = this.#applied(done as ShownDecision);
+    if (what === "undo") expect(this.#base(name)).toBe(base);
     if (decision === undefined || !reversed) return;
     const now = text === undefined ? undefined : this.world.read(name);
     const files = now === undefined ? [] : [{ path, text: base64(now) }];
@@ -140,6 +155,12 @@ class Play {
   async state(service = this.service): Promise<{ list: Listed; disk: (string | undefined)[] }> {
     const list = (await service.answer("list", {})) as Listed;
     return { list, disk: FILES.map((name) => this.world.read(name)) };
+  }
+
+  /** The text without Claude's changes. */
+  #base(name: string): string {
+    const found = this.service.base({ path: this.world.path(name), text: undefined });
+    return found ? Buffer.from(found.text).toString("latin1") : (this.world.read(name) ?? "");
   }
 
   #forget(lines: readonly string[]): void {

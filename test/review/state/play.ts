@@ -108,6 +108,8 @@ interface Row {
   deletedBy?: string;
   /** The number of the text without it. */
   deletedAt?: number;
+  /** The number of the text with which the user deleted the file as well. */
+  goneAt?: number;
 }
 
 /** Stands for the file itself, before its lines. */
@@ -127,16 +129,25 @@ class Model {
       if (row.present && !lines.delete(row.line)) {
         row.present = false;
         // The user repeats Claude's deletion of what was brought back.
-        if (by === USER && isClaude(row.deletedBy)) continue;
-        Object.assign(row, { deletedBy: by, deletedAt: this.#texts });
+        if (by === USER && isClaudes(row)) continue;
+        Object.assign(row, { deletedBy: by, deletedAt: this.#texts, goneAt: undefined });
       }
     }
     for (const line of lines) {
       const back = rows.find(
-        (row) => row.line === line && !row.present && (by === USER || row.deletedBy === by),
+        (row) =>
+          row.line === line &&
+          !row.present &&
+          (by === USER || (row.deletedBy === by && !row.goneAt)),
       );
       if (back) back.present = true;
       else rows.push({ line, by, present: true });
+      const gone = rows.filter(({ goneAt }) => goneAt && by === USER && goneAt === back?.deletedAt);
+      for (const row of gone) row.goneAt = undefined;
+    }
+    const isUsers = (row: Row) => row.line === FILE && row.deletedAt === this.#texts;
+    if (by === USER && text === undefined && rows.some(isUsers)) {
+      for (const row of rows) if (isClaudes(row)) row.goneAt = this.#texts;
     }
     this.#rows.set(name, rows);
   }
@@ -146,27 +157,21 @@ class Model {
     return (this.#rows.get(name) ?? []).some(({ line }) => lines.includes(line));
   }
 
-  /** The lines without what sessions changed; all of them if none is named. None in a file that the user deleted. */
+  /** The lines without what sessions changed; all of them if none is named. */
   base(name: string, of?: string): string[] {
     const isTheirs = (by: string | undefined) => (of ? by === of : isClaude(by));
     const rows = this.#rows.get(name) ?? [];
-    if (isUsersDeletion(rows.filter(({ line }) => line === FILE))) return [];
-    const there = rows.filter(
-      (row) => row.line !== FILE && !isTheirs(row.by) && (row.present || isTheirs(row.deletedBy)),
-    );
+    const isThere = ({ present, deletedBy, goneAt }: Row) =>
+      present || (isTheirs(deletedBy) && !goneAt);
+    const there = rows.filter((row) => row.line !== FILE && !isTheirs(row.by) && isThere(row));
     return [...new Set(there.map((row) => row.line))].sort();
   }
 }
 
 const isClaude = (by: string | undefined) => by !== undefined && by !== USER;
 
-/** `files`: a row for each time that the file was made. */
-function isUsersDeletion(files: readonly Row[]): boolean {
-  if (files.some(({ present }) => present)) return false;
-  const at = ({ deletedAt = 0 }: Row) => deletedAt;
-  return files.toSorted((a, b) => at(a) - at(b)).at(-1)?.deletedBy === USER;
-}
-
+/** Claude deleted it, and the user not the file since. */
+const isClaudes = ({ deletedBy, goneAt }: Row) => isClaude(deletedBy) && !goneAt;
 export const linesOf = (text: string | undefined) =>
   rowsOf(text).map((row) => row.replace(/\r?\n$/, ""));
 
@@ -368,7 +373,7 @@ export class Play {
     expect((await this.state()).disk).toEqual(disk);
   }
 
-  /** Whatever is decided, taking it back gives what was there. */
+  /** Whatever is decided, taking it back gives what was there; an undo leaves the text without Claude's changes. */
   async #decide(act: Extract<Act, { reversed: boolean }>): Promise<void> {
     const { do: what, file, hunk, of, reversed } = act;
     const path = this.world.path(FILES[file] as string);
@@ -380,10 +385,12 @@ export class Play {
     const files = [{ path, ...(chosen && { hunks: [chosen.id] }) }];
     const request = { ...scope, files, while_working: "now" };
     const users = this.users();
+    const base = FILES.map((name) => this.base(name));
     const done = (await this.world.service.answer(what, request)) as ShownDecision;
     expect(this.lost(users)).toEqual([]);
     const { decision } = done;
     if (what === "keep") expect((await this.state()).disk).toEqual(before.disk);
+    else expect(FILES.map((name) => this.base(name))).toEqual(base);
     if (decision === undefined || !reversed) return;
     await this.world.service.answer("back", { decision, files: [] });
     expect(await this.state()).toEqual(before);

@@ -351,19 +351,45 @@ describe("decisions", () => {
     expect(await world.summary()).toEqual(["tree/a changed 1>1@2"]);
   });
 
-  test("a file that the user deleted, and Claude wrote anew, or deleted again, is Claude's", async () => {
+  test("a file that the user deleted, and Claude made again, is created, and undoing all removes it", async () => {
+    world.write("a", "1\n2\n3\n");
+    world.claude({ a: "1\nII\n3\n" });
+    world.write("a", undefined);
+    world.claude({ a: "new\n" }, { session: "B" });
+    expect(await world.summary()).toEqual(["a created 0>1@1"]);
+    await world.undo([at("a")]);
+    expect(world.read("a")).toBeUndefined();
+    expect(await world.summary()).toEqual([]);
+    await world.back();
+    world.write("a", "1\nII\n3\n");
+    await world.undo([at("a")]);
+    expect(world.read("a")).toBe("1\n2\n3\n");
+  });
+
+  test("a file that sessions made in turn, and the user deleted, is Claude's once it is made again", async () => {
     world.write("a", "1\n2\n");
     world.claude({ a: undefined });
     world.claude({ a: "B\n" }, { session: "B" });
     world.write("a", undefined);
     expect(await world.summary()).toEqual([]);
     world.claude({ a: "A\n" });
-    expect(await world.summary()).toEqual(["a changed 2>1@1"]);
-    world.claude({ a: undefined });
+    expect(await world.summary()).toEqual(["a created 0>1@1"]);
+    world.write("a", "1\n2\n");
+    world.claude({ a: undefined }, { session: "B" });
     expect(await world.summary()).toEqual(["a deleted 2>0@0"]);
-    await world.undo([at("a")]);
-    expect(world.read("a")).toBe("1\n2\n");
-    expect(await world.summary()).toEqual([]);
+  });
+
+  test("a file that one session deleted, and another made again, is as it was without either", async () => {
+    world.write("a", "1\n2\n");
+    world.claude({ a: undefined });
+    world.claude({ a: "B\n" }, { session: "B" });
+    const { decision } = await world.undo([at("a")], { scope: "session", session: "B" });
+    expect(world.read("a")).toBeUndefined();
+    expect(await world.summary()).toEqual(["a deleted 2>0@0"]);
+    await world.back({ decision });
+    await world.undo([at("a")], { scope: "session", session: "A" });
+    expect(world.read("a")).toBe("1\n2\nB\n");
+    expect(await world.summary()).toEqual(["a changed 0>1@3"]);
   });
 
   test("a file that one session moved, and another wrote anew, has changed", async () => {

@@ -153,7 +153,7 @@ export class World implements Disposable {
   }
 }
 
-interface Call {
+export interface Call {
   session?: string;
   prompt?: string;
   tool?: string;
