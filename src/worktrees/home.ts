@@ -1,9 +1,9 @@
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { isProtected } from "../edits/check";
 import { hash, Operation } from "../edits/operation";
 import type { FileChange } from "../edits/virtual-files";
 import { UserError } from "../lib/errors";
-import { isThere, statOf } from "../lib/paths";
+import { isBelow, isThere, statOf } from "../lib/paths";
 import { committedFiles } from "../review/git/committed";
 import { differingPaths, pathsBetween, repositoryAround } from "../review/git/differing";
 import { headOf } from "../review/git/head";
@@ -63,23 +63,28 @@ export async function comingHome(trees: Trees) {
   const { root, path: tree } = trees;
   // What is committed from now on is in the commits.
   const { paths, repositories } = await ask(tree, differingPaths(tree));
-  const { head, base } = await branchPoint(trees);
-  const committed = await ask(root, pathsBetween(base, head));
+  const { head, here, base } = await branchPoint(trees);
+  const homes = homesOf(tree);
+  // It may be taken back there since.
+  const came = homes.flatMap(({ stored }) => stored.files.map((file) => file.path));
+  const below = came.filter((path) => isBelow(path, root)).map((path) => relative(root, path));
+  const committed = [...(await ask(root, pathsBetween(base, head))), ...below];
   // A sparse checkout lacks them.
   const absent = committed.filter((one) => !paths.includes(one) && !statOf(join(tree, one)));
   const sparse = await ask(tree, committedFiles(head, absent));
   const differ = sidesOf(new Set([...committed, ...paths]), trees, sparse);
   const bases = await ask(root, committedFiles(base, [...differ.keys()]));
-  const homes = homesOf(tree);
+  const kept = await ask(root, committedFiles(here, below));
   const changes: FileChange[] = [];
   const coming: Record<string, string | null> = {};
   const conflicts: Conflict[] = [];
-  for (const [relative, { ours, theirs }] of differ) {
-    const path = join(root, relative);
-    const base = bases.get(relative);
-    if (isSame(theirs, base)) continue;
-    const refusal = refusalOf(relative, root) ?? theirs?.problem ?? ours?.problem;
+  for (const [name, { ours, theirs }] of differ) {
+    const path = join(root, name);
+    const base = bases.get(name);
     const seen = beforeHomes(path, ours, homes);
+    // What came home and is committed here is no longer theirs to take back.
+    if (isSame(theirs, base) && (seen === ours || isSame(ours, kept.get(name)))) continue;
+    const refusal = refusalOf(name, root) ?? theirs?.problem ?? ours?.problem;
     const { after, conflict } = refusal
       ? { after: seen, conflict: refusal }
       : await ask(root, merge({ ours: seen, base, theirs }, basename(tree)));

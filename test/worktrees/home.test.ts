@@ -185,6 +185,23 @@ test("home again: only what is new there comes, and what the user made of a conf
   ]);
 });
 
+test("what is taken back there after it came home is taken back here, unless it is committed", async () => {
+  const files = { "a.txt": LINES, "b.txt": "old\n", "gone.txt": "old\n" };
+  await using trees = await Trees.open(files);
+  trees.write("here", { "a.txt": "mine\n2\n3\n4\n5\n" });
+  const names = [...Object.keys(files), "new.txt", "other.txt"];
+  const before = trees.read(...names);
+  trees.write("there", { "a.txt": "1\n2\n3\n4\nV\n", "b.txt": "new\n", "gone.txt": null });
+  trees.write("there", { "new.txt": "x\n", "other.txt": "x\n" });
+  expect(await trees.run(HOME)).toContain("changed 5 files");
+  trees.git("here", "add", "b.txt", "other.txt");
+  trees.git("here", "commit", "-qm", "x");
+  trees.write("there", { ...files, "new.txt": null, "other.txt": null });
+  expect(await trees.run(HOME)).toContain("changed 3 files");
+  expect(trees.read(...names)).toEqual([before[0], "new\n", "old\n", null, "x\n"]);
+  expect(await trees.run(HOME)).toContain("nothing is left");
+});
+
 test("a worktree in the place of a removed one does not overwrite what that brought home", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   trees.write("there", { "a.txt": "first\n" });
