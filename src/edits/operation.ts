@@ -148,16 +148,15 @@ export class Operation {
     return removeFile(this.readyPath);
   }
 
-  /** What takes another one back is forgotten with that, which comes first: a crash leaves no half of them. */
+  /** What takes another one back is forgotten with that. */
   markDone(): void {
-    if (this.stored.undoes !== undefined) {
-      Operation.all()
-        .find(({ id }) => id === this.stored.undoes)
-        ?.forget();
-      return this.forget();
-    }
     writeSynced(join(this.folder, "done"), new Uint8Array());
     for (const { draft } of this.stored.files) if (draft) rmSync(draft, { force: true });
+    const { undoes } = this.stored;
+    if (undoes !== undefined) {
+      for (const one of Operation.all()) if (one.id === undoes) one.forget();
+      this.forget();
+    }
     for (const name of names().slice(MOST_OPERATIONS)) {
       rmSync(join(operationsFolder(), name), { recursive: true, force: true });
     }

@@ -8,7 +8,7 @@ import { Operation } from "./operation";
  */
 export function recoverOperations(log: Log): string[] {
   return Operation.all()
-    .filter((operation) => !operation.isDone && !operation.isRunning)
+    .filter(({ isDone, isRunning, stored }) => (!isDone || stored.undoes) && !isRunning)
     .flatMap((operation) => {
       try {
         return recover(operation);
@@ -22,7 +22,7 @@ export function recoverOperations(log: Log): string[] {
 function recover(operation: Operation): string[] {
   // A Neovim that is still busy must not begin now.
   operation.claim();
-  if (isComplete(operation)) {
+  if (operation.isDone || isComplete(operation)) {
     operation.markDone();
     return [];
   }

@@ -63,6 +63,7 @@ export async function comingHome(trees: Trees) {
   const { root, path: tree } = trees;
   // What is committed from now on is in the commits.
   const { paths, repositories } = await ask(tree, differingPaths(tree));
+  const dirty = new Set(paths);
   const { head, here, base } = await branchPoint(trees);
   const homes = homesOf(tree);
   // It may be taken back there since.
@@ -70,11 +71,17 @@ export async function comingHome(trees: Trees) {
   const below = came.filter((path) => isBelow(path, root)).map((path) => relative(root, path));
   const committed = [...(await ask(root, pathsBetween(base, head))), ...below];
   // A sparse checkout lacks them.
-  const absent = committed.filter((one) => !paths.includes(one) && !statOf(join(tree, one)));
+  const absent = committed.filter((one) => !dirty.has(one) && !statOf(join(tree, one)));
   const sparse = await ask(tree, committedFiles(head, absent));
   const differ = sidesOf(new Set([...committed, ...paths]), trees, sparse);
   const bases = await ask(root, committedFiles(base, [...differ.keys()]));
-  const kept = await ask(root, committedFiles(here, below));
+  const kept = await ask(
+    root,
+    committedFiles(
+      here,
+      below.filter((one) => differ.has(one)),
+    ),
+  );
   const changes: FileChange[] = [];
   const coming: Record<string, string | null> = {};
   const conflicts: Conflict[] = [];
