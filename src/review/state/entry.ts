@@ -89,8 +89,7 @@ function openMarks(file: TrackedFile, view: View | undefined, scope: Scope): Fil
   // Claude made it and removed it again: nothing is left that had a mode.
   const isNowhere = view?.lines.length === 0 && view.weave.base(scope).length === 0;
   const modes = openModes(isNowhere ? [] : pending, view?.mode);
-  const isUsers = ({ line, deleted }: Row) =>
-    line === FILE && deleted?.by === "user" && deleted.undo === undefined;
+  const isUsers = ({ line, deleted }: Row) => line === FILE && deleted?.by === "user";
   const isUsersDeletion = isNowhere && view.weave.rows.some(isUsers);
   return pending.filter((mark) => (mark.kind === "mode" ? modes.has(mark) : !isUsersDeletion));
 }

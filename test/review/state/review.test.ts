@@ -94,6 +94,16 @@ describe("what is listed", () => {
     expect((await world.list()).files).toEqual([]);
   });
 
+  test("a change of a text that is not known is none of Claude's once the user deletes the file", async () => {
+    world.write("a", "2\n");
+    const [before, after] = [{ withheld: "large" as const }, world.content("2\n")];
+    const files = [{ path: "a", before, after }];
+    world.record({ type: "change", session: "A", tool: "Edit", source: "tool", files });
+    expect(await world.summary()).toEqual(["a unseen"]);
+    world.write("a", undefined);
+    expect(await world.summary()).toEqual([]);
+  });
+
   test("what Neovim wrote while a command ran is the user's", async () => {
     world.write("a", "1\n2\n3\n");
     world.claude({ a: "1\n2\n3\nclaude\n" });
