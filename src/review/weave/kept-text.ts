@@ -1,6 +1,6 @@
 import { compare } from "./compare";
 import { FILE, type Lines, terminated } from "./lines";
-import { ALL, type Change, inBase, isClaude, type Mark, type Row } from "./row";
+import { ALL, type Change, inBase, isClaude, isPending, type Mark, type Row } from "./row";
 import type { Weave } from "./weave";
 
 export interface Decisions {
@@ -26,15 +26,16 @@ export function keptText(
   head: Lines,
   { decisions, textAt }: Decisions,
 ): KeptText | string {
-  const file = weave.rows.findLast(({ line }) => line === FILE);
+  const files = weave.rows.filter(({ line }) => line === FILE);
+  // One that waits for a decision does not count if another one has had it.
+  const file = files.findLast((row) => !isPending(row.inserted, ALL)) ?? files.at(-1);
   const owners = new Set<Change>();
   const own = ({ by }: Mark) => isClaude(by) && owners.add(by);
-  if (file && isRemoved(file)) {
-    if (head.length > 0) own(file.deleted as Mark);
+  const kept = keptRows(weave.rows, textAt);
+  if (kept.size === 0 && (head.length === 0 || (file && isRemoved(file)))) {
+    if (head.length > 0) own(file?.deleted as Mark);
     return { lines: [], owners };
   }
-  const kept = keptRows(weave.rows, textAt);
-  if (head.length === 0 && kept.size === 0) return { lines: [], owners };
   if (head.length === 0) {
     if (!file || !isClaude(file.inserted.by)) return "is not in git yet: add it, and commit again";
     own(file.inserted);
@@ -57,7 +58,9 @@ export function keptText(
     if (isGone && present) own(row.deleted as Mark);
     if (isInserted || (present && !isGone)) lines.push(line);
   }
-  return { lines: terminated([FILE, ...lines]), owners };
+  // The user has made another file in place of one whose removal was kept.
+  const isUsers = lines.length === 0 && kept.size === 0 && keptBy(file?.deleted) !== undefined;
+  return { lines: isUsers ? [] : terminated([FILE, ...lines]), owners };
 }
 
 /**
@@ -117,38 +120,68 @@ function isRemoved(row: Row): boolean {
 /** The rows that a commit is to hold although HEAD may lack them. */
 function keptRows(rows: readonly Row[], textAt: Decisions["textAt"]): ReadonlySet<Row> {
   const kept = new Set(rows.filter((row) => keptBy(row.inserted) && inBase(row, ALL)));
-  let run: Row[] = [];
-  for (const row of [...rows, undefined]) {
-    if (row && (row.inserted.by === "user" || !row.present || kept.has(row))) {
-      run.push(row);
-    } else {
-      addReplaced(run, kept, textAt);
-      run = [];
+  const marks = rows.flatMap(({ inserted, deleted }) => [keptBy(inserted), keptBy(deleted)]);
+  for (const id of new Set(marks)) {
+    if (id === undefined) continue;
+    const stood = new Set(textAt(id));
+    let run: Row[] = [];
+    // Claude's newest step in the run, and the user's oldest one behind it.
+    let [newest, oldest] = [0, Number.POSITIVE_INFINITY];
+    for (const row of rows) {
+      const { inserted, deleted } = row;
+      if (inserted.by === "user") {
+        oldest = Math.min(oldest, inserted.step);
+        run.push(row);
+        continue;
+      }
+      const step = isClaude(deleted?.by ?? inserted.by)
+        ? (deleted ?? inserted).step
+        : inserted.step;
+      const stands = stood.has(row.line) && !isMarked(row, id);
+      if (stands || oldest < Math.max(newest, step)) {
+        addReplaced(run, { id, stood, kept });
+        [run, newest] = [[], 0];
+      }
+      if (!stands) run.push(row);
+      [newest, oldest] = [Math.max(newest, step), Number.POSITIVE_INFINITY];
     }
+    addReplaced(run, { id, stood, kept });
   }
   return kept;
+}
+
+function isMarked({ inserted, deleted }: Row, id: string, before = Number.POSITIVE_INFINITY) {
+  return [inserted, deleted].some((mark) => mark && keptBy(mark) === id && mark.step < before);
 }
 
 /**
  * Where the user has changed lines of Claude's, those count that stood there when the hunk was kept: Claude's, or the
  * user's. Lines that are gone from the file, with nothing in their place, are not committed.
  */
-function addReplaced(run: readonly Row[], kept: Set<Row>, textAt: Decisions["textAt"]): void {
-  const gone = run.filter(
-    ({ present, deleted }) => !present && deleted?.by === "user" && !deleted.undo,
-  );
-  const steps = new Set<number>();
-  const stepOf = (row: Row) => row.deleted?.step ?? 0;
-  for (const row of gone.sort((a, b) => stepOf(a) - stepOf(b))) {
-    if (isClaude(row.inserted.by) || steps.has(row.inserted.step)) steps.add(stepOf(row));
+function addReplaced(
+  run: readonly Row[],
+  { id, stood, kept }: { id: string; stood: ReadonlySet<string>; kept: Set<Row> },
+): void {
+  const users = run.filter(({ inserted }) => inserted.by === "user");
+  users.sort((one, other) => one.inserted.step - other.inserted.step);
+  for (const row of run) {
+    const { inserted, deleted, present, line } = row;
+    if (!isClaude(inserted.by) || present || deleted?.by !== "user" || deleted.undo) continue;
+    if ((keptBy(inserted) ?? id) !== id) continue;
+    const steps = new Set([deleted.step]);
+    const replacing = users.filter((own) => {
+      const isOne = steps.has(own.inserted.step);
+      if (isOne && own.deleted) steps.add(own.deleted.step);
+      return isOne;
+    });
+    if (!replacing.some((own) => own.present)) continue;
+    const isLater = stood.has(line);
+    if (isLater && keptBy(inserted) === id) kept.add(row);
+    if (isLater || !run.some((one) => isMarked(one, id, deleted.step))) continue;
+    for (const own of replacing) {
+      const before = run.slice(0, run.indexOf(own));
+      const over = before.findLast(({ deleted: gone }) => gone?.step === own.inserted.step);
+      if (stood.has(own.line) && over?.inserted.by !== "original") kept.add(own);
+    }
   }
-  const replacing = run.filter(
-    ({ inserted }) => inserted.by === "user" && steps.has(inserted.step),
-  );
-  if (!replacing.some(({ present }) => present)) return;
-  const decisions = run.flatMap((row) => keptBy(row.inserted) ?? keptBy(row.deleted) ?? []);
-  const stood = new Set([...new Set(decisions)].flatMap((id) => textAt(id) ?? []));
-  const claudes = gone.filter(({ inserted }) => isClaude(inserted.by));
-  const isLater = claudes.every((row) => keptBy(row.inserted) && stood.has(row.line));
-  for (const row of isLater ? claudes : replacing) if (stood.has(row.line)) kept.add(row);
 }

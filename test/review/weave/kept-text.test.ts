@@ -85,3 +85,51 @@ test.each([
   if (expected === undefined) expect(found).toStartWith("has lines at HEAD");
   else expect(found).toMatchObject({ lines: linesIn(expected) });
 });
+
+test.each([
+  [
+    "a kept line that you change counts beside one of Claude's that you change before",
+    ["claude 1 II 3", "keep", "user 1 mine 3", "claude 1 mine its 3", "user 1 mine yours 3"],
+    "1 2 3",
+    "1 II 3",
+  ],
+  [
+    "your change of a committed line is in no later commit",
+    [
+      ...["claude 1 II 3", "keep", "user 1 mine 3", "claude 1 mine its 3"],
+      ...["user 1 mine yours 3", "claude mine yours 3", "keep"],
+    ],
+    "1 II 3",
+    "II yours 3",
+  ],
+  [
+    "your change of a line beside the one of Claude's that you change is not committed",
+    ["claude 1 2 its 3", "user 1 mine yours 3", "keep"],
+    "1 2 3",
+    "1 2 yours 3",
+  ],
+  [
+    "your change of what Claude wrote later is not committed with the hunk behind it",
+    ["claude 1 2 4", "user 1 mine 4", "claude its mine 4", "user yours mine 4", "keep 3"],
+    "1 2 3 4",
+    "1 2 4",
+  ],
+])("%s", (_what, steps, head, expected) => {
+  const linesIn = (words: string[]) => [FILE, ...words.map((word) => `${word}\n`)];
+  const texts = new Map<string, Lines>();
+  let weave = Weave.of(linesIn(["1", "2", "3", ...(head.includes("4") ? ["4"] : [])]));
+  for (const [at, step] of steps.entries()) {
+    const [who, ...words] = step.split(" ");
+    const change = { id: `${at}`, session: "A", tool: "Edit", at };
+    texts.set(`${at}`, weave.lines);
+    const third = { old: [[4, 1] as const], new: [] };
+    if (who === "keep") weave = kept(weave, `${at}`, words.length > 0 ? third : "all", ALL);
+    else weave = weave.to(linesIn(words), who === "user" ? "user" : change);
+  }
+  const decisions = [...texts.keys()];
+  const found = keptText(weave, linesIn(head.split(" ")), {
+    decisions,
+    textAt: (id) => texts.get(id),
+  });
+  expect(found).toMatchObject({ lines: linesIn(expected.split(" ")) });
+});
