@@ -411,6 +411,124 @@ describe("git's index", () => {
   });
 });
 
+test("what somebody stages while the blobs are made is not committed", async () => {
+  await half();
+  world.write("b", "staged\n");
+  git("config", "filter.late.clean", "unset GIT_INDEX_FILE; git add b; cat");
+  world.write(".git/info/attributes", "a filter=late\n");
+  expect(await outcomeOf(commit())).toThrow("git would commit b, too, which you have not kept");
+  expect(git("rev-list", "--count", "HEAD")).toBe("1\n");
+});
+
+test("a file in the folder that stands for another one goes with the removal of that one alone", async () => {
+  first({ a: TEN, b: TEN });
+  world.claude({ a: undefined });
+  world.claude({ "a/b": "new\n" });
+  await keep("a/b");
+  expect(await outcomeOf(commit())).toThrow("git would commit a, too, which you have not kept");
+  await keep("a");
+  await commit();
+  expect(tree()).toBe("100644 a/b\n100644 b");
+});
+
+test("a file that was made known to git with nothing in it", async () => {
+  first({ a: TEN });
+  world.claude({ n: "new\n" });
+  world.write("o", "mine\n");
+  git("add", "-N", "n", "o");
+  await keep("n");
+  await commit();
+  expect(tree()).toBe("100644 a\n100644 n");
+  expect(git("status", "--porcelain")).toBe(" A o\n");
+});
+
+test("a removal that is kept, and the file that comes after it", async () => {
+  first({ a: TEN, b: TEN, c: TEN });
+  world.claude({ a: undefined, b: undefined });
+  await keep("a");
+  await keep("b");
+  world.claude({ a: "waits for a decision\n" });
+  world.write("b", "mine\n");
+  await world.list();
+  await commit();
+  expect(tree()).toBe("100644 c");
+});
+
+test("a mode that is kept is committed although the file's removal waits for a decision", async () => {
+  first({ a: TEN });
+  world.chmod("a", 0o755);
+  const content = world.content(TEN);
+  const files = [{ path: "a", before: content, after: content, mode: [0o644, 0o755] as const }];
+  world.record({ type: "change", session: "A", tool: "Bash", source: "bash", files } as never);
+  await keep("a");
+  world.claude({ a: undefined });
+  await commit();
+  expect(tree()).toBe("100755 a");
+});
+
+test("where git does not look at modes, none is committed", async () => {
+  first({ a: TEN });
+  git("config", "core.fileMode", "false");
+  world.claude({ n: "new\n" });
+  world.chmod("n", 0o777);
+  await keep("n");
+  await commit();
+  expect(tree()).toBe("100644 a\n100644 n");
+});
+
+test.each([
+  ["LF where git would write CRLF", "true", "\n"],
+  ["CRLF where git would write LF", "input", "\r\n"],
+])("a file with the line ends that it was written with: %s", async (_what, autocrlf, eol) => {
+  git("config", "core.autocrlf", autocrlf);
+  const onDisk = (text: string) => text.replaceAll("\n", eol);
+  first({ a: onDisk(TEN), b: onDisk(TEN) });
+  world.claude({
+    a: onDisk(TEN.replace("2\n", "II\n")),
+    b: onDisk(TEN.replace("2\n", "")),
+  });
+  await keep("a");
+  await keep("b");
+  expect((await commit()).notes).toEqual([]);
+  expect([at("a"), at("b")]).toEqual([TEN.replace("2\n", "II\n"), TEN.replace("2\n", "")]);
+});
+
+test("git's configuration of the environment counts, as in the user's shell", async () => {
+  await half();
+  hook("pre-commit", "git config --get commit.mine > value");
+  process.env.GIT_CONFIG_GLOBAL = world.path(".git/mine");
+  world.write(".git/mine", "[commit]\nmine = yes\n");
+  await commit().finally(() => delete process.env.GIT_CONFIG_GLOBAL);
+  expect(world.read("value")).toBe("yes\n");
+});
+
+test("git that is killed behind the commit: it is made, and in the index", async () => {
+  await half();
+  hook("post-commit", "kill -9 $PPID");
+  expect((await commit()).commit).toBe("git was ended behind it");
+  expect(git("status", "--porcelain")).toBe(" M a\n");
+});
+
+test("an index.lock that was left behind: nothing is committed", async () => {
+  await half();
+  world.write(".git/index.lock", "");
+  expect(await outcomeOf(commit())).toThrow("index.lock is there");
+  expect(git("rev-list", "--count", "HEAD")).toBe("1\n");
+});
+
+test("a .git folder that is no repository, inside of one: nothing is committed there", async () => {
+  first({ a: TEN });
+  const outer = world;
+  world = new World(outer.path("inner"), join(outer.root, ".."));
+  world.write(".git/keep", "");
+  world.claude({ a: "new\n" });
+  await world.keep([{ path: world.path("a") }]);
+  outer.write("a", "mine\n");
+  expect(await outcomeOf(commit())).toThrow("is in no repository of git's");
+  world[Symbol.dispose]();
+  world = outer;
+});
+
 test("in a linked work tree", async () => {
   await half();
   const main = world;
@@ -425,7 +543,9 @@ test("in a linked work tree", async () => {
   world = main;
 });
 
-test("before the first commit", async () => {
+test.each(["sha1", "sha256"])("before the first commit: %s", async (format) => {
+  rmSync(world.path(".git"), { recursive: true });
+  git("init", "-q", "-b", "main", `--object-format=${format}`);
   world.claude({ born: "1\n" });
   await keep("born");
   await commit();

@@ -1,20 +1,19 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../lib/errors";
 import { gitFolder } from "../../lib/git-folder";
-import { makePrivateFolder } from "../../lib/private-folder";
 import { headOf } from "../git/head";
-import { Git, type GitWork } from "../git/run";
+import { Git, type GitOptions, type GitWork } from "../git/run";
 import type { ReviewedProject } from "../state/reviewed-project";
-import { type CommitPlan, EMPTY_TREE, git, MOST_MS, planned, saidBy } from "./plan";
+import { type CommitPlan, type Entries, git, MOST_MS, named, planned, saidBy } from "./plan";
 
-/** `git commit` would end these: with their message, parents or author. */
-const IN_PROGRESS = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"];
+/** `git commit` would end the first three: with their message, parents or author. The last one keeps it out. */
+const IN_PROGRESS = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "index.lock"];
+const RAW = ["--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none"];
 /** Another git holds the index for a moment. */
 const LOCKED_MS = 5_000;
 const RETRY_MS = 50;
-/** Of the user's environment these count, as in their shell. */
-const PERSON = /^GIT_(AUTHOR|COMMITTER)_/;
 
 export interface CommitRequest {
   /** Begin the message with the prompts that made the hunks. */
@@ -44,22 +43,23 @@ export async function commitKept(
 ): Promise<Committed> {
   const { root } = project;
   const folder = gitFolder(root);
-  const runner = folder === undefined ? undefined : Git.asUser(root);
+  // Without a HEAD git would take the repository around it.
+  const runner = folder && existsSync(join(folder, "HEAD")) ? Git.asUser(root) : undefined;
   if (!runner || folder === undefined) throw new UserError(`${root} is in no repository of git's`);
   const begun = IN_PROGRESS.find((name) => existsSync(join(folder, name)));
   if (begun) throw new UserError(`${begun} is there: end that with git first, or abort it`);
   const plan = await runner.run(planned(project, texts), MOST_MS);
-  const { files, hunks, notes } = plan;
+  const { hunks, notes } = plan;
+  const files = plan.entries.size;
   if (files === 0)
     throw new UserError(["you have kept nothing that is to be committed", ...notes].join("\n"));
-  makePrivateFolder(project.folder);
-  const temporary = mkdtempSync(join(project.folder, "commit-"));
+  const temporary = mkdtempSync(join(tmpdir(), "claude-code-commit-"));
   try {
     const index = join(temporary, "index");
     if (existsSync(join(folder, "index"))) copyFileSync(join(folder, "index"), index);
     const commit = await runner.run(commitOf(plan, root, { index, draft, editor }), MOST_MS);
     if (commit === undefined) return { files, hunks, notes };
-    if (!(await followed(runner, root, plan.head))) {
+    if (!(await followed(runner, root, plan.tree))) {
       notes.push("git's index could not be written, and is behind the commit: run git reset");
     }
     return { commit, files, hunks, notes };
@@ -69,20 +69,27 @@ export async function commitKept(
 }
 
 function* commitOf(
-  { head, entries, prompts }: CommitPlan,
+  { head, tree, entries, prompts }: CommitPlan,
   root: string,
   { index, draft, editor }: { index: string; draft: boolean; editor: string },
 ): GitWork<string | undefined> {
-  if (!existsSync(index)) yield* git(["read-tree", head ?? "--empty"], { index });
-  yield* git(["update-index", "-z", "--index-info"], { index, input: entries });
+  if (!existsSync(index)) yield* git(["read-tree", tree], { index });
+  yield* putEntries(entries, { index });
+  const others = [...(yield* stagedSince(tree, { index })).keys()].filter(
+    (path) => !entries.has(path),
+  );
+  if (others.length > 0) {
+    throw new UserError(`git would commit ${named(others)}, too, which you have not kept`);
+  }
   if ((yield* headOf(root)) !== head) throw new UserError("HEAD has moved just now: commit again");
   const message = draft && prompts.length > 0 ? ["--edit", "--file=-"] : [];
-  const person = Object.entries(process.env).filter(([name]) => PERSON.test(name));
   // What git says is read here; LANGUAGE counts before the locale, and leaves its encoding alone.
-  const env = { ...Object.fromEntries(person), GIT_EDITOR: editor, LANGUAGE: "en" };
+  const env = { GIT_EDITOR: editor, LANGUAGE: "en" };
   const input = message.length > 0 ? draftOf(prompts) : "";
   const made = yield { args: ["commit", ...message], index, env, input, ms: MOST_MS };
   if (made.code === 0) return made.stdout.toString().split("\n")[0];
+  // Somebody has ended a hook that runs after it.
+  if (made.code === null && (yield* headOf(root)) !== head) return "git was ended behind it";
   if (/problem with the editor/.test(made.stderr.toString())) return undefined;
   throw new UserError(`nothing is committed: ${saidBy(made)}`);
 }
@@ -98,8 +105,7 @@ function draftOf(prompts: readonly string[]): string {
  * The work tree's index gets the entries of the commit, what hooks have added included; not where the user has
  * staged something else in the meantime. Returns whether git did it.
  */
-async function followed(runner: Git, root: string, before: string | null): Promise<boolean> {
-  const tree = before ?? EMPTY_TREE;
+async function followed(runner: Git, root: string, tree: string): Promise<boolean> {
   for (const end = performance.now() + LOCKED_MS; ; await Bun.sleep(RETRY_MS)) {
     try {
       await runner.run(follow(root, tree), MOST_MS);
@@ -112,19 +118,29 @@ async function followed(runner: Git, root: string, before: string | null): Promi
 
 function* follow(root: string, tree: string): GitWork<void> {
   const head = yield* headOf(root);
-  const raw = ["--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none"];
-  const committed = entriesOf(yield* git(["diff-tree", "-r", ...raw, tree, head ?? ""]));
-  const staged = new Map(entriesOf(yield* git(["diff-index", "--cached", ...raw, tree])));
-  const entries = committed.filter(([path]) => !staged.has(path));
-  const input = entries.map(([path, entry]) => `${entry}\t${path}\0`).join("");
-  yield* git(["update-index", "-z", "--index-info"], { input });
+  const committed = entriesOf(yield* git(["diff-tree", "-r", ...RAW, tree, head ?? ""]));
+  for (const path of (yield* stagedSince(tree)).keys()) committed.delete(path);
+  yield* putEntries(committed);
+}
+
+/** What an index, else the work tree's own, has otherwise than a tree. */
+function* stagedSince(tree: string, options: GitOptions = {}): GitWork<Entries> {
+  const args = ["diff-index", "--cached", "--ita-invisible-in-index", ...RAW, tree];
+  return entriesOf(yield* git(args, options));
+}
+
+function* putEntries(entries: Entries, options: GitOptions = {}): GitWork<void> {
+  const input = [...entries].map(([path, entry]) => `${entry}\t${path}\0`).join("");
+  yield* git(["update-index", "-z", "--index-info"], { ...options, input });
 }
 
 /** Of `--raw -z`: `:MODE MODE BLOB BLOB STATUS`, and the path. */
-function entriesOf(raw: string): [path: string, entry: string][] {
+function entriesOf(raw: string): Entries {
+  const entries: Entries = new Map();
   const fields = raw.split("\0");
-  return fields.slice(0, -1).flatMap((field, i) => {
-    const [, mode, , blob] = field.split(" ");
-    return i % 2 === 0 ? [[fields[i + 1] ?? "", `${mode} ${blob}`] as [string, string]] : [];
-  });
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const [, mode, , blob] = fields[i]?.split(" ") ?? [];
+    entries.set(fields[i + 1] ?? "", `${mode} ${blob}`);
+  }
+  return entries;
 }

@@ -1,28 +1,29 @@
 import { UserError } from "../../lib/errors";
 import { headOf } from "../git/head";
-import type { GitOptions, GitResult, GitWork } from "../git/run";
+import { type GitOptions, type GitResult, type GitWork, outputOf } from "../git/run";
 import { asLines } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import type { FileMark, TrackedFile } from "../state/tracked-file";
 import { compare } from "../weave/compare";
 import { keptText } from "../weave/kept-text";
-import { type Lines, sameLines } from "../weave/lines";
+import { bytesOf, isText, type Lines, sameLines } from "../weave/lines";
 import { type Change, isClaude } from "../weave/row";
 
-/** The tree of a repository without a commit. */
-export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 /** Node's longest timer, 24 days: a hook or a user takes as long as they like. */
 export const MOST_MS = 2 ** 31 - 1;
 const LINK = "120000";
 /** So many files, and lines of what a program says, are in a message. */
 const MOST_NAMED = 10;
 
+/** Of git's index, by path: `MODE BLOB`, with mode 0 where there is nothing. */
+export type Entries = Map<string, string>;
+
 export interface CommitPlan {
   /** Null before the first commit. */
   head: string | null;
-  /** For `git update-index -z --index-info`. */
-  entries: string;
-  files: number;
+  /** Of HEAD; empty before the first commit. */
+  tree: string;
+  entries: Entries;
   hunks: number;
   /** The prompts that made these hunks, in their order. */
   prompts: string[];
@@ -34,7 +35,7 @@ export interface CommitPlan {
 interface AtHead {
   mode: string;
   blob: string;
-  /** As a checkout writes them. */
+  /** As a checkout writes them, with the line ends that the file has on disk. */
   lines: Lines;
   bytes: Uint8Array;
 }
@@ -49,9 +50,11 @@ export function* planned(
 ): GitWork<CommitPlan> {
   const head = yield* headOf(project.root);
   if (head === undefined) throw new UserError(`git cannot read HEAD of ${project.root}`);
-  const tree = head ?? EMPTY_TREE;
+  // Its name depends on how the repository names objects.
+  const tree = head ?? (yield* git(["hash-object", "-t", "tree", "--stdin"])).trim();
+  const hasModes = (yield* outputOf("config", "--type=bool", "core.fileMode")) !== "false";
   const differing = yield* differingFrom();
-  const plan: CommitPlan = { head, entries: "", files: 0, hunks: 0, prompts: [], notes: [] };
+  const plan: CommitPlan = { head, tree, entries: new Map(), hunks: 0, prompts: [], notes: [] };
   const owners = new Set<Change>();
   for (const file of project.files.values()) {
     const { path } = file;
@@ -63,7 +66,7 @@ export function* planned(
         `${path} has a change in its buffer that you kept: write it, and commit again`,
       );
     }
-    const reason = yield* planFile({ project, file, view, tree, plan, owners });
+    const reason = yield* planFile({ project, file, view, plan, owners, hasModes });
     if (reason) plan.notes.push(`${path} is left out: it ${reason}`);
   }
   const turns = [...owners].map(({ session, prompt }) => project.sessions.turn(session, prompt));
@@ -82,24 +85,31 @@ function* differingFrom(): GitWork<ReadonlySet<string>> {
   const entries = status.split("\0").filter(Boolean);
   const staged = entries.filter((entry) => !/^[ ?]/.test(entry)).map((entry) => entry.slice(3));
   if (staged.length === 0) return new Set(entries.map((entry) => entry.slice(3)));
-  const names = staged.slice(0, MOST_NAMED).join(", ");
-  throw new UserError(`git's index differs from HEAD already: commit or unstage ${names} first`);
+  throw new UserError(
+    `git's index differs from HEAD already: commit or unstage ${named(staged)} first`,
+  );
+}
+
+/** The first of these paths. */
+export function named(paths: readonly string[]): string {
+  return paths.slice(0, MOST_NAMED).join(", ");
 }
 
 interface FileRequest {
   project: ReviewedProject;
   file: TrackedFile;
   view: View;
-  tree: string;
   plan: CommitPlan;
   owners: Set<Change>;
+  /** Whether git looks at what the disk says of modes. */
+  hasModes: boolean;
 }
 
 /** Adds to the plan what HEAD lacks; a string says why the file is left out. */
 function* planFile(request: FileRequest): GitWork<string | undefined> {
-  const { project, file, view, tree, plan, owners } = request;
+  const { project, file, view, plan, owners, hasModes } = request;
   const { path } = file;
-  const head = yield* atHead(tree, path);
+  const head = yield* atHead(plan.tree, path, view.lines);
   if (typeof head === "string") return head;
   const decisions = project.decisions.map(({ id }) => id);
   const textAt = (id: string) => textOf(project, id, path);
@@ -107,9 +117,10 @@ function* planFile(request: FileRequest): GitWork<string | undefined> {
   if (typeof kept === "string") return kept;
   const { lines } = kept;
   const isSame = sameLines(lines, head.lines);
-  const modes = file.marks.filter(({ kind }) => kind === "mode");
+  const modes = file.marks.filter(({ kind }) => kind === "mode" && hasModes);
   const isLink = file.symlink || head.mode === LINK;
-  const mode = isSame && isLink ? head.mode : modeOf(file, view, head, modes);
+  const mode =
+    isSame && isLink ? head.mode : modeOf(file, (hasModes && view.mode) || 0, head, modes);
   if (isSame && (mode === head.mode || lines.length === 0)) return undefined;
   const isOfOneKind = head.lines.length === 0 || (head.mode === LINK) === (mode === LINK);
   const isGone = lines.length === 0;
@@ -118,8 +129,7 @@ function* planFile(request: FileRequest): GitWork<string | undefined> {
   }
   const blob = isSame || isGone ? head.blob : yield* blobFor(request, lines, head, mode === LINK);
   if (blob === undefined) return "cannot be put together to the byte: commit it with git";
-  plan.entries += `${isGone ? 0 : mode} ${blob}\t${path}\0`;
-  plan.files += 1;
+  plan.entries.set(path, `${isGone ? 0 : mode} ${blob}`);
   plan.hunks += isSame ? 1 : compare(head.lines, lines).length;
   for (const owner of isSame ? modes.map(({ by }) => by) : kept.owners) owners.add(owner);
   return undefined;
@@ -140,25 +150,20 @@ function isUnsaved(view: View, inBuffer: View | undefined): boolean {
 }
 
 /** The mode that the user has kept, if the file still has it. */
-function modeOf(
-  file: TrackedFile,
-  { mode = 0 }: View,
-  head: AtHead,
-  modes: readonly FileMark[],
-): string {
+function modeOf(file: TrackedFile, mode: number, head: AtHead, modes: readonly FileMark[]): string {
   if (file.symlink) return LINK;
   const open = modes.filter(({ undo }) => undo === undefined);
-  const now = open.find(({ keep }) => keep === undefined)?.mode?.[0] || mode;
+  const kept = open.findLast(({ keep }) => keep !== undefined)?.mode?.[1] ?? 0;
+  const now = open.find(({ keep }) => keep === undefined)?.mode?.[0] || mode || kept;
   if (head.lines.length === 0 || head.mode === LINK) return executable(now);
-  const kept = open.findLast(({ keep }) => keep !== undefined)?.mode?.[1];
-  return kept !== undefined && executable(kept) === executable(now) ? executable(kept) : head.mode;
+  return kept !== 0 && executable(kept) === executable(now) ? executable(kept) : head.mode;
 }
 
 function executable(mode: number): string {
   return mode & 0o100 ? "100755" : "100644";
 }
 
-function* atHead(tree: string, path: string): GitWork<AtHead | string> {
+function* atHead(tree: string, path: string, onDisk: Lines): GitWork<AtHead | string> {
   const args = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", tree, "--", path];
   const [, mode, type, blob] = /^(\d+) (\w+) (\w+)\t/.exec(yield* git(args)) ?? [];
   if (!mode || !blob) return { mode: "", blob: "", lines: [], bytes: new Uint8Array() };
@@ -166,7 +171,16 @@ function* atHead(tree: string, path: string): GitWork<AtHead | string> {
   const how = mode === LINK ? ["blob", blob] : ["--filters", `--path=${path}`, blob];
   const bytes = yield { args: ["cat-file", ...how], ms: MOST_MS };
   if (bytes.code !== 0) return `has a filter that failed: ${saidBy(bytes)}`;
-  return { mode, blob, lines: asLines(bytes.stdout), bytes: bytes.stdout };
+  const lines = withEnds(asLines(bytes.stdout), onDisk);
+  return { mode, blob, lines, bytes: isText(lines) ? bytesOf(lines) : bytes.stdout };
+}
+
+/** With core.autocrlf a file may have either line ends, those that it was written with. */
+function withEnds(lines: Lines, onDisk: Lines): Lines {
+  const ends = new Set(onDisk.flatMap((line) => /\r?\n$/.exec(line)?.[0] ?? []));
+  const [end] = ends;
+  if (ends.size !== 1 || end === undefined) return lines;
+  return lines.map((line) => line.replace(/\r?\n$/, end));
 }
 
 /** The blob of a text, by git's own conversions where they leave what is committed as it is. */

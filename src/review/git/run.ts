@@ -67,6 +67,8 @@ export function* outputOf(...args: string[]): GitWork<string | undefined> {
   return code === 0 ? stdout.toString().trim() : undefined;
 }
 
+/** Of git's variables the user's own git has these, as in their shell. */
+const USERS = /^GIT_(AUTHOR|COMMITTER|CONFIG)_/;
 const NONE = Buffer.alloc(0);
 const NOT_RUN: GitResult = { code: null, stdout: NONE, stderr: NONE };
 /** What `git config` ends with where no name matches. */
@@ -141,7 +143,7 @@ export class Git {
       command: [this.git, ...(this.isUsers ? ["--no-pager"] : FIXED), "-C", this.root, ...args],
       input: Buffer.from(options.input ?? ""),
       env: {
-        ...cleanEnvironment(),
+        ...cleanEnvironment(this.isUsers),
         ...(!this.isUsers && { ...ENVIRONMENT, ...configEnvironment(config) }),
         ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
         ...options.env,
@@ -243,10 +245,10 @@ async function run({ command, input, env, stderr, ms, mostBytes }: Spawn): Promi
  * Claude may have been started by git itself, which leads its descendants to its own index. Its process id
  * would make this git one of its commands.
  */
-function cleanEnvironment(): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(GIT_|CLAUDE_PID$)/.test(name)),
-  );
+function cleanEnvironment(isUsers: boolean): Record<string, string | undefined> {
+  const isClean = (name: string) =>
+    !/^(GIT_|CLAUDE_PID$)/.test(name) || (isUsers && USERS.test(name));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isClean(name)));
 }
 
 /** git reads these since 2.31; a name may hold anything, so `-c` does not do. */
