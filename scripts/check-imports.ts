@@ -102,6 +102,10 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     ["claude", "editor", "jsonrpc", "mcp", "methods", "lib"],
     "ide/ gets an editor port: it sees neither Neovim itself nor a transport",
   ],
+  remote: [
+    ["editor", "ide", "jsonrpc", "mcp", "nvim-lsp", "lib"],
+    "remote/ stands between a server and clients elsewhere: the server does not know it",
+  ],
   language: [
     ["claude", "editor", "locate", "review", "lib"],
     "language/ asks language servers and reads the project's files; how it is called, tools know",

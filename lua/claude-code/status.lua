@@ -97,6 +97,8 @@ function M.report()
     lock_file = status.lock_file,
     folders = status.folders,
     clients = status.clients,
+    refused_hosts = require("claude-code.server").refused_hosts,
+    allowed_hosts = require("claude-code.config").get().allowed_hosts,
     config_dir = require("claude-code.claude.config_dir").configured(),
     permission_mode = terminal.permission_mode or nil,
     terminal_args = terminal.args,
@@ -138,7 +140,9 @@ end
 ---@param client claude-code.Client
 local function client_name(client)
   local name = ("%s %s"):format(client.name or "unidentified", client.version or "")
-  return vim.trim(name) .. (client.pid and (" (process %d)"):format(client.pid) or "")
+  local place = client.remote and (" at %s, contained"):format(client.remote)
+    or client.pid and (" (process %d)"):format(client.pid)
+  return vim.trim(name) .. (place or "")
 end
 
 ---@param session claude-code.SessionInfo

@@ -15,11 +15,16 @@ import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
 import { NeovimEditor } from "../neovim/editor";
 import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
+import { AllowedHosts } from "../remote/allowed-hosts";
+import { border } from "../remote/ide";
 import { projectAround } from "../setup/record";
 import { type Admission, WebSocketListener } from "../transport/websocket";
 import { usageError } from "./arguments";
 
 const NOT_ATTACHED = "it did not let us attach";
+
+const MOST_HOSTS = 8;
+const LONGEST_HOST = 253;
 
 /** What the plugin distinguishes (lua/claude-code/server/init.lua); 2 is a wrong start. */
 const EXIT = { contract: 3, noPort: 4, noNeovim: 5 } as const;
@@ -86,7 +91,13 @@ async function run(
     attachment.after(() => requests.clientsChanged());
   };
   const server = createIdeServer(editor, log, onClientsChanged, launch.options.execute_code);
-  listener.admit(admission(token, server, log));
+  const refused = new RefusedHosts((hosts) => attachment.report("refused_hosts", { hosts }));
+  const remotes = new AllowedHosts(editor);
+  listener.admit({
+    ...admission(token, server, remotes, log),
+    hosts: launch.options.allowed_hosts ?? [],
+    onRefuseHost: (host) => refused.add(host),
+  });
   const { neovimRequests } = await loading;
   const requests = neovimRequests(editor, log);
   attachment.after(() => {
@@ -161,13 +172,28 @@ class Published {
   }
 }
 
-function admission(token: string, server: IdeServer, log: Log): Admission {
+/** Names by which clients with the token connected, and were refused: for the doctor. */
+class RefusedHosts {
+  readonly #counts = new Map<string, number>();
+
+  constructor(private readonly report: (hosts: { name: string; count: number }[]) => void) {}
+
+  add(host: string): void {
+    const name = host.toLowerCase().replace(/:\d+$/, "").slice(0, LONGEST_HOST);
+    if (!this.#counts.has(name) && this.#counts.size >= MOST_HOSTS) return;
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    this.report([...this.#counts].map(([name, count]) => ({ name, count })));
+  }
+}
+
+function admission(token: string, server: IdeServer, remotes: AllowedHosts, log: Log): Admission {
   const idleGc = new IdleGc();
   return {
     token,
-    onConnect: (transport) => {
+    onConnect: (transport, host) => {
       idleGc.countTask();
-      server.connect(transport);
+      const remote = host === undefined ? undefined : remotes.remote(host);
+      server.connect(remote ? border(transport, remote) : transport, remote);
     },
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
     onTraffic: (length) => idleGc.count(length),
@@ -247,10 +273,11 @@ function withProblem(problem: string | undefined): { problem?: string } {
 }
 
 /** As Neovim lists it. */
-function described({ id, info, pid }: Client): object {
+function described({ id, info, pid, remote }: Client): object {
   return {
     id,
     ...(info && { name: info.name, version: info.version }),
     ...(pid !== undefined && { pid }),
+    ...(remote && { remote: remote.name }),
   };
 }

@@ -49,6 +49,8 @@ export interface OpenDiff {
   id: number;
   /** Which client asked, so that each client ends its own diffs only. */
   client: number;
+  /** Where that client runs, if not here: for the user, who decides. */
+  remote?: string | undefined;
   oldPath: FilePath;
   newPath: FilePath;
   contents: string;

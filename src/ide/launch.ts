@@ -10,6 +10,13 @@ const PortRange = v.object({ first: port, last: port });
 
 export type PortRange = v.InferOutput<typeof PortRange>;
 
+/** A name, and no address: who connects by it is let in, whatever address it has today. */
+const HostName = v.pipe(
+  v.string(),
+  v.toLowerCase(),
+  v.regex(/^([a-z0-9-]+\.)*[a-z0-9-]*[a-z][a-z0-9-]*$/),
+);
+
 /** What may come before the launch line. */
 const Preparation = v.object({ prepare: PortRange });
 
@@ -31,7 +38,13 @@ const Launch = v.object({
   workspaceFolders: v.array(v.string()),
   logFile: v.nullish(v.string()),
   /** The user's options that concern the executable, as setup() resolved them. */
-  options: v.optional(v.object({ execute_code: v.optional(ExecuteCodeOptions) }), {}),
+  options: v.optional(
+    v.object({
+      execute_code: v.optional(ExecuteCodeOptions),
+      allowed_hosts: v.optional(v.array(HostName), []),
+    }),
+    {},
+  ),
   logLevel: v.optional(v.picklist(LOG_LEVELS), "info"),
   /** What has changed in Neovim's environment since it started us; null: the variable is gone. */
   environment: v.optional(v.record(v.string(), v.nullable(v.string())), {}),

@@ -3,7 +3,7 @@ import { rethrow } from "../editor/rpc-error";
 import type { Transport } from "../jsonrpc/transport";
 import type { Log } from "../lib/log";
 import { NAME, VERSION } from "../lib/version";
-import type { Client } from "../mcp/client";
+import type { Client, Remote } from "../mcp/client";
 import { McpServer } from "../mcp/server";
 import { createMethods } from "../methods";
 import { Diffs } from "./diffs/diffs";
@@ -22,7 +22,8 @@ const INSTRUCTIONS =
 const FLUSH_MS = 10;
 
 export interface IdeServer {
-  connect(transport: Transport): void;
+  /** `remote`: the client runs there, and the transport lets pass only what it may. */
+  connect(transport: Transport, remote?: Remote): void;
   /** Answers every diff that still waits: closing Neovim does not accept it. */
   end(): Promise<void>;
 }
@@ -73,7 +74,7 @@ export function createIdeServer(
     },
   );
   return {
-    connect: (transport) => server.connect(transport),
+    connect: (transport, remote) => server.connect(transport, remote),
     async end() {
       diffs.rejectAll();
       await Bun.sleep(FLUSH_MS);

@@ -4,7 +4,7 @@ import { ErrorCode, RpcError } from "../jsonrpc/message";
 import type { Transport } from "../jsonrpc/transport";
 import { message } from "../lib/errors";
 import { own } from "../lib/own";
-import type { Client } from "./client";
+import type { Client, Remote } from "./client";
 import type { Resources, ServerDefinition, ServerEvents } from "./definition";
 import { failed, negotiateVersion } from "./protocol";
 import { type Tool, validate } from "./tool";
@@ -37,10 +37,12 @@ export class ConnectedClient implements Handler {
     private readonly definition: ServerDefinition,
     private readonly tools: Map<string, Tool>,
     private readonly events: ServerEvents,
+    remote?: Remote,
   ) {
     this.#connection = new Connection(transport, this, events.onFault);
     this.client = {
       id,
+      remote,
       info: undefined,
       pid: undefined,
       lastActive: performance.now(),

@@ -1,5 +1,5 @@
 import type { Transport } from "../jsonrpc/transport";
-import type { Client } from "./client";
+import type { Client, Remote } from "./client";
 import { ConnectedClient } from "./connected-client";
 import type { ServerDefinition, ServerEvents } from "./definition";
 import type { Tool } from "./tool";
@@ -22,9 +22,10 @@ export class McpServer {
   }
 
   /** Serves one more client, until the transport closes. */
-  connect(transport: Transport): void {
+  connect(transport: Transport, remote?: Remote): void {
     const id = this.#nextId++;
-    const peer = new ConnectedClient(id, transport, this.definition, this.#tools, this.events);
+    const { definition, events } = this;
+    const peer = new ConnectedClient(id, transport, definition, this.#tools, events, remote);
     transport.onMessage = (text) => peer.receive(text);
     transport.onClose = () => {
       peer.dispose();

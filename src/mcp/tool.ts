@@ -16,8 +16,8 @@ export interface ToolCall {
 type InputSchema = v.GenericSchema<Record<string, unknown> | undefined>;
 
 /** One tool, said once: the schema validates, types, and is published as `inputSchema`. */
-export interface ToolDefinition<S extends v.GenericSchema> {
-  name: string;
+export interface ToolDefinition<N extends string, S extends v.GenericSchema> {
+  name: N;
   /** Left out for tools that the specification lists without one (close_tab). */
   description?: string;
   input: S;
@@ -26,16 +26,18 @@ export interface ToolDefinition<S extends v.GenericSchema> {
   call(input: v.InferOutput<S>, call: ToolCall): ToolResult | Promise<ToolResult>;
 }
 
-/** A tool as the protocol layer sees it. */
-export interface Tool {
-  readonly name: string;
+/** A tool as the protocol layer sees it. Its name is in its type: who must say something of each misses none. */
+export interface Tool<N extends string = string> {
+  readonly name: N;
   /** The entry of `tools/list`. */
   describe(): Record<string, unknown>;
   /** Validates and runs. Throws RpcError InvalidParams that names the field and what it must be. */
   call(input: unknown, call: ToolCall): ToolResult | Promise<ToolResult>;
 }
 
-export function defineTool<S extends v.GenericSchema>(definition: ToolDefinition<S>): Tool {
+export function defineTool<const N extends string, S extends v.GenericSchema>(
+  definition: ToolDefinition<N, S>,
+): Tool<N> {
   const { name, description, input: schema, annotations, meta } = definition;
   let described: Record<string, unknown> | undefined;
   return {

@@ -86,10 +86,11 @@ export class NeovimEditor extends Queries implements EditorPort {
   }
 
   async openDiff(diff: OpenDiff): Promise<void> {
-    const { id, client, name } = diff;
+    const { id, client, name, remote } = diff;
     const contents = cut(diff.contents, PROPOSAL_BYTES);
     const paths = { old_path: diff.oldPath, new_path: diff.newPath };
-    const params = { id, client, ...paths, contents, ...(name !== undefined && { name }) };
+    const whose = { client, ...(remote !== undefined && { remote }) };
+    const params = { id, ...whose, ...paths, contents, ...(name !== undefined && { name }) };
     await this.call("diff_open", params, Number.POSITIVE_INFINITY);
   }
 

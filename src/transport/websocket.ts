@@ -27,8 +27,12 @@ const SUBPROTOCOL = "mcp";
 /** Whom a listener lets in. */
 export interface Admission {
   token: string;
-  /** A client has been let in; its transport needs its receivers now. */
-  onConnect(transport: Transport): void;
+  /** Further names of this machine, in lower case, that a client may have connected to. */
+  hosts?: readonly string[];
+  /** A client has been let in, by one of `hosts` if there is a `host`; its transport needs its receivers now. */
+  onConnect(transport: Transport, host?: string): void;
+  /** Of a client with the token: the name it connected to is none of ours. */
+  onRefuseHost?(host: string): void;
   /** A connection was refused, and why: for the log, never for the client. */
   onRefuse?(reason: string): void;
   /** So many characters came or went. */
@@ -37,6 +41,7 @@ export interface Admission {
 
 interface SocketData {
   transport: Transport | undefined;
+  host: string | undefined;
 }
 
 /**
@@ -106,7 +111,7 @@ export class WebSocketListener {
     const offered = request.headers.get("sec-websocket-protocol");
     const echoes = offered?.split(",").some((name) => name.trim() === SUBPROTOCOL);
     const upgraded = server.upgrade(request, {
-      data: { transport: undefined },
+      data: { transport: undefined, host: this.#furtherHost(request.headers.get("host")) },
       ...(echoes && { headers: { "Sec-WebSocket-Protocol": SUBPROTOCOL } }),
     });
     return upgraded ? undefined : refuse(426, "Upgrade required");
@@ -117,10 +122,12 @@ export class WebSocketListener {
     // A web page cannot leave Origin out, and Claude Code does not send it (CVE-2025-52882).
     if (headers.has("origin")) return forbidden("an Origin header, so a web page");
     const host = headers.get("host");
-    if (!host || !this.#ownHosts().includes(host.toLowerCase())) {
+    const hasToken = this.#tokenMatches(headers.get(TOKEN_HEADER));
+    if (!this.#isOwn(host) && !this.#furtherHost(host)) {
+      if (hasToken) this.#admission?.onRefuseHost?.(host ?? "");
       return forbidden("a Host header of another host");
     }
-    if (!this.#tokenMatches(headers.get(TOKEN_HEADER))) {
+    if (!hasToken) {
       return { status: 401, text: "Unauthorized", reason: "a missing or wrong token" };
     }
     if (this.#open >= this.#limits.connections) {
@@ -129,8 +136,14 @@ export class WebSocketListener {
     return undefined;
   }
 
-  #ownHosts(): string[] {
-    return [`${HOST}:${this.port}`, `localhost:${this.port}`];
+  #isOwn(host: string | null): boolean {
+    return [HOST, "localhost"].some((name) => host?.toLowerCase() === `${name}:${this.port}`);
+  }
+
+  /** The one of the further names that a Host header has, with our port. */
+  #furtherHost(host: string | null): string | undefined {
+    if (this.#isOwn(host)) return undefined;
+    return this.#admission?.hosts?.find((name) => host?.toLowerCase() === `${name}:${this.port}`);
   }
 
   /** Takes the same time wherever the first wrong character is. */
@@ -152,7 +165,7 @@ export class WebSocketListener {
       onMessage: () => {},
       onClose: () => {},
     };
-    this.#admission?.onConnect(transport);
+    this.#admission?.onConnect(transport, socket.data.host);
     socket.data.transport = transport;
   }
 }

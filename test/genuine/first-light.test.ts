@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync } from "node:fs";
-import { join } from "node:path";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS, ROOT } from "../support/toolchain";
+import { NEOVIMS } from "../support/toolchain";
 import { eventually } from "./eventually";
 import { CASE_MS, FirstLight, MODIFIED, REJECTED, UPDATED } from "./first-light";
 import { lockFiles } from "./lock-file";
@@ -109,16 +107,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   test(
     "what the edit broke is sent with its result",
     async () => {
-      const control = mkdtempSync(join(light.bench.home, "tmp/server-"));
-      const server = [process.execPath, join(ROOT, "test/support/scripted-language-server.ts")];
-      const cmd = JSON.stringify([...server, control]);
-      await light.bench.neovim.lua(`
-        vim.lsp.start({ name = "scripted", cmd = vim.json.decode([=[${cmd}]=]) }, {
-          bufnr = vim.fn.bufnr("main.lua"),
-        })
-        return true`);
-      const isReady = 'return (vim.lsp.get_clients({ name = "scripted" })[1] or {}).initialized';
-      await eventually(() => light.bench.neovim.lua(isReady), true);
+      await light.startServer();
       await light.propose("return M", "return WRONG");
       await light.press("Enter");
       const said = newsText(await light.received(UPDATED));

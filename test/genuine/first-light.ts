@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
+import { mkdtempSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Model } from "../support/model";
 import { type ModelRequest, newsText } from "../support/model-request";
-import type { NeovimVersion } from "../support/toolchain";
+import { type NeovimVersion, ROOT } from "../support/toolchain";
 import { edit, read } from "../support/turns";
-import { type Bench, startBench } from "./bench";
+import { type Bench, type Place, startBench } from "./bench";
 import { eventually } from "./eventually";
 import type { Layout } from "./neovim";
 
@@ -26,12 +27,13 @@ export class FirstLight {
   private constructor() {}
 
   /** For the tests of the block around the call. */
-  static inBlock(version: NeovimVersion): FirstLight {
+  static inBlock(version: NeovimVersion, elsewhere?: Place): FirstLight {
     const light = new FirstLight();
     let before: Layout;
 
     beforeAll(async () => {
-      light.bench = await startBench(version, { "main.lua": MAIN, "other.lua": "return {}\n" });
+      const files = { "main.lua": MAIN, "other.lua": "return {}\n" };
+      light.bench = await startBench(version, files, elsewhere);
       light.main = join(light.bench.project, "main.lua");
       const { neovim } = light.bench;
       // A layout with something to lose: uneven windows, a scrolled view, a cursor in the middle.
@@ -93,6 +95,20 @@ export class FirstLight {
     });
     expect(diff.windows).toBe(2);
     await neovim.focus(diff.proposed.window);
+  }
+
+  /** Starts a language server for the main file, to which WRONG is one. */
+  async startServer(): Promise<void> {
+    const control = mkdtempSync(join(this.bench.home, "tmp/server-"));
+    const server = [process.execPath, join(ROOT, "test/support/scripted-language-server.ts")];
+    const cmd = JSON.stringify([...server, control]);
+    await this.bench.neovim.lua(`
+      vim.lsp.start({ name = "scripted", cmd = vim.json.decode([=[${cmd}]=]) }, {
+        bufnr = vim.fn.bufnr("main.lua"),
+      })
+      return true`);
+    const isReady = 'return (vim.lsp.get_clients({ name = "scripted" })[1] or {}).initialized';
+    await eventually(() => this.bench.neovim.lua(isReady), true);
   }
 
   received(words: string): Promise<ModelRequest> {

@@ -23,6 +23,9 @@ export interface ClaudeOptions {
   /** The editor's port, as a terminal inside Neovim would hand it on. */
   port?: number;
   args?: string[];
+  /** What comes before the command, as `unshare` does, and further variables. */
+  inside?: string[];
+  env?: Record<string, string>;
   /** A further CLI in a home that is in use, by the name of its debug log. */
   further?: string;
 }
@@ -38,12 +41,12 @@ export class Claude {
     if (!options.further) await prepareClaudeHome(options.home, options.project);
     const log = join(options.home, options.further ?? "claude-debug.log");
     await appendFile(log, "");
-    const env = claudeEnv(options.home, options.model.url);
+    const env = { ...claudeEnv(options.home, options.model.url), ...options.env };
     if (options.port !== undefined) env.CLAUDE_CODE_SSE_PORT = String(options.port);
     // Only `default` and `plan` show edits in the editor; without the flag it starts in auto mode.
     const mode = ["--permission-mode", "default", "--debug-file", log];
     const terminal = await Terminal.start({
-      command: [claudeCli(), ...mode, ...(options.args ?? [])],
+      command: [...(options.inside ?? []), claudeCli(), ...mode, ...(options.args ?? [])],
       cwd: options.project,
       env,
     });

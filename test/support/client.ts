@@ -67,8 +67,9 @@ export class TestClient implements Disposable {
   static async open(
     lock: { port: number; content: Pick<LockContent, "authToken"> },
     name = "test-client",
+    headers: Record<string, string> = {},
   ): Promise<TestClient> {
-    const client = await TestClient.connect(lock);
+    const client = await TestClient.connect(lock, headers);
     await client.request("initialize", {
       protocolVersion: "2025-11-25",
       capabilities: {},

@@ -1,6 +1,7 @@
 --- The default of each option that has one. setup() needs them at every start, and loads no option unless the
 --- user gives one.
 return {
+  allowed_hosts = {},
   auto_start = "auto",
   binary = { download = true },
   diagnostics = {

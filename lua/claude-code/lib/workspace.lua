@@ -63,9 +63,20 @@ end
 ---@return string[]
 function M.folders()
   local seen, result = {}, {}
+  -- Claude may have put a symlink in the place of a folder in the project.
+  local function leads_out(folder, real)
+    for _, other in ipairs(result) do
+      local prefix = with_slash(other)
+      if vim.startswith(folder, prefix) and not vim.startswith(real, prefix) then
+        return true
+      end
+    end
+  end
   local function add(folder, home_ok)
     local real = vim.uv.fs_realpath(folder)
-    if real and not seen[real] and (home_ok or not is_home_or_above(real)) then
+    if not real or seen[real] or leads_out(folder, real) then
+      return
+    elseif home_ok or not is_home_or_above(real) then
       seen[real] = true
       table.insert(result, real)
     end

@@ -115,7 +115,10 @@ function M.launch_line(executable, wanted, environment)
     workspaceFolders = require("claude-code.lib.workspace").folders(),
     logFile = log.level ~= "off" and log.path() or vim.NIL,
     logLevel = log.level ~= "off" and log.level or "error",
-    options = { execute_code = config.get().execute_code },
+    options = {
+      execute_code = config.get().execute_code,
+      allowed_hosts = config.get().allowed_hosts,
+    },
     environment = environment and next(environment) and environment or nil,
   })
 end

@@ -10,7 +10,7 @@ const FOLD_MS = 100;
 export function notifyDiagnostics(editor: EditorPort, subscribers: Subscribers): void {
   const changed = new Set<string>();
   const notify = folded(() => {
-    subscribers.notify("diagnostics_changed", { uris: [...changed].map(fileUri) });
+    subscribers.notify("diagnostics_changed", { uris: [...changed].map((path) => fileUri(path)) });
     changed.clear();
   });
   editor.onDelta.on(({ diagnostics = [] }) => {

@@ -41,8 +41,9 @@ export class Mentions {
     for (const [client, mentions] of byClient) if (client) this.#send(client, mentions);
   }
 
-  #recipient({ pid }: Mention): Client | undefined {
-    const known = (candidate: Client) => this.#recipients.has(candidate);
+  #recipient({ pid, path }: Mention): Client | undefined {
+    const known = (candidate: Client) =>
+      this.#recipients.has(candidate) && (candidate.remote?.sees(path) ?? true);
     const wanted = (candidate: Client) => known(candidate) && candidate.pid === pid;
     const client =
       (pid === undefined ? undefined : this.subscribers.lastActive(wanted)) ??

@@ -8,7 +8,7 @@ import type { Diffs } from "../diffs/diffs";
 import type { Rejections } from "../diffs/rejections";
 
 /** Spec 4.11. Claude Code calls it at every prompt, so only the calling client's own diffs close. */
-export function closeAllDiffTabs(diffs: Diffs): Tool {
+export function closeAllDiffTabs(diffs: Diffs): Tool<"closeAllDiffTabs"> {
   return defineTool({
     name: "closeAllDiffTabs",
     description: "Close the diffs that this client opened; each counts as rejected",
@@ -22,16 +22,20 @@ export function closeAllDiffTabs(diffs: Diffs): Tool {
 const Input = v.object({ tab_name: v.string() });
 
 /**
- * Spec 4.12. Closes the client's diff of that name, else the buffer of that name, and is content if
- * there is none: Claude Code sends it twice for one diff.
+ * Spec 4.12. Closes the client's diff of that name, else the buffer of that name (for no client that
+ * runs elsewhere), and is content if there is none: Claude Code sends it twice for one diff.
  */
-export function closeTab(editor: EditorPort, diffs: Diffs, rejections: Rejections): Tool {
+export function closeTab(
+  editor: EditorPort,
+  diffs: Diffs,
+  rejections: Rejections,
+): Tool<"close_tab"> {
   return defineTool({
     name: "close_tab",
     input: Input,
     async call({ tab_name }, { client }) {
       const closed = await diffs.closeNamed(client.id, tab_name);
-      if (closed === 0 && !diffs.isDiffName(tab_name)) {
+      if (closed === 0 && !client.remote && !diffs.isDiffName(tab_name)) {
         await editor.closeTab(tabNamed(tab_name, editor.state.folders[0]));
       }
       rejections.tabClosed(client);

@@ -38,7 +38,7 @@ const Opening = v.object({
 });
 
 /** Spec 4.3. */
-export function openFile(editor: EditorPort): Tool {
+export function openFile(editor: EditorPort): Tool<"openFile"> {
   return defineTool({
     name: "openFile",
     description: "Open a file in Neovim and optionally select a range of text",
@@ -62,7 +62,7 @@ export function openFile(editor: EditorPort): Tool {
 const Named = v.object({ filePath: v.pipe(v.string(), v.description("Path of the file")) });
 
 /** Spec 4.9. A buffer that is listed but not loaded holds no text, so it is not open. */
-export function checkDocumentDirty(editor: EditorPort): Tool {
+export function checkDocumentDirty(editor: EditorPort): Tool<"checkDocumentDirty"> {
   return defineTool({
     name: "checkDocumentDirty",
     description: "Check whether a file has unsaved changes in Neovim",
@@ -79,7 +79,7 @@ export function checkDocumentDirty(editor: EditorPort): Tool {
 }
 
 /** Spec 4.10: saves as `:w` does, autocommands included. A failure leaves the buffer as it is. */
-export function saveDocument(editor: EditorPort): Tool {
+export function saveDocument(editor: EditorPort): Tool<"saveDocument"> {
   return defineTool({
     name: "saveDocument",
     description: "Save a file that is open in Neovim",

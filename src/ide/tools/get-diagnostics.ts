@@ -23,7 +23,7 @@ const Input = v.object({
 });
 
 /** Spec 4.6: one file at once, or all files as soon as language servers have seen the last write. */
-export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
+export function getDiagnostics(editor: EditorPort, names: FileNames): Tool<"getDiagnostics"> {
   const unknownBefore = new WeakMap<Client, Set<string>>();
 
   async function oneFile(uri: string, client: Client): Promise<ToolResult> {

@@ -5,7 +5,7 @@ import { json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
 /** Spec 4.4: what is selected now, or where the cursor is. */
-export function getCurrentSelection(editor: EditorPort): Tool {
+export function getCurrentSelection(editor: EditorPort): Tool<"getCurrentSelection"> {
   return defineTool({
     name: "getCurrentSelection",
     description: "Get the selected text, or the cursor position, in the current window of Neovim",
@@ -16,7 +16,7 @@ export function getCurrentSelection(editor: EditorPort): Tool {
 }
 
 /** Spec 4.5: what was last selected in a file, also when the current buffer is none. */
-export function getLatestSelection(editor: EditorPort): Tool {
+export function getLatestSelection(editor: EditorPort): Tool<"getLatestSelection"> {
   return defineTool({
     name: "getLatestSelection",
     description: "Get what was last selected in a file, even if another window has the focus now",

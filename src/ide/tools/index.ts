@@ -1,5 +1,4 @@
 import type { EditorPort } from "../../editor/port";
-import type { Tool } from "../../mcp/tool";
 import type { Diffs } from "../diffs/diffs";
 import type { Rejections } from "../diffs/rejections";
 import { closeAllDiffTabs, closeTab } from "./close-tab";
@@ -12,13 +11,15 @@ import { openDiff } from "./open-diff";
 import { FileNames } from "./spellings";
 import { getOpenEditors, getWorkspaceFolders } from "./workspace";
 
+export type IdeToolName = ReturnType<typeof createTools>[number]["name"];
+
 /** The tools of spec 02, in its order. executeCode is not even listed unless the user enabled it. */
 export function createTools(
   editor: EditorPort,
   diffs: Diffs,
   rejections: Rejections,
   options?: ExecuteCodeOptions,
-): Tool[] {
+) {
   const names = new FileNames();
   return [
     openDiff(editor, diffs, rejections, names),

@@ -24,7 +24,7 @@ export function openDiff(
   diffs: Diffs,
   rejections: Rejections,
   names: FileNames,
-): Tool {
+): Tool<"openDiff"> {
   return defineTool({
     name: "openDiff",
     description:
@@ -39,6 +39,7 @@ export function openDiff(
       const outcome = await diffs.open(
         {
           client: client.id,
+          remote: client.remote?.name,
           oldPath,
           newPath,
           contents: input.new_file_contents,
@@ -54,8 +55,8 @@ export function openDiff(
         rejections.add(client, { path: newPath, reason });
         return texts(...answer);
       }
-      // Claude Code writes the file itself, and fails if it changed under it.
-      if (!isClaudeCode(client)) {
+      // Claude Code writes the file itself, and fails if it changed under it. Elsewhere everybody does.
+      if (!isClaudeCode(client) && !client.remote) {
         const failure = write(newPath, file, outcome.text);
         if (failure) {
           // Claude's own text it can propose again; what the user made of it is nowhere else.

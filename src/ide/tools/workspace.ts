@@ -25,7 +25,7 @@ const LANGUAGE_IDS: Record<string, string> = {
 };
 
 /** Spec 4.7. */
-export function getOpenEditors(editor: EditorPort): Tool {
+export function getOpenEditors(editor: EditorPort): Tool<"getOpenEditors"> {
   return defineTool({
     name: "getOpenEditors",
     description: "List the files that are open in Neovim",
@@ -51,7 +51,7 @@ function languageId(filetype: string): string {
 }
 
 /** Spec 4.8. Real paths; the current working directory is the root. */
-export function getWorkspaceFolders(editor: EditorPort): Tool {
+export function getWorkspaceFolders(editor: EditorPort): Tool<"getWorkspaceFolders"> {
   return defineTool({
     name: "getWorkspaceFolders",
     description: "List the workspace folders of Neovim; the first is its working directory",

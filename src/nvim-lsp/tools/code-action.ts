@@ -38,7 +38,7 @@ interface Answer {
 }
 
 /** Lists code actions of language servers, or does one. */
-export function codeAction(edits: LanguageEdits, servers: LanguageServers): Tool {
+export function codeAction(edits: LanguageEdits, servers: LanguageServers): Tool<"code_action"> {
   return defineTool({
     name: "code_action",
     description:

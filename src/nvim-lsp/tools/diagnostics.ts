@@ -9,7 +9,7 @@ import type { FileProblems, NeovimProblems, Problems } from "../neovim/problems"
 import { ALWAYS_LOADED } from "./symbol-input";
 
 /** The tools of spec 04, section 2.2. */
-export function diagnosticsTools(problems: NeovimProblems): Tool[] {
+export function diagnosticsTools(problems: NeovimProblems) {
   return [
     getDiagnostics(problems),
     getDiagnosticContext(problems),
@@ -25,7 +25,7 @@ const Paths = v.optional(
   ),
 );
 
-function getDiagnostics(problems: NeovimProblems): Tool {
+function getDiagnostics(problems: NeovimProblems): Tool<"get_diagnostics"> {
   return defineTool({
     name: "get_diagnostics",
     description:
@@ -49,7 +49,7 @@ const Place = v.object({
   line: v.pipe(v.number(), v.integer(), v.minValue(1), v.description("Line number, from 1")),
 });
 
-function getDiagnosticContext(problems: NeovimProblems): Tool {
+function getDiagnosticContext(problems: NeovimProblems): Tool<"get_diagnostic_context"> {
   return defineTool({
     name: "get_diagnostic_context",
     description: "Get the code around a diagnostic, with the diagnostics of that line",
@@ -72,7 +72,7 @@ function getDiagnosticContext(problems: NeovimProblems): Tool {
   });
 }
 
-function getDiagnosticSummary(problems: NeovimProblems): Tool {
+function getDiagnosticSummary(problems: NeovimProblems): Tool<"get_diagnostic_summary"> {
   return defineTool({
     name: "get_diagnostic_summary",
     description: "Get a summary of all diagnostics across the project: counts, and the files",
@@ -101,7 +101,7 @@ function of(severity: number, { items }: FileProblems): number {
 }
 
 /** What the Stop hook asks Claude to call. */
-function getSessionDiagnostics(problems: NeovimProblems): Tool {
+function getSessionDiagnostics(problems: NeovimProblems): Tool<"get_session_diagnostics"> {
   return defineTool({
     name: "get_session_diagnostics",
     description: "Get diagnostics only for files edited in the current Claude session",

@@ -7,7 +7,7 @@ import { defineTool, type Tool } from "../../mcp/tool";
 import { ALWAYS_LOADED, SymbolLine, SymbolName, SymbolPath } from "./symbol-input";
 
 /** Where a symbol is used, or what is related to it. */
-export function findReferences(servers: LanguageServers): Tool {
+export function findReferences(servers: LanguageServers): Tool<"find_references"> {
   const references = new References(servers);
   return defineTool({
     name: "find_references",

@@ -6,7 +6,7 @@ import { defineTool, type Tool } from "../../mcp/tool";
 import { ALWAYS_LOADED, SymbolLine, SymbolName, SymbolPath } from "./symbol-input";
 
 /** Where a symbol is defined, and what it is. */
-export function findSymbol(servers: LanguageServers): Tool {
+export function findSymbol(servers: LanguageServers): Tool<"find_symbol"> {
   return defineTool({
     name: "find_symbol",
     description:

@@ -1,5 +1,4 @@
 import type { LanguageServers } from "../../language/servers";
-import type { Tool } from "../../mcp/tool";
 import type { LanguageEdits } from "../edits/language-edits";
 import type { NeovimProblems } from "../neovim/problems";
 import { codeAction } from "./code-action";
@@ -14,7 +13,7 @@ export function createNvimLspTools(
   problems: NeovimProblems,
   servers: LanguageServers,
   edits: LanguageEdits,
-): Tool[] {
+) {
   return [
     findSymbol(servers),
     findReferences(servers),

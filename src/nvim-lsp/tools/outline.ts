@@ -5,7 +5,7 @@ import { texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
 /** What a file, or each file of a folder, declares. */
-export function outline(servers: LanguageServers): Tool {
+export function outline(servers: LanguageServers): Tool<"outline"> {
   return defineTool({
     name: "outline",
     description:

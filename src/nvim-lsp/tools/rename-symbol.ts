@@ -39,7 +39,10 @@ interface Answer {
 }
 
 /** Renames a symbol, or moves a file, by the language servers of the user's Neovim. */
-export function renameSymbol(edits: LanguageEdits, servers: LanguageServers): Tool {
+export function renameSymbol(
+  edits: LanguageEdits,
+  servers: LanguageServers,
+): Tool<"rename_symbol"> {
   const references = new References(servers);
   return defineTool({
     name: "rename_symbol",

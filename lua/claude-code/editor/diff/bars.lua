@@ -156,9 +156,11 @@ end
 function Bars:of_new(cells)
   local is_wide, is_new = cells >= WIDE, self.proposal:is_new_file()
   local number, total = self.diff.number, self.diff.series.total
-  local found = self.found or {}
+  local found, remote = self.found or {}, self.proposal.remote
   local parts = winbar.parts(
     " ",
+    remote
+      and { winbar.shortened(remote, math.max(math.floor(cells / 3), 8), "head") .. ": ", "Warning" },
     total > 1 and { ("[%d/%d] "):format(number, total), "Count" },
     found.session and { winbar.shortened(found.session, 16, "tail") .. ": ", "Note" },
     self:destination(math.floor(cells / 3), cells)
@@ -172,7 +174,7 @@ function Bars:of_new(cells)
   end
   table.insert(parts, hunk)
   -- In the narrowest window the file's name gives way to the key that accepts.
-  table.insert(parts, rest < 0 and 2 or #parts + 1, "%<")
+  table.insert(parts, rest < 0 and (remote and 3 or 2) or #parts + 1, "%<")
   local hints = self:keys(is_wide, cells - winbar.width(parts))
   local counts = winbar.parts(
     found.hunks and { (" +%d"):format(found.hunks.added), "Added" },

@@ -16,6 +16,7 @@ local is_told = false
 ---@class claude-code.DiffParams
 ---@field id integer
 ---@field client integer
+---@field remote? string where the client runs, if not here
 ---@field old_path string
 ---@field new_path string
 ---@field contents string

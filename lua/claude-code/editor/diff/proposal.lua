@@ -12,6 +12,7 @@ local text = require("claude-code.editor.diff.text")
 ---@class claude-code.Proposal
 ---@field id integer
 ---@field client integer which of the executable's clients proposed it
+---@field remote? string where that client runs, if not here; by the user's options
 ---@field old_path string
 ---@field new_path string the file that is to be written
 ---@field destination claude-code.Destination where that is, and what happens to it
@@ -51,6 +52,7 @@ function M.new(params)
   local proposal = setmetatable({
     id = params.id,
     client = params.client,
+    remote = params.remote,
     old_path = params.old_path,
     new_path = params.new_path,
     destination = destinations.new(params.new_path, params.old_path),

@@ -15,7 +15,7 @@ const USUAL_LANGUAGE = "python";
  * Spec 4.13, which leaves it to us whether to have this tool: of all tools its model sees only this one
  * and getDiagnostics. Only there when the user switched it on; runs outside Neovim, in the workspace.
  */
-export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): Tool {
+export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): Tool<"executeCode"> {
   const languages = Object.keys(options.languages).sort();
   const [first = USUAL_LANGUAGE] = languages;
   return defineTool({

@@ -1,0 +1,168 @@
+import {
+  ErrorCode,
+  failure,
+  type Id,
+  notification,
+  parse,
+  RpcError,
+  success,
+} from "../jsonrpc/message";
+import type { Transport } from "../jsonrpc/transport";
+import { isObject, type JsonObject, parseJson } from "../lib/json";
+import { own } from "../lib/own";
+import { Crossing, Refusal } from "./crossing";
+import type { Remote } from "./remote";
+
+/** What passes of a request. */
+export interface RequestRule {
+  /** The parameters for the server: what it is not to receive is not among them. */
+  params(params: JsonObject, crossing: Crossing): JsonObject;
+  /** The answer for the client, which asked with `asked`. */
+  result(result: JsonObject, asked: JsonObject, crossing: Crossing): unknown;
+  /** How a Refusal is answered, where it is no error of the protocol. */
+  refused?(message: string): unknown;
+  /** It waits for the user: only so many of one remote may. */
+  waits?(params: JsonObject): boolean;
+}
+
+/** What passes of a notification's parameters; undefined: nothing, not even its name. */
+export type NotificationRule = (params: JsonObject, crossing: Crossing) => JsonObject | undefined;
+
+/** The closed list of a server: what is not in it passes in neither direction. */
+export interface Rules {
+  readonly requests: Readonly<Record<string, RequestRule>>;
+  /** From the client. */
+  readonly reports: Readonly<Record<string, NotificationRule>>;
+  /** To the client. */
+  readonly notifications: Readonly<Record<string, NotificationRule>>;
+}
+
+interface Passed {
+  readonly rule: RequestRule;
+  readonly asked: JsonObject;
+  /** It is answered, or nobody waits for it any more. */
+  end(): void;
+}
+
+/** Proposals of one remote that may wait for the user at once. */
+const MOST_WAITING = 8;
+/** Requests of one connection that may be under way at once. */
+const MOST_PASSED = 1_024;
+
+/**
+ * The border of a remote: the transport that a server gets in the place of `outside`, the one that leads
+ * to the client. Every message is read, and written again by `rules`.
+ */
+export class Border implements Transport {
+  onMessage: (text: string) => void = () => {};
+  onClose: () => void = () => {};
+  readonly #crossing: Crossing;
+  readonly #passed = new Map<Id, Passed>();
+
+  constructor(
+    private readonly outside: Transport,
+    private readonly remote: Remote,
+    private readonly rules: Rules,
+  ) {
+    this.#crossing = new Crossing(remote);
+    outside.onMessage = (text) => this.#receive(text);
+    outside.onClose = () => {
+      for (const { end } of this.#passed.values()) end();
+      this.#passed.clear();
+      this.onClose();
+    };
+  }
+
+  /** From the server. */
+  send(text: string): void {
+    const message = parseJson(text);
+    if (!isObject(message)) return;
+    const { id, method, params, result, error } = message;
+    if (typeof method === "string") return this.#notifyClient(method, params);
+    const passed = this.#passed.get(id as Id);
+    if (!passed) return;
+    this.#end(id as Id);
+    if (isObject(error)) {
+      const words = this.remote.map.errorToRemote(String(error.message));
+      return this.#fail(id as Id, Number(error.code), words);
+    }
+    const { rule, asked } = passed;
+    this.#answer(id as Id, rule, () => rule.result(result as JsonObject, asked, this.#crossing));
+  }
+
+  #receive(text: string): void {
+    const parsed = parse(text);
+    if (parsed.batch) return this.#fail(null, ErrorCode.InvalidRequest, "No batch passes here");
+    const { message } = parsed;
+    if (message.kind === "invalid") this.outside.send(failure(message.id, message.error));
+    if (message.kind === "notification") this.#report(message.method, message.params);
+    if (message.kind === "request") this.#request(message.id, message.method, message.params);
+  }
+
+  #request(id: Id, method: string, given: unknown): void {
+    const rule = own(this.rules.requests, method);
+    if (!rule) return this.#fail(id, ErrorCode.MethodNotFound, `Method not found: ${method}`);
+    if (this.#passed.has(id) || this.#passed.size >= MOST_PASSED) {
+      const problem = this.#passed.has(id)
+        ? `Request id ${id} is still under way`
+        : "Too many requests";
+      return this.#fail(id, ErrorCode.Overloaded, problem);
+    }
+    const asked = isObject(given) ? given : {};
+    this.#answer(id, rule, () => {
+      const params = rule.params(asked, this.#crossing);
+      this.#passed.set(id, { rule, asked, end: this.#place(rule, asked) });
+      this.onMessage(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    });
+  }
+
+  /** Takes a place among those that wait for the user; returns what gives it back. */
+  #place(rule: RequestRule, asked: JsonObject): () => void {
+    if (!rule.waits?.(asked)) return () => {};
+    const { remote } = this;
+    if (remote.waiting >= MOST_WAITING) {
+      throw new Refusal(`${MOST_WAITING} proposals of ${remote.name} wait for the user already`);
+    }
+    remote.waiting++;
+    return () => void remote.waiting--;
+  }
+
+  #report(method: string, given: unknown): void {
+    const params = own(this.rules.reports, method)?.(isObject(given) ? given : {}, this.#crossing);
+    if (!params) return;
+    if (method === "notifications/cancelled") this.#end(params.requestId as Id);
+    this.onMessage(notification(method, params));
+  }
+
+  #notifyClient(method: string, given: unknown): void {
+    const rule = own(this.rules.notifications, method);
+    const params = rule?.(isObject(given) ? given : {}, this.#crossing);
+    if (params) this.outside.send(notification(method, params));
+  }
+
+  #end(id: Id): void {
+    this.#passed.get(id)?.end();
+    this.#passed.delete(id);
+  }
+
+  /** `find` throws what is answered instead, or returns undefined where the server will answer. */
+  #answer(id: Id, rule: RequestRule, find: () => unknown): void {
+    try {
+      const result = find();
+      if (result !== undefined) this.outside.send(success(id, result));
+    } catch (error) {
+      if (error instanceof Refusal && rule.refused) {
+        return this.outside.send(success(id, rule.refused(error.message)));
+      }
+      const { code, message } = error instanceof RpcError ? error : UNREADABLE;
+      this.#fail(id, code, message);
+    }
+  }
+
+  #fail(id: Id | null, code: number, text: string): void {
+    this.outside.send(failure(id, new RpcError(code, text)));
+  }
+}
+
+/** Our own answer in a form that no rule knows. */
+const UNREADABLE = new RpcError(ErrorCode.InternalError, "The answer cannot be passed on");

@@ -1,0 +1,211 @@
+import { REASON } from "../ide/diffs/rejections";
+import type { IdeToolName } from "../ide/tools";
+import type { Transport } from "../jsonrpc/transport";
+import { isObject, type JsonObject } from "../lib/json";
+import { isClaudeCode } from "../mcp/client";
+import { Border, type NotificationRule, type RequestRule, type Rules } from "./border";
+import { type Crossing, Refusal } from "./crossing";
+import type { Remote } from "./remote";
+import { type ToolRule, type ToolRules, toolRequests } from "./tools";
+
+/** The transport of a client of the server that the CLI connects to, which runs elsewhere. */
+export function border(transport: Transport, remote: Remote): Transport {
+  return new Border(transport, remote, RULES);
+}
+
+/** Words alone, none of them about a file. */
+const asTheyAre = (blocks: readonly string[]) => [...blocks];
+
+/** Shown, the user sees what happens; hidden, language servers would run what the project brings. */
+function shownOnly(value: unknown): unknown {
+  if (value !== false) return value;
+  throw new Refusal("From there a file can only be shown: leave out makeFrontmost");
+}
+
+const selection: ToolRule = {
+  input: {},
+  output: ([text = ""], _asked, crossing) => {
+    const answer = JSON.parse(text) as JsonObject;
+    if (answer.success !== true) return [withError(answer, crossing)];
+    const filePath = crossing.pathToRemote(answer.filePath);
+    const nothing = { success: false, message: "Nothing is selected in a file that is shared" };
+    return [JSON.stringify(filePath === undefined ? nothing : { ...answer, filePath })];
+  },
+};
+
+const TOOLS: ToolRules<IdeToolName> = {
+  openDiff: {
+    input: {
+      old_file_path: "path",
+      new_file_path: "path",
+      new_file_contents: "plain",
+      tab_name: "plain",
+    },
+    waits: true,
+    output([outcome = "", ...rest], asked) {
+      if (outcome !== "DIFF_REJECTED") return [outcome, ...rest];
+      const [, ...reason] = rest;
+      return [outcome, String(asked.tab_name ?? asked.new_file_path), ...reason];
+    },
+  },
+  openFile: {
+    input: {
+      filePath: "path",
+      startText: "plain",
+      endText: "plain",
+      selectToEndOfLine: "plain",
+      makeFrontmost: shownOnly,
+    },
+    output: (_blocks, asked) => [`Opened file: ${asked.filePath}`],
+  },
+  getCurrentSelection: selection,
+  getLatestSelection: selection,
+  getDiagnostics: {
+    input: { uri: "uri" },
+    output: ([list = ""], _asked, crossing) => [
+      JSON.stringify((JSON.parse(list) as JsonObject[]).flatMap((one) => problems(one, crossing))),
+    ],
+  },
+  getOpenEditors: {
+    input: {},
+    output([text = ""], _asked, crossing) {
+      const { tabs } = JSON.parse(text) as { tabs: JsonObject[] };
+      return [JSON.stringify({ tabs: tabs.flatMap((tab) => withUri(tab, crossing)) })];
+    },
+  },
+  getWorkspaceFolders: {
+    input: {},
+    output([text = ""], _asked, crossing) {
+      const answer = JSON.parse(text) as { folders: JsonObject[]; rootPath: unknown };
+      const folders = answer.folders.flatMap((folder) => {
+        const path = crossing.pathToRemote(folder.path);
+        return withUri({ ...folder, path }, crossing);
+      });
+      const rootPath = crossing.pathToRemote(answer.rootPath) ?? folders[0]?.path ?? null;
+      return [JSON.stringify({ success: true, folders, rootPath })];
+    },
+  },
+  checkDocumentDirty: {
+    input: { filePath: "path" },
+    output([text = ""], { filePath }, crossing) {
+      const answer = JSON.parse(text) as JsonObject;
+      if (answer.success !== true) return [withError(answer, crossing)];
+      return [JSON.stringify({ ...answer, filePath })];
+    },
+  },
+  closeAllDiffTabs: { input: {}, output: asTheyAre },
+  close_tab: { input: { tab_name: "plain" }, output: asTheyAre },
+  saveDocument: "never",
+  executeCode: "never",
+};
+
+const initialize: RequestRule = {
+  params({ protocolVersion, clientInfo }, crossing) {
+    const info = isObject(clientInfo) ? clientInfo : {};
+    crossing.isClaudeCode = isClaudeCode({ info: { name: String(info.name), version: "" } });
+    return { protocolVersion, clientInfo };
+  },
+  result: (result) => result,
+};
+
+const resourceList: RequestRule = {
+  params: () => ({}),
+  result: ({ resources }, _asked, crossing) => ({
+    resources: (resources as JsonObject[]).flatMap((one) =>
+      one.uri === REASON ? [one] : withUri(one, crossing),
+    ),
+  }),
+};
+
+const resourceText: RequestRule = {
+  params: ({ uri }, crossing) => ({ uri: uri === REASON ? uri : crossing.uriToHost(uri) }),
+  result({ contents }, { uri }, crossing) {
+    const [{ uri: found, mimeType, text }] = contents as [JsonObject];
+    if (uri === REASON) {
+      return {
+        contents: [{ uri, mimeType, text: crossing.remote.map.textToRemote(String(text)) }],
+      };
+    }
+    // By where it leads now.
+    if (crossing.uriToRemote(found) === undefined)
+      throw new Refusal("The file is not shared any more");
+    return { contents: [{ uri, mimeType, text }] };
+  },
+};
+
+/** What is selected in a file that is not shared is nothing; that is told once. */
+const selectionChanged: NotificationRule = (params, crossing) => {
+  const filePath = crossing.pathToRemote(params.filePath);
+  const before = crossing.hasSelection;
+  crossing.hasSelection = filePath !== undefined;
+  if (filePath !== undefined) {
+    return { ...params, filePath, fileUrl: crossing.uriToRemote(params.fileUrl) ?? "" };
+  }
+  const start = { line: 0, character: 0 };
+  const nowhere = { start, end: start, isEmpty: true };
+  return before ? { text: "", filePath: "", fileUrl: "", selection: nowhere } : undefined;
+};
+
+const RULES: Rules = {
+  requests: {
+    ...toolRequests(TOOLS),
+    initialize,
+    ping: { params: () => ({}), result: () => ({}) },
+    "resources/list": resourceList,
+    "resources/templates/list": { params: () => ({}), result: (result) => result },
+    "resources/read": resourceText,
+  },
+  reports: {
+    "notifications/initialized": () => ({}),
+    "notifications/cancelled": ({ requestId }) => ({ requestId }),
+    // Its process id means another process here.
+    ide_connected: () => ({}),
+  },
+  notifications: {
+    selection_changed: selectionChanged,
+    at_mentioned: (params, crossing) => {
+      if (params.filePath === `ide:${REASON}`) return params;
+      const filePath = crossing.pathToRemote(params.filePath);
+      return filePath === undefined ? undefined : { ...params, filePath };
+    },
+    diagnostics_changed: ({ uris }, crossing) => {
+      const seen = (uris as unknown[]).flatMap((uri) => crossing.uriToRemote(uri) ?? []);
+      return seen.length > 0 ? { uris: seen } : undefined;
+    },
+    "notifications/resources/list_changed": () => ({}),
+  },
+};
+
+function withError(answer: JsonObject, { remote }: Crossing): string {
+  return JSON.stringify({
+    success: false,
+    message: remote.map.errorToRemote(String(answer.message)),
+  });
+}
+
+function withUri<T extends JsonObject>(one: T, crossing: Crossing): T[] {
+  const uri = crossing.uriToRemote(one.uri);
+  return uri === undefined ? [] : [{ ...one, uri }];
+}
+
+/** A file's problems, as getDiagnostics lists them. */
+function problems({ uri: given, diagnostics }: JsonObject, crossing: Crossing): JsonObject[] {
+  const uri = crossing.uriToRemote(given, crossing.isClaudeCode);
+  const text = (value: unknown) => crossing.remote.map.textToRemote(String(value));
+  return uri === undefined
+    ? []
+    : [
+        {
+          uri,
+          diagnostics: (diagnostics as JsonObject[]).map(
+            ({ message, severity, range, source, code }) => ({
+              message: text(message),
+              severity,
+              range,
+              ...(source !== undefined && { source: text(source) }),
+              ...(code !== undefined && { code: text(code) }),
+            }),
+          ),
+        },
+      ];
+}

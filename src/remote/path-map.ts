@@ -1,0 +1,199 @@
+import { homedir } from "node:os";
+import { UserError } from "../lib/errors";
+import { realPath, statOf } from "../lib/paths";
+import {
+  type Folding,
+  isWithin,
+  type PathStyle,
+  type Place,
+  parsePlace,
+  writePlace,
+} from "./place";
+
+/** One folder, as the remote and as this machine name it. */
+export interface Mapping {
+  readonly remote: string;
+  readonly host: string;
+}
+
+/** The disk of this machine. */
+export interface Disk {
+  readonly style: PathStyle;
+  /** With symlinks resolved, as far as the path exists. */
+  real(path: string): string;
+  /** Whether names that differ in case alone are one file there. */
+  folds(folder: string): boolean;
+}
+
+const HERE: Disk = {
+  style: process.platform === "win32" ? "win32" : "posix",
+  real: realPath,
+  folds: (folder) => process.platform === "win32" || isSameFile(folder, folder.toUpperCase()),
+};
+
+interface Pair {
+  readonly remote: Place;
+  readonly host: Place;
+  /** Where the folder was when the map was made: a symlink that replaces it leads nowhere. */
+  readonly real: Place;
+  readonly folds: boolean;
+}
+
+type Side = "remote" | "host" | "real";
+
+/**
+ * Paths of the folders that a remote and this machine share. What does not lie in one of them, by its
+ * name or by where symlinks lead, has no path on the other side. Where mappings overlap, the longest
+ * folder counts.
+ */
+export class PathMap {
+  readonly #pairs: readonly Pair[];
+  /** In a text, each folder of this machine that has another name there, the longest first. */
+  readonly #quoted: readonly (readonly [host: RegExp, remote: string])[];
+  /** In a text, the first absolute path that begins with none of the remote's folders. */
+  readonly #foreign: RegExp;
+
+  /** `style`: that of the remote. Throws UserError for a folder that cannot be shared. */
+  constructor(
+    mappings: readonly Mapping[],
+    readonly style: PathStyle,
+    private readonly disk: Disk = HERE,
+  ) {
+    this.#pairs = mappings.map(({ remote, host }) => {
+      if (!isShareable(host, disk)) throw unusable(host);
+      return {
+        remote: named(remote, style),
+        host: named(host, disk.style),
+        real: named(disk.real(host), disk.style),
+        folds: disk.folds(host),
+      };
+    });
+    // The remote can replace a folder that lies in another one by a symlink.
+    const astray = this.#pairs.find(({ host, real }) =>
+      this.#pairs.some(
+        (one) => isWithin(host, one.host, "none") && !isWithin(real, one.real, "none"),
+      ),
+    );
+    if (astray) throw unusable(writePlace(astray.host, disk.style));
+    this.#quoted = this.#pairs
+      .flatMap(({ remote, host, real }) => [host, real].map((one) => [one, remote] as const))
+      .map(([host, remote]) => [writePlace(host, disk.style), writePlace(remote, style)] as const)
+      .filter(([host, remote]) => host !== remote)
+      .sort(([a], [b]) => b.length - a.length)
+      .map(([host, remote]) => [quoted(host), remote] as const);
+    const roots = this.#pairs.map(({ remote }) => literal(writePlace(remote, style)) + END);
+    const own = roots.length > 0 ? `(?!${roots.join("|")})` : "";
+    this.#foreign = new RegExp(
+      `${BEGIN}${own}(?:/(?=[^\\s/])|[A-Za-z]:[\\\\/]|\\\\{2}(?=\\w))`,
+      "u",
+    );
+  }
+
+  /** undefined: it is no path of a shared folder. */
+  toHost(path: string): string | undefined {
+    const host = this.#hostOf(path);
+    return host !== undefined && this.#isInside(host) ? host : undefined;
+  }
+
+  /** undefined: the remote must not learn of it. */
+  toRemote(path: string): string | undefined {
+    if (!this.#isInside(path)) return undefined;
+    const found = this.#remoteOf(path, "host") ?? this.#remoteOf(this.disk.real(path), "real");
+    // A longer mapping may have another folder under that name.
+    const isSeen = found && this.#hostOf(found.remote) === found.host;
+    return isSeen ? found.remote : undefined;
+  }
+
+  /** A text that quotes paths of this machine, with the remote's names of the shared folders. */
+  textToRemote(text: string): string {
+    return this.#quoted.reduce((all, [host, remote]) => all.replaceAll(host, () => remote), text);
+  }
+
+  /** The same of an error, which ends before the first path that the remote must not learn of. */
+  errorToRemote(text: string): string {
+    const mapped = this.textToRemote(text);
+    const at = mapped.search(this.#foreign);
+    return at < 0 ? mapped : `${mapped.slice(0, at)}…`;
+  }
+
+  #hostOf(path: string): string | undefined {
+    const place = parsePlace(path, this.style);
+    const pair = place && this.#longest("remote", place);
+    if (!pair) return undefined;
+    const names = [...pair.host.names, ...place.names.slice(pair.remote.names.length)];
+    return written({ root: pair.host.root, names }, this.disk.style);
+  }
+
+  #remoteOf(path: string, side: "host" | "real"): Mapping | undefined {
+    const place = parsePlace(path, this.disk.style);
+    const pair = place && this.#longest(side, place);
+    if (!pair) return undefined;
+    const rest = place.names.slice(pair[side].names.length);
+    const at = (folder: Place, style: PathStyle) =>
+      written({ root: folder.root, names: [...folder.names, ...rest] }, style);
+    const [remote, host] = [at(pair.remote, this.style), at(pair.host, this.disk.style)];
+    return remote === undefined || host === undefined ? undefined : { remote, host };
+  }
+
+  /** Of two folders of equal length, the one with the longer name there. */
+  #longest(side: Side, place: Place): Pair | undefined {
+    const rank = (pair: Pair) => pair[side].names.length * 10_000 + pair.remote.names.length;
+    return this.#pairs
+      .filter((pair) => isWithin(place, pair[side], this.#folding(side, pair)))
+      .sort((a, b) => rank(b) - rank(a))[0];
+  }
+
+  #folding(side: Side, { folds }: Pair): Folding {
+    if (side === "remote") return this.style === "win32" ? "case" : "composition";
+    return folds ? "case" : "none";
+  }
+
+  #isInside(host: string): boolean {
+    if (!parsePlace(host, this.disk.style)) return false;
+    const real = parsePlace(this.disk.real(host), this.disk.style);
+    return real !== undefined && this.#longest("real", real) !== undefined;
+  }
+}
+
+/** Whether everybody may share the folder at this path of this machine: not a disk, nor a home folder. */
+export function isShareable(path: string, disk: Disk = HERE): boolean {
+  const [folder, home] = [path, homedir()].map((one) => parsePlace(disk.real(one), disk.style));
+  if (!folder || folder.names.length === 0) return false;
+  return !home || !isWithin(home, folder, disk.folds(path) ? "case" : "none");
+}
+
+function named(path: string, style: PathStyle): Place {
+  const place = parsePlace(path, style);
+  if (place && place.names.length > 0) return place;
+  throw unusable(path);
+}
+
+function unusable(path: string): UserError {
+  return new UserError(
+    `the folder ${JSON.stringify(path)} cannot be shared: name that of a project, by its absolute path; ` +
+      "no disk, no home folder, and none that a symlink leads out of another one",
+  );
+}
+
+/** undefined: in this style, the names would be those of another place. */
+function written(place: Place, style: PathStyle): string | undefined {
+  const path = writePlace(place, style);
+  return Bun.deepEquals(parsePlace(path, style), place) ? path : undefined;
+}
+
+/** Where a path can begin in a text, and where the name of a folder ends. */
+const BEGIN = "(?<![\\p{L}\\p{N}_.<-])";
+const END = "(?![\\p{L}\\p{N}_-]|\\.[\\p{L}\\p{N}])";
+
+function quoted(folder: string): RegExp {
+  return new RegExp(BEGIN + literal(folder) + END, "gu");
+}
+
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+}
+
+function isSameFile(a: string, b: string): boolean {
+  const [one, other] = [statOf(a), statOf(b)];
+  return a !== b && one?.ino === other?.ino && one?.dev === other?.dev && one !== undefined;
+}

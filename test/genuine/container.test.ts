@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { HOST_NAME, inContainer } from "../support/container";
+import { newsText } from "../support/model-request";
+import { requireNamespace } from "../support/namespace";
+import { NEWEST } from "../support/toolchain";
+import { CASE_MS, FirstLight, MODIFIED, REJECTED, UPDATED } from "./first-light";
+import { Selected } from "./selection";
+
+/*
+ * The genuine CLI (Claude Code 2.1.330) as it runs in a container of Docker Desktop: other process ids,
+ * another home, and this machine under another name.
+ */
+requireNamespace();
+const CONTAINER = {
+  setup: `{ allowed_hosts = { "${HOST_NAME}" } }`,
+  options: ({ home }: { home: string }) => inContainer(home),
+};
+
+describe("edits from a container", () => {
+  const light = FirstLight.inBlock(NEWEST, CONTAINER);
+
+  test(
+    "are shown with its name, and accepted the CLI writes them there",
+    async () => {
+      const proposal = await light.propose('"zero"', '"one"');
+      expect(await light.bench.neovim.terminal.screen()).toContain("host.docker.in…: ");
+      await light.press("Enter");
+      expect(newsText(await light.received(UPDATED))).not.toContain(MODIFIED);
+      await light.expectWritten(proposal);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "changed by the user, then accepted",
+    async () => {
+      const proposal = await light.propose('"one"', '"two"');
+      await light.bench.neovim.terminal.type("GA -- mine");
+      await light.press("Escape");
+      await light.press("Enter");
+      expect(newsText(await light.received("updated successfully"))).toContain(MODIFIED);
+      await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
+    },
+    CASE_MS,
+  );
+
+  test(
+    "rejected: nothing changes",
+    async () => {
+      const text = await light.onDisk();
+      await light.propose('"two"', '"rejected"');
+      await light.press("q");
+      await light.bench.claude.waitForIdle();
+      await light.expectWritten(text);
+      await light.expectModelToReceive(REJECTED);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "what an edit broke is sent with its result",
+    async () => {
+      await light.startServer();
+      await light.propose("return M", "return WRONG");
+      await light.press("Enter");
+      const said = newsText(await light.received(UPDATED));
+      expect(said).toContain("<new-diagnostics>");
+      expect(said).toContain("return WRONG");
+    },
+    CASE_MS,
+  );
+});
+
+describe("what the user shows a Claude in a container", () => {
+  const selection = Selected.inBlock(CONTAINER);
+
+  test(
+    "is selected: the prompt box counts the lines, and the model reads them",
+    async () => {
+      await selection.selectFunction();
+      await selection.shown(3);
+      expect(await selection.received("What is this?")).toContain(selection.text);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "is outside of the workspace: the model receives nothing of it",
+    async () => {
+      const { neovim, claude } = selection.bench;
+      await selection.selectFunction();
+      await selection.shown(3);
+      const notes = join(selection.bench.home, "notes.txt");
+      await writeFile(notes, "very secret\n");
+      await neovim.terminal.press("Escape");
+      await neovim.terminal.type(`:edit ${notes}`);
+      await neovim.terminal.press("Enter");
+      await neovim.terminal.type("V");
+      await claude.terminal.waitUntil((screen) => !/⧉ (In|\d)/.test(screen), "no selection");
+      const said = await selection.received("What do you see?");
+      expect(said).not.toContain("very secret");
+      expect(said).not.toContain("notes.txt");
+    },
+    CASE_MS,
+  );
+
+  test(
+    "is mentioned: the lines are in its prompt",
+    async () => {
+      const { terminal } = selection.bench.neovim;
+      await terminal.type(":3,5Claude mention");
+      await terminal.press("Enter");
+      await selection.bench.claude.terminal.waitFor("@main.lua#L3-5");
+    },
+    CASE_MS,
+  );
+});
