@@ -1,6 +1,6 @@
 import { cliArguments } from "../claude/cli-arguments";
 import { type Launch, readLaunch, readPreparation } from "../ide/launch";
-import { sweepStaleLocks } from "../ide/lock-file";
+import { lockFolder, sweepStaleLocks } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
 import { createIdeServer, type IdeServer } from "../ide/server";
 import { ServerPort } from "../ide/server-port";
@@ -15,7 +15,7 @@ import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
 import { NeovimEditor } from "../neovim/editor";
 import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
-import { AllowedHosts } from "../remote/allowed-hosts";
+import { AllowedHosts, containedLockFolder, containedToken } from "../remote/allowed-hosts";
 import { border } from "../remote/ide";
 import { projectAround } from "../setup/record";
 import { type Admission, WebSocketListener } from "../transport/websocket";
@@ -83,7 +83,9 @@ async function run(
     throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
   });
   // Before all else: who finds us by it comes no earlier than what follows at once.
-  const published = new Published({ ...launch, token }, address, listener.port, log);
+  const { allowed_hosts: hosts = [] } = launch.options;
+  const contained = hosts.length > 0 ? { token: containedToken(token), hosts } : undefined;
+  const published = new Published({ ...launch, token }, address, listener.port, log, contained);
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   const attachment = new Attachment(editor, log);
   const onClientsChanged = (clients: readonly Client[]) => {
@@ -95,7 +97,7 @@ async function run(
   const remotes = new AllowedHosts(editor);
   listener.admit({
     ...admission(token, server, remotes, log),
-    hosts: launch.options.allowed_hosts ?? [],
+    contained,
     onRefuseHost: (host) => refused.add(host),
   });
   const { neovimRequests } = await loading;
@@ -142,12 +144,21 @@ function readCompatibleLaunch(line: string): Launch {
 /** All by which other programs find this Neovim, as long as we serve. */
 class Published {
   readonly lock: LockKeeper;
+  readonly #containedLock: LockKeeper | undefined;
   readonly #registration: Registration;
   readonly #projectFiles: ProjectFiles;
 
-  constructor(launch: Launch, address: string, port: number, log: Log) {
+  constructor(
+    launch: Launch,
+    address: string,
+    port: number,
+    log: Log,
+    contained: Admission["contained"],
+  ) {
     const { pid, token, version, workspaceFolders: folders } = launch;
-    for (const path of sweepStaleLocks()) log.info(`Removed the stale lock file ${path}`);
+    for (const path of [lockFolder(), containedLockFolder()].flatMap(sweepStaleLocks)) {
+      log.info(`Removed the stale lock file ${path}`);
+    }
     const since = Date.now();
     const entry = { pid, address, workspaceFolders: folders, version, port, since };
     this.#registration = new Registration(entry);
@@ -155,18 +166,22 @@ class Published {
     this.#projectFiles.follow(folders);
     // Last: who sees the lock file finds this Neovim in every other way, too.
     this.lock = new LockKeeper({ port, token, pid, folders, log });
+    const elsewhere = { folder: containedLockFolder(), token: contained?.token ?? "" };
+    this.#containedLock = contained && new LockKeeper({ port, pid, folders, log, ...elsewhere });
     log.info(`Serving Neovim ${pid} on port ${port}`);
   }
 
   /** Real paths, the current working directory first. */
   follow(folders: readonly string[]): void {
     this.lock.follow(folders);
+    this.#containedLock?.follow(folders);
     this.#registration.follow(folders);
     this.#projectFiles.follow(folders);
   }
 
   end(): void {
     this.lock.end();
+    this.#containedLock?.end();
     this.#registration.end();
     this.#projectFiles.end();
   }

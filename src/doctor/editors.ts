@@ -15,6 +15,9 @@ export interface EditorReport {
   lock_file?: string;
   folders: string[];
   clients: { pid?: number }[];
+  /** Names by which CLIs with the token came in vain, and those that the option allows. */
+  refused_hosts: { name: string; count: number }[];
+  allowed_hosts: string[];
   config_dir?: string;
   /** The options `terminal.permission_mode` and `terminal.args`. */
   permission_mode?: string;

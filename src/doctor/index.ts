@@ -1,4 +1,5 @@
 import { checkCli } from "./check-cli";
+import { checkContainer } from "./check-container";
 import { checkDiffs } from "./check-diffs";
 import { checkDiscovery } from "./check-discovery";
 import { checkLanguageServers } from "./check-editor";
@@ -28,6 +29,7 @@ function findings(facts: Facts): (Finding | undefined)[] {
     checkCli(facts),
     checkSettings(facts),
     ...checkDiscovery(facts),
+    ...checkContainer(facts),
     checkProxy(facts),
     checkDiffs(facts),
     checkScreen(facts),

@@ -19,6 +19,8 @@ export interface LockKeeperOptions {
   pid: number;
   folders: readonly string[];
   log: Log;
+  /** Where the lock file is, if not where the CLIs of this machine look. */
+  folder?: string;
 }
 
 /** Our lock file for as long as we serve: follows the workspace and comes back if it is removed. */
@@ -30,6 +32,7 @@ export class LockKeeper {
   readonly #lock: OwnFile;
   readonly #options: LockKeeperOptions;
   readonly #watch = new PathWatch(() => this.#soon());
+  readonly #folder: string;
   #event: Timer | undefined;
   #retry: Timer | undefined;
   #folders: readonly string[];
@@ -41,7 +44,8 @@ export class LockKeeper {
   constructor(options: LockKeeperOptions) {
     this.#options = options;
     this.#folders = options.folders;
-    this.#lock = new OwnFile(join(lockFolder(), `${options.port}.lock`));
+    this.#folder = options.folder ?? lockFolder();
+    this.#lock = new OwnFile(join(this.#folder, `${options.port}.lock`));
     this.#update();
   }
 
@@ -71,7 +75,7 @@ export class LockKeeper {
 
   #update(): void {
     this.#write();
-    this.#watch.follow([`${lockFolder()}/`]);
+    this.#watch.follow([`${this.#folder}/`]);
     // What has changed before the watch began was missed.
     this.#write();
     clearTimeout(this.#retry);

@@ -1,8 +1,21 @@
+import { join } from "node:path";
 import type { EditorPort } from "../editor/port";
+import { stateFolder } from "../lib/paths";
 import { isShareable, PathMap } from "./path-map";
 import { Remote } from "./remote";
 
 const STYLE = process.platform === "win32" ? "win32" : "posix";
+
+/** The folder for the lock file with the token of contained clients, and no other: to be mounted. */
+export function containedLockFolder(): string {
+  return join(stateFolder(), "ide");
+}
+
+/** A token (UUID v4) that is the same after a restart, and from which nobody learns `token`. */
+export function containedToken(token: string): string {
+  const hex = new Bun.CryptoHasher("sha256", token).update("contained").digest("hex");
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, "$1-$2-4$3-8$4-$5");
+}
 
 /**
  * The remotes whose clients connect to this machine by another name of it, as from Docker Desktop. They

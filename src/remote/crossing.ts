@@ -21,7 +21,7 @@ export class Crossing {
   readonly #spellings = new Map<string, string>();
   /** The genuine CLI, which compares the URIs of diagnostics as they are, not percent-encoded. */
   isClaudeCode = false;
-  /** What is selected was told last. */
+  /** A selection was sent last. */
   hasSelection = false;
 
   constructor(readonly remote: Remote) {}

@@ -133,7 +133,7 @@ const resourceText: RequestRule = {
   },
 };
 
-/** What is selected in a file that is not shared is nothing; that is told once. */
+/** In a file that is not shared nothing is selected; that is sent once. */
 const selectionChanged: NotificationRule = (params, crossing) => {
   const filePath = crossing.pathToRemote(params.filePath);
   const before = crossing.hasSelection;

@@ -27,11 +27,11 @@ const SUBPROTOCOL = "mcp";
 /** Whom a listener lets in. */
 export interface Admission {
   token: string;
-  /** Further names of this machine, in lower case, that a client may have connected to. */
-  hosts?: readonly string[];
-  /** A client has been let in, by one of `hosts` if there is a `host`; its transport needs its receivers now. */
+  /** Who comes by another name of this machine (in lower case), or shows another token. */
+  contained?: { readonly token: string; readonly hosts: readonly string[] } | undefined;
+  /** A client has been let in, a contained one if there is a `host`; its transport needs its receivers now. */
   onConnect(transport: Transport, host?: string): void;
-  /** Of a client with the token: the name it connected to is none of ours. */
+  /** Of a client with the token: it connected by a name that is not let in. */
   onRefuseHost?(host: string): void;
   /** A connection was refused, and why: for the log, never for the client. */
   onRefuse?(reason: string): void;
@@ -52,7 +52,6 @@ export class WebSocketListener {
   readonly #server: Server<SocketData>;
   readonly #limits: Limits;
   #admission: Admission | undefined;
-  #token: Buffer | undefined;
   #open = 0;
 
   /** `limits`: other ones than the usual. */
@@ -94,7 +93,6 @@ export class WebSocketListener {
   /** From now on clients that show the token are let in. */
   admit(admission: Admission): void {
     this.#admission = admission;
-    this.#token = Buffer.from(admission.token);
   }
 
   /** Closes every client (1001, going away) and the port. */
@@ -111,7 +109,7 @@ export class WebSocketListener {
     const offered = request.headers.get("sec-websocket-protocol");
     const echoes = offered?.split(",").some((name) => name.trim() === SUBPROTOCOL);
     const upgraded = server.upgrade(request, {
-      data: { transport: undefined, host: this.#furtherHost(request.headers.get("host")) },
+      data: { transport: undefined, host: this.#containedAt(request.headers) },
       ...(echoes && { headers: { "Sec-WebSocket-Protocol": SUBPROTOCOL } }),
     });
     return upgraded ? undefined : refuse(426, "Upgrade required");
@@ -122,7 +120,7 @@ export class WebSocketListener {
     // A web page cannot leave Origin out, and Claude Code does not send it (CVE-2025-52882).
     if (headers.has("origin")) return forbidden("an Origin header, so a web page");
     const host = headers.get("host");
-    const hasToken = this.#tokenMatches(headers.get(TOKEN_HEADER));
+    const hasToken = this.#whose(headers) !== "nobody";
     if (!this.#isOwn(host) && !this.#furtherHost(host)) {
       if (hasToken) this.#admission?.onRefuseHost?.(host ?? "");
       return forbidden("a Host header of another host");
@@ -142,17 +140,22 @@ export class WebSocketListener {
 
   /** The one of the further names that a Host header has, with our port. */
   #furtherHost(host: string | null): string | undefined {
-    if (this.#isOwn(host)) return undefined;
-    return this.#admission?.hosts?.find((name) => host?.toLowerCase() === `${name}:${this.port}`);
+    const names = this.#admission?.contained?.hosts;
+    return names?.find((name) => host?.toLowerCase() === `${name}:${this.port}`);
   }
 
-  /** Takes the same time wherever the first wrong character is. */
-  #tokenMatches(given: string | null): boolean {
-    const token = this.#token;
-    if (!token) return false;
-    const bytes = Buffer.from(given ?? "");
-    const comparable = bytes.length === token.length ? bytes : Buffer.alloc(token.length);
-    return crypto.timingSafeEqual(comparable, token) && comparable === bytes;
+  /** The name by which a contained client came; undefined for one that is not. */
+  #containedAt(headers: Headers): string | undefined {
+    const named = this.#furtherHost(headers.get("host"));
+    if (named !== undefined || this.#whose(headers) !== "contained") return named;
+    return this.#admission?.contained?.hosts[0] ?? HOST;
+  }
+
+  #whose(headers: Headers): "own" | "contained" | "nobody" {
+    const given = headers.get(TOKEN_HEADER) ?? "";
+    const { token, contained } = this.#admission ?? {};
+    const [isOwn, isContained] = [token, contained?.token].map((one) => isSame(given, one));
+    return isOwn ? "own" : isContained ? "contained" : "nobody";
   }
 
   #opened(socket: ServerWebSocket<SocketData>): void {
@@ -168,6 +171,14 @@ export class WebSocketListener {
     this.#admission?.onConnect(transport, socket.data.host);
     socket.data.transport = transport;
   }
+}
+
+/** Takes the same time wherever the first wrong character is. */
+function isSame(given: string, token: string | undefined): boolean {
+  if (token === undefined) return false;
+  const [bytes, wanted] = [Buffer.from(given), Buffer.from(token)];
+  const comparable = bytes.length === wanted.length ? bytes : Buffer.alloc(wanted.length);
+  return crypto.timingSafeEqual(comparable, wanted) && comparable === bytes;
 }
 
 function forbidden(reason: string): { status: number; text: string; reason: string } {

@@ -13,8 +13,10 @@ import { commandLine } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
 import { isProblem } from "../../src/doctor/finding";
 import { VERSION } from "../../src/lib/version";
+import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
 import { EXECUTABLE } from "../support/toolchain";
 import { World } from "./world";
 
@@ -184,6 +186,41 @@ const FAULTS: Problem[] = [
     name: "a proxy in the CLI that runs",
     remedy: "export no_proxy=",
     seed: (world) => world.runClaude([], { ALL_PROXY: "http://proxy.invalid:3128" }),
+  },
+  {
+    cause: "terminal-of-another-editor",
+    name: "variables of another editor's terminal",
+    says: "TERM_PROGRAM is vscode",
+    remedy: "env -u TERM_PROGRAM -u FORCE_CODE_TERMINAL claude",
+    seed: () => ({ env: { TERM_PROGRAM: "vscode", FORCE_CODE_TERMINAL: "1" } }),
+  },
+  {
+    cause: "host-refused",
+    name: "a CLI in a container that was refused",
+    says: "host.docker.internal, 1 time",
+    isFinal: true,
+    remedy: 'allowed_hosts = { "host.docker.internal" }',
+    seed: (world) => refusedAs(world, "host.docker.internal"),
+  },
+  {
+    cause: "host-refused",
+    name: "a CLI in a container that was refused before its name was allowed",
+    isFinal: true,
+    remedy: ":Claude start",
+    async seed(world) {
+      await refusedAs(world, "host.docker.internal");
+      await world.setup('{ allowed_hosts = { "host.docker.internal" } }');
+    },
+  },
+  {
+    cause: "container-of-linux",
+    name: "a CLI in a container of Linux itself",
+    says: "host.docker.internal leads to the container's network",
+    remedy: "start Neovim in the container, too",
+    async seed(world) {
+      const env = { CLAUDE_CODE_IDE_HOST_OVERRIDE: "host.docker.internal" };
+      world.runClaude([], env, ["unshare", "--map-root-user", "--net"]);
+    },
   },
   {
     cause: "auto-connect-off",
@@ -391,6 +428,16 @@ const FAULTS: Problem[] = [
         assert(vim.wait(10000, function() return #vim.lsp.get_clients() == 0 end, 10))`),
   },
 ];
+
+/** A CLI with the token comes by this name. */
+async function refusedAs(world: World, name: string): Promise<void> {
+  const lock = await world.neovim.lock();
+  const refused = await outcomeOf(TestClient.connect(lock, { Host: `${name}:${lock.port}` }));
+  expect(refused).toThrow("refused");
+  await eventually("the report", () =>
+    world.neovim.lua<boolean>('return #require("port").server.refused_hosts == 1'),
+  );
+}
 
 describe("claude-code-nvim doctor", () => {
   let world: World;

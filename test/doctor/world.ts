@@ -115,8 +115,8 @@ export class World implements AsyncDisposable {
   }
 
   /** A CLI that runs in the project. */
-  runClaude(args: string[] = [], env: Record<string, string> = {}): void {
-    const child = Bun.spawn([join(this.bin, "claude"), ...args], {
+  runClaude(args: string[] = [], env: Record<string, string> = {}, inside: string[] = []): void {
+    const child = Bun.spawn([...inside, join(this.bin, "claude"), ...args], {
       cwd: this.project,
       env: { ...this.env, ...env },
       stdin: "pipe",

@@ -13,19 +13,19 @@ import { Selected } from "./selection";
  * another home, and this machine under another name.
  */
 requireNamespace();
-const CONTAINER = {
+const container = (locks: string, mode: "ro" | "rw") => ({
   setup: `{ allowed_hosts = { "${HOST_NAME}" } }`,
-  options: ({ home }: { home: string }) => inContainer(home),
-};
+  options: ({ home }: { home: string }) => inContainer(home, { locks, mode }),
+});
 
 describe("edits from a container", () => {
-  const light = FirstLight.inBlock(NEWEST, CONTAINER);
+  const light = FirstLight.inBlock(NEWEST, container(".local/state/claude-code.nvim/ide", "ro"));
 
   test(
     "are shown with its name, and accepted the CLI writes them there",
     async () => {
       const proposal = await light.propose('"zero"', '"one"');
-      expect(await light.bench.neovim.terminal.screen()).toContain("host.docker.in…: ");
+      await light.bench.neovim.terminal.waitFor("host.docker.in…: ");
       await light.press("Enter");
       expect(newsText(await light.received(UPDATED))).not.toContain(MODIFIED);
       await light.expectWritten(proposal);
@@ -74,7 +74,7 @@ describe("edits from a container", () => {
 });
 
 describe("what the user shows a Claude in a container", () => {
-  const selection = Selected.inBlock(CONTAINER);
+  const selection = Selected.inBlock(container(".claude/ide", "rw"));
 
   test(
     "is selected: the prompt box counts the lines, and the model reads them",

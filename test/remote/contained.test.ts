@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
@@ -76,6 +85,22 @@ onNewestNeovim(
       expect(await cli.request("ping")).toEqual({});
       using upper = await connect("claude-code", NAME.toUpperCase());
       expect(await upper.request("ping")).toEqual({});
+    });
+
+    test("with the token of the folder to be mounted, whatever Host it names", async () => {
+      const folder = join(session.neovim.home, ".local/state/claude-code.nvim/ide");
+      const [name = ""] = readdirSync(folder);
+      const content = JSON.parse(readFileSync(join(folder, name), "utf8"));
+      expect(name).toBe(basename(session.lock.path));
+      expect(statSync(folder).mode & 0o777).toBe(0o700);
+      expect(content.authToken).toMatch(/^[0-9a-f-]{36}$/);
+      expect(content.authToken).not.toBe(session.lock.content.authToken);
+      for (const host of ["127.0.0.1", "localhost", NAME]) {
+        const Host = `${host}:${session.lock.port}`;
+        using client = await TestClient.open({ ...session.lock, content }, "x", { Host });
+        expect((await client.call("openFile", { filePath: secret })).isError).toBe(true);
+        expect(await outcomeOf(client.call("executeCode", { code: "" }))).toThrow("Unknown tool");
+      }
     });
 
     test("a client that comes by 127.0.0.1 may do what it could", async () => {
@@ -232,7 +257,7 @@ onNewestNeovim(
       expect(got(cli)).not.toContain(SECRET);
     });
 
-    test("a selection that leaves the workspace is taken back once, and nothing more is told", async () => {
+    test("a selection that leaves the workspace is taken back once, and nothing more is sent", async () => {
       const inside = session.write("inside.lua", "return {}\n");
       await session.edit(inside);
       await eventually("the selection", () => lastOf(cli).filePath === inside);

@@ -7,10 +7,14 @@ export const HOST_NAME = "host.docker.internal";
 
 /**
  * How the genuine CLI starts where it runs as in a container of Docker Desktop: with process ids and
- * mounts of its own, another home, and of the machine's folders the project at the same path and
- * `~/.claude/ide`. The machine has another name there, and the same loopback, as Docker Desktop's has.
+ * mounts of its own, another home, and of the machine's folders the project at the same path and the one
+ * for lock files, `locks` in Neovim's home. The machine has another name there, and the same loopback, as
+ * Docker Desktop's has.
  */
-export async function inContainer(home: string): Promise<Partial<ClaudeOptions>> {
+export async function inContainer(
+  home: string,
+  { locks, mode }: { locks: string; mode: "ro" | "rw" },
+): Promise<Partial<ClaudeOptions>> {
   const inner = join(home, "container");
   for (const folder of ["tmp", "run", ".claude/ide"]) {
     await mkdir(join(inner, folder), { recursive: true });
@@ -19,7 +23,8 @@ export async function inContainer(home: string): Promise<Partial<ClaudeOptions>>
   await writeFile(hosts, `127.0.0.1 localhost ${HOST_NAME}\n`);
   const mounts = [
     `mount --bind '${hosts}' /etc/hosts`,
-    `mount --bind '${home}/.claude/ide' '${inner}/.claude/ide'`,
+    `mount --bind '${join(home, locks)}' '${inner}/.claude/ide'`,
+    `mount -o remount,bind,${mode} '${inner}/.claude/ide'`,
     // The CLI is not the first process, whom no signal ends by default.
     '"$@"; exit $?',
   ];

@@ -19,7 +19,10 @@ export function temporaryFolder(): string {
 /** The environment of a new user: no configuration, no sockets, no tokens of the developer. */
 export function isolatedEnv(home: string): Record<string, string> {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(NVIM|VIM|XDG_|CLAUDE|ANTHROPIC|ENABLE_IDE|BUN_|.*_proxy$)/i.test(name),
+    ([name]) =>
+      !/^(NVIM|VIM|XDG_|CLAUDE|ANTHROPIC|ENABLE_IDE|BUN_|TERM_PROGRAM|TERMINAL_|CURSOR_|FORCE_CODE|.*_proxy$)/i.test(
+        name,
+      ),
   );
   return {
     ...(Object.fromEntries(kept) as Record<string, string>),
