@@ -166,8 +166,9 @@ function M.accept(id)
 end
 
 ---@param id? integer without it the diff on screen
-function M.reject(id)
-  diff().reject(id)
+---@param reason? string
+function M.reject(id, reason)
+  diff().reject(id, reason)
 end
 
 ---Counts from now on how often the executable asks for the state.

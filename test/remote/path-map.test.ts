@@ -1,0 +1,326 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { type Disk, type Mapping, PathMap } from "../../src/remote/path-map";
+import type { PathStyle } from "../../src/remote/place";
+import { temporaryFolder } from "../support/neovim";
+
+/** A disk without symlinks. */
+const disk = (style: PathStyle, folds = style === "win32"): Disk => ({
+  style,
+  real: (path) => path,
+  folds: () => folds,
+});
+
+const map = (mapping: Record<string, string>, style: PathStyle = "posix", on = disk("posix")) =>
+  new PathMap(
+    Object.entries(mapping).map(([remote, host]) => ({ remote, host })),
+    style,
+    on,
+  );
+
+describe("what a path is on the other side", () => {
+  const LINUX = map({ "/workspaces/x": "/home/me/src/x" });
+  const cases: [string, PathMap, remote: string, host: string][] = [
+    ["a file", LINUX, "/workspaces/x/a/b.ts", "/home/me/src/x/a/b.ts"],
+    ["the folder itself", LINUX, "/workspaces/x", "/home/me/src/x"],
+    [
+      "names that look like codes",
+      LINUX,
+      "/workspaces/x/%2e%2e/50%.txt",
+      "/home/me/src/x/%2e%2e/50%.txt",
+    ],
+    ["names with dots", LINUX, "/workspaces/x/.../..a/b..", "/home/me/src/x/.../..a/b.."],
+    ["another composition", LINUX, "/workspaces/x/e\u0301", "/home/me/src/x/e\u0301"],
+    [
+      "the longest of several",
+      map({ "/w": "/home/me/w", "/w/pkg": "/home/me/other" }),
+      "/w/pkg/a",
+      "/home/me/other/a",
+    ],
+    [
+      "drives, from WSL",
+      map({ "C:\\src\\x": "/mnt/c/src/x" }, "win32"),
+      "C:\\src\\x\\a\\b.ts",
+      "/mnt/c/src/x/a/b.ts",
+    ],
+    [
+      "drives, in WSL",
+      map({ "/mnt/c/src/x": "C:\\src\\x" }, "posix", disk("win32")),
+      "/mnt/c/src/x/a/b.ts",
+      "C:\\src\\x\\a\\b.ts",
+    ],
+    [
+      "WSL's own disk",
+      map({ "/home/u/x": "\\\\wsl.localhost\\Ubuntu\\home\\u\\x" }, "posix", disk("win32")),
+      "/home/u/x/a",
+      "\\\\wsl.localhost\\Ubuntu\\home\\u\\x\\a",
+    ],
+  ];
+  test.each(cases)("%s", (_name, paths, remote, host) => {
+    expect(paths.toHost(remote)).toBe(host);
+    expect(paths.toRemote(host)).toBe(remote);
+  });
+
+  const spelled: [string, PathMap, remote: string, host: string][] = [
+    ["dots and slashes", LINUX, "/workspaces//./y/../x/a/../b", "/home/me/src/x/b"],
+    ["a root in another composition", map({ "/w/é": "/s" }), "/w/e\u0301/a", "/s/a"],
+    ["another case", map({ "C:\\Src": "/s" }, "win32"), "c:/SRC/a", "/s/a"],
+    ["a long path of Windows", map({ "C:\\src": "/s" }, "win32"), "\\\\?\\C:\\src\\a", "/s/a"],
+    [
+      "the older name of WSL's disk",
+      map({ "\\\\wsl.localhost\\Ubuntu\\x": "/x" }, "win32"),
+      "\\\\wsl$\\ubuntu\\x\\a",
+      "/x/a",
+    ],
+    [
+      "a long path of a share",
+      map({ "\\\\server\\share\\x": "/x" }, "win32"),
+      "\\\\?\\UNC\\SERVER\\share\\x\\a",
+      "/x/a",
+    ],
+  ];
+  test.each(spelled)("spelled with %s", (_name, paths, remote, host) => {
+    expect(paths.toHost(remote)).toBe(host);
+  });
+
+  test("on a disk that folds case, of a path in another one", () => {
+    const folding = map({ "/w": "/Users/me/Src" }, "posix", disk("posix", true));
+    expect(folding.toRemote("/users/ME/src/A")).toBe("/w/A");
+    expect(map({ "/w": "/Users/me/Src" }).toRemote("/Users/me/src/A")).toBeUndefined();
+  });
+
+  test("of a host's folder that two remote ones lead to: that with the longer name", () => {
+    const twice = map({ "/w": "/s", "/work/spaces": "/s" });
+    expect(twice.toHost("/w/a")).toBe("/s/a");
+    expect(twice.toRemote("/s/a")).toBe("/work/spaces/a");
+  });
+
+  test("of a file that a longer mapping hides there: none", () => {
+    const hidden = map({ "/w": "/s", "/w/pkg": "/other" });
+    expect(hidden.toRemote("/s/pkg/a")).toBeUndefined();
+    expect(hidden.toRemote("/s/a")).toBe("/w/a");
+  });
+
+  const refused: [string, PathMap, string][] = [
+    ["a file outside", LINUX, "/etc/passwd"],
+    ["a file outside, by dots", LINUX, "/workspaces/x/../../etc/passwd"],
+    ["dots above the root", LINUX, "/../../workspaces/y"],
+    ["a folder with the same beginning", LINUX, "/workspaces/xy/a"],
+    ["another case", LINUX, "/Workspaces/x/a"],
+    ["the folder above", LINUX, "/workspaces"],
+    ["a relative path", LINUX, "x/a"],
+    ["nothing", LINUX, ""],
+    ["a NUL", LINUX, "/workspaces/x/a\0b"],
+    ["a line end", LINUX, "/workspaces/x/a\nb"],
+    ["a control character of 8 bits", LINUX, "/workspaces/x/\u009b31m"],
+    ["a path of 40,000 characters", LINUX, `/workspaces/x/${"a/".repeat(20_000)}`],
+    ["a drive's own folder", map({ "C:\\src": "/s" }, "win32"), "C:src\\a"],
+    ["a path without a drive", map({ "C:\\src": "/s" }, "win32"), "\\src\\a"],
+    ["another drive", map({ "C:\\src": "/s" }, "win32"), "D:\\src\\a"],
+    ["trailing dots", map({ "C:\\src": "/s" }, "win32"), "C:\\src\\a."],
+    ["a trailing blank", map({ "C:\\src": "/s" }, "win32"), "C:\\src \\a"],
+    ["a stream", map({ "C:\\src": "/s" }, "win32"), "C:\\src\\a.txt:b"],
+    ["a device", map({ "C:\\src": "/s" }, "win32"), "C:\\src\\NUL.txt"],
+    ["a device's path", map({ "C:\\src": "/s" }, "win32"), "\\\\.\\C:\\src\\a"],
+    ["a share's root alone", map({ "\\\\s\\x\\a": "/s" }, "win32"), "\\\\s\\x"],
+    ["a backslash", map({ "/w": "C:\\s" }, "posix", disk("win32")), "/w/..\\..\\Windows\\a"],
+    ["a colon", map({ "/w": "C:\\s" }, "posix", disk("win32")), "/w/a:b"],
+    ["a name that Windows shortens", map({ "/w": "C:\\s" }, "posix", disk("win32")), "/w/a."],
+  ];
+  test.each(refused)("%s: none", (_name, paths, path) => {
+    expect(paths.toHost(path)).toBeUndefined();
+  });
+
+  const unseen: [string, PathMap, string][] = [
+    ["a file outside", LINUX, "/home/me/.ssh/id_rsa"],
+    ["a name that Windows cannot have", map({ "C:\\s": "/s" }, "win32"), "/s/a:b"],
+    ["a name that is a path of Windows", map({ "C:\\s": "/s" }, "win32"), "/s/a\\..\\..\\b"],
+    ["a buffer's name", LINUX, "term:///home/me/src/x//1:sh"],
+    ["nothing", LINUX, ""],
+  ];
+  test.each(unseen)("the remote does not learn of %s", (_name, paths, path) => {
+    expect(paths.toRemote(path)).toBeUndefined();
+  });
+});
+
+describe("for any path", () => {
+  const name = fc.oneof(
+    fc.constantFrom(
+      "a",
+      "B",
+      "..",
+      ".",
+      "...",
+      "%2e%2e",
+      "e\u0301",
+      "é",
+      "a b",
+      "x",
+      "pkg",
+      "CON",
+      "a.",
+      "w",
+    ),
+    fc.string({ minLength: 1, maxLength: 6 }).filter((text) => !/[/\\\p{Cc}]/u.test(text)),
+  );
+  const rest = fc.array(name, { maxLength: 8 });
+  const maps: [string, Record<string, string>, PathStyle, PathStyle][] = [
+    ["one folder", { "/w/x": "/home/me/x" }, "posix", "posix"],
+    ["several", { "/w": "/home/me/w", "/w/pkg": "/o", "/x/y": "/home/me/y" }, "posix", "posix"],
+    ["Windows there", { "C:\\w": "/mnt/c/w", "\\\\s\\x\\y": "/y" }, "win32", "posix"],
+    ["Windows here", { "/mnt/c/w": "C:\\w" }, "posix", "win32"],
+  ];
+
+  test.each(maps)("there and back is the same, and outside is nothing: %s", (...row) => {
+    const [, mapping, style, here] = row;
+    const paths = map(mapping, style, disk(here));
+    const [remotes, hosts] = [Object.keys(mapping), Object.values(mapping)];
+    const path = (roots: string[], of: PathStyle) =>
+      fc
+        .tuple(fc.constantFrom(...roots, ""), rest)
+        .map(([root, names]) => [root, ...names].join(of === "win32" ? "\\" : "/"));
+    const isNormal = (text: string) => !/(^|[/\\])\.{1,2}([/\\]|$)/.test(text);
+    fc.assert(
+      fc.property(path(remotes, style), path(hosts, here), (remote, host) => {
+        const found = paths.toHost(remote);
+        expect(found === undefined || hosts.some((one) => isBelow(found, one))).toBe(true);
+        if (found !== undefined && isNormal(remote)) expect(paths.toRemote(found)).toBe(remote);
+        const back = paths.toRemote(host);
+        expect(back === undefined || remotes.some((one) => isBelow(back, one))).toBe(true);
+        if (back !== undefined && isNormal(host)) expect(paths.toHost(back)).toBe(host);
+        if (remotes.every((one) => !isBelow(remote, one)) && isNormal(remote))
+          expect(found).toBeUndefined();
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  function isBelow(path: string, folder: string): boolean {
+    return path === folder || path.startsWith(`${folder}/`) || path.startsWith(`${folder}\\`);
+  }
+});
+
+test("with the same path on both sides, each path below it is itself", () => {
+  const same = map({ "/home/me/x": "/home/me/x" });
+  for (const path of ["/home/me/x", "/home/me/x/a b/é"]) {
+    expect(same.toHost(path)).toBe(path);
+    expect(same.toRemote(path)).toBe(path);
+  }
+});
+
+describe("a folder that cannot be shared is refused, and named", () => {
+  const bad: [string, Mapping][] = [
+    ["the root here", { remote: "/w", host: "/" }],
+    ["the home folder", { remote: "/w", host: homedir() }],
+    ["the folder above it", { remote: "/w", host: join(homedir(), "..") }],
+    ["a tilde", { remote: "/w", host: "~" }],
+    ["a relative folder", { remote: "/w", host: "src" }],
+    ["no folder", { remote: "/w", host: "" }],
+    ["the root there", { remote: "/", host: "/tmp/x" }],
+    ["a tilde there", { remote: "~", host: "/tmp/x" }],
+  ];
+  test.each(bad)("%s", (_name, mapping) => {
+    expect(() => new PathMap([mapping], "posix")).toThrow(
+      /cannot be shared: name that of a project/,
+    );
+  });
+});
+
+describe("on a real disk", () => {
+  let root: string;
+  let paths: PathMap;
+  beforeAll(() => {
+    root = temporaryFolder();
+    mkdirSync(join(root, "x/sub"), { recursive: true });
+    mkdirSync(join(root, "outside"));
+    writeFileSync(join(root, "outside/secret"), "secret");
+    writeFileSync(join(root, "x/real.ts"), "");
+    for (const [from, to] of [
+      ["x/file", "outside/secret"],
+      ["x/folder", "outside"],
+      ["x/nowhere", "outside/none"],
+      ["x/loop", "x/loop"],
+      ["x/within", "x/real.ts"],
+      ["linked", "x"],
+    ] as const) {
+      symlinkSync(join(root, to), join(root, from));
+    }
+    paths = new PathMap([{ remote: "/w", host: join(root, "x") }], "posix");
+  });
+  afterAll(() => rmSync(root, { recursive: true }));
+
+  test.each(["file", "folder/secret", "folder/new", "folder", "nowhere", "nowhere/below"])(
+    "what a symlink leads out is refused on both ways: %s",
+    (name) => {
+      expect(paths.toHost(`/w/${name}`)).toBeUndefined();
+      expect(paths.toRemote(join(root, "x", name))).toBeUndefined();
+    },
+  );
+
+  test("a symlink that stays inside is a file like others, and so is a new one", () => {
+    for (const name of ["within", "sub/new/file.ts", "real.ts"]) {
+      expect(paths.toHost(`/w/${name}`)).toBe(join(root, "x", name));
+      expect(paths.toRemote(join(root, "x", name))).toBe(`/w/${name}`);
+    }
+  });
+
+  test("a file that has another name here, too, is found by where it really is", () => {
+    expect(paths.toRemote(join(root, "linked/real.ts"))).toBe("/w/real.ts");
+    const linked = new PathMap([{ remote: "/w", host: join(root, "linked") }], "posix");
+    expect(linked.toHost("/w/real.ts")).toBe(join(root, "linked/real.ts"));
+    expect(linked.toRemote(join(root, "x/real.ts"))).toBe("/w/real.ts");
+  });
+
+  test("a folder that is replaced by a symlink afterwards leads nowhere", () => {
+    mkdirSync(join(root, "swapped"));
+    const swapped = new PathMap([{ remote: "/w", host: join(root, "swapped") }], "posix");
+    expect(swapped.toHost("/w/a")).toBe(join(root, "swapped/a"));
+    rmSync(join(root, "swapped"), { recursive: true });
+    symlinkSync(join(root, "outside"), join(root, "swapped"));
+    expect(swapped.toHost("/w/secret")).toBeUndefined();
+    expect(swapped.toRemote(join(root, "swapped/secret"))).toBeUndefined();
+  });
+
+  test("a folder in another one that a symlink leads out of it is refused", () => {
+    const mappings = [
+      { remote: "/w", host: join(root, "x") },
+      { remote: "/w/folder", host: join(root, "x/folder") },
+    ];
+    expect(() => new PathMap(mappings, "posix")).toThrow("cannot be shared");
+  });
+});
+
+describe("texts", () => {
+  const paths = map({ "/w": "/home/me/src", "/w/pkg": "/home/me/src/packages" });
+  test.each([
+    ["in /home/me/src/a.ts:3", "in /w/a.ts:3"],
+    ["(/home/me/src)", "(/w)"],
+    ["/home/me/src.", "/w."],
+    ["file:///home/me/src/a", "file:///w/a"],
+    ["/home/me/src/packages/b", "/w/pkg/b"],
+    ["/home/me/src2/a", "/home/me/src2/a"],
+    ["/mnt/home/me/src/a", "/mnt/home/me/src/a"],
+    ["/home/me/src.d/a", "/home/me/src.d/a"],
+    ["$& $1", "$& $1"],
+  ])("a language server's: %s", (text, expected) => {
+    expect(paths.textToRemote(text)).toBe(expected);
+  });
+
+  test.each([
+    ["no such file: /home/me/src/a", "no such file: /w/a"],
+    [
+      "it led to /home/me/src/a, and leads to /home/me/.ssh/id now",
+      "it led to /w/a, and leads to …",
+    ],
+    ["C:\\Users\\me is no file", "…"],
+    ["N/A and/or 1/2", "N/A and/or 1/2"],
+    ["file:///etc/passwd", "file://…"],
+    ["the share \\\\server\\x", "the share …"],
+    ["/wide/open", "…"],
+  ])("an error of our own: %s", (text, expected) => {
+    expect(paths.errorToRemote(text)).toBe(expected);
+  });
+});
