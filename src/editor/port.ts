@@ -72,6 +72,8 @@ export interface OpenDocument {
   selectToEndOfLine: boolean;
   /** Show it, go there and select, or only load it. */
   front: boolean;
+  /** Real paths: EditorRefusal for what was read from elsewhere. */
+  folders?: readonly string[] | undefined;
 }
 
 export interface OpenedDocument {
@@ -109,8 +111,11 @@ export interface EditorPort {
    * file is written, but an autocommand failed after that.
    */
   saveDocument(path: FilePath): Promise<{ problem?: string | undefined }>;
-  /** The text of an open buffer as `:w` would write it, unsaved changes included. */
-  readDocument(path: FilePath): Promise<string>;
+  /**
+   * The text of an open buffer as `:w` would write it, unsaved changes included. `folders`: real paths;
+   * EditorRefusal for what was read from elsewhere.
+   */
+  readDocument(path: FilePath, folders?: readonly string[]): Promise<string>;
   /** What was last selected in a file, or where the cursor last was in one; as last known. */
   readonly latestSelection: Selection | undefined;
   /**

@@ -20,7 +20,7 @@ export function openBuffers(editor: EditorPort): Resources {
         mimeType: MIME_TYPE,
       }));
     },
-    async read(uri) {
+    async read(uri, { remote }) {
       const state = await editor.sync().catch(rethrow);
       const open = resolved(uri).find(({ path }) => bufferAt(state, path)?.loaded);
       if (!open) {
@@ -30,7 +30,7 @@ export function openBuffers(editor: EditorPort): Resources {
       return {
         uri,
         mimeType: MIME_TYPE,
-        text: await editor.readDocument(open.path).catch(rethrow),
+        text: await editor.readDocument(open.path, remote?.folders).catch(rethrow),
       };
     },
   };

@@ -2,6 +2,7 @@ import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { gitTop } from "../claude/project";
 import { isBelow, realPath, statOf } from "../lib/paths";
+import { isUnshared, sharedFolders } from "../lib/shared-folders";
 import { command, Git, type GitResult } from "../review/git/run";
 import { Privacy, patternsFile } from "../review/record/privacy";
 
@@ -35,7 +36,9 @@ export class ProjectFiles {
     private readonly withPrivate = false,
   ) {
     const real = realPath(place);
-    this.root = gitTop(real) ?? real;
+    const top = gitTop(real);
+    // Elsewhere, what is above the shared folders is no part of the project.
+    this.root = top === undefined || isUnshared(top, sharedFolders()) ? real : top;
   }
 
   /** By Neovim's options as they are now: they may come later than this process, and change. */

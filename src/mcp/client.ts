@@ -7,6 +7,8 @@ const CLAUDE_CODE = "claude-code";
 export interface Remote {
   /** As the user calls it. */
   readonly name: string;
+  /** Real paths: it may see what lies in these alone. */
+  readonly folders: readonly string[];
   /** May the client learn of the file at this path? */
   sees(path: string): boolean;
 }

@@ -3,8 +3,7 @@ import * as v from "valibot";
 import type { Cursor, EditorBuffer } from "../editor/model";
 import { fileUri } from "../lib/file-uri";
 import type { Method } from "../mcp/definition";
-import type { Tool } from "../mcp/tool";
-import { defineMethod, type EditorMethod, type MethodEditor } from "./method";
+import { defineMethod, type MethodEditor } from "./method";
 
 /**
  * Spec 05: lines 1-based, columns 0-based in characters, `start` and `end` 1-based character
@@ -112,7 +111,7 @@ const context = defineMethod({
   },
 });
 
-const METHODS: readonly EditorMethod[] = [selection, position, buffers, context];
+const METHODS = [selection, position, buffers, context] as const;
 
 /** Spec 05 as JSON-RPC methods, for the WebSocket. */
 export function createMethods(editor: MethodEditor): Record<string, Method> {
@@ -120,6 +119,6 @@ export function createMethods(editor: MethodEditor): Record<string, Method> {
 }
 
 /** Spec 05 as MCP tools (`editor_selection`, …), for the stdio server. */
-export function createMethodTools(editor: MethodEditor): Tool[] {
+export function createMethodTools(editor: MethodEditor) {
   return METHODS.map((method) => method.tool(editor));
 }

@@ -16,22 +16,22 @@ export interface MethodEditor
  * One of spec 05's methods. Said once, offered twice: as a JSON-RPC method (`editor/position`) on
  * the WebSocket and as an MCP tool (`editor_position`) on the stdio server.
  */
-export interface EditorMethod {
-  readonly name: `editor/${string}`;
+export interface EditorMethod<N extends string = string> {
+  readonly name: `editor/${N}`;
   method(editor: MethodEditor): Method;
-  tool(editor: MethodEditor): Tool;
+  tool(editor: MethodEditor): Tool<`editor_${N}`>;
 }
 
-export interface EditorMethodDefinition<S extends v.GenericSchema> {
-  name: `editor/${string}`;
+export interface EditorMethodDefinition<N extends string, S extends v.GenericSchema> {
+  name: `editor/${N}`;
   description: string;
   input: S;
   answer(editor: MethodEditor, input: v.InferOutput<S>): Promise<object>;
 }
 
-export function defineMethod<S extends v.GenericSchema>(
-  definition: EditorMethodDefinition<S>,
-): EditorMethod {
+export function defineMethod<const N extends string, S extends v.GenericSchema>(
+  definition: EditorMethodDefinition<N, S>,
+): EditorMethod<N> {
   const { name, description, input: schema } = definition;
   return {
     name,
@@ -39,7 +39,7 @@ export function defineMethod<S extends v.GenericSchema>(
       definition.answer(editor, validate(schema, params, name)).catch(rethrow),
     tool: (editor) =>
       defineTool({
-        name: name.replace("/", "_"),
+        name: name.replace("/", "_") as `editor_${N}`,
         description,
         input: schema,
         annotations: { readOnlyHint: true },

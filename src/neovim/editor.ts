@@ -104,11 +104,12 @@ export class NeovimEditor extends Queries implements EditorPort {
   }
 
   async openDocument(document: OpenDocument): Promise<OpenedDocument> {
-    const { startText, endText } = document;
+    const { startText, endText, folders } = document;
     const opened = await this.#work("document_open", {
       path: document.path,
       select_to_eol: document.selectToEndOfLine,
       front: document.front,
+      ...(folders && { folders }),
       ...(startText !== undefined && { start_text: startText }),
       ...(endText !== undefined && { end_text: endText }),
     });
@@ -120,20 +121,20 @@ export class NeovimEditor extends Queries implements EditorPort {
     return v.parse(Saved, await this.#work("document_save", { path }));
   }
 
-  async readDocument(path: FilePath): Promise<string> {
+  async readDocument(path: FilePath, shared?: readonly string[]): Promise<string> {
     for (let tries = 0; tries < MOST_READS; tries++) {
-      const text = await this.#readParts(path);
+      const text = await this.#readParts({ path, ...(shared && { shared }) });
       if (text !== undefined) return text;
     }
     throw new EditorBusyError();
   }
 
   /** The document, which Neovim gives a moment at a time; undefined if it changed in between. */
-  async #readParts(path: FilePath): Promise<string | undefined> {
+  async #readParts(document: object): Promise<string | undefined> {
     const parts: string[] = [];
     let tick: number | undefined;
     for (let from: number | undefined = 0; from !== undefined; ) {
-      const answer = await this.call("document_text", { path, from });
+      const answer = await this.call("document_text", { ...document, from });
       const part: v.InferOutput<typeof Part> = v.parse(Part, answer);
       tick ??= part.tick;
       if (part.tick !== tick) return undefined;

@@ -5,6 +5,8 @@ import type { Remote } from "./remote";
 
 /** Paths of the client's own spelling that are remembered. */
 const MOST_SPELLINGS = 1_000;
+/** No root, home folder or drive, and no name that is `..`. */
+const BELOW = /^(?![/\\~]|[A-Za-z]:)(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))/s;
 const NOT_SHARED =
   "The file is in no folder that this Claude and Neovim share. Neovim has not looked at it.";
 
@@ -30,6 +32,13 @@ export class Crossing {
   pathToHost(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((one) => this.pathToHost(one));
     return typeof value === "string" ? this.#toHost([value]) : value;
+  }
+
+  /** As pathToHost; what is not absolute is from the project's top, and does not lead above it. */
+  projectPathToHost(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((one) => this.projectPathToHost(one));
+    if (typeof value !== "string" || !BELOW.test(value)) return this.pathToHost(value);
+    return this.#windows ? value.replaceAll("\\", "/") : value;
   }
 
   /** As pathToHost, of a file URI. */

@@ -1,10 +1,10 @@
 import { REASON } from "../ide/diffs/rejections";
 import type { IdeToolName } from "../ide/tools";
 import type { Transport } from "../jsonrpc/transport";
-import { isObject, type JsonObject } from "../lib/json";
-import { isClaudeCode } from "../mcp/client";
+import type { JsonObject } from "../lib/json";
 import { Border, type NotificationRule, type RequestRule, type Rules } from "./border";
 import { type Crossing, Refusal } from "./crossing";
+import { handshake, initialize, ping } from "./handshake";
 import type { Remote } from "./remote";
 import { type ToolRule, type ToolRules, toolRequests } from "./tools";
 
@@ -99,15 +99,6 @@ const TOOLS: ToolRules<IdeToolName> = {
   executeCode: "never",
 };
 
-const initialize: RequestRule = {
-  params({ protocolVersion, clientInfo }, crossing) {
-    const info = isObject(clientInfo) ? clientInfo : {};
-    crossing.isClaudeCode = isClaudeCode({ info: { name: String(info.name), version: "" } });
-    return { protocolVersion, clientInfo };
-  },
-  result: (result) => result,
-};
-
 const resourceList: RequestRule = {
   params: () => ({}),
   result: ({ resources }, _asked, crossing) => ({
@@ -150,14 +141,13 @@ const RULES: Rules = {
   requests: {
     ...toolRequests(TOOLS),
     initialize,
-    ping: { params: () => ({}), result: () => ({}) },
+    ping,
     "resources/list": resourceList,
     "resources/templates/list": { params: () => ({}), result: (result) => result },
     "resources/read": resourceText,
   },
   reports: {
-    "notifications/initialized": () => ({}),
-    "notifications/cancelled": ({ requestId }) => ({ requestId }),
+    ...handshake,
     // Its process id means another process here.
     ide_connected: () => ({}),
   },

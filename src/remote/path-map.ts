@@ -89,6 +89,11 @@ export class PathMap {
     );
   }
 
+  /** Those of this machine, by their real paths. */
+  get folders(): string[] {
+    return this.#pairs.map(({ real }) => writePlace(real, this.disk.style));
+  }
+
   /** undefined: it is no path of a shared folder. */
   toHost(path: string): string | undefined {
     const host = this.#hostOf(path);

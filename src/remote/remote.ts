@@ -16,6 +16,10 @@ export class Remote implements ClientRemote {
     return this.shared();
   }
 
+  get folders(): readonly string[] {
+    return this.map.folders;
+  }
+
   sees(path: string): boolean {
     return this.map.toRemote(path) !== undefined;
   }

@@ -5,8 +5,8 @@ import { failed, type ToolResult, texts } from "../mcp/protocol";
 import type { RequestRule } from "./border";
 import type { Crossing } from "./crossing";
 
-/** What a tool's argument is, or what becomes of it. */
-type Field = "plain" | "path" | "uri" | ((value: unknown) => unknown);
+/** What a tool's argument is ("project": a path, also from the project's top), or what becomes of it. */
+type Field = "plain" | "path" | "project" | "uri" | ((value: unknown) => unknown);
 
 /** What passes of a call. */
 export interface ToolRule {
@@ -55,6 +55,7 @@ function inputOf({ input }: ToolRule, given: JsonObject, crossing: Crossing): Js
 function passed(field: Field, value: unknown, crossing: Crossing): unknown {
   if (typeof field === "function") return field(value);
   if (field === "path") return crossing.pathToHost(value);
+  if (field === "project") return crossing.projectPathToHost(value);
   return field === "uri" ? crossing.uriToHost(value) : value;
 }
 

@@ -340,6 +340,41 @@ onNewestNeovim(
       expect(await cli.texts("openFile", { filePath: path })).toEqual([`Opened file: ${path}`]);
     });
 
+    test.each(["afterwards", "at once"])(
+      "nothing comes of a symlink that takes a file's place while it is opened, and goes %s",
+      async (when) => {
+        const path = session.write("raced.txt", "mine\n");
+        await session.neovim.lua(
+          `local path, secret, at_once = ...
+           local kept = path .. ".kept"
+           local function back()
+             os.remove(path)
+             assert(os.rename(kept, path))
+           end
+           vim.api.nvim_create_autocmd("BufReadPre", {
+             pattern = path,
+             once = true,
+             callback = function()
+               os.rename(path, kept)
+               assert(vim.uv.fs_symlink(secret, path))
+             end,
+           })
+           _G.BACK = back
+           _G.ON_READ = at_once and back or nil`,
+          path,
+          secret,
+          when === "at once",
+        );
+        expect((await cli.call("openFile", { filePath: path })).isError).toBe(true);
+        await session.neovim.lua("_G.ON_READ = nil");
+        if (when === "afterwards") await session.neovim.lua("_G.BACK()");
+        expect(await buffers()).not.toContain(path);
+        const uri = `file://${path}`;
+        expect(await outcomeOf(cli.request("resources/read", { uri }))).toThrow();
+        expect(got(cli)).not.toContain(SECRET);
+      },
+    );
+
     test("closes its own diffs, and no buffer by its name", async () => {
       const path = session.write("open.txt", "text\n");
       await session.edit(path);
@@ -403,5 +438,9 @@ onNewestNeovim(
         .at(-1) as { filePath: string; text: string; fileUrl: string };
     }
   },
-  { setup: `{ allowed_hosts = { "${NAME}" }, execute_code = { enabled = true } }` },
+  {
+    setup: `{ allowed_hosts = { "${NAME}" }, execute_code = { enabled = true } }`,
+    // Once a file is read, and before the plugin learns of it.
+    args: ["--cmd", "autocmd BufReadPost * lua if _G.ON_READ then _G.ON_READ() end"],
+  },
 );

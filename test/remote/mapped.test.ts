@@ -156,10 +156,10 @@ onNewestNeovim((session) => {
     expect(await cli.json("getLatestSelection")).toMatchObject({ filePath: `${THERE}/a b.lua` });
     await setProblem(join(outside, "secret.txt"));
     await setProblem(here);
-    await eventually("the problems", () => cli.notifications("diagnostics_changed").length > 0);
-    for (const { uris } of cli.notifications<{ uris: string[] }>("diagnostics_changed")) {
-      expect(uris).toEqual([`file://${THERE}/a%20b.lua`]);
-    }
+    const changed = () =>
+      cli.notifications<{ uris: string[] }>("diagnostics_changed").flatMap(({ uris }) => uris);
+    await eventually("the problems", () => changed().includes(`file://${THERE}/a%20b.lua`));
+    expect(changed().every((uri) => uri.startsWith(`file://${THERE}/`))).toBe(true);
     await session.neovim.lua(
       'require("claude-code").mention({ { path = (...), first = 1 } })',
       here,
@@ -258,11 +258,7 @@ onNewestNeovim((session) => {
       await session.edit(session.write("inside.lua", "return {}\n"));
       const text = fc.oneof(
         fc.string({ maxLength: 20 }),
-        fc.constantFrom(
-          `${THERE}/inside.lua`,
-          `file://${THERE}/inside.lua`,
-          join(outside, "secret.txt"),
-        ),
+        fc.constantFrom(`${THERE}/inside.lua`, `file://${THERE}/inside.lua`, "/etc/passwd"),
       );
       const params = fc.dictionary(
         fc.constantFrom(

@@ -2,6 +2,7 @@
 --- in server/channel.lua.
 --- Every answer is `{ value = … }` or `{ error = "…" | { code, message } }`; nothing throws.
 local channel = require("claude-code.server.channel")
+local scope = require("claude-code.editor.documents.scope")
 
 local M = {}
 
@@ -197,7 +198,7 @@ end
 
 ---Runs one method for the executable. Methods get the paths among their parameters checked.
 ---@param method string
----@param params? table
+---@param params? table `shared`: the folders of a Claude elsewhere, for which it runs
 ---@return claude-code.Answer
 function M.call(method, params)
   local handler = methods[method]
@@ -206,7 +207,10 @@ function M.call(method, params)
       error = ("the plugin has no method %q: update plugin and executable together"):format(method),
     }
   end
-  local ok, value, failure = xpcall(run, debug.traceback, method, handler, params or {})
+  params = params or {}
+  local ok, value, failure = xpcall(function()
+    return scope.run(params.shared, run, method, handler, params)
+  end, debug.traceback)
   if not ok then
     require("claude-code.messages.log").error("%s failed: %s", method, value)
     local first = tostring(value):match("^[^\n]*")

@@ -43,10 +43,11 @@ export function openFile(editor: EditorPort): Tool<"openFile"> {
     name: "openFile",
     description: "Open a file in Neovim and optionally select a range of text",
     input: Opening,
-    async call(input) {
+    async call(input, { client }) {
       const path = resolvePath(input.filePath, editor.state.folders[0]);
       const opened = await editor.openDocument({
         path,
+        folders: client.remote?.folders,
         startText: input.startText,
         endText: input.endText,
         selectToEndOfLine: input.selectToEndOfLine,

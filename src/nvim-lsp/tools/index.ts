@@ -1,4 +1,5 @@
 import type { LanguageServers } from "../../language/servers";
+import type { createMethodTools } from "../../methods";
 import type { LanguageEdits } from "../edits/language-edits";
 import type { NeovimProblems } from "../neovim/problems";
 import { codeAction } from "./code-action";
@@ -7,6 +8,10 @@ import { findReferences } from "./find-references";
 import { findSymbol } from "./find-symbol";
 import { outline } from "./outline";
 import { renameSymbol } from "./rename-symbol";
+
+export type NvimLspToolName = ReturnType<
+  typeof createNvimLspTools | typeof createMethodTools
+>[number]["name"];
 
 /** Questions to the language servers, edits by them, and the tools of spec 04. */
 export function createNvimLspTools(

@@ -6,6 +6,7 @@ import { readPrivateJson } from "../../lib/json";
 import { waitForLock } from "../../lib/lock";
 import { own } from "../../lib/own";
 import { realPath, stateFolder } from "../../lib/paths";
+import { isUnshared, sharedFolders } from "../../lib/shared-folders";
 import { compileGlob, type Glob, matchesGlob } from "./glob";
 import { PRIVATE_BY_DEFAULT } from "./private-by-default";
 
@@ -73,6 +74,7 @@ export class PathPatterns {
  */
 export class Privacy {
   readonly #patterns: PathPatterns;
+  readonly #shared = sharedFolders();
 
   constructor(patterns: readonly string[] = readPatterns() ?? PRIVATE_BY_DEFAULT) {
     this.#patterns = new PathPatterns(patterns);
@@ -82,7 +84,7 @@ export class Privacy {
   isPrivate(path: string): boolean {
     if (this.#patterns.matches(path)) return true;
     const real = realPath(path);
-    return real !== path && this.#patterns.matches(real);
+    return (real !== path && this.#patterns.matches(real)) || isUnshared(real, this.#shared);
   }
 }
 

@@ -97,11 +97,15 @@ end
 ---@param name string in normal form
 ---@param options claude-code.BackgroundOptions
 ---@return integer? buf
----@return string? failure if it is too big
+---@return string? failure if it is too big, or it is for a Claude elsewhere
 function M.load(name, options)
   local stat = vim.uv.fs_stat(name)
   if not stat then
     return nil
+  elseif require("claude-code.editor.documents.scope").current() then
+    local text =
+      "%s is not open in Neovim, and nothing is loaded for a Claude elsewhere: ask the user to open it"
+    return nil, text:format(path.title(name))
   elseif stat.size > options.most_bytes then
     return nil, path.too_big(name, stat.size, options.most_bytes) .. ", unless you open it yourself"
   elseif documents.problem_with(name) then

@@ -4,12 +4,12 @@ local paths = require("claude-code.editor.documents.path")
 
 ---@class claude-code.BufferSource
 ---@field names string[] the file's, and its real path
----@field link string which link the name is, "" if it is none
+---@field version string which file or link has the name; renamed away and back, it is another one
 
 ---@class claude-code.BufferSources
 ---@field names string[] from which the text may be
 ---@field before? claude-code.BufferSource from BufReadPre to BufReadPost
----@field is_unknown? boolean the link was replaced while the file was read, so that nobody knows which file that was
+---@field is_unknown? boolean it was replaced while it was read, so that nobody knows which file that was
 
 local sources = {} ---@type table<integer, claude-code.BufferSources> by buffer
 
@@ -27,13 +27,12 @@ end
 local function source_of(buf)
   local name = vim.api.nvim_buf_get_name(buf)
   if name == "" or M.is_url(name) then
-    return { names = { name }, link = "" }
+    return { names = { name }, version = "" }
   end
   name = paths.normal(name)
   local stat = vim.uv.fs_lstat(name)
-  local is_link = stat ~= nil and stat.type == "link"
-  local link = is_link and ("%d:%d.%d"):format(stat.ino, stat.ctime.sec, stat.ctime.nsec) or ""
-  return { names = { name, paths.real(name) }, link = link }
+  local version = stat and ("%d:%d.%d"):format(stat.ino, stat.ctime.sec, stat.ctime.nsec) or ""
+  return { names = { name, paths.real(name) }, version = version }
 end
 
 ---A buffer is about to be read.
@@ -49,7 +48,7 @@ function M.on_read(buf)
   local now = source_of(buf)
   local before = (sources[buf] or {}).before or now
   local names = vim.list_extend(vim.list_slice(before.names), now.names)
-  sources[buf] = { names = names, is_unknown = before.link ~= now.link }
+  sources[buf] = { names = names, is_unknown = before.version ~= now.version }
 end
 
 ---Some lines of a buffer were replaced by those of a file.

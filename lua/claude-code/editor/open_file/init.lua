@@ -7,6 +7,7 @@ local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local ranges = require("claude-code.editor.open_file.range")
 local reload = require("claude-code.editor.documents.reload")
+local scope = require("claude-code.editor.documents.scope")
 local windows = require("claude-code.editor.windows")
 
 local M = {}
@@ -17,6 +18,7 @@ local M = {}
 ---@field end_text? string plain text, searched from the start of start_text on
 ---@field select_to_eol? boolean
 ---@field front? boolean
+---@field folders? string[] of a Claude elsewhere: it may see what was read from these alone
 
 ---@return boolean would leaving this buffer be refused ('nohidden' and unsaved)?
 local function holds_edits(buf)
@@ -145,6 +147,15 @@ function M.open(params)
   local ok, buf = pcall(loading.of_file, name)
   if not ok then
     return nil, ("%s cannot be opened: %s"):format(name, buf)
+  end
+  local is_hidden = params.folders
+    and scope.run(params.folders, require("claude-code.editor.privacy").hides, buf)
+  if is_hidden then
+    -- A symlink has taken the file's place in the meantime.
+    if not open_already then
+      api.nvim_buf_delete(buf, { force = true })
+    end
+    return nil, scope.run(params.folders, require("claude-code.editor.privacy").refusal, name)
   end
   vim.bo[buf].buflisted = true
   if params.front ~= false then

@@ -2,6 +2,7 @@
 --- selection, mentions, diagnostics, resources or any other method.
 local globs = require("claude-code.editor.privacy.glob")
 local paths = require("claude-code.editor.documents.path")
+local scope = require("claude-code.editor.documents.scope")
 local sources = require("claude-code.editor.documents.sources")
 
 ---@class claude-code.PrivacyRule
@@ -122,7 +123,7 @@ end
 ---@return boolean
 function M.is_private(path)
   if path == "" or sources.is_url(path) then
-    return path ~= "" and judge(path)
+    return path ~= "" and (scope.hides(path) or judge(path))
   end
   local name = paths.normal(path)
   if judge(name) then
@@ -130,7 +131,7 @@ function M.is_private(path)
   end
   -- A link with an innocent name. Not cached: it costs 5 µs, and links change.
   local real = paths.real(name)
-  return real ~= name and judge(real)
+  return scope.hides(real) or (real ~= name and judge(real))
 end
 
 ---Is the text of a buffer, or its name, that of a private file?
@@ -143,7 +144,9 @@ function M.hides(buf)
   local read_from = sources.of(buf)
   return M.is_private(file or vim.api.nvim_buf_get_name(buf))
     or read_from == nil
-    or vim.iter(read_from):any(judge)
+    or vim.iter(read_from):any(function(name)
+      return judge(name) or scope.hides(paths.real(name))
+    end)
 end
 
 ---For a client that asks for the current file without naming it: the name is private too.
@@ -154,6 +157,9 @@ M.UNNAMED_REFUSAL = "the current file is private: Claude cannot see it (option p
 ---@return string
 function M.refusal(path)
   local base = paths.base(path)
+  if scope.hides(paths.real(paths.normal(path))) then
+    return base .. " is in no folder that this Claude and Neovim share"
+  end
   return ("%s is private: `!%s` in privacy.patterns would let Claude see it"):format(base, base)
 end
 

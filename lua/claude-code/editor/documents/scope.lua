@@ -1,0 +1,36 @@
+--- What runs for a Claude elsewhere: to it every file is private that lies in none of the folders that it shares with
+--- this machine, and it loads none that the user has not opened.
+local paths = require("claude-code.editor.documents.path")
+
+local M = {}
+
+local shared ---@type string[]? of what runs just now; nil: it is for nobody elsewhere
+
+---Runs something for a client.
+---@param folders? string[] real paths; nil: as what runs already
+---@param work fun(...): ... it must not yield
+---@param ... any
+---@return any ... what it returns
+function M.run(folders, work, ...)
+  local before = shared
+  shared = folders or before
+  local results = vim.F.pack_len(pcall(work, ...))
+  shared = before
+  if not results[1] then
+    error(results[2], 0)
+  end
+  return unpack(results, 2, results.n)
+end
+
+---@return string[]? folders for `run`
+function M.current()
+  return shared
+end
+
+---@param real string real path
+---@return boolean
+function M.hides(real)
+  return shared ~= nil and not paths.is_in_any(real, shared)
+end
+
+return M

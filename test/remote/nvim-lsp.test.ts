@@ -1,0 +1,212 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { rmSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { linesOf } from "../../src/lib/lines";
+import { mcpBorder, nvimLspEnvironment } from "../../src/remote/nvim-lsp";
+import { PathMap } from "../../src/remote/path-map";
+import { Remote } from "../../src/remote/remote";
+import { LanguageProject, scripted } from "../language/world";
+import { eventually } from "../support/eventually";
+import { EXECUTABLE, isolatedEnv, NEWEST } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
+
+setDefaultTimeout(60_000);
+
+const THERE = "/workspaces/x";
+const FILES = {
+  "shared/one.txt": "def apple\nuse apple\n",
+  "shared/two.txt": "apple pear\n",
+  "shared/closed.txt": "def cherry\n",
+  "shared/outer.txt": "quince\n",
+  "other/three.txt": "apple in another folder\ndef quince\n",
+  "other/four.txt": "def plum\n",
+};
+
+/** The `nvim-lsp` of a Claude elsewhere, which shares one folder of the project. */
+describe("nvim-lsp for a Claude elsewhere", () => {
+  let world: LanguageProject;
+  let child: Bun.Subprocess<"pipe", "pipe">;
+  let received = "";
+  let send: (text: string) => void;
+  const pending = new Map<number, (message: { result?: unknown; error?: object }) => void>();
+  let id = 0;
+
+  beforeAll(async () => {
+    world = await LanguageProject.open(NEWEST, (at) => ({ text: scripted(at) }), FILES);
+    const shared = world.project.path("shared");
+    const folders = new PathMap([{ remote: THERE, host: shared }], "posix");
+    const remote = new Remote("dev", () => folders);
+    child = Bun.spawn([EXECUTABLE, "mcp"], {
+      cwd: shared,
+      env: { ...isolatedEnv(world.project.neovim.home), ...nvimLspEnvironment(remote) },
+      stdin: "pipe",
+      stdout: "pipe",
+    });
+    const outside = {
+      send(text: string) {
+        received += text;
+        const message = JSON.parse(text);
+        pending.get(message.id)?.(message);
+      },
+      onMessage: (_text: string) => {},
+      onClose: () => {},
+    };
+    const inner = mcpBorder(outside, remote);
+    inner.onMessage = (text) => {
+      child.stdin.write(`${text}\n`);
+      child.stdin.flush();
+    };
+    void (async () => {
+      for await (const line of linesOf(child.stdout)) inner.send(line);
+    })();
+    send = (text) => outside.onMessage(text);
+    await request("initialize", {
+      protocolVersion: "2025-11-25",
+      clientInfo: { name: "claude-code", version: "1" },
+    });
+    await world.project.neovim.command(`edit ${world.project.path("shared/one.txt")}`);
+    await eventually("the server", () => expect(world.log).toContain("didOpen"));
+  });
+  afterAll(async () => {
+    child.kill();
+    await world[Symbol.asyncDispose]();
+  });
+  afterEach(() => {
+    for (const text of [world.project.folder, "another folder", "four.txt", "secret"]) {
+      expect(received).not.toContain(text);
+    }
+  });
+
+  function request(method: string, params: object): Promise<{ result?: unknown; error?: object }> {
+    const number = ++id;
+    const answer = new Promise<{ result?: unknown; error?: object }>((resolve) =>
+      pending.set(number, resolve),
+    );
+    send(JSON.stringify({ jsonrpc: "2.0", id: number, method, params }));
+    return answer;
+  }
+  async function call(name: string, args: object): Promise<{ text: string; isError: boolean }> {
+    const { result, error } = await request("tools/call", { name, arguments: args });
+    if (error) throw new Error(JSON.stringify(error));
+    const { content, isError } = result as { content: { text: string }[]; isError?: boolean };
+    return { text: content.map(({ text }) => text).join("\n"), isError: isError === true };
+  }
+  const buffers = () =>
+    world.project.neovim.lua<string[]>(
+      "return vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs())",
+    );
+
+  test("offers what reads, and calls nothing else", async () => {
+    const { result } = await request("tools/list", {});
+    const names = (result as { tools: { name: string }[] }).tools.map(({ name }) => name);
+    expect(names.sort()).toEqual([
+      ...["find_references", "find_symbol", "get_diagnostic_context", "get_diagnostic_summary"],
+      ...["get_diagnostics", "get_session_diagnostics", "outline"],
+    ]);
+    for (const name of ["rename_symbol", "code_action", "editor_context", "__proto__"]) {
+      const args = { path: `${THERE}/one.txt`, new_name: "x" };
+      expect(await outcomeOf(call(name, args))).toThrow(/Unknown tool/);
+    }
+  });
+
+  test.each([`${THERE}/one.txt`, "one.txt", "./one.txt"])(
+    "names files as there: %s",
+    async (path) => {
+      const { text } = await call("find_references", { symbol: "apple", path });
+      expect(text.split("\n")).toEqual([
+        "apple (one.txt:1): 2 uses in 2 files",
+        "one.txt",
+        "  2 use apple",
+        "two.txt",
+        "  1 apple pear",
+        "1 more in private files",
+        "the word stands nowhere else in the project",
+        "complete: text idle",
+      ]);
+    },
+  );
+
+  test("a symbol that is defined elsewhere stays where it is", async () => {
+    await world.project.neovim.command(`edit ${world.project.path("shared/outer.txt")}`);
+    const { text } = await call("find_symbol", { symbol: "quince", path: "outer.txt", body: true });
+    expect(text.split("\n")[0]).toBe("quince is defined in a private file");
+    expect((await call("find_symbol", { symbol: "plum" })).isError).toBe(true);
+  });
+
+  test("loads no file that the user has not opened", async () => {
+    const before = await buffers();
+    for (const [tool, args] of [
+      ["find_symbol", { symbol: "cherry", path: "closed.txt" }],
+      ["find_references", { symbol: "cherry", path: "closed.txt" }],
+      ["outline", { path: "closed.txt" }],
+      ["get_diagnostics", { file_paths: ["closed.txt"] }],
+    ] as const) {
+      expect((await call(tool, args)).text).toContain("closed.txt is not open in Neovim");
+    }
+    await call("find_symbol", { symbol: "cherry" });
+    expect(await buffers()).toEqual(before);
+  });
+
+  test("problems: of what is shared, with paths there", async () => {
+    await world.project.neovim.lua(
+      `for _, path in ipairs(...) do
+         local buf = vim.fn.bufadd(path)
+         vim.fn.bufload(buf)
+         local at = { lnum = 0, col = 0, severity = 1, message = "wrong in " .. path }
+         vim.diagnostic.set(vim.api.nvim_create_namespace("test"), buf, { at })
+       end`,
+      [world.project.path("shared/one.txt"), world.project.path("other/four.txt")],
+    );
+    for (const args of [{}, { file_paths: [`${THERE}/one.txt`] }, { file_paths: "one.txt" }]) {
+      const { text } = await call("get_diagnostics", args);
+      expect(text).toContain(`wrong in ${THERE}/one.txt`);
+    }
+    const { text } = await call("get_diagnostic_summary", {});
+    expect(JSON.parse(text)).toMatchObject({ total_errors: 1 });
+    const context = await call("get_diagnostic_context", { file_path: "one.txt", line: 1 });
+    expect(context.text).toContain("def apple");
+  });
+
+  const foreign: [string, () => string][] = [
+    ["a file outside", () => world.project.path("other/three.txt")],
+    ["dots", () => "../other/three.txt"],
+    ["dots behind a name", () => `${THERE}/../other/three.txt`],
+    ["the host's own path", () => world.project.path("shared/one.txt")],
+    ["a home folder", () => "~/secret.txt"],
+    ["a link", () => link(join(world.project.folder, "other/three.txt"))],
+    [
+      "a link to a folder",
+      () => `${link(dirname(world.project.path("other/three.txt")))}/three.txt`,
+    ],
+    ["a drive", () => "C:\\secret.txt"],
+  ];
+  test.each(foreign)("gives nothing of %s", async (_name, find) => {
+    const path = find();
+    const before = await buffers();
+    for (const [tool, args] of [
+      ["find_symbol", { symbol: "apple", path }],
+      ["find_references", { symbol: "apple", path }],
+      ["outline", { path }],
+      ["get_diagnostic_context", { file_path: path, line: 1 }],
+    ] as const) {
+      expect((await call(tool, args)).isError).toBe(true);
+    }
+    await call("get_diagnostics", { file_paths: [path] });
+    await call("find_references", { symbol: "apple", within: path });
+    expect(await buffers()).toEqual(before);
+    rmSync(world.project.path("shared/link"), { force: true });
+  });
+
+  function link(target: string): string {
+    symlinkSync(target, world.project.path("shared/link"));
+    return "link";
+  }
+});
