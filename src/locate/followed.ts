@@ -2,7 +2,6 @@ import { isAbsolute } from "node:path";
 import { resolvePath } from "../editor/path";
 import { EditorRefusal } from "../editor/port";
 import type { Log } from "../lib/log";
-import { sharedFolders } from "../lib/shared-folders";
 import type { Plugin, WaitTimes } from "../neovim/plugin";
 import { DisconnectedError } from "../neovim/rpc";
 import { Binding } from "./binding";
@@ -17,8 +16,6 @@ const ANSWER_MS = 2_000;
 export class FollowedNeovim {
   readonly #binding: Binding;
   #plugin: Plugin | undefined;
-  /** Neovim leaves out what a Claude elsewhere does not share, if we work for one. */
-  readonly #shared: { shared?: readonly string[] };
 
   constructor(
     /** Where the CLI works: its project, then our working folder, which is the CLI's. */
@@ -27,8 +24,6 @@ export class FollowedNeovim {
     cliPid: number,
   ) {
     this.#binding = new Binding(cliPid);
-    const shared = sharedFolders();
-    this.#shared = shared ? { shared } : {};
   }
 
   /** The absolute paths a client may mean, most likely first. Throws EditorRefusal for what cannot be a file. */
@@ -39,8 +34,7 @@ export class FollowedNeovim {
   }
 
   /** Runs a method of the plugin. Rejects with EditorBusyError or EditorRefusal. */
-  async ask(method: string, given: object, deadlineMs = ANSWER_MS): Promise<unknown> {
-    const params = { ...given, ...this.#shared };
+  async ask(method: string, params: object, deadlineMs = ANSWER_MS): Promise<unknown> {
     const plugin = this.#current();
     if (plugin) {
       try {
@@ -64,8 +58,7 @@ export class FollowedNeovim {
     const first = (await this.ask(method, params)) as T;
     if (first.settled || !this.#plugin) return first;
     try {
-      const all = { ...params, ...this.#shared };
-      return (await this.#plugin.callWhenSettled(method, all, times, ANSWER_MS)) as T;
+      return (await this.#plugin.callWhenSettled(method, params, times, ANSWER_MS)) as T;
     } catch (error) {
       if (!(error instanceof DisconnectedError)) throw error;
       return (await this.ask(method, params)) as T;
@@ -82,7 +75,7 @@ export class FollowedNeovim {
     // Finds the Neovim, if that is still to be done.
     if (!this.#current()) await this.ask("ping", {});
     if (!this.#plugin) throw new EditorRefusal(this.#notFound());
-    const task = { timeout_ms: limitMs, method, params, ...this.#shared };
+    const task = { timeout_ms: limitMs, method, params };
     const times = { limitMs: limitMs + ANSWER_MS, answerMs: ANSWER_MS, signal };
     return (await this.#plugin.callLate("task_start", task, times)) as T;
   }

@@ -1,4 +1,5 @@
 import { withDeadline } from "../lib/deadline";
+import { sharedFolders } from "../lib/shared-folders";
 import { unlessBusy, unwrap } from "./call";
 import { DisconnectedError, NeovimRpc } from "./rpc";
 
@@ -35,6 +36,11 @@ export interface LateTimes {
   signal?: AbortSignal | undefined;
 }
 
+/** Lua takes a field that is undefined for vim.NIL. */
+function scope(shared: readonly string[] | undefined): { shared?: readonly string[] } {
+  return shared ? { shared } : {};
+}
+
 interface LateAnswer {
   answer: Promise<unknown>;
   reject: (error: Error) => void;
@@ -43,6 +49,8 @@ interface LateAnswer {
 
 /** A connection of our own to a Neovim that has the plugin, for programs that Claude Code starts. */
 export class Plugin {
+  /** What a Claude elsewhere does not share, Neovim leaves out, if we work for one. */
+  readonly #shared = scope(sharedFolders());
   #waits = 0;
   #number: number | undefined;
 
@@ -65,7 +73,7 @@ export class Plugin {
    * answer in time), EditorRefusal, or DisconnectedError.
    */
   async call(method: string, params: object, deadlineMs: number): Promise<unknown> {
-    const args = [CALL_IF_LOADED, [method, params]];
+    const args = [CALL_IF_LOADED, [method, { ...params, ...this.#shared }]];
     const answer = await unlessBusy(this.rpc.request("nvim_exec_lua", args, deadlineMs));
     if ((answer as { absent?: boolean } | undefined)?.absent) throw new NoPluginError();
     return unwrap(answer);
