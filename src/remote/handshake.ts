@@ -2,7 +2,7 @@ import { isObject } from "../lib/json";
 import { isClaudeCode } from "../mcp/client";
 import type { NotificationRule, RequestRule } from "./border";
 
-/* What passes to any server of ours. */
+/* What passes to each of our servers. */
 
 export const initialize: RequestRule = {
   params({ protocolVersion, clientInfo }, crossing) {
