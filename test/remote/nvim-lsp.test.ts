@@ -7,15 +7,17 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { linesOf } from "../../src/lib/lines";
+import { SHARED_FOLDERS } from "../../src/lib/shared-folders";
 import { mcpBorder, nvimLspEnvironment } from "../../src/remote/nvim-lsp";
 import { PathMap } from "../../src/remote/path-map";
 import { Remote } from "../../src/remote/remote";
+import { Privacy } from "../../src/review/record/privacy";
 import { LanguageProject, scripted } from "../language/world";
 import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, NEWEST } from "../support/neovim";
+import { EXECUTABLE, isolatedEnv, NEWEST, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 
 setDefaultTimeout(60_000);
@@ -29,6 +31,28 @@ const FILES = {
   "other/three.txt": "apple in another folder\ndef quince\n",
   "other/four.txt": "def plum\n",
 };
+
+test("what is not shared is private to all that works for a Claude elsewhere", () => {
+  const root = temporaryFolder();
+  for (const name of ["shared", "other"]) mkdirSync(join(root, name));
+  writeFileSync(join(root, "other/a.txt"), "");
+  symlinkSync(join(root, "other/a.txt"), join(root, "shared/link"));
+  const isPrivate = (name: string) => new Privacy([]).isPrivate(join(root, name));
+  try {
+    expect(isPrivate("other/a.txt")).toBe(false);
+    process.env[SHARED_FOLDERS] = JSON.stringify([join(root, "shared")]);
+    expect(["other/a.txt", "shared/link", "shared/b.txt"].map(isPrivate)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    process.env[SHARED_FOLDERS] = "no list";
+    expect(() => isPrivate("shared/b.txt")).toThrow();
+  } finally {
+    delete process.env[SHARED_FOLDERS];
+    rmSync(root, { recursive: true });
+  }
+});
 
 /** The `nvim-lsp` of a Claude elsewhere, which shares one folder of the project. */
 describe("nvim-lsp for a Claude elsewhere", () => {
