@@ -15,6 +15,8 @@ Commands:
   install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--answers] [--dry-run] [--yes]
               set a project up for Claude outside of Neovim, or undo that
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
+  relay       connect a Claude Code that runs here, in a container or on another machine, with the
+              Neovim that starts this: --stdio, --connect unix:PATH; --check says what is wrong here
   sessions    list the past conversations of this project: [--json] [--folder DIR]
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
   uninstall   remove the program, its files, and its hooks from projects: [--prefix DIR]
@@ -36,6 +38,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "install-hooks": async () => (await import("./commands/setup")).installHooks,
   "uninstall-hooks": async () => (await import("./commands/setup")).uninstallHooks,
   mcp: async () => (await import("./commands/mcp")).mcp,
+  relay: async () => (await import("./commands/relay")).relay,
   sessions: async () => (await import("./commands/sessions")).sessions,
   serve: async () => (await import("./commands/serve")).serve,
   uninstall: async () => (await import("./commands/uninstall")).uninstall,

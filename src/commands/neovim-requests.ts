@@ -1,15 +1,17 @@
 import { UndoEndpoint } from "../edits/undo";
+import type { IdeServer } from "../ide/server";
 import type { Log } from "../lib/log";
 import type { NeovimEditor } from "../neovim/editor";
 import { answerRequests } from "../neovim/requests";
 import { PromptEndpoint } from "../prompt/endpoint";
+import { RemoteEndpoint } from "../remote/endpoint";
 import { ReviewEndpoint } from "../review/endpoint";
 import { recordLanguageUndo } from "../review/record/language-edit";
 import { TranscriptEndpoint } from "../transcript/endpoint";
 import { WorktreeEndpoint } from "../worktrees/endpoint";
 
 /** What Neovim asks for itself, without a client. Answers from now on. */
-export function neovimRequests(editor: NeovimEditor, log: Log) {
+export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log) {
   const review = new ReviewEndpoint(editor, log);
   const undo = new UndoEndpoint(editor, log, ({ operation, changes }) =>
     recordLanguageUndo(operation.stored.place, operation.id, changes),
@@ -17,7 +19,9 @@ export function neovimRequests(editor: NeovimEditor, log: Log) {
   const transcript = new TranscriptEndpoint(editor, log);
   const prompt = new PromptEndpoint();
   const worktree = new WorktreeEndpoint(editor, log);
-  answerRequests(editor, { review, transcript, prompt, edits: undo, worktree }, log);
+  const remote = new RemoteEndpoint(editor, server.connect, log);
+  const endpoints = { review, transcript, prompt, edits: undo, worktree, remote };
+  answerRequests(editor, endpoints, log);
   return {
     /** Neovim is attached: from now on it is reported to. */
     start() {
@@ -27,6 +31,7 @@ export function neovimRequests(editor: NeovimEditor, log: Log) {
     clientsChanged: () => review.clientsChanged(),
     async end() {
       transcript.end();
+      remote.end();
       await review.end();
     },
   };

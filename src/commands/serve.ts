@@ -20,6 +20,7 @@ import { border } from "../remote/ide";
 import { projectAround } from "../setup/record";
 import { type Admission, WebSocketListener } from "../transport/websocket";
 import { usageError } from "./arguments";
+import { signalled } from "./signals";
 
 const NOT_ATTACHED = "it did not let us attach";
 
@@ -101,7 +102,7 @@ async function run(
     onRefuseHost: (host) => refused.add(host),
   });
   const { neovimRequests } = await loading;
-  const requests = neovimRequests(editor, log);
+  const requests = neovimRequests(editor, server, log);
   attachment.after(() => {
     compileEarly();
     requests.start();
@@ -271,9 +272,7 @@ function ended(rpc: NeovimRpc, stdin: AsyncIterable<string>): Promise<string> {
   return new Promise((resolve) => {
     rpc.onClose.on(() => resolve("Neovim is gone"));
     void untilEnd(stdin).then(() => resolve("stdin ended"));
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
-      process.on(signal, () => resolve(signal));
-    }
+    void signalled().then(resolve);
   });
 }
 

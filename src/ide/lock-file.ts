@@ -2,8 +2,8 @@ import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { message } from "../lib/errors";
-import { isObject } from "../lib/json";
-import { type Environment, namesIn, removeFile } from "../lib/paths";
+import { isObject, readJson } from "../lib/json";
+import { type Environment, isThere, namesIn, removeFile } from "../lib/paths";
 import { isAlive } from "../lib/process";
 import { readRegular } from "../lib/read-regular";
 
@@ -13,7 +13,8 @@ const MOST_BYTES = 256 * 1024;
 
 /** What a lock file says (spec: MCP server, Lock File Discovery). Paths are real paths. */
 export interface LockContent {
-  pid: number;
+  /** None where the editor runs elsewhere: the CLI then looks whether the port answers (2.1.330). */
+  pid?: number | undefined;
   workspaceFolders: string[];
   ideName: string;
   transport: "ws";
@@ -30,7 +31,7 @@ export interface Lock {
   pid?: number;
   ideName?: string;
   folders: string[];
-  /** Whether Claude Code can use it, and the process that it names runs. */
+  /** Whether Claude Code can use it, and the process that it names, if it names one, runs. */
   alive: boolean;
 }
 
@@ -67,12 +68,21 @@ export function readLock(path: string): Lock {
   }
   if (!isObject(content)) return { ...lock, problem: "it is not a JSON object" };
   const { pid, ideName, workspaceFolders: folders, authToken } = content;
-  if (typeof pid !== "number") return { ...lock, problem: "it has no pid" };
-  lock.pid = pid;
+  if (pid !== undefined && typeof pid !== "number")
+    return { ...lock, problem: "its pid is not a number" };
+  if (pid !== undefined) lock.pid = pid;
   lock.ideName = String(ideName);
   if (Array.isArray(folders)) lock.folders = folders.filter((one) => typeof one === "string");
   if (typeof authToken !== "string") return { ...lock, problem: "it has no authToken" };
-  return { ...lock, alive: isAlive(pid) };
+  return { ...lock, alive: pid === undefined || isAlive(pid) };
+}
+
+/** Does a lock file that has none of these tokens name the port, in any folder where a CLI looks? */
+export function isNamed(port: number, ownTokens: readonly string[]): boolean {
+  return lockFolders(process.env, homedir()).some((folder) => {
+    const path = join(folder, `${port}.lock`);
+    return isThere(path) && !ownTokens.includes(String(readJson(path, MOST_BYTES)?.authToken));
+  });
 }
 
 /**

@@ -15,8 +15,11 @@ const FOLD_MS = 50;
 export interface LockKeeperOptions {
   port: number;
   token: string;
-  /** Neovim's process id: Claude Code deletes lock files of processes that are not alive. */
-  pid: number;
+  /**
+   * Neovim's process id: Claude Code deletes lock files of processes that are not alive. Undefined where
+   * Neovim runs elsewhere.
+   */
+  pid?: number;
   folders: readonly string[];
   log: Log;
   /** Where the lock file is, if not where the CLIs of this machine look. */
@@ -79,7 +82,8 @@ export class LockKeeper {
     // What has changed before the watch began was missed.
     this.#write();
     clearTimeout(this.#retry);
-    if (this.problem || !this.#watch.isWatching)
+    // A folder that several machines or containers share may report no events.
+    if (this.problem || !this.#watch.isWatching || this.#options.pid === undefined)
       this.#retry = setTimeout(() => this.#update(), RETRY_MS);
     const rivals = findRivals(this.#options.pid, this.#folders);
     if (Bun.deepEquals(rivals, this.rivals)) return;

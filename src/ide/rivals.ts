@@ -16,7 +16,7 @@ export interface Rival {
 
 /** The rivals of the editor `pid` with these workspace folders. */
 export function findRivals(
-  pid: number,
+  pid: number | undefined,
   folders: readonly string[],
   locks: readonly Lock[] = readLocks(),
 ): Rival[] {

@@ -32,14 +32,14 @@ export class ServerPort<L extends Listener> {
    * The port that the launch line asks for, open, and the token that clients must show from now on.
    * Rejects if none can be opened.
    */
-  async serve(launch: Launch): Promise<{ listener: L; token: string }> {
+  async serve(launch: Wanted & Tokens): Promise<{ listener: L; token: string }> {
     const listener = (await this.#fitting(launch)) ?? (await this.#open(launch));
     const { port: wanted, nextToken = crypto.randomUUID() } = launch;
     return { listener, token: wanted && listener.port !== wanted ? nextToken : launch.token };
   }
 
   /** The one that is open, if it is what the launch line asks for; otherwise it is closed. */
-  async #fitting({ port, portRange }: Launch): Promise<L | undefined> {
+  async #fitting({ port, portRange }: Wanted): Promise<L | undefined> {
     const listener = await this.#early?.listener;
     if (port == null && isSame(this.#early?.range, portRange)) return listener;
     await listener?.stop();
@@ -67,6 +67,7 @@ export class ServerPort<L extends Listener> {
 }
 
 type Wanted = Partial<Pick<Launch, "port" | "portRange">>;
+type Tokens = Pick<Launch, "token" | "nextToken">;
 
 function* portsToTry({ port, portRange = PORT_RANGE }: Wanted): Generator<number> {
   const handedOver = performance.now() + HANDOVER_MS;

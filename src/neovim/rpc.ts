@@ -3,8 +3,8 @@
 import { Transport } from "neovim/lib/utils/transport";
 import { withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
+import { UnixSocket } from "../lib/unix-socket";
 import { messages } from "./msgpack";
-import { NeovimSocket } from "./socket";
 
 /** The connection to Neovim is gone. */
 export class DisconnectedError extends Error {
@@ -44,10 +44,10 @@ export class NeovimRpc {
 
   /** Connects to a socket path or named pipe (`v:servername`). */
   static async connect(address: string): Promise<NeovimRpc> {
-    return new NeovimRpc(await NeovimSocket.connect(address, CONNECT_MS));
+    return new NeovimRpc(await UnixSocket.connect(address, CONNECT_MS, "Neovim"));
   }
 
-  private constructor(private readonly socket: NeovimSocket) {
+  private constructor(private readonly socket: UnixSocket) {
     this.#transport.on("notification", (method: string, args: unknown[]) =>
       this.onNotification.emit({ method, args }),
     );

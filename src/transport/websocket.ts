@@ -20,9 +20,16 @@ export type Limits = { readonly [name in keyof typeof LIMITS]: number };
 /** Only loopback, never a name that could resolve elsewhere (spec: MCP server, Security). */
 const HOST = "127.0.0.1";
 
+/** The close code of an endpoint that ends (RFC 6455). */
+const GOING_AWAY = 1001;
 const TOKEN_HEADER = "x-claude-code-ide-authorization";
 /** The CLI (2.1.330) closes at once unless this sub-protocol is echoed. */
 const SUBPROTOCOL = "mcp";
+
+/** Ended from our side it reports its end, too. */
+export interface ClosableTransport extends Transport {
+  close(): void;
+}
 
 /** Whom a listener lets in. */
 export interface Admission {
@@ -30,7 +37,7 @@ export interface Admission {
   /** Who comes by another name of this machine (in lower case), or shows another token. */
   contained?: { readonly token: string; readonly hosts: readonly string[] } | undefined;
   /** A client has been let in, a contained one if there is a `host`; its transport needs its receivers now. */
-  onConnect(transport: Transport, host?: string): void;
+  onConnect(transport: ClosableTransport, host?: string): void;
   /** Of a client with the token: it connected by a name that is not let in. */
   onRefuseHost?(host: string): void;
   /** A connection was refused, and why: for the log, never for the client. */
@@ -160,11 +167,12 @@ export class WebSocketListener {
 
   #opened(socket: ServerWebSocket<SocketData>): void {
     this.#open++;
-    const transport: Transport = {
+    const transport: ClosableTransport = {
       send: (text) => {
         this.#admission?.onTraffic?.(text.length);
         socket.send(text);
       },
+      close: () => socket.close(GOING_AWAY),
       onMessage: () => {},
       onClose: () => {},
     };

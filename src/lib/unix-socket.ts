@@ -1,0 +1,105 @@
+import { withDeadline } from "./deadline";
+
+/**
+ * A connection by a socket path or a named pipe. Not by Node's `net`, whose streams take as long to
+ * load as all else that talks to Neovim.
+ */
+export class UnixSocket {
+  #socket: Bun.Socket<UnixSocket | undefined> | undefined;
+  /** What has come in and was not read yet. */
+  #received: Uint8Array[] = [];
+  /** What the peer has yet to take. */
+  #unsent: Uint8Array[] = [];
+  #unsentBytes = 0;
+  #wake: () => void = () => {};
+  #closed = false;
+
+  private constructor() {}
+
+  /** Rejects with the system's error, or a DeadlineError that names `peer`. */
+  static async connect(address: string, deadlineMs: number, peer: string): Promise<UnixSocket> {
+    const connection = new UnixSocket();
+    const connecting = Bun.connect({ unix: address, socket: EVENTS, data: connection });
+    try {
+      connection.#socket = await withDeadline(connecting, deadlineMs, `${peer} at ${address}`);
+    } catch (error) {
+      connecting.then((socket) => socket.terminate()).catch(() => {});
+      throw error;
+    }
+    return connection;
+  }
+
+  /** Listens there, until it is stopped. Throws the system's error. */
+  static listen(address: string, onConnect: (connection: UnixSocket) => void): { stop(): void } {
+    const open = (socket: Bun.Socket<UnixSocket | undefined>) => {
+      const connection = new UnixSocket();
+      connection.#socket = socket;
+      socket.data = connection;
+      onConnect(connection);
+    };
+    return Bun.listen<UnixSocket | undefined>({ unix: address, socket: { ...EVENTS, open } });
+  }
+
+  /** How many bytes the peer has yet to take. */
+  get unsentBytes(): number {
+    return this.#unsentBytes;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.#closed) return;
+    this.#unsent.push(bytes);
+    this.#unsentBytes += bytes.length;
+    if (this.#unsent.length === 1) this.flush();
+  }
+
+  destroy(): void {
+    this.#socket?.terminate();
+    this.closed();
+  }
+
+  /** What comes in, until the connection ends. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    for (;;) {
+      const received = this.#received;
+      this.#received = [];
+      yield* received;
+      if (this.#received.length > 0) continue;
+      if (this.#closed) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** Bytes have come in. For the events of the socket, as the two below. */
+  received(bytes: Uint8Array): void {
+    this.#received.push(bytes);
+    this.#wake();
+  }
+
+  flush(): void {
+    for (let next = this.#unsent[0]; next; next = this.#unsent[0]) {
+      const written = Math.max(this.#socket?.write(next) ?? 0, 0);
+      this.#unsentBytes -= written;
+      if (written < next.length) {
+        this.#unsent[0] = next.subarray(written);
+        return;
+      }
+      this.#unsent.shift();
+    }
+  }
+
+  closed(): void {
+    this.#closed = true;
+    this.#unsent = [];
+    this.#unsentBytes = 0;
+    this.#wake();
+  }
+}
+
+const EVENTS: Bun.SocketHandler<UnixSocket | undefined> = {
+  data: ({ data }, bytes) => data?.received(bytes),
+  drain: ({ data }) => data?.flush(),
+  close: ({ data }) => data?.closed(),
+  error: ({ data }) => data?.destroy(),
+};

@@ -1,0 +1,133 @@
+import * as v from "valibot";
+import type { Transport } from "../jsonrpc/transport";
+import { parseJson } from "../lib/json";
+import { LIMITS, type Wire } from "./wire";
+
+/** What a channel carries: a client's messages, a hook, the MCP server nvim-lsp, a file's new bytes. */
+export const KINDS = ["ide", "hook", "mcp", "file"] as const;
+export type Kind = (typeof KINDS)[number];
+
+const Frame = v.variant("t", [
+  v.object({
+    t: v.literal("open"),
+    ch: v.pipe(v.number(), v.integer(), v.minValue(1)),
+    kind: v.picklist(KINDS),
+    d: v.optional(v.string(), ""),
+  }),
+  v.object({ t: v.literal("data"), ch: v.number(), d: v.string() }),
+  v.object({ t: v.literal("close"), ch: v.number() }),
+  v.object({ t: v.literal("ping") }),
+]);
+type Frame = v.InferInput<typeof Frame>;
+
+/** One of the streams of texts between relay and link. */
+export interface Channel extends Transport {
+  readonly kind: Kind;
+  /** From our side: the other one learns of it, and no `onClose` follows. */
+  close(): void;
+}
+
+/** The other end does not keep to the format, or to its limits: the connection ends. */
+export class WireError extends Error {
+  override readonly name = "WireError";
+}
+
+/** All channels of a connection, each frame a line of JSON. Either end opens some. */
+export class Channels {
+  readonly #open = new Map<number, Channel>();
+  #last: number;
+
+  /** `onOpen`: the other end has opened one, and said `d`; its receivers are to be set now. */
+  constructor(
+    private readonly wire: Wire,
+    private readonly end: "relay" | "link",
+    private readonly onOpen: (channel: Channel, d: string) => void,
+    private readonly onRefuse: (cause: string) => void = () => {},
+  ) {
+    this.#last = end === "relay" ? 1 : 0;
+  }
+
+  /** Opens one. Undefined: there are as many as may be. */
+  open(kind: Kind, d = ""): Channel | undefined {
+    if (this.#open.size >= LIMITS.channels) return undefined;
+    // The relay's are odd, and the link's are even.
+    this.#last += 2;
+    this.#send({ t: "open", ch: this.#last, kind, d });
+    return this.#add(this.#last, kind);
+  }
+
+  ping(): void {
+    this.#send({ t: "ping" });
+  }
+
+  /** Takes one line. Throws WireError. */
+  receive(line: string): void {
+    const { success, output: frame } = v.safeParse(Frame, parseJson(line));
+    if (!success) throw new WireError("it sent a line that is not in the format");
+    switch (frame.t) {
+      case "open":
+        return this.#opened(frame.ch, frame.kind, frame.d);
+      case "data":
+        // One that we have closed may not know it yet.
+        return this.#open.get(frame.ch)?.onMessage(frame.d);
+      case "close":
+        return this.#closed(frame.ch);
+      case "ping":
+        if (this.end === "relay") this.ping();
+    }
+  }
+
+  /** The connection has ended. */
+  dispose(): void {
+    for (const ch of [...this.#open.keys()]) this.#closed(ch);
+  }
+
+  #opened(ch: number, kind: Kind, d: string): void {
+    const isOurs = ch % 2 === (this.end === "relay" ? 1 : 0);
+    if (isOurs || this.#open.has(ch))
+      throw new WireError("it opened a channel with a number that is taken");
+    if (this.#open.size >= LIMITS.channels) {
+      this.onRefuse(`a channel "${kind}": ${LIMITS.channels} are open`);
+      return void this.#send({ t: "close", ch });
+    }
+    this.onOpen(this.#add(ch, kind), d);
+  }
+
+  #add(ch: number, kind: Kind): Channel {
+    const channel: Channel = {
+      kind,
+      send: (d) => {
+        if (this.#open.get(ch) === channel) this.#sendData(ch, d);
+      },
+      close: () => {
+        if (this.#open.delete(ch)) this.#send({ t: "close", ch });
+      },
+      onMessage: () => {},
+      onClose: () => {},
+    };
+    this.#open.set(ch, channel);
+    return channel;
+  }
+
+  #closed(ch: number): void {
+    const channel = this.#open.get(ch);
+    this.#open.delete(ch);
+    channel?.onClose();
+  }
+
+  /** Too long a message ends its own channel alone. */
+  #sendData(ch: number, d: string): void {
+    if (this.#send({ t: "data", ch, d })) return;
+    this.onRefuse(`a message of ${d.length} characters is too long`);
+    this.#send({ t: "close", ch });
+    this.#closed(ch);
+  }
+
+  #send(frame: Frame): boolean {
+    const bytes = Buffer.from(`${JSON.stringify(frame)}\n`);
+    if (bytes.length > LIMITS.lineBytes) return false;
+    this.wire.write(bytes);
+    if (this.wire.unsentBytes > LIMITS.backlogBytes) this.wire.end();
+    return true;
+  }
+}

@@ -1,0 +1,101 @@
+import * as v from "valibot";
+import type { Transport } from "../jsonrpc/transport";
+import { message, UserError } from "../lib/errors";
+import type { Log } from "../lib/log";
+import type { Channel } from "./channels";
+import { border } from "./ide";
+import { Link, type Mapping } from "./link";
+import { PathMap } from "./path-map";
+import { Remote } from "./remote";
+
+/** Neovim may be asking its user something. */
+const REPORT_MS = 30_000;
+
+const text = v.pipe(v.string(), v.nonEmpty());
+const Start = v.object({
+  name: text,
+  relay: v.union([
+    v.pipe(v.array(v.string()), v.nonEmpty()),
+    v.pipe(v.string(), v.startsWith("unix:/")),
+  ]),
+  mappings: v.pipe(v.array(v.object({ remote: text, host: text })), v.nonEmpty()),
+  token: v.pipe(v.string(), v.uuid()),
+  nextToken: v.pipe(v.string(), v.uuid()),
+  port: v.optional(v.number()),
+});
+const Named = v.object({ name: text });
+
+interface ReportPort {
+  call(method: string, params: object, deadlineMs: number): Promise<unknown>;
+}
+
+/** Answers what Neovim asks about remotes, and reports their states to it. */
+export class RemoteEndpoint {
+  readonly #links = new Map<string, Link>();
+
+  /** `connect`: a client in a remote is one more client of the server. */
+  constructor(
+    private readonly port: ReportPort,
+    private readonly connect: (transport: Transport, remote: Remote) => void,
+    private readonly log: Log,
+  ) {}
+
+  /** `start` and `stop`. Throws UserError for options that cannot be used. */
+  answer(method: string, params: unknown): unknown {
+    switch (method) {
+      case "start":
+        return this.#start(v.parse(Start, params));
+      case "stop":
+        return this.#stop(v.parse(Named, params).name);
+    }
+    throw new Error("there is no such method");
+  }
+
+  #start(options: v.InferOutput<typeof Start>): void {
+    const { name, mappings } = options;
+    this.#stop(name);
+    const windows = mappings.some(({ remote }) => /^[A-Za-z]:/.test(remote));
+    const map = mapOf(name, mappings, windows ? "win32" : "posix");
+    const remote = new Remote(name, () => map);
+    const link = new Link(
+      options,
+      {
+        onState: (state) => {
+          if (this.#links.get(name) === link) this.#report({ name, ...state });
+        },
+        onChannel: (channel) => this.#join(channel, remote),
+      },
+      this.log,
+    );
+    this.#links.set(name, link);
+    link.start();
+  }
+
+  #join(channel: Channel, remote: Remote): void {
+    if (channel.kind !== "ide") return channel.close();
+    this.connect(border(channel, remote), remote);
+  }
+
+  #stop(name: string): void {
+    this.#links.get(name)?.end();
+    this.#links.delete(name);
+  }
+
+  #report(state: object): void {
+    this.port
+      .call("remote_state", state, REPORT_MS)
+      .catch((error) => this.log.warn(`The state of a remote was not shown: ${message(error)}`));
+  }
+
+  end(): void {
+    for (const name of [...this.#links.keys()]) this.#stop(name);
+  }
+}
+
+function mapOf(name: string, mappings: readonly Mapping[], style: "posix" | "win32"): PathMap {
+  try {
+    return new PathMap(mappings, style);
+  } catch (error) {
+    throw new UserError(`path_mappings of ${name}: ${message(error)}`);
+  }
+}

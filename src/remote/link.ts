@@ -1,0 +1,309 @@
+import { dirname, isAbsolute } from "node:path";
+import { cliArguments } from "../claude/cli-arguments";
+import { message } from "../lib/errors";
+import { linesOf } from "../lib/lines";
+import type { Log } from "../lib/log";
+import { killNow } from "../lib/own-children";
+import { type Environment, removeFile } from "../lib/paths";
+import { makePrivateFolder } from "../lib/private-folder";
+import { onPath } from "../lib/programs";
+import { UnixSocket } from "../lib/unix-socket";
+import { visibleLine } from "../lib/visible";
+import { type Channel, Channels, type Kind } from "./channels";
+import { hostHello, lookAt, type RelayHello, readRelayHello } from "./hello";
+import { LIMITS, StdioWire, socketWire, type Wire } from "./wire";
+
+/** After each end, how long until the relay is started again; the last one stays. The CLI tries for 17 s. */
+const RESTART_MS = [200, 1_000, 3_000, 8_000, 30_000];
+/** A relay that ran for so long is no reason to wait longer. */
+const STEADY_MS = 30_000;
+const PING_MS = 10_000;
+const SILENCE_MS = 30_000;
+/** A container may be slow to start a program; so is the way to another machine. */
+const HELLO_MS = 20_000;
+/** For the program that started a relay to end by itself. */
+const KILL_MS = 2_000;
+const ENDED = "its connection has ended";
+/** What the relay, or the program that starts it, last wrote to stderr. */
+const STDERR_LENGTH = 500;
+
+export interface Mapping {
+  remote: string;
+  host: string;
+}
+
+export interface RemoteOptions {
+  name: string;
+  /** The command that starts the relay there, or the socket to which one connects: `unix:PATH`. */
+  relay: readonly string[] | string;
+  mappings: readonly Mapping[];
+  token: string;
+  nextToken: string;
+  /** That of before. */
+  port?: number | undefined;
+}
+
+/** What Neovim learns. `claude-code.RemoteReport` in Lua. */
+export type LinkState =
+  | { state: "starting" }
+  | {
+      state: "up";
+      port: number;
+      uses_next_token: boolean;
+      no_proxy?: string;
+      cli_arguments: object;
+      /** Clients can connect, but something is wrong. */
+      problem?: string;
+    }
+  | { state: "down"; cause: string };
+
+export interface LinkEvents {
+  /** A channel was opened in the remote; its receivers are to be set now. */
+  onChannel(channel: Channel, d: string): void;
+  onState(state: LinkState): void;
+}
+
+/** The program at the other end of a wire. */
+interface Peer {
+  wire: Promise<Wire>;
+  /** Resolves, with how, once it has ended. */
+  gone: Promise<string>;
+  end(): void;
+}
+
+/** A relay that has said hello. */
+interface Up {
+  hello: RelayHello;
+  channels: Channels;
+}
+
+/** Neovim's end of one remote: from start() on starts its relay, and again when it ends, until end(). */
+export class Link {
+  readonly #ended = Promise.withResolvers<undefined>();
+  #isEnded = false;
+  #options: RemoteOptions;
+  #up: Up | undefined;
+  /** Of the relay, while it runs. */
+  #drop: (cause: string) => void = () => {};
+
+  constructor(
+    options: RemoteOptions,
+    private readonly events: LinkEvents,
+    private readonly log: Log,
+  ) {
+    this.#options = options;
+  }
+
+  start(): void {
+    void this.#run();
+  }
+
+  /** Opens a channel to the remote; undefined while there is no relay, or too many channels are open. */
+  open(kind: Kind, d: string): Channel | undefined {
+    return this.#up?.channels.open(kind, d);
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#ended.resolve(undefined);
+    this.#drop("it was stopped");
+  }
+
+  async #run(): Promise<void> {
+    for (let attempt = 0; !this.#isEnded; attempt++) {
+      this.#report({ state: "starting" });
+      const start = performance.now();
+      const cause = await this.#once().catch(message);
+      this.#up = undefined;
+      if (performance.now() - start > STEADY_MS) attempt = 0;
+      if (this.#isEnded) return;
+      this.log.warn(`The remote ${this.#options.name}: ${cause}`);
+      this.#report({ state: "down", cause });
+      const delay = RESTART_MS[attempt] ?? RESTART_MS.at(-1);
+      await Promise.race([Bun.sleep(delay as number), this.#ended.promise]);
+    }
+  }
+
+  #report(state: LinkState): void {
+    this.events.onState(state);
+  }
+
+  /** One relay, from its start to its end. Resolves to why it has ended, in words that follow its name. */
+  async #once(): Promise<string> {
+    const dropped = Promise.withResolvers<string>();
+    this.#drop = dropped.resolve;
+    const { relay } = this.#options;
+    const peer = typeof relay === "string" ? this.#listen(relay) : this.#spawn(relay);
+    try {
+      const first = await Promise.race([peer.wire, peer.gone, dropped.promise]);
+      if (typeof first === "string") return first;
+      const cause = await Promise.race([this.#serve(first), dropped.promise]);
+      if (cause !== ENDED) return cause;
+      // What the program says of its end is worth more than that it has ended.
+      return await Promise.race([peer.gone, Bun.sleep(KILL_MS).then(() => cause)]);
+    } finally {
+      this.#up?.channels.dispose();
+      peer.end();
+    }
+  }
+
+  async #serve(wire: Wire): Promise<string> {
+    const { token, nextToken, port, mappings } = this.#options;
+    const roots = mappings.map(({ remote }) => remote);
+    const first = hostHello({ token, nextToken, roots, ...(port !== undefined && { port }) });
+    wire.write(Buffer.from(`${JSON.stringify(first)}\n`));
+    const greeting = new Greeting();
+    const lines = linesOf(greeting.skipped(wire.input), LIMITS.lineBytes);
+    const channels = new Channels(
+      wire,
+      "link",
+      (channel, d) => this.events.onChannel(channel, d),
+      (cause) => this.log.warn(`The remote ${this.#options.name}: refused ${cause}`),
+    );
+    const silent = Promise.withResolvers<string>();
+    const watchdog = setTimeout(() => silent.resolve("it does not answer"), HELLO_MS);
+    const read = await Promise.race([lines.next(), silent.promise]);
+    clearTimeout(watchdog);
+    if (typeof read === "string") return read;
+    if (greeting.problem) return greeting.problem;
+    if (read.done) return ENDED;
+    const hello = readRelayHello(read.value);
+    if (typeof hello === "string") return hello;
+    this.#accept({ hello, channels });
+    const pings = setInterval(() => channels.ping(), PING_MS);
+    const silence = setTimeout(() => silent.resolve("it is silent"), SILENCE_MS);
+    const passed = (async () => {
+      for await (const line of lines) {
+        silence.refresh();
+        channels.receive(line);
+      }
+      return ENDED;
+    })();
+    try {
+      return await Promise.race([passed, silent.promise]);
+    } finally {
+      clearInterval(pings);
+      clearTimeout(silence);
+    }
+  }
+
+  #accept(up: Up): void {
+    const { port, executable, noProxy } = up.hello;
+    const uses_next_token = this.#options.port !== undefined && this.#options.port !== port;
+    if (uses_next_token) {
+      const { nextToken: token } = this.#options;
+      this.#options = { ...this.#options, token, nextToken: crypto.randomUUID() };
+    }
+    this.#options = { ...this.#options, port };
+    this.#up = up;
+    const problem = this.#problem(up.hello);
+    this.#report({
+      state: "up",
+      ...{ port, uses_next_token, cli_arguments: cliArguments(executable) },
+      ...(noProxy !== undefined && { no_proxy: noProxy }),
+      ...(problem !== undefined && { problem }),
+    });
+  }
+
+  #problem({ roots, problem }: RelayHello): string | undefined {
+    if (problem !== undefined) return problem;
+    for (const { remote, host } of this.#options.mappings) {
+      const there = roots.find(({ path }) => path === remote);
+      if (!there?.exists) return `there is no folder ${remote} there: see path_mappings`;
+      if (there.probe !== lookAt(host).probe)
+        return `${remote} there is another folder than ${host} here, or not up to date: see path_mappings`;
+    }
+    return undefined;
+  }
+
+  #spawn(command: readonly string[]): Peer {
+    const [name = "", ...args] = command;
+    const program = isAbsolute(name) ? { path: name } : onPath(name);
+    if (program.path === undefined) throw new Error(program.why);
+    const child = Bun.spawn([program.path, ...args], {
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "pipe",
+      env: relayEnvironment(process.env),
+    });
+    const said = this.#logged(child.stderr);
+    const gone = Promise.all([child.exited, said]).then(([code, last]) => {
+      const how = child.signalCode ?? `code ${code}`;
+      return `${name} ended with ${how}${last && `: ${last}`}`;
+    });
+    return {
+      wire: Promise.resolve(new StdioWire(child.stdout, child.stdin)),
+      gone,
+      end: () => {
+        void child.stdin.end();
+        const kill = setTimeout(() => killNow(child.pid), KILL_MS);
+        void child.exited.then(() => clearTimeout(kill));
+      },
+    };
+  }
+
+  /** stderr goes to the log, with the remote's name. Resolves to the last line. */
+  async #logged(stderr: AsyncIterable<Uint8Array>): Promise<string> {
+    let last = "";
+    for await (const line of linesOf(stderr, LIMITS.greetingBytes)) {
+      const text = visibleLine(Bun.stripANSI(line), STDERR_LENGTH);
+      if (text === "") continue;
+      last = text;
+      this.log.info(`The remote ${this.#options.name} says: ${text}`, this.#options.name);
+    }
+    return last;
+  }
+
+  /** The folder is one of ours alone, which the remote sees by a mount. */
+  #listen(address: string): Peer {
+    const path = address.replace(/^unix:/, "");
+    const connected = Promise.withResolvers<Wire>();
+    makePrivateFolder(dirname(path));
+    removeFile(path);
+    let one: UnixSocket | undefined;
+    const listener = UnixSocket.listen(path, (socket) => {
+      if (one) return socket.destroy();
+      one = socket;
+      connected.resolve(socketWire(socket));
+    });
+    return {
+      wire: connected.promise,
+      gone: connected.promise.then(() => "the relay there has ended"),
+      end: () => {
+        one?.destroy();
+        listener.stop();
+        removeFile(path);
+      },
+    };
+  }
+}
+
+/** The first bytes of a relay: what a shell prints before the first `{` is skipped, if it is short. */
+class Greeting {
+  /** Why the relay cannot be used. */
+  problem: string | undefined;
+
+  async *skipped(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    let skipped = "";
+    let hasBegun = false;
+    for await (const chunk of input) {
+      const start: number = hasBegun ? 0 : chunk.indexOf("{".charCodeAt(0));
+      if (!hasBegun)
+        skipped += Buffer.from(start < 0 ? chunk : chunk.subarray(0, start)).toString();
+      if (skipped.length > LIMITS.greetingBytes) {
+        this.problem = `its stdout is not clean: it begins with "${visibleLine(skipped, 100)}"`;
+        return;
+      }
+      hasBegun ||= start >= 0;
+      if (start >= 0) yield chunk.subarray(start);
+    }
+    if (!hasBegun && skipped !== "")
+      this.problem = `it only printed "${visibleLine(skipped, 300)}"`;
+  }
+}
+
+/** That of the executable, without what leads to this Neovim. */
+function relayEnvironment(env: Environment): Environment {
+  const { NVIM: _, CLAUDE_CODE_SSE_PORT: __, ...rest } = env;
+  return rest;
+}

@@ -1,0 +1,99 @@
+import { isNamed } from "../ide/lock-file";
+import { LockKeeper } from "../ide/lock-keeper";
+import { ServerPort } from "../ide/server-port";
+import { message } from "../lib/errors";
+import { IdleGc } from "../lib/idle-gc";
+import { linesOf } from "../lib/lines";
+import type { Log } from "../lib/log";
+import { CONTRACT, VERSION } from "../lib/version";
+import { type ClosableTransport, WebSocketListener } from "../transport/websocket";
+import { Channels } from "./channels";
+import { type HostHello, readHostHello, relayHello } from "./hello";
+import { LIMITS, type Wire } from "./wire";
+
+/** The link pings every 10 s. When `docker exec` is killed, nothing else says so in the container. */
+const SILENCE_MS = 30_000;
+
+/**
+ * The end of a remote that runs beside the Claude CLI: it listens on the remote's loopback, publishes a lock
+ * file, and passes on what comes. Resolves, with the reason, when the link is gone; the lock file is removed
+ * then. It decides nothing: all checks are the link's.
+ */
+export async function runRelay(wire: Wire, stopped: Promise<string>, log: Log): Promise<string> {
+  const lines = linesOf(wire.input, LIMITS.lineBytes);
+  const first = await Promise.race([lines.next(), stopped]);
+  if (typeof first === "string") return first;
+  if (first.done) return "nobody said anything";
+  const hello = readHostHello(first.value);
+  if (typeof hello === "string") {
+    const own = { contract: CONTRACT, version: VERSION };
+    wire.write(Buffer.from(`${JSON.stringify(own)}\n`));
+    return `the editor's side cannot be served: ${hello}`;
+  }
+  const { listener, token } = await openPort(hello);
+  const channels = new Channels(
+    wire,
+    "relay",
+    (channel) => channel.close(),
+    (cause) => log.warn(`Refused ${cause}`),
+  );
+  const said = relayHello(hello.roots, listener.port);
+  const folders = said.roots.flatMap(({ real }) => real ?? []);
+  const lock = new LockKeeper({ port: listener.port, token, folders, log });
+  const idleGc = new IdleGc();
+  listener.admit({
+    token,
+    onConnect: (client) => join(client, channels),
+    onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
+    onTraffic: (length) => idleGc.count(length),
+  });
+  const whole = { ...said, ...(lock.problem !== undefined && { problem: lock.problem }) };
+  wire.write(Buffer.from(`${JSON.stringify(whole)}\n`));
+  try {
+    return await Promise.race([stopped, pass(lines, channels)]);
+  } finally {
+    lock.end();
+    await listener.stop();
+    wire.end();
+  }
+}
+
+/** That of before if it is free and no other editor's: a folder of lock files may be shared by many machines. */
+function openPort({ port, token, nextToken }: HostHello) {
+  const listen = (number: number) => {
+    if (isNamed(number, [token, nextToken]))
+      throw Object.assign(new Error(`a lock file names ${number}`), { code: "EADDRINUSE" });
+    return new WebSocketListener(number);
+  };
+  return new ServerPort(listen).serve({ port, token, nextToken });
+}
+
+/** A client here is a channel there. */
+function join(client: ClosableTransport, channels: Channels): void {
+  const channel = channels.open("ide");
+  if (!channel) return client.close();
+  client.onMessage = (text) => channel.send(text);
+  client.onClose = () => channel.close();
+  channel.onMessage = (text) => client.send(text);
+  channel.onClose = () => client.close();
+}
+
+async function pass(lines: AsyncIterable<string>, channels: Channels): Promise<string> {
+  const silent = Promise.withResolvers<string>();
+  const timer = setTimeout(() => silent.resolve("the editor's side is silent"), SILENCE_MS);
+  const passed = (async () => {
+    for await (const line of lines) {
+      timer.refresh();
+      channels.receive(line);
+    }
+    return "the editor's side is gone";
+  })();
+  try {
+    return await Promise.race([silent.promise, passed]);
+  } catch (error) {
+    return `the editor's side: ${message(error)}`;
+  } finally {
+    clearTimeout(timer);
+    channels.dispose();
+  }
+}

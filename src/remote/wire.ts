@@ -1,0 +1,68 @@
+import type { UnixSocket } from "../lib/unix-socket";
+
+/** What relay and link allow each other, in one place. */
+export const LIMITS = {
+  /** One line, in bytes: a message of a client, quoted. */
+  lineBytes: 64 * 1024 * 1024,
+  /** Channels at once. */
+  channels: 16,
+  /** What may wait for the other end that does not read, in bytes; then the connection ends. */
+  backlogBytes: 128 * 1024 * 1024,
+  /** What a shell may print before the first line. */
+  greetingBytes: 4 * 1024,
+} as const;
+
+/** The bytes between a relay and its link, in both directions. */
+export interface Wire {
+  readonly input: AsyncIterable<Uint8Array>;
+  /** How many bytes the other end has yet to take. */
+  readonly unsentBytes: number;
+  write(bytes: Uint8Array): void;
+  end(): void;
+}
+
+/** The wire by which a process reads and writes: our own stdin and stdout, or those of one that we started. */
+export class StdioWire implements Wire {
+  unsentBytes = 0;
+
+  constructor(
+    readonly input: AsyncIterable<Uint8Array>,
+    private readonly output: Bun.FileSink,
+  ) {}
+
+  write(bytes: Uint8Array): void {
+    this.unsentBytes += bytes.length;
+    void this.#write(bytes).then(() => {
+      this.unsentBytes -= bytes.length;
+    });
+  }
+
+  /** Nobody may read any more: the end of the input says so. */
+  async #write(bytes: Uint8Array): Promise<void> {
+    try {
+      await this.output.write(bytes);
+      await this.output.flush();
+    } catch {}
+  }
+
+  end(): void {
+    void this.#end();
+  }
+
+  async #end(): Promise<void> {
+    try {
+      await this.output.end();
+    } catch {}
+  }
+}
+
+export function socketWire(socket: UnixSocket): Wire {
+  return {
+    input: socket,
+    get unsentBytes() {
+      return socket.unsentBytes;
+    },
+    write: (bytes) => socket.write(bytes),
+    end: () => socket.destroy(),
+  };
+}
