@@ -203,6 +203,8 @@ function M.lines()
   item("clients", #status.clients > 0 and vim.tbl_map(client_name, status.clients) or "none")
   item("sessions", vim.tbl_map(session_name, status.sessions))
   item("states", vim.tbl_map(session_state, summary and summary.attached() or {}))
+  local remote = package.loaded["claude-code.remote"]
+  item("remotes", remote and remote.lines() or {})
   item("workspace", #status.folders > 0 and status.folders or NO_WORKSPACE)
   item("hooks off", status.hooks_off)
   item("log", status.log_file)

@@ -43,6 +43,7 @@ return {
   permissions = { answer = false, plan = true },
   port_range = { 10000, 65535 },
   privacy = { defaults = true, patterns = {} },
+  remotes = {},
   review = {
     ignore = {},
     keys = {
@@ -76,6 +77,7 @@ return {
     permission_mode = false,
     position = "auto",
     provider = "native",
+    remote = false,
     winbar = true,
   },
   wait_for_unsaved = true,

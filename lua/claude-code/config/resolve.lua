@@ -49,8 +49,13 @@ end
 ---@param option claude-code.Option
 ---@param value any
 local function take(state, option, value)
-  if not option.type.accepts(value) then
-    complain(state, option.key, option.type.expected, value)
+  local accepted, problem = option.type.accepts(value)
+  if not accepted then
+    if problem then
+      table.insert(state.problems, problem)
+    else
+      complain(state, option.key, option.type.expected, value)
+    end
     value = option.refused
   end
   local path = vim.split(option.key, ".", { plain = true })

@@ -16,6 +16,8 @@
 ---@field binary claude-code.BinaryConfig|{}
 ---@field execute_code claude-code.ExecuteCodeConfig|{}
 ---@field terminal claude-code.TerminalConfig|{}
+---The containers, sandboxes and other machines where Claude may run, by their names.
+---@field remotes table<string, claude-code.Remote|fun(folder: string): claude-code.Remote>
 ---@field permissions claude-code.PermissionsConfig|{}
 ---@field notify claude-code.NotifyConfig|{}
 ---Whether Claude waits before it edits a file that you have not saved, in the permission modes that
@@ -172,6 +174,8 @@
 ---@field env table<string, string>
 ---@field command string|string[] The Claude CLI: a name, or a list with arguments.
 ---@field args string[] More arguments for each Claude CLI that Neovim starts.
+---The name of the remote in `remotes` where the CLI runs.
+---@field remote string|false|fun(folder: string): string?
 ---The permission mode in which the CLI starts.
 ---@field permission_mode "default"|"plan"|"acceptEdits"|"auto"|"dontAsk"|"bypassPermissions"|false
 ---@field keys claude-code.TerminalKeysConfig|{}

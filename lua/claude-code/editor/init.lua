@@ -33,7 +33,7 @@ local function attach(info)
   require("claude-code.editor.input.keyboard").follow()
   require("claude-code.editor.language.servers").start()
   require("claude-code.server").on_attach(info.version)
-  for _, name in ipairs({ "sessions.transcripts", "editor.transcript" }) do
+  for _, name in ipairs({ "sessions.transcripts", "editor.transcript", "remote" }) do
     local follower = package.loaded["claude-code." .. name]
     if follower then
       follower.on_attach()
@@ -143,6 +143,7 @@ local methods = {
   session_allowed = lazy("editor.turn_check", "allowed"),
   session_finish = lazy("editor.turn_check", "finish"),
   session_problems = lazy("editor.turn_check", "problems"),
+  remote_state = lazy("remote", "on_state"),
   request_answer = lazy("server.requests", "on_answer"),
   transcript_news = lazy("sessions.transcripts", "on_news"),
   transcript_changed = lazy("editor.transcript", "on_changed"),

@@ -57,7 +57,11 @@ end
 ---@param row claude-code.SessionRow
 ---@return string
 function M.name(row)
-  return row.name or row.worktree or row.n and "Claude" or (row.id or "Claude"):sub(1, 8)
+  return row.name
+    or row.worktree
+    or row.remote
+    or row.n and "Claude"
+    or (row.id or "Claude"):sub(1, 8)
 end
 
 ---@return claude-code.SessionRow[] those of this Neovim, by number
@@ -72,7 +76,7 @@ end
 ---@return string
 function M.of(key)
   local row = rows.get(key) or {}
-  local name = row.name or row.worktree or not row.n and row.id and row.id:sub(1, 8)
+  local name = row.name or row.worktree or row.remote or not row.n and row.id and row.id:sub(1, 8)
   local number = row.n and #M.own() > 1 and " " .. row.n or ""
   return "Claude" .. number .. (name and (" (%s)"):format(name) or "")
 end

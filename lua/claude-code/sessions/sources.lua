@@ -197,9 +197,30 @@ local function disconnect(row)
   end
 end
 
+---Of a CLI in a remote no process is known: each session there has one, the first ones first.
+---@param clients claude-code.Client[] all that are connected now
+local function connect_remotes(clients)
+  local count = {}
+  for _, client in ipairs(clients) do
+    if client.remote and client.name == "claude-code" then
+      count[client.remote] = (count[client.remote] or 0) + 1
+    end
+  end
+  for _, row in ipairs(rows.list()) do
+    local left = row.remote and count[row.remote] or 0
+    if row.remote and (row.connected or false) ~= (left > 0) then
+      rows.set({ n = row.n }, { connected = left > 0 or vim.NIL })
+    end
+    if row.remote then
+      count[row.remote] = left - 1
+    end
+  end
+end
+
 ---The clients of the server.
 ---@param clients claude-code.Client[] all that are connected now
 function M.clients(clients)
+  connect_remotes(clients)
   local connected = {}
   for _, client in ipairs(clients) do
     if client.pid and client.name == "claude-code" then
@@ -210,7 +231,7 @@ function M.clients(clients)
     end
   end
   for _, row in ipairs(rows.list()) do
-    if row.connected and not connected[row.pid] then
+    if row.connected and not row.remote and not connected[row.pid] then
       disconnect(row)
     end
   end

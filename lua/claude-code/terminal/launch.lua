@@ -31,9 +31,13 @@ end
 
 --- Empty before the executable was ever ready, or where `mcp.in_terminal` is off.
 ---@param folder? string where the CLI will run; the current tab page's folder if left out
+---@param place? claude-code.RemotePlace the remote where it will run
 ---@return string[]
-function M.launch_arguments(folder)
+function M.launch_arguments(folder, place)
   local made = require("claude-code.server").cli_arguments
+  if place then
+    made = require("claude-code.remote").report(place.name).cli_arguments
+  end
   if not made or not require("claude-code.config").get().mcp.in_terminal then
     return {}
   end
@@ -52,10 +56,14 @@ end
 --- The command line. Hooks and the MCP server go along as arguments, so that no file of the user's
 --- is touched; the user's own arguments come last.
 ---@param arguments string[]
+---@param place? claude-code.RemotePlace the remote where it will run: the command is only its arguments then
 ---@return string[]? command
 ---@return string|claude-code.SessionArguments
-function M.command(arguments)
-  local command, message = require("claude-code.claude.cli").command()
+function M.command(arguments, place)
+  local command, message = {}, nil
+  if not place then
+    command, message = require("claude-code.claude.cli").command()
+  end
   if not command then
     return nil, message --[[@as string]]
   end
@@ -73,7 +81,7 @@ function M.command(arguments)
   if options.permission_mode and not has_permission_mode(own) then
     vim.list_extend(command, { "--permission-mode", options.permission_mode })
   end
-  vim.list_extend(command, M.launch_arguments())
+  vim.list_extend(command, M.launch_arguments(nil, place))
   return vim.list_extend(command, own), session
 end
 

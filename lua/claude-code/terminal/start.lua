@@ -46,8 +46,9 @@ end
 
 --- Runs `callback` once the server is ready, and also if it fails: the CLI is useful without an
 --- editor, too.
+---@param place? claude-code.RemotePlace whose relay is waited for, too
 ---@param callback fun()
-local function after_server(callback)
+local function after_server(place, callback)
   local this, was_downloading = {}, false
   local function finish()
     if waiting[this] then
@@ -56,8 +57,12 @@ local function after_server(callback)
     end
   end
   waiting[this] = true
-  require("claude-code.server").ensure({ after_stop = true }, function()
-    if was_downloading then
+  require("claude-code.server").ensure({ after_stop = true }, function(is_ready)
+    if place and is_ready and waiting[this] then
+      require("claude-code.remote").ensure(place, function()
+        in_normal_mode(finish)
+      end)
+    elseif was_downloading then
       in_normal_mode(finish)
     else
       finish()
@@ -110,21 +115,19 @@ end
 --- both are there.
 ---@param arguments string[]
 ---@param n? integer
----@param folder? string
-local function open(arguments, n, folder)
+---@param folder string
+---@param place? claude-code.RemotePlace
+local function open(arguments, n, folder, place)
   local launch = require("claude-code.terminal.launch")
-  local command, session = launch.command(arguments)
-  local message
-  if not folder then
-    folder, message = launch.folder()
-  end
-  if not command or not folder then
-    return notify.error(not command and session or message)
+  local command, session = launch.command(arguments, place)
+  if not command then
+    return notify.error(session)
   end
   warn_without_hooks(folder)
+  local fill = require("claude-code.remote.command").fill
   if session.is_background then
     local given = { name = session.name, env = launch.environment(), folder = folder }
-    return start_in_background(command, given)
+    return start_in_background(place and fill(place, command) or command, given)
   end
   require("claude-code.terminal.winbar").follow()
   n = sessions.add({
@@ -134,14 +137,24 @@ local function open(arguments, n, folder)
     name = session.name,
     worktree = session.worktree,
     cwd = folder,
+    remote = place and place.name,
   })
   -- The daemon of sessions in the background would hand the number on to all of them.
   local environment = launch.environment(not session.job and n or nil)
+  if place then
+    -- A program that the remote's command starts must not be the project's.
+    local path = require("claude-code.programs").absolute_first() or vim.env.PATH
+    command, environment = fill(place, command, n), { PATH = path }
+  end
   if not running.open(n, { n = n, command = command, env = environment, folder = folder }) then
     return
   end
+  local report = place and require("claude-code.remote").report(place.name)
   if require("claude-code.server").state ~= "ready" then
     notify.warn("Claude started without a connection to Neovim; :Claude status shows why")
+  elseif report and report.state ~= "up" then
+    local why = report.cause or "its relay has not answered yet"
+    notify.warn(("Claude started in %s without a connection to Neovim: %s"):format(place.name, why))
   end
 end
 
@@ -149,14 +162,23 @@ end
 ---@param n? integer number of the session; the first that is free if left out
 ---@param folder? string absolute, in which it starts; that of the tab page or the option if left out
 function M.run(arguments, n, folder)
+  local message, place, found
+  if not folder then
+    folder, message = require("claude-code.terminal.launch").folder()
+  end
+  if folder then
+    place, message = require("claude-code.remote.place").of(folder)
+  end
   -- A CLI that is missing is no reason to wait.
-  local found, message = require("claude-code.claude.cli").command()
-  if not found then
+  if not place and not message then
+    found, message = require("claude-code.claude.cli").command()
+  end
+  if not place and not found then
     notify.error(message --[[@as string]])
     return
   end
-  after_server(function()
-    open(arguments, n, folder)
+  after_server(place, function()
+    open(arguments, n, folder --[[@as string]], place)
   end)
 end
 

@@ -4,7 +4,7 @@ local M = {}
 ---@class claude-code.Type
 ---@field expected string how a message names it: "a boolean", "one of …"
 ---@field lua string the same for LuaLS: "boolean", '"a"|"b"'
----@field accepts fun(value: any): boolean
+---@field accepts fun(value: any): boolean, string? what is wrong, where the type alone does not say it
 
 ---@param name type
 ---@param expected string

@@ -38,6 +38,22 @@ local variables = {
   end,
 }
 
+---@type claude-code.Type
+local remotes = {
+  expected = "a table of remotes, see |claude-code-remotes|",
+  lua = "table<string, claude-code.Remote|fun(folder: string): claude-code.Remote>",
+  accepts = function(value)
+    for name, remote in pairs(type(value) == "table" and value or {}) do
+      local problem = type(remote) ~= "function"
+        and require("claude-code.config.remote").problem(remote)
+      if type(name) ~= "string" or problem then
+        return false, ("remotes.%s%s"):format(name, problem)
+      end
+    end
+    return type(value) == "table"
+  end,
+}
+
 local key = t.any_of(t.string, t.one_of(false))
 
 ---@type claude-code.Option[]
@@ -108,6 +124,18 @@ return {
     key = "terminal.args",
     type = t.list_of(t.string),
     description = "More arguments for each Claude CLI that Neovim starts.",
+  },
+  {
+    key = "terminal.remote",
+    type = t.any_of(t.string, t.one_of(false), t.func("fun(folder: string): string?")),
+    description = "The name of the remote in `remotes` where the CLI runs. With false it runs on this machine. A "
+      .. "function receives the folder of the tab page, and returns a name or nil.",
+  },
+  {
+    key = "remotes",
+    type = remotes,
+    description = "The containers, sandboxes and other machines where Claude may run, by their names. Each is a "
+      .. "table, or a function that receives the folder of the tab page and returns one. See |claude-code-remotes|.",
   },
   {
     key = "terminal.permission_mode",
