@@ -17,7 +17,7 @@ interface Options {
   files: Record<string, string>;
   /** Lua source: further fields of the option `terminal`, and further options. */
   terminal?: string;
-  setup?: string;
+  setup?: string | (() => string);
   columns?: number;
   /** Before Neovim starts, and before it is closed. */
   prepare?: (env: Record<string, string>) => unknown;
@@ -41,12 +41,12 @@ export class InTerminal {
         await writeFile(this.path(name), text);
       await prepareClaudeHome(home, project);
       this.model = new Model();
-      options.prepare?.(this.env);
+      await options.prepare?.(this.env);
       const { terminal = "", setup = "", columns = 180 } = options;
       const [first = ""] = Object.keys(options.files);
       this.neovim = await Neovim.start({
         ...{ version, project, home, columns, env: this.env, files: [this.path(first)] },
-        setup: `{ terminal = { command = [[${claudeCli()}]], permission_mode = "default", ${terminal} }, ${setup} }`,
+        setup: `{ terminal = { command = [[${claudeCli()}]], permission_mode = "default", ${terminal} }, ${typeof setup === "string" ? setup : setup()} }`,
       });
       // It answers before it has read its plugins.
       await eventually(() => this.neovim.lua("return vim.v.vim_did_enter"), 1);

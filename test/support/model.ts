@@ -20,6 +20,7 @@ export class Model {
   readonly url: string;
 
   private readonly server: Bun.Server<undefined>;
+  private readonly further: Bun.Server<undefined>[] = [];
   private turns: Turn[] = [];
   /** Requests before this one were already handed out, or belong to an earlier script. */
   private seen = 0;
@@ -59,7 +60,13 @@ export class Model {
     });
   }
 
+  /** Answers at a socket, too, for programs of another network namespace. */
+  listen(unix: string): void {
+    this.further.push(Bun.serve({ unix, fetch: (request) => this.serve(request) }));
+  }
+
   stop(): void {
+    for (const server of this.further) server.stop(true);
     this.server.stop(true);
   }
 

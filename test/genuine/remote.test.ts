@@ -1,0 +1,176 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { newsText } from "../support/model-request";
+import { requireNamespace } from "../support/namespace";
+import { Container, remotesOption } from "../support/remote";
+import { NEWEST } from "../support/toolchain";
+import { edit, read } from "../support/turns";
+import { eventually } from "./eventually";
+import { MODIFIED, REJECTED, UPDATED } from "./first-light";
+import { CASE_MS, InTerminal, START_MS } from "./in-terminal";
+
+/*
+ * The genuine CLI in namespaces of its own, as in a container, and Neovim outside. Only the model is a stand-in.
+ */
+requireNamespace();
+
+const MAIN = `local name = "zero"\nreturn name\n`;
+const WAYS: [name: string, at: string | undefined][] = [
+  ["the project at another path", Container.PROJECT],
+  ["the project at the same path", undefined],
+];
+
+describe.each(WAYS)("Claude in a container, %s", (_name, at) => {
+  let container: Container;
+  const claude = new InTerminal();
+  claude.inBlock(NEWEST, {
+    files: { "main.lua": MAIN, "other.lua": "return 1\n" },
+    terminal: `remote = "dev",`,
+    setup: () =>
+      remotesOption({
+        command: container.claude,
+        relay: container.relay,
+        ...(at !== undefined && { path_mappings: { [at]: claude.project } }),
+      }),
+    prepare: async () => {
+      container = await Container.start({
+        project: claude.project,
+        ...(at !== undefined && { at }),
+        home: join(claude.root, "inside"),
+        hidden: [claude.home, ...(at === undefined ? [] : [claude.project])],
+        model: claude.model,
+      });
+    },
+  });
+  afterAll(() => container?.stop());
+
+  /** A file of the project, as Claude names it. */
+  const inside = (name: string) => join(container.project, name);
+  const clients = () =>
+    claude.neovim.lua<(string | undefined)[]>(
+      `return vim.tbl_map(function(client) return client.remote end, require("port").server.clients)`,
+    );
+  const connected = () => eventually(clients, ["dev"], START_MS);
+  const press = (key: string) => claude.neovim.terminal.press(key);
+
+  /** Claude edits the main file; returns the proposal once Neovim shows it, with the cursor there. */
+  const propose = async (from: string, to: string) => {
+    const main = inside("main.lua");
+    const proposal = (await claude.onDisk("main.lua")).replace(from, to);
+    claude.model.script([read(main), edit(main, from, to), [{ text: "Done." }]]);
+    await claude.command("Claude send! -- change it");
+    const diff = await claude.neovim.waitForDiff(proposal);
+    await claude.neovim.focus(diff.proposed.window);
+    return proposal;
+  };
+  const received = (words: string) =>
+    claude.model.nextRequest((request) => newsText(request).includes(words));
+  const written = async (text: string) => {
+    await eventually(() => claude.onDisk("main.lua"), text);
+    await eventually(() => claude.neovim.buffer(claude.path("main.lua")), {
+      text,
+      modified: false,
+    });
+  };
+
+  test(
+    ":Claude starts it there, connected by a lock file without a pid",
+    async () => {
+      await claude.command("Claude");
+      await claude.showing(/^❯/m);
+      await connected();
+      const folder = join(claude.root, "inside/.claude/ide");
+      const [name = ""] = readdirSync(folder);
+      const lock = JSON.parse(readFileSync(join(folder, name), "utf8"));
+      expect(lock).toMatchObject({ workspaceFolders: [container.project] });
+      expect(lock).not.toHaveProperty("pid");
+      await claude.command("wincmd p");
+    },
+    CASE_MS,
+  );
+
+  test(
+    "accepted: the CLI writes inside, the buffer follows",
+    async () => {
+      const proposal = await propose("zero", "one");
+      const bar = `return vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true }).str`;
+      expect(await claude.neovim.lua<string>(bar)).toContain("dev");
+      await press("Enter");
+      expect(newsText(await received(UPDATED))).not.toContain(MODIFIED);
+      await written(proposal);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "edited, then accepted: the model learns of it",
+    async () => {
+      const proposal = await propose("one", "two");
+      await claude.neovim.terminal.type("GA -- mine");
+      await press("Escape");
+      await claude.neovim.terminal.type(":w");
+      await press("Enter");
+      expect(newsText(await received("updated successfully"))).toContain(MODIFIED);
+      await written(proposal.replace("return name\n", "return name -- mine\n"));
+    },
+    CASE_MS,
+  );
+
+  test(
+    "rejected: nothing changes",
+    async () => {
+      const text = await claude.onDisk("main.lua");
+      await propose("two", "three");
+      await press("q");
+      await eventually(() => claude.neovim.diff(), null);
+      await written(text);
+      await claude.showing(/User rejected/);
+      claude.model.script([[{ text: "Understood." }]]);
+      await claude.command("Claude send! -- go on");
+      expect(newsText(await claude.model.nextRequest())).toContain(REJECTED);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "what is selected, and what is mentioned, has the path that it has there",
+    async () => {
+      await claude.command("edit other.lua");
+      await claude.neovim.terminal.type("V");
+      claude.model.script([[{ text: "Understood." }]]);
+      await claude.showing(/⧉ 1 line selected/);
+      await claude.send("what is that?");
+      expect(newsText(await claude.model.nextRequest())).toContain(
+        `The user selected the lines 1 to 1 from ${inside("other.lua")}:\nreturn 1`,
+      );
+      await press("Escape");
+      claude.model.script([[{ text: "Understood." }]]);
+      await claude.command("Claude mention main.lua");
+      await claude.showing(/@main\.lua/);
+      await claude.send("and that?");
+      // Below the CLI's working folder, so it is a file of there.
+      expect(newsText(await claude.model.nextRequest())).toContain("@main.lua and that?");
+      await claude.command("edit main.lua");
+    },
+    CASE_MS,
+  );
+
+  test(
+    "when the relay is killed, its diff is rejected, and the CLI connects again",
+    async () => {
+      const text = await claude.onDisk("main.lua");
+      await propose("two", "lost");
+      const [pid] = Bun.spawnSync(["pgrep", "-P", String(await serverPid()), "-f", "relay --stdio"])
+        .stdout.toString()
+        .split("\n");
+      process.kill(Number(pid), "SIGKILL");
+      await eventually(() => claude.neovim.diff(), null);
+      await connected();
+      await written(text);
+    },
+    CASE_MS,
+  );
+
+  const serverPid = () => claude.neovim.lua<number>(`return require("port").server.process.pid`);
+});

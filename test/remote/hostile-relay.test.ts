@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { CONTRACT, VERSION } from "../../src/lib/version";
+import { LIMITS } from "../../src/remote/wire";
+import { eventually } from "../support/eventually";
+import { World } from "./world";
+
+const HELLO = {
+  contract: CONTRACT,
+  version: VERSION,
+  port: 12_345,
+  home: "/root",
+  configDir: "/root/.claude",
+  platform: "linux",
+  executable: "/usr/bin/claude-code-nvim",
+  roots: [],
+};
+const OPEN = { t: "open", ch: 1, kind: "ide" };
+
+/** A relay that runs this script, after it has read the host's line into `hello`. */
+async function hostile(world: World, script: string): Promise<World> {
+  const path = join(world.folder, "relay.ts");
+  await Bun.write(
+    path,
+    `const say = (value) => process.stdout.write(typeof value === "string" ? value : JSON.stringify(value) + "\\n");
+     const HELLO = ${JSON.stringify(HELLO)};
+     for await (const _ of console) break;
+     ${script};
+     setInterval(() => {}, 60_000);`,
+  );
+  return world.link([process.execPath, path]);
+}
+
+async function causeOf(script: string): Promise<string> {
+  using world = new World();
+  return await (await hostile(world, script)).cause();
+}
+
+test("a greeting before the first line is skipped, up to a limit", async () => {
+  using world = new World();
+  await hostile(world, `say("Welcome to dev\\n$ "); say(HELLO)`);
+  await eventually("the relay", () => world.up.length === 1);
+  const most = "x".repeat(LIMITS.greetingBytes + 1);
+  expect(await causeOf(`say("${most}"); say(HELLO)`)).toStartWith(
+    'its stdout is not clean: it begins with "xxx',
+  );
+  expect(await causeOf(`say("no such container\\n"); process.exit(1)`)).toBe(
+    'it only printed "no such container"',
+  );
+});
+
+test("another contract, and a hello that is wrong, are named", async () => {
+  expect(await causeOf(`say({ ...HELLO, contract: 99, version: "9.9" })`)).toBe(
+    `it is version 9.9 with contract 99, and this one is ${VERSION} with contract ${CONTRACT}: install the same version on both sides`,
+  );
+  expect(await causeOf(`say({ ...HELLO, port: "1", home: 1 })`)).toBe(
+    "its first line is wrong in: port, home",
+  );
+});
+
+test("too many channels are refused, and those that are open stay", async () => {
+  using world = new World();
+  await hostile(
+    world,
+    `say(HELLO);
+     for (let ch = 1; ch < 99; ch += 2) say({ t: "open", ch, kind: "ide" });
+     say({ t: "data", ch: 1, d: "first" }); say({ t: "data", ch: 97, d: "last" });`,
+  );
+  await eventually("the channels", () => world.channels.length === LIMITS.channels);
+  await eventually("the refusal", () => world.log.includes('refused a channel "ide": 16 are open'));
+  expect(world.causes).toEqual([]);
+});
+
+test("a line that is too long, or not in the format, ends the connection alone", async () => {
+  const long = `say(HELLO); say('{"t":"data","ch":1,"d":"'); const part = "x".repeat(1 << 20);
+    for (let i = 0; i < 66; i++) say(part)`;
+  expect(await causeOf(long)).toMatch(/ended/);
+  const wrong = fc.sample(
+    fc.oneof(
+      fc.json(),
+      fc.string().filter((text) => !text.includes("\n")),
+      fc.record({
+        t: fc.constantFrom("open", "data", "close"),
+        ch: fc.anything(),
+        d: fc.anything(),
+      }),
+      fc.constant({ ...OPEN, kind: "nvim" }),
+      fc.constant({ ...OPEN, ch: 2 }),
+      fc.constant({ ...OPEN, ch: 0 }),
+    ),
+    { numRuns: 30, seed: 1 },
+  );
+  const lines = wrong.map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
+  const script = `say(HELLO); for (const line of ${JSON.stringify(lines)}) say(line + "\\n")`;
+  expect(await causeOf(script)).toBe("it sent a line that is not in the format");
+  expect(
+    await causeOf(`say(HELLO); say(${JSON.stringify(OPEN)}); say(${JSON.stringify(OPEN)})`),
+  ).toBe("it opened a channel with a number that is taken");
+});
+
+test("what it prints to stderr is in the log, with its name, and without control characters", async () => {
+  using world = new World();
+  await hostile(
+    world,
+    `process.stderr.write("\\x1b[31mred\\x1b[0m \\x07 line\\n"); process.exit(3)`,
+  );
+  const cause = await world.cause();
+  expect(cause).toEndWith(" ended with code 3: red <07> line");
+  expect(world.log).toContain("The remote dev says: red <07> line");
+});
+
+test("a program that is missing is named", async () => {
+  using world = new World().link(["no-such-program", "relay"]);
+  expect(await world.cause()).toBe("`no-such-program` is not on $PATH");
+});

@@ -1,0 +1,140 @@
+import { expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { EXECUTABLE, isolatedEnv } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
+import { ps } from "../support/process";
+import { World } from "./world";
+
+const LARGE = "x".repeat(4 * 1024 * 1024);
+
+/** The relay's process: a child of ours. */
+function relayPid(): number {
+  const { stdout } = Bun.spawnSync(["pgrep", "-P", String(process.pid), "-f", "relay --stdio"]);
+  return Number(stdout.toString().trim().split("\n")[0]);
+}
+
+/** Sends a text by the relay, and waits until it has come back. */
+async function echoed(client: TestClient, params: unknown): Promise<unknown> {
+  const from = client.received.length;
+  client.notify("echo", params);
+  return (await client.message(({ method }) => method === "echo", from)).params;
+}
+
+test("the relay publishes a lock file without a pid, and passes on what its clients send", async () => {
+  using world = new World().link();
+  const lock = await world.lock();
+  expect(lock.content).toEqual({
+    workspaceFolders: [world.project],
+    ideName: "Neovim",
+    transport: "ws",
+    runningInWindows: false,
+    authToken: world.token,
+  });
+  expect(world.up[0]).toMatchObject({ port: lock.port, uses_next_token: false });
+  expect(world.up[0]).not.toHaveProperty("problem");
+  const [one, other] = [await TestClient.connect(lock), await TestClient.connect(lock)];
+  expect(await echoed(one, { text: "ä\n\u2028𝄞" })).toEqual({ text: "ä\n\u2028𝄞" });
+  expect(await echoed(other, { text: LARGE })).toEqual({ text: LARGE });
+  expect(one.received).toHaveLength(1);
+  world.channels[0]?.close();
+  expect((await one.closed).code).toBe(1001);
+  other.close();
+  world.end();
+  await eventually("no lock file", () => world.locks().length === 0);
+});
+
+test("only the remote's own token lets in", async () => {
+  using world = new World().link();
+  const lock = await world.lock();
+  const content = { authToken: crypto.randomUUID() };
+  const refused = await outcomeOf(TestClient.connect({ port: lock.port, content }));
+  expect(refused).toThrow("refused");
+  await eventually("the refusal in the log", () => world.log.includes("a missing or wrong token"));
+  expect(world.log).not.toContain(world.token);
+});
+
+test("killed, it comes back with the same port and token; its clients' channels close", async () => {
+  using world = new World().link();
+  const lock = await world.lock();
+  await TestClient.connect(lock);
+  await eventually("the channel", () => world.channels.length === 1);
+  let isClosed = false;
+  (world.channels[0] as { onClose: () => void }).onClose = () => {
+    isClosed = true;
+  };
+  process.kill(relayPid(), "SIGKILL");
+  const again = await world.lock(2);
+  expect(isClosed).toBe(true);
+  expect(world.causes).toEqual(["/usr/bin/env ended with SIGKILL"]);
+  expect([again.port, again.content.authToken]).toEqual([lock.port, world.token]);
+  using client = await TestClient.connect(again);
+  expect(await echoed(client, {})).toEqual({});
+});
+
+test("where another program has the port of before, the token is the next one", async () => {
+  const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  using world = new World().link(undefined, other.port);
+  const lock = await world.lock();
+  other.stop();
+  expect(lock.port).not.toBe(other.port);
+  expect(lock.content.authToken).toBe(world.nextToken);
+  expect(world.up[0]).toMatchObject({ uses_next_token: true });
+});
+
+test("a port that a lock file of another editor names is not used, and the file stays", async () => {
+  using world = new World();
+  const [first, second] = [new World().link(), world];
+  const { port } = await first.lock();
+  first[Symbol.dispose]();
+  const path = join(second.home, `.claude/ide/${port}.lock`);
+  const foreign = JSON.stringify({ pid: 1, authToken: "theirs", workspaceFolders: [] });
+  await Bun.write(path, foreign);
+  second.link(undefined, port);
+  await eventually("the relay", () => world.up.length === 1);
+  expect(await Bun.file(path).text()).toBe(foreign);
+  expect(world.up[0]).not.toMatchObject({ port });
+});
+
+test("a lock file that another machine's CLI has removed comes back", async () => {
+  using world = new World().link();
+  const { path } = await world.lock();
+  await Bun.file(path).delete();
+  await eventually("the lock file", () => existsSync(path));
+});
+
+test("a folder that is missing there, or is another one, is a problem that has its name", async () => {
+  using world = new World();
+  writeFileSync(join(world.folder, "project/a"), "");
+  const elsewhere = `mv ${world.project} ${world.project}2; exec ${world.relay.join(" ")}`;
+  world.link(["/bin/sh", "-c", elsewhere]);
+  await world.lock();
+  expect(world.up[0]).toMatchObject({
+    problem: `there is no folder ${world.project} there: see path_mappings`,
+  });
+});
+
+test("by a socket: the relay waits for Neovim's side, and comes back to it", async () => {
+  using world = new World();
+  const socket = `unix:${world.folder}/run/relay.sock`;
+  const relay = Bun.spawn([EXECUTABLE, "relay", "--connect", socket], {
+    env: isolatedEnv(world.home),
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  world.link(socket);
+  const lock = await world.lock();
+  using client = await TestClient.connect(lock);
+  expect(await echoed(client, { text: LARGE })).toEqual({ text: LARGE });
+  world.end();
+  await client.closed;
+  world.link(socket, lock.port);
+  const again = await world.lock(2);
+  expect([again.port, again.content.authToken]).toEqual([lock.port, world.token]);
+  relay.kill();
+  await relay.exited;
+  expect(await world.cause()).toBe("the relay there has ended");
+  expect(world.locks()).toEqual([]);
+  expect(ps("pid", relay.pid)).toBe("");
+});

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import {
+  BOTH_NEOVIMS,
+  EXECUTABLE,
+  isolatedEnv,
+  type TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
+import { said, shows, startNeovim } from "../terminal/workbench";
+
+describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
+  let neovim: TestNeovim;
+  let inside: string;
+  let session: string;
+  beforeAll(async () => {
+    neovim = await startNeovim(version, "{}");
+    await neovim.lock();
+    inside = temporaryFolder();
+    session = join(inside, "session");
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+
+  /** The relay in a home of its own. */
+  const relay = () => {
+    const env = isolatedEnv(inside);
+    const words = ["HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"].map(
+      (name) => `${name}=${env[name]}`,
+    );
+    return JSON.stringify(["/usr/bin/env", ...words, EXECUTABLE, "relay", "--stdio"]);
+  };
+  /** A Claude that says with what it was started, and stays. */
+  const command = () => {
+    writeFileSync(
+      join(inside, "claude"),
+      `#!/bin/sh\n{ printf '%s\\n' "$@"; env; } >${session}.new; mv ${session}.new ${session}; echo up; exec cat`,
+      { mode: 0o755 },
+    );
+    return JSON.stringify(["/usr/bin/env", "{env}", join(inside, "claude"), "{args}"]);
+  };
+  const list = (json: string) => `vim.json.decode([=[${json}]=])`;
+  const configure = (remote: string, terminal = `"dev"`) =>
+    neovim.lua(`
+      SAID = {}
+      require("claude-code").setup({ terminal = { remote = ${terminal} }, remotes = { dev = ${remote} } })`);
+  const lockFolder = () => join(inside, ".claude/ide");
+  const locks = () =>
+    (existsSync(lockFolder()) ? readdirSync(lockFolder()) : []).map((name) => ({
+      port: Number.parseInt(name, 10),
+      content: JSON.parse(readFileSync(join(lockFolder(), name), "utf8")),
+    }));
+  const status = () =>
+    neovim.lua<string>(`return table.concat(require("port").status.lines(), "\\n")`);
+
+  test("it starts there, connected, with what it needs and nothing that leads to this Neovim", async () => {
+    await configure(`{ command = ${list(command())}, relay = ${list(relay())} }`);
+    await neovim.command("Claude");
+    await shows(neovim, "up");
+    const [lock] = locks();
+    const text = readFileSync(session, "utf8");
+    const lines = text.split("\n");
+    expect(lock?.content.workspaceFolders).toEqual([neovim.cwd]);
+    expect(lines).toContain(`CLAUDE_CODE_SSE_PORT=${lock?.port}`);
+    expect(lines).toContain("CLAUDE_CODE_NVIM_SESSION=1");
+    expect(lines).toContain("NVIM=");
+    expect(lines).toContain("--session-id");
+    expect(text).toContain(`${EXECUTABLE} hook stop --from-neovim`);
+    expect(text).not.toContain((await neovim.lock()).content.authToken);
+    expect(await status()).toContain(`remotes      dev: up, port ${lock?.port}`);
+    expect(await neovim.lua("return SAID")).toEqual([]);
+    const client = await TestClient.open(lock as never, "claude-code");
+    const isConnected = `return require("port").session_rows.get(1).connected`;
+    await eventually("the session's client", () => neovim.lua<boolean>(isConnected));
+    client.close();
+    await eventually("no client", async () => !(await neovim.lua(isConnected)));
+  });
+
+  test("when the executable dies, the relay comes back with its port and token", async () => {
+    const [lock] = locks();
+    await neovim.lua(`vim.uv.kill(require("port").server.process.pid, "sigkill")`);
+    await eventually("the end", async () => !(await status()).includes("dev: up"));
+    await eventually("the remote is up", async () => (await status()).includes("dev: up"));
+    expect(locks()).toEqual([lock as never]);
+  });
+
+  test("when it drops, a message says so, once", async () => {
+    await neovim.lua("SAID = {}");
+    const [lock] = locks();
+    const client = await TestClient.open(lock as never, "claude-code");
+    const path = join(neovim.cwd, "a.txt");
+    const answer = client.call("openDiff", {
+      old_file_path: path,
+      new_file_path: path,
+      new_file_contents: "b\n",
+      tab_name: "a",
+    });
+    answer.catch(() => {});
+    const isShown = `return require("port").diff_shown()`;
+    await eventually("the diff", () => neovim.lua<boolean>(isShown));
+    const [pid] = Bun.spawnSync(["pgrep", "-f", `${EXECUTABLE} relay --stdio`])
+      .stdout.toString()
+      .split("\n");
+    process.kill(Number(pid), "SIGKILL");
+    await eventually("no diff", async () => !(await neovim.lua(isShown)));
+    const ended = () =>
+      neovim.lua<string[]>(`
+      return vim.tbl_filter(function(text) return text:find("remote") end, SAID)`);
+    await eventually("the message", async () => (await ended()).length > 0);
+    expect(await ended()).toEqual([
+      "The connection to the remote dev ended, and its diffs with it, rejected: /usr/bin/env ended with SIGKILL; " +
+        "it is tried again",
+    ]);
+    await eventually("the remote is up", async () => (await status()).includes("dev: up"));
+  });
+
+  test("options that cannot be used are named, and Claude does not start", async () => {
+    const words = `{ "docker", "{env}", "{args}" }`;
+    const relay = `{ "docker", "exec", "-i", "dev", "claude-code-nvim", "relay", "--stdio" }`;
+    const wrong: [remote: string, message: string][] = [
+      ["7", "remotes.dev: expected a table with command and relay"],
+      [
+        `{ command = { "claude" }, relay = ${relay} }`,
+        'remotes.dev.command: expected the words "{env}" and "{args}"',
+      ],
+      [
+        `{ command = ${words}, relay = { "docker", "exec", "-it", "dev", "relay" } }`,
+        "remotes.dev.relay: it must have no terminal",
+      ],
+      [
+        `{ command = ${words}, relay = "tcp:1" }`,
+        "remotes.dev.relay: expected a list of words, or unix:PATH",
+      ],
+      [
+        `{ command = ${words}, relay = ${relay}, path_mappings = { ["x"] = "~/x" } }`,
+        "path_mappings: x is not an absolute path",
+      ],
+      [`{ command = ${words}, relay = ${relay}, paths = {} }`, "remotes.dev.paths: unknown option"],
+    ];
+    for (const [remote, message] of wrong) {
+      await configure(remote);
+      expect((await said(neovim)).join("\n")).toContain(message);
+    }
+    await neovim.lua(`require("port").terminal.close_all()`);
+    await configure(`function() return { command = ${words} } end`);
+    await neovim.command("Claude");
+    expect(await said(neovim)).toEqual([
+      "remotes.dev.relay: expected a list of words, or unix:PATH with an absolute path",
+    ]);
+    await configure(`function() error("no container", 0) end`);
+    await neovim.command("Claude");
+    expect(await said(neovim)).toEqual(["the function remotes.dev failed: no container"]);
+    await configure(`{ command = ${words}, relay = ${relay} }`, `function() return "other" end`);
+    await neovim.command("Claude");
+    expect(await said(neovim)).toEqual([
+      'terminal.remote: there is no "other" in the option remotes',
+    ]);
+    await configure(`{ command = ${words}, relay = ${relay}, path_mappings = { ["/x"] = "~" } }`);
+    await neovim.command("Claude");
+    await eventually("the refusal", async () =>
+      (await said(neovim)).join("\n").includes("path_mappings of dev: "),
+    );
+    await neovim.lua(`require("port").terminal.close_all()`);
+  });
+
+  test("a devcontainer.json says where its folder is", async () => {
+    mkdirSync(join(neovim.cwd, ".devcontainer"));
+    writeFileSync(
+      join(neovim.cwd, ".devcontainer/devcontainer.json"),
+      `{\n  // "workspaceFolder": "/no",\n  "workspaceFolder": "/workspaces/\${localWorkspaceFolderBasename}/in"\n}`,
+    );
+    await configure(`{ command = { "{env}{args}" }, relay = { "x" } }`);
+    const place = `return require("port").remote_place.of(vim.fn.getcwd()).mappings`;
+    expect(await neovim.lua<unknown>(place)).toEqual([
+      { remote: `/workspaces/${basename(neovim.cwd)}/in`, host: neovim.cwd },
+    ]);
+  });
+
+  test("words in a longer word are quoted for the shell there", async () => {
+    await configure(
+      `{ command = { "ssh", "-t", "box", "cd x && env {env} claude {args}" }, relay = { "x" } }`,
+    );
+    const command = await neovim.lua<string[]>(`
+      local place = require("port").remote_place.of(vim.fn.getcwd())
+      return require("port").remote_command.fill(place, { "it's", "$(x)" }, 2)`);
+    expect(command.slice(0, 3)).toEqual(["ssh", "-t", "box"]);
+    const { stdout } = Bun.spawnSync([
+      "sh",
+      "-c",
+      `cd /; ${command[3]?.replace("cd x && ", "").replace("claude", "sh -c 'echo $CLAUDE_CODE_NVIM_SESSION \"$@\"' -")}`,
+    ]);
+    expect(stdout.toString()).toBe("2 it's $(x)\n");
+  });
+
+  test("with Neovim the relay ends, and leaves no lock file", async () => {
+    await neovim.quit();
+    await eventually("no lock file", () => locks().length === 0);
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { LockContent } from "../../src/ide/lock-file";
+import { Log } from "../../src/lib/log";
+import type { Channel } from "../../src/remote/channels";
+import { Link, type LinkState } from "../../src/remote/link";
+import { eventually } from "../support/eventually";
+import { EXECUTABLE, isolatedEnv, temporaryFolder } from "../support/neovim";
+
+export interface Lock {
+  path: string;
+  port: number;
+  content: LockContent;
+}
+
+/** The end of Neovim's side, with a relay in a home of its own; each of its clients receives its own texts. */
+export class World implements Disposable {
+  readonly folder = temporaryFolder();
+  readonly states: LinkState[] = [];
+  readonly channels: Channel[] = [];
+  readonly token = crypto.randomUUID();
+  readonly nextToken = crypto.randomUUID();
+  #link: Link | undefined;
+
+  constructor() {
+    mkdirSync(this.project);
+    mkdirSync(this.home);
+  }
+
+  get home(): string {
+    return join(this.folder, "home");
+  }
+
+  get project(): string {
+    return join(this.folder, "project");
+  }
+
+  get logFile(): string {
+    return join(this.folder, "log");
+  }
+
+  get log(): string {
+    return readFileSync(this.logFile, "utf8");
+  }
+
+  /** A relay's command, as it would run in a container. */
+  get relay(): string[] {
+    const env = isolatedEnv(this.home);
+    const words = ["HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"].map(
+      (name) => `${name}=${env[name]}`,
+    );
+    return ["/usr/bin/env", "-u", "CLAUDE_CONFIG_DIR", ...words, EXECUTABLE, "relay", "--stdio"];
+  }
+
+  link(relay: readonly string[] | string = this.relay, port?: number): this {
+    this.#link = new Link(
+      {
+        name: "dev",
+        relay,
+        mappings: [{ remote: this.project, host: this.project }],
+        token: this.token,
+        nextToken: this.nextToken,
+        port,
+      },
+      {
+        onState: (state) => void this.states.push(state),
+        onChannel: (channel) => {
+          this.channels.push(channel);
+          channel.onMessage = (text) => channel.send(text);
+        },
+      },
+      new Log({ file: this.logFile }),
+    );
+    this.#link.start();
+    return this;
+  }
+
+  get up() {
+    return this.states.filter((state) => state.state === "up");
+  }
+
+  get causes(): string[] {
+    return this.states.flatMap((state) => (state.state === "down" ? [state.cause] : []));
+  }
+
+  cause(): Promise<string> {
+    return eventually("a cause", () => this.causes[0] ?? (false as const));
+  }
+
+  /** Waits until the relay is up for the `count`th time. */
+  async lock(count = 1): Promise<Lock> {
+    await eventually("the relay", () => this.up.length >= count);
+    return this.locks()[0] as Lock;
+  }
+
+  locks(): Lock[] {
+    const folder = join(this.home, ".claude/ide");
+    return readdirSync(folder).map((name) => {
+      const path = join(folder, name);
+      return {
+        path,
+        port: Number.parseInt(name, 10),
+        content: JSON.parse(readFileSync(path, "utf8")),
+      };
+    });
+  }
+
+  end(): void {
+    this.#link?.end();
+    this.#link = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.end();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
