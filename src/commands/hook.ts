@@ -10,6 +10,7 @@ import { type Log, stateLog } from "../lib/log";
 import { print } from "../lib/output";
 import { own } from "../lib/own";
 import { Binding } from "../locate/binding";
+import { findRelay } from "../remote/socket";
 
 /** Claude Code closes a hook's stdin at once. */
 const INPUT_MS = 2_000;
@@ -54,6 +55,8 @@ export async function hook(args: string[]): Promise<number> {
     return complain(0, `hook needs an event: ${known}`);
   }
   const log = stateLog("hooks.log");
+  const relay = findRelay(process.env, process.cwd());
+  if (relay) return hookInRemote(relay, args, log);
   let output = own(ON_FAILURE, event);
   const wholeMs = own(WHOLE_MS_OF, event) ?? WHOLE_MS;
   try {
@@ -63,6 +66,17 @@ export async function hook(args: string[]): Promise<number> {
     log.warn(`The ${event} hook failed, so Claude is not blocked: ${message(error)}`);
   }
   if (output) print(`${JSON.stringify(output)}\n`);
+  return 0;
+}
+
+/** Neovim is on another machine: the hook runs there. */
+async function hookInRemote(relay: string, args: string[], log: Log): Promise<number> {
+  try {
+    const { hookByRelay } = await import("../remote/inside");
+    await hookByRelay(relay, args, await withDeadline(Bun.stdin.text(), INPUT_MS, "stdin"));
+  } catch (error) {
+    log.warn(`The ${args[0]} hook did not reach Neovim: ${message(error)}`);
+  }
   return 0;
 }
 

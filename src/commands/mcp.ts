@@ -1,5 +1,6 @@
 import { stateLog } from "../lib/log";
 import { createStdioServer } from "../nvim-lsp/server";
+import { findRelay } from "../remote/socket";
 import { StdioTransport } from "../transport/stdio";
 import { usageError } from "./arguments";
 import { signalled } from "./signals";
@@ -7,6 +8,12 @@ import { signalled } from "./signals";
 /** `claude-code-nvim mcp`: the MCP server nvim-lsp on stdin and stdout, until stdin ends. */
 export async function mcp(args: string[]): Promise<number> {
   if (args.length > 0) throw usageError(`mcp takes no arguments: ${args.join(" ")}`, "mcp");
+  const relay = findRelay(process.env, process.env.CLAUDE_PROJECT_DIR ?? process.cwd());
+  if (relay) {
+    const { mcpByRelay } = await import("../remote/inside");
+    await Promise.race([mcpByRelay(relay), signalled()]);
+    return 0;
+  }
   const transport = new StdioTransport();
   createStdioServer(stateLog("mcp.log")).connect(transport);
   // Claude Code ends its servers with SIGINT, then SIGTERM (measured with 2.1.330).

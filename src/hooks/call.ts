@@ -88,6 +88,7 @@ export class HookCall {
   #withCommon(params: object): object {
     const pid = cliPid();
     const n = sessionNumber();
+    const remote = process.env.CLAUDE_CODE_NVIM_REMOTE;
     const { session_id, prompt_id, permission_mode } = this.input;
     return {
       session: session_id,
@@ -95,6 +96,7 @@ export class HookCall {
       cwd: this.cwd,
       ...(pid && { pid }),
       ...(n && { n }),
+      ...(remote && { remote }),
       ...(prompt_id && { prompt: prompt_id }),
       ...(permission_mode && { mode: permission_mode }),
       ...params,

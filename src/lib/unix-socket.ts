@@ -12,6 +12,7 @@ export class UnixSocket {
   #unsent: Uint8Array[] = [];
   #unsentBytes = 0;
   #wake: () => void = () => {};
+  #isEnding = false;
   #closed = false;
 
   private constructor() {}
@@ -52,6 +53,12 @@ export class UnixSocket {
     if (this.#unsent.length === 1) this.flush();
   }
 
+  /** Ends it once the peer has taken what was written. */
+  end(): void {
+    this.#isEnding = true;
+    this.flush();
+  }
+
   destroy(): void {
     this.#socket?.terminate();
     this.closed();
@@ -87,6 +94,7 @@ export class UnixSocket {
       }
       this.#unsent.shift();
     }
+    if (this.#isEnding) this.#socket?.end();
   }
 
   closed(): void {

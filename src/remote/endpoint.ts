@@ -3,6 +3,7 @@ import type { Transport } from "../jsonrpc/transport";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import type { Channel } from "./channels";
+import { runHelper } from "./helpers";
 import { border } from "./ide";
 import { Link, type Mapping } from "./link";
 import { PathMap } from "./path-map";
@@ -63,7 +64,7 @@ export class RemoteEndpoint {
         onState: (state) => {
           if (this.#links.get(name) === link) this.#report({ name, ...state });
         },
-        onChannel: (channel) => this.#join(channel, remote),
+        onChannel: (channel, d) => this.#join(channel, d, remote),
       },
       this.log,
     );
@@ -71,9 +72,10 @@ export class RemoteEndpoint {
     link.start();
   }
 
-  #join(channel: Channel, remote: Remote): void {
-    if (channel.kind !== "ide") return channel.close();
-    this.connect(border(channel, remote), remote);
+  #join(channel: Channel, d: string, remote: Remote): void {
+    if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
+    if (channel.kind === "file") return channel.close();
+    runHelper(channel, d, remote);
   }
 
   #stop(name: string): void {

@@ -1,14 +1,20 @@
+import { dirname } from "node:path";
 import { isNamed } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
 import { ServerPort } from "../ide/server-port";
 import { message } from "../lib/errors";
 import { IdleGc } from "../lib/idle-gc";
+import { parseJson } from "../lib/json";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
+import { removeFile } from "../lib/paths";
+import { makePrivateFolder } from "../lib/private-folder";
+import { UnixSocket } from "../lib/unix-socket";
 import { CONTRACT, VERSION } from "../lib/version";
 import { type ClosableTransport, WebSocketListener } from "../transport/websocket";
-import { Channels } from "./channels";
+import { type Channel, Channels } from "./channels";
 import { type HostHello, readHostHello, relayHello } from "./hello";
+import { relaySocket } from "./socket";
 import { LIMITS, type Wire } from "./wire";
 
 /** The link pings every 10 s. When `docker exec` is killed, nothing else says so in the container. */
@@ -47,12 +53,15 @@ export async function runRelay(wire: Wire, stopped: Promise<string>, log: Log): 
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
     onTraffic: (length) => idleGc.count(length),
   });
+  const beside = listenBeside(listener.port, channels, log);
   const whole = { ...said, ...(lock.problem !== undefined && { problem: lock.problem }) };
   wire.write(Buffer.from(`${JSON.stringify(whole)}\n`));
   try {
     return await Promise.race([stopped, pass(lines, channels)]);
   } finally {
     lock.end();
+    beside?.stop();
+    removeFile(relaySocket(listener.port));
     await listener.stop();
     wire.end();
   }
@@ -96,4 +105,35 @@ async function pass(lines: AsyncIterable<string>, channels: Channels): Promise<s
     clearTimeout(timer);
     channels.dispose();
   }
+}
+
+/** For hooks and MCP servers of the CLI there. Undefined where there can be no socket: the CLI goes on without. */
+function listenBeside(port: number, channels: Channels, log: Log): { stop(): void } | undefined {
+  const path = relaySocket(port);
+  try {
+    makePrivateFolder(dirname(path));
+    removeFile(path);
+    return UnixSocket.listen(path, (program) => void passProgram(program, channels));
+  } catch (error) {
+    log.warn(`Hooks do not reach Neovim: ${path}: ${message(error)}`);
+    return undefined;
+  }
+}
+
+/** Its first line says what it is (`Opening` in inside.ts); each line after that is a message. */
+async function passProgram(program: UnixSocket, channels: Channels): Promise<void> {
+  let channel: Channel | undefined;
+  for await (const line of linesOf(program, LIMITS.lineBytes)) {
+    if (channel) {
+      channel.send(line);
+      continue;
+    }
+    const { kind } = (parseJson(line) ?? {}) as { kind?: unknown };
+    channel = kind === "hook" || kind === "mcp" ? channels.open(kind, line) : undefined;
+    if (!channel) break;
+    channel.onMessage = (text) => program.write(Buffer.from(`${text}\n`));
+    channel.onClose = () => program.end();
+  }
+  channel?.close();
+  program.end();
 }

@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { untilAnswered } from "../support/claude";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { Container, remotesOption } from "../support/remote";
-import { NEWEST } from "../support/toolchain";
+import { claudeCli, NEWEST } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
 import { MODIFIED, REJECTED, UPDATED } from "./first-light";
@@ -74,6 +75,17 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at) => {
     });
   };
 
+  /** The CLI's own question outlives the diff. */
+  const leaveQuestion = async () => {
+    const escape = `
+      local row = require("port").session_rows.get(1)
+      vim.api.nvim_chan_send(vim.bo[row.buf].channel, "\\27")
+      return true`;
+    const asks = `return require("port").session_rows.get(1).state == "blocked"`;
+    const isAnswered = async () => !(await claude.neovim.lua<boolean>(asks));
+    expect(await untilAnswered(() => claude.neovim.lua(escape), isAnswered)).toBe(true);
+  };
+
   test(
     ":Claude starts it there, connected by a lock file without a pid",
     async () => {
@@ -125,7 +137,7 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at) => {
       await press("q");
       await eventually(() => claude.neovim.diff(), null);
       await written(text);
-      await claude.showing(/User rejected/);
+      await claude.showing(/Rejected update/);
       claude.model.script([[{ text: "Understood." }]]);
       await claude.command("Claude send! -- go on");
       expect(newsText(await claude.model.nextRequest())).toContain(REJECTED);
@@ -168,6 +180,59 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at) => {
       await eventually(() => claude.neovim.diff(), null);
       await connected();
       await written(text);
+      await leaveQuestion();
+    },
+    CASE_MS,
+  );
+
+  test(
+    "when the executable is killed, the CLI connects again, by the same port",
+    async () => {
+      const [before] = readdirSync(join(claude.root, "inside/.claude/ide"));
+      await propose("two", "again");
+      process.kill(await serverPid(), "SIGKILL");
+      await eventually(clients, []);
+      await eventually(() => claude.neovim.diff(), null);
+      await connected();
+      expect(readdirSync(join(claude.root, "inside/.claude/ide"))).toEqual([before as string]);
+      await leaveQuestion();
+    },
+    CASE_MS,
+  );
+
+  test(
+    "what it changes without asking is in the review, and its tools read",
+    async () => {
+      await claude.command("Claude new --permission-mode acceptEdits");
+      await claude.showing(/^❯/m, 2);
+      await eventually(clients, ["dev", "dev"], START_MS);
+      await claude.command("stopinsert | wincmd p | edit other.lua");
+      const other = inside("other.lua");
+      claude.model.script([read(other), edit(other, "1", "2"), [{ text: "Done." }]]);
+      await claude.neovim.lua(
+        `require("port").terminal.send("go on", { submit = true, n = 2 }) return true`,
+      );
+      const request = await received(UPDATED);
+      const tools = request.tools?.map(({ name }) => name) ?? [];
+      expect(tools).toContain("mcp__nvim-lsp__find_symbol");
+      expect(tools).not.toContain("mcp__nvim-lsp__rename_symbol");
+      expect(tools).not.toContain("mcp__ide__executeCode");
+      expect(await claude.onDisk("other.lua")).toBe("return 2\n");
+      const waiting = () =>
+        claude.neovim.lua<number>("return (vim.b.claude_code_review or {}).hunks or 0");
+      await eventually(waiting, 1, START_MS);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "when the CLIs are killed, their sessions end",
+    async () => {
+      for (const pid of Bun.spawnSync(["pgrep", "-f", `^${claudeCli()} .*--session-id`])
+        .stdout.toString()
+        .split("\n"))
+        if (pid) process.kill(Number(pid), "SIGKILL");
+      await eventually(clients, [], START_MS);
     },
     CASE_MS,
   );

@@ -194,6 +194,10 @@ local function run(method, handler, params)
   if not checked then
     return nil, failure
   end
+  local row = checked.remote and require("claude-code.sessions").get({ n = checked.n })
+  if row and row.remote ~= checked.remote then
+    checked.n = nil -- A hook of a remote names the session of another place.
+  end
   return handler(checked)
 end
 

@@ -88,7 +88,7 @@ function M.of(folder)
   end
   local key = "remotes." .. name
   remote, message = value_for(remote, key, folder)
-  local problem = not message and require("claude-code.config.remote").problem(remote)
+  local problem = not message and require("claude-code.config.options.remote").problem(remote)
   if message or problem then
     return nil, message or key .. problem
   end

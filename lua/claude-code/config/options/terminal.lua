@@ -45,7 +45,7 @@ local remotes = {
   accepts = function(value)
     for name, remote in pairs(type(value) == "table" and value or {}) do
       local problem = type(remote) ~= "function"
-        and require("claude-code.config.remote").problem(remote)
+        and require("claude-code.config.options.remote").problem(remote)
       if type(name) ~= "string" or problem then
         return false, ("remotes.%s%s"):format(name, problem)
       end

@@ -1,0 +1,145 @@
+import * as v from "valibot";
+import { isObject, type JsonObject, parseJson } from "../lib/json";
+import type { Environment } from "../lib/paths";
+import { StdioTransport } from "../transport/stdio";
+import type { Channel } from "./channels";
+import { mcpBorder, nvimLspEnvironment } from "./nvim-lsp";
+import type { Remote } from "./remote";
+
+/** Each runs only what a hook of Claude Code does. */
+const EVENTS = [
+  "session-start",
+  "session-end",
+  "user-prompt-submit",
+  "pre-tool-use",
+  "pre-edit",
+  "post-tool-use",
+  "post-tool-use-failure",
+  "subagent-stop",
+  "stop",
+  "permission-request",
+] as const;
+
+const id = v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)));
+const Opening = v.object({
+  args: v.array(v.string()),
+  cwd: v.string(),
+  env: v.object({
+    CLAUDE_PROJECT_DIR: v.optional(v.string()),
+    CLAUDE_CODE_NVIM_SESSION: id,
+    CLAUDE_CODE_SESSION_ID: id,
+    CLAUDE_CODE_ENTRYPOINT: id,
+  }),
+  input: v.optional(v.string(), ""),
+});
+
+/** What passes of a hook's input, but for paths: numbers, words that are shown, and ids. */
+const PLAIN = [
+  ...["session_id", "prompt_id", "permission_mode", "source", "stop_hook_active", "tool_name"],
+  ...["tool_use_id", "duration_ms", "agent_id", "prompt", "permission_suggestions"],
+];
+/** Of a tool's answer: what the review keeps of the text before. */
+const PLAIN_OF_ANSWER = ["type", "originalFile", "original_file"];
+
+/**
+ * A hook of a CLI in the remote, or its MCP server nvim-lsp: our own program does its work here, for this
+ * Neovim, with the paths of here. What cannot be mapped is not done, and the channel closes.
+ */
+export function runHelper(channel: Channel, d: string, remote: Remote): void {
+  const opening = v.safeParse(Opening, parseJson(d));
+  const cwd = opening.success ? remote.map.toHost(opening.output.cwd) : undefined;
+  if (!opening.success || cwd === undefined) return channel.close();
+  const { args, env: given, input } = opening.output;
+  const project = given.CLAUDE_PROJECT_DIR && remote.map.toHost(given.CLAUDE_PROJECT_DIR);
+  const { CLAUDE_PID: _, CLAUDE_PLUGIN_ROOT: __, CLAUDE_CODE_SSE_PORT: ___, ...own } = process.env;
+  const env = {
+    ...own,
+    ...given,
+    CLAUDE_PROJECT_DIR: project || cwd,
+    ...nvimLspEnvironment(remote),
+    CLAUDE_CODE_NVIM_REMOTE: remote.name,
+  };
+  if (channel.kind === "mcp") return runMcp(channel, remote, { env, cwd });
+  const [event] = args;
+  const mapped = hookInput(parseJson(input), remote);
+  if (!mapped || !EVENTS.some((one) => one === event)) return channel.close();
+  const child = Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
+    ...{ cwd, env, stdout: "pipe", stderr: "ignore" },
+    stdin: Buffer.from(JSON.stringify(mapped)),
+  });
+  channel.onClose = () => child.kill();
+  void new Response(child.stdout).text().then((text) => {
+    const answer = parseJson(text);
+    if (answer !== undefined) channel.send(JSON.stringify(quoted(answer, remote)));
+    channel.close();
+  });
+}
+
+function runMcp(
+  channel: Channel,
+  remote: Remote,
+  { env, cwd }: { env: Environment; cwd: string },
+): void {
+  const child = Bun.spawn([process.execPath, "mcp"], {
+    ...{ cwd, env, stdin: "pipe", stdout: "pipe", stderr: "ignore" },
+  });
+  const server = new StdioTransport(child.stdout, child.stdin);
+  const border = mcpBorder(channel, remote);
+  border.onMessage = (text) => server.send(text);
+  border.onClose = () => child.kill();
+  server.onMessage = (text) => border.send(text);
+  void child.exited.then(() => channel.close());
+}
+
+/** Undefined where a path is in no shared folder. */
+function hookInput(value: unknown, { map }: Remote): JsonObject | undefined {
+  if (!isObject(value)) return undefined;
+  const { cwd, tool_input: asked, tool_response: answer, background_tasks: tasks } = value;
+  const hostCwd = map.toHost(String(cwd));
+  if (hostCwd === undefined) return undefined;
+  const input: JsonObject = isObject(asked) ? { ...asked } : {};
+  for (const key of ["file_path", "notebook_path"]) {
+    if (input[key] === undefined) continue;
+    const path = map.toHost(String(input[key]));
+    if (path === undefined) return undefined;
+    input[key] = path;
+  }
+  return {
+    ...picked(value, PLAIN),
+    cwd: hostCwd,
+    ...(isObject(asked) && { tool_input: input }),
+    ...(isObject(answer) && { tool_response: toolAnswer(answer, map) }),
+    // Only how many there are matters.
+    ...(Array.isArray(tasks) && { background_tasks: tasks.map(() => ({})) }),
+  };
+}
+
+function toolAnswer(answer: JsonObject, map: Remote["map"]): JsonObject {
+  const { bashEditDiff: diff } = answer;
+  const kept = picked(answer, PLAIN_OF_ANSWER);
+  if (!isObject(diff)) return kept;
+  const paths = (list: unknown) => (Array.isArray(list) ? list : []);
+  return {
+    ...kept,
+    bashEditDiff: {
+      ...picked(diff, ["moreFiles", "unavailable", "skipped", "shared"]),
+      changedFiles: paths(diff.changedFiles).flatMap((path) => map.toHost(String(path)) ?? []),
+      files: paths(diff.files).flatMap((file: JsonObject) => {
+        const filePath = map.toHost(String(file?.filePath));
+        return filePath === undefined ? [] : [{ ...file, filePath }];
+      }),
+    },
+  };
+}
+
+function picked(from: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(keys.filter((key) => key in from).map((key) => [key, from[key]]));
+}
+
+/** With the remote's names of folders in every text. */
+function quoted(value: unknown, remote: Remote): unknown {
+  if (typeof value === "string") return remote.map.textToRemote(value);
+  if (Array.isArray(value)) return value.map((one) => quoted(one, remote));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, quoted(one, remote)]));
+}
