@@ -77,13 +77,13 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at) => {
 
   /** The CLI's own question outlives the diff. */
   const leaveQuestion = async () => {
-    const escape = `
+    const pressEscape = `
       local row = require("port").session_rows.get(1)
       vim.api.nvim_chan_send(vim.bo[row.buf].channel, "\\27")
       return true`;
     const asks = `return require("port").session_rows.get(1).state == "blocked"`;
     const isAnswered = async () => !(await claude.neovim.lua<boolean>(asks));
-    expect(await untilAnswered(() => claude.neovim.lua(escape), isAnswered)).toBe(true);
+    expect(await untilAnswered(() => claude.neovim.lua(pressEscape), isAnswered)).toBe(true);
   };
 
   test(
