@@ -97,6 +97,7 @@ function M.report()
     lock_file = status.lock_file,
     folders = status.folders,
     clients = status.clients,
+    remotes = package.loaded["claude-code.remote"] and require("claude-code.remote").list() or nil,
     refused_hosts = require("claude-code.server").refused_hosts,
     allowed_hosts = require("claude-code.config").get().allowed_hosts,
     config_dir = require("claude-code.claude.config_dir").configured(),
@@ -143,6 +144,12 @@ local function client_name(client)
   local place = client.remote and (" at %s, contained"):format(client.remote)
     or client.pid and (" (process %d)"):format(client.pid)
   return vim.trim(name) .. (place or "")
+end
+
+---@param remote claude-code.RemoteReport
+local function remote_state(remote)
+  local more = remote.problem or remote.cause or remote.port and "port " .. remote.port
+  return ("%s: %s%s"):format(remote.name, remote.state, more and ", " .. more or "")
 end
 
 ---@param session claude-code.SessionInfo
@@ -203,8 +210,8 @@ function M.lines()
   item("clients", #status.clients > 0 and vim.tbl_map(client_name, status.clients) or "none")
   item("sessions", vim.tbl_map(session_name, status.sessions))
   item("states", vim.tbl_map(session_state, summary and summary.attached() or {}))
-  local remote = package.loaded["claude-code.remote"]
-  item("remotes", remote and remote.lines() or {})
+  local remotes = package.loaded["claude-code.remote"]
+  item("remotes", remotes and vim.tbl_map(remote_state, remotes.list()) or {})
   item("workspace", #status.folders > 0 and status.folders or NO_WORKSPACE)
   item("hooks off", status.hooks_off)
   item("log", status.log_file)

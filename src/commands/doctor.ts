@@ -24,7 +24,7 @@ export async function doctor(args: string[]): Promise<number> {
   return findings.some(isProblem) ? 1 : 0;
 }
 
-function formatReport(findings: readonly Finding[]): string {
+export function formatReport(findings: readonly Finding[]): string {
   const lines = findings.flatMap((finding) => {
     const line = LABELS[finding.level] + finding.what;
     return isProblem(finding) ? [line, `${INDENT}to fix it, ${finding.remedy}`] : [line];

@@ -1,6 +1,9 @@
+import { isProblem } from "../doctor/finding";
 import { message } from "../lib/errors";
 import { Log } from "../lib/log";
+import { print } from "../lib/output";
 import { UnixSocket } from "../lib/unix-socket";
+import { NAME, VERSION } from "../lib/version";
 import { runRelay } from "../remote/relay";
 import { StdioWire, socketWire, type Wire } from "../remote/wire";
 import { parseOptions, usageError } from "./arguments";
@@ -24,7 +27,7 @@ export async function relay(args: string[]): Promise<number> {
   const { stdio, connect, check } = parseOptions(args, OPTIONS, USAGE);
   if ([stdio, connect, check].filter((one) => one !== undefined).length !== 1)
     throw usageError("relay needs one of its options", USAGE);
-  if (check) return (await import("../remote/check")).printCheck();
+  if (check) return printCheck();
   // To stderr, which Neovim's side takes into its own log.
   const log = new Log();
   const stopped = signalled();
@@ -56,4 +59,16 @@ async function connectAgainAndAgain(
     }
     await Promise.race([stopped, Bun.sleep(AGAIN_MS)]);
   }
+}
+
+/** What is wrong where the relay is to run; 1 if something is. */
+async function printCheck(): Promise<number> {
+  const [{ formatReport }, { gatherFacts }, { checkRelay }] = await Promise.all([
+    import("./doctor"),
+    import("../doctor/facts"),
+    import("../doctor/check-relay"),
+  ]);
+  const findings = [...checkRelay(await gatherFacts(process.env))];
+  print(`${NAME} ${VERSION} in ${process.cwd()}\n${formatReport(findings)}`);
+  return findings.some(isProblem) ? 1 : 0;
 }

@@ -20,7 +20,7 @@ export function* checkContainer(facts: Facts): Generator<Finding> {
   yield* containersOfLinux(facts);
 }
 
-function* foreignTerminal({ env, editors }: Facts): Generator<Finding> {
+export function* foreignTerminal({ env, editors }: Facts): Generator<Finding> {
   const marks = Object.entries(MARKS).filter(([name, value]) =>
     value === undefined ? env[name] : env[name] === value,
   );

@@ -31,7 +31,7 @@ const FALSE = ["0", "false", "no", "off"];
 const AUTO_CONNECT = "CLAUDE_CODE_AUTO_CONNECT_IDE";
 
 /** A variable in a settings file replaces the shell's (measured with 2.1.330). */
-function autoConnectOff({ env, settings, running, cwd }: Facts): Finding | undefined {
+export function autoConnectOff({ env, settings, running, cwd }: Facts): Finding | undefined {
   const isOff = (value: unknown) =>
     FALSE.includes(
       String(value ?? "")
@@ -74,7 +74,7 @@ function* findingsOfPlace(facts: Facts): Generator<Finding> {
   if (matching.length > 1 && !chosen) return yield twoMatch(matching);
   const found = chosen ?? matching[0];
   if (found) {
-    yield ok(`a CLI that you start here finds ${found.ideName} ${found.pid} on port ${found.port}`);
+    yield ok(`a CLI that you start here finds ${nameOf(found)} on port ${found.port}`);
     if (!chosen) yield note("outside of Neovim, type /ide once or start `claude --ide`");
     return;
   }
@@ -91,8 +91,13 @@ function isNear({ report }: Editor, cwd: string): boolean {
   return report === undefined || covers(report.folders, cwd);
 }
 
+/** A relay's lock file names no process: the editor runs elsewhere. */
+function nameOf({ ideName, pid }: Lock): string {
+  return pid === undefined ? `a relay of ${ideName}` : `${ideName} ${pid}`;
+}
+
 function twoMatch(locks: readonly Lock[]): Finding {
-  const list = locks.map((lock) => `${lock.ideName} ${lock.pid} (port ${lock.port})`).join(", ");
+  const list = locks.map((lock) => `${nameOf(lock)} (port ${lock.port})`).join(", ");
   return warning(
     "two-editors-match",
     `${locks.length} editors have this folder open, so a CLI outside of them connects to none of them: ${list}`,
@@ -107,7 +112,7 @@ function nothingFound({ cwd, locks, editors }: Facts): Finding {
     const folders = elsewhere.folders.join(", ") || "no folder";
     return error(
       "outside-workspace",
-      `${cwd} is outside of the workspace of ${elsewhere.ideName} ${elsewhere.pid} (${folders})`,
+      `${cwd} is outside of the workspace of ${nameOf(elsewhere)} (${folders})`,
       `run \`cd ${elsewhere.folders[0] ?? "PROJECT"}\` here, or \`:cd ${cwd}\` there`,
     );
   }
@@ -118,7 +123,8 @@ function nothingFound({ cwd, locks, editors }: Facts): Finding {
   }
   const stale = locks.find((lock) => !lock.alive);
   if (stale) {
-    const what = `the lock file ${stale.path} was left by process ${stale.pid}, which has ended`;
+    const who = stale.pid === undefined ? "a relay" : `process ${stale.pid}`;
+    const what = `the lock file ${stale.path} was left by ${who}, which has ended`;
     return error("lock-stale", what, `run \`rm ${stale.path}\`, and open Neovim in ${cwd}`);
   }
   const which = editors.length > 0 ? "answers" : "has the plugin";

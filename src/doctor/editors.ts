@@ -15,6 +15,8 @@ export interface EditorReport {
   lock_file?: string;
   folders: string[];
   clients: { pid?: number }[];
+  /** LinkState of src/remote/link.ts, with the remote's name; older plugins report none. */
+  remotes?: { name: string; state: string; port?: number; cause?: string; problem?: string }[];
   /** Names by which CLIs with the token came in vain, and those that the option allows. */
   refused_hosts: { name: string; count: number }[];
   allowed_hosts: string[];

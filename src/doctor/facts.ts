@@ -38,9 +38,10 @@ export async function gatherFacts(env: Environment, cliPath?: string): Promise<F
   const cwd = realpathSync(process.cwd());
   const folders = lockFolders(env, home);
   const cli = cliPath === undefined ? findClaude(env, home) : { path: cliPath };
-  const [editors, cliVersion] = await Promise.all([
+  const [editors, cliVersion, locks] = await Promise.all([
     findEditors(env),
     cli.path === undefined ? undefined : claudeVersion(cli.path),
+    Promise.all(folders.flatMap((folder) => readLocks(folder)).map(withLife)),
   ]);
   const stateFile = claudeStateFile(env, home);
   const paths = settingsPaths(cwd, claudeFolder(env, home));
@@ -52,10 +53,25 @@ export async function gatherFacts(env: Environment, cliPath?: string): Promise<F
     settings: settingsFiles(paths),
     state: { path: stateFile, content: readJson(stateFile) ?? {} },
     lockFolders: folders,
-    locks: folders.flatMap((folder) => readLocks(folder)),
+    locks,
     editors,
     cli,
     cliVersion,
     running: runningClis(),
   };
+}
+
+/** A lock file without a process is alive if its port answers, as for the CLI. */
+async function withLife(lock: Lock): Promise<Lock> {
+  if (!lock.alive || lock.pid !== undefined) return lock;
+  const socket = { data() {} };
+  const connecting = Bun.connect({ hostname: "127.0.0.1", port: lock.port, socket });
+  const alive = await connecting.then(
+    (open) => {
+      open.terminate();
+      return true;
+    },
+    () => false,
+  );
+  return { ...lock, alive };
 }

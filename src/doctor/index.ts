@@ -5,6 +5,7 @@ import { checkDiscovery } from "./check-discovery";
 import { checkLanguageServers } from "./check-editor";
 import { checkHooks } from "./check-hooks";
 import { checkProxy } from "./check-proxy";
+import { checkRemotes } from "./check-remotes";
 import { checkScreen } from "./check-screen";
 import { checkSettings } from "./check-settings";
 import { isHere } from "./editors";
@@ -30,6 +31,7 @@ function findings(facts: Facts): (Finding | undefined)[] {
     checkSettings(facts),
     ...checkDiscovery(facts),
     ...checkContainer(facts),
+    ...checkRemotes(facts),
     checkProxy(facts),
     checkDiffs(facts),
     checkScreen(facts),

@@ -6,6 +6,7 @@ local WAIT_MS = 3000
 
 --- What the executable reports (LinkState in src/remote/link.ts).
 ---@class claude-code.RemoteReport
+---@field name? string
 ---@field state "starting"|"up"|"down"
 ---@field port? integer there
 ---@field uses_next_token? boolean another program has the port of before
@@ -152,14 +153,12 @@ function M.on_attach()
   end
 end
 
----@return string[] a line for each remote
-function M.lines()
+---@return claude-code.RemoteReport[] of all remotes, by name
+function M.list()
   local names = vim.tbl_keys(links)
   table.sort(names)
   return vim.tbl_map(function(name)
-    local report = links[name].report
-    local more = report.problem or report.cause or report.port and "port " .. report.port
-    return ("%s: %s%s"):format(name, report.state, more and ", " .. more or "")
+    return vim.tbl_extend("force", links[name].report, { name = name })
   end, names)
 end
 

@@ -1,4 +1,0 @@
-/** Placeholder. */
-export function printCheck(): number {
-  return 0;
-}
