@@ -5,8 +5,9 @@ import type { Log } from "../lib/log";
 import type { Channel } from "./channels";
 import { runHelper } from "./helpers";
 import { border } from "./ide";
-import { Link, type Mapping } from "./link";
-import { PathMap } from "./path-map";
+import { Link } from "./link";
+import { mappingsOf } from "./mappings";
+import { type Mapping, PathMap } from "./path-map";
 import { Remote } from "./remote";
 
 /** Neovim may be asking its user something. */
@@ -17,9 +18,11 @@ const Start = v.object({
   name: text,
   relay: v.union([
     v.pipe(v.array(v.string()), v.nonEmpty()),
-    v.pipe(v.string(), v.startsWith("unix:/")),
+    v.pipe(v.string(), v.startsWith("unix:")),
   ]),
-  mappings: v.pipe(v.array(v.object({ remote: text, host: text })), v.nonEmpty()),
+  /** Here: the project's. */
+  folder: text,
+  mappings: v.optional(v.record(text, text)),
   token: v.pipe(v.string(), v.uuid()),
   nextToken: v.pipe(v.string(), v.uuid()),
   port: v.optional(v.number()),
@@ -53,13 +56,14 @@ export class RemoteEndpoint {
   }
 
   #start(options: v.InferOutput<typeof Start>): void {
-    const { name, mappings } = options;
+    const { name, folder } = options;
     this.#stop(name);
+    const mappings = mappingsOf(folder, options.mappings);
     const windows = mappings.some(({ remote }) => /^[A-Za-z]:/.test(remote));
     const map = mapOf(name, mappings, windows ? "win32" : "posix");
     const remote = new Remote(name, () => map);
     const link = new Link(
-      options,
+      { ...options, mappings },
       {
         onState: (state) => {
           if (this.#links.get(name) === link) this.#report({ name, ...state });

@@ -11,6 +11,8 @@ import { UnixSocket } from "../lib/unix-socket";
 import { visibleLine } from "../lib/visible";
 import { type Channel, Channels, type Kind } from "./channels";
 import { hostHello, lookAt, type RelayHello, readRelayHello } from "./hello";
+import { socketPath } from "./mappings";
+import type { Mapping } from "./path-map";
 import { LIMITS, StdioWire, socketWire, type Wire } from "./wire";
 
 /** After each end, how long until the relay is started again; the last one stays. The CLI tries for 17 s. */
@@ -26,11 +28,6 @@ const KILL_MS = 2_000;
 const ENDED = "its connection has ended";
 /** What the relay, or the program that starts it, last wrote to stderr. */
 const STDERR_LENGTH = 500;
-
-export interface Mapping {
-  remote: string;
-  host: string;
-}
 
 export interface RemoteOptions {
   name: string;
@@ -254,9 +251,9 @@ export class Link {
     return last;
   }
 
-  /** The folder is one of ours alone, which the remote sees by a mount. */
+  /** The folder is our own, and nobody else may enter it; the remote has it by a mount. */
   #listen(address: string): Peer {
-    const path = address.replace(/^unix:/, "");
+    const path = socketPath(address);
     const connected = Promise.withResolvers<Wire>();
     makePrivateFolder(dirname(path));
     removeFile(path);

@@ -117,13 +117,13 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
   });
 
   test("options that cannot be used are named, and Claude does not start", async () => {
-    const words = `{ "docker", "{env}", "{args}" }`;
+    const words = `{ "sh", "{env}", "{args}" }`;
     const relay = `{ "docker", "exec", "-i", "dev", "claude-code-nvim", "relay", "--stdio" }`;
     const wrong: [remote: string, message: string][] = [
       ["7", "remotes.dev: expected a table with command and relay"],
       [
         `{ command = { "claude" }, relay = ${relay} }`,
-        'remotes.dev.command: expected the words "{env}" and "{args}"',
+        'remotes.dev.command: expected a list of words with "{env}" and "{args}" in it',
       ],
       [
         `{ command = ${words}, relay = { "docker", "exec", "-it", "dev", "relay" } }`,
@@ -135,7 +135,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
       ],
       [
         `{ command = ${words}, relay = ${relay}, path_mappings = { ["x"] = "~/x" } }`,
-        "path_mappings: x is not an absolute path",
+        "remotes.dev.path_mappings: expected a table of absolute paths",
       ],
       [`{ command = ${words}, relay = ${relay}, paths = {} }`, "remotes.dev.paths: unknown option"],
     ];
@@ -171,21 +171,24 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
       join(neovim.cwd, ".devcontainer/devcontainer.json"),
       `{\n  // "workspaceFolder": "/no",\n  "workspaceFolder": "/workspaces/\${localWorkspaceFolderBasename}/in"\n}`,
     );
-    await configure(`{ command = { "{env}{args}" }, relay = { "x" } }`);
-    const place = `return require("port").remote_place.of(vim.fn.getcwd()).mappings`;
-    expect(await neovim.lua<unknown>(place)).toEqual([
-      { remote: `/workspaces/${basename(neovim.cwd)}/in`, host: neovim.cwd },
-    ]);
+    const other = relay().replace("/usr/bin/env", '/usr/bin/env","X=1');
+    await configure(`{ command = ${list(command())}, relay = ${list(other)} }`);
+    await neovim.command("Claude");
+    const folder = `/workspaces/${basename(neovim.cwd)}/in`;
+    expect((await said(neovim)).join("\n")).toContain(
+      `The remote dev: there is no folder ${folder} there: see path_mappings`,
+    );
+    await neovim.lua(`require("port").terminal.close_all()`);
   });
 
   test("words in a longer word are quoted for the shell there", async () => {
     await configure(
-      `{ command = { "ssh", "-t", "box", "cd x && env {env} claude {args}" }, relay = { "x" } }`,
+      `{ command = { "sh", "-t", "box", "cd x && env {env} claude {args}" }, relay = { "x" } }`,
     );
     const command = await neovim.lua<string[]>(`
       local place = require("port").remote_place.of(vim.fn.getcwd())
       return require("port").remote_command.fill(place, { "it's", "$(x)" }, 2)`);
-    expect(command.slice(0, 3)).toEqual(["ssh", "-t", "box"]);
+    expect(command.slice(1, 3)).toEqual(["-t", "box"]);
     const { stdout } = Bun.spawnSync([
       "sh",
       "-c",

@@ -11,7 +11,7 @@ local PLACES = { "~/.local/bin/claude", "~/.claude/local/claude" }
 ---@param given string
 ---@return string? path
 ---@return string? message if there is none
-local function find(given)
+function M.find(given)
   local programs = require("claude-code.programs")
   local name = vim.fs.normalize(given)
   if not name:find("/", 1, true) then
@@ -27,9 +27,9 @@ end
 function M.command()
   local given = require("claude-code.config").get().terminal.command
   local command = type(given) == "table" and vim.list_slice(given) or { given }
-  local path, message = find(command[1])
+  local path, message = M.find(command[1])
   if not path and command[1] == "claude" then
-    path = find(PLACES[1]) or find(PLACES[2])
+    path = M.find(PLACES[1]) or M.find(PLACES[2])
   end
   if not path then
     local text = "the Claude CLI %s; %s, or name it in terminal.command"

@@ -47,7 +47,8 @@ local function start(link)
   local request = {
     name = place.name,
     relay = place.relay,
-    mappings = place.mappings,
+    folder = require("claude-code.lib.workspace").root(place.folder),
+    mappings = place.path_mappings,
     token = link.token,
     nextToken = link.next_token,
     port = link.port,

@@ -1,61 +1,12 @@
---- Where Claude starts: in which of the user's remotes, and which folders there are which ones here.
+--- Where Claude starts: here, or in one of the user's remotes.
 local M = {}
-
---- More than any devcontainer.json has.
-local MOST_BYTES = 1024 * 1024
 
 ---@class claude-code.RemotePlace a remote for one folder
 ---@field name string
 ---@field command string[]
 ---@field relay string[]|string
----@field mappings { remote: string, host: string }[]
-
---- The folder is the project that a devcontainer.json describes, or is below it.
----@param folder string
----@return string? root
----@return string? text of the file
-local function devcontainer(folder)
-  local root = vim.fs.root(folder, { ".devcontainer", ".devcontainer.json" })
-  for _, name in ipairs(root and { ".devcontainer/devcontainer.json", ".devcontainer.json" } or {}) do
-    local path = vim.fs.joinpath(root, name)
-    local text = require("claude-code.lib.regular_file").read(path, MOST_BYTES)
-    if text then
-      return root, text
-    end
-  end
-end
-
---- Without path_mappings: as devcontainer.json says, or else the same path on both sides.
----@param folder string
----@return table<string, string>
-local function default_mappings(folder)
-  local root, text = devcontainer(folder)
-  if not root or not text then
-    local top = require("claude-code.lib.workspace").root(folder)
-    return { [top] = top }
-  end
-  -- Its comments: a line of its own is one.
-  local plain = ("\n" .. text):gsub("\n%s*//[^\n]*", "")
-  local there = plain:match('"workspaceFolder"%s*:%s*"([^"]+)"')
-    or "/workspaces/${localWorkspaceFolderBasename}"
-  there = there
-    :gsub("%${localWorkspaceFolderBasename}", (vim.fs.basename(root):gsub("%%", "%%%%")))
-    :gsub("%${localWorkspaceFolder}", (root:gsub("%%", "%%%%")))
-  return { [there] = root }
-end
-
----@param mappings table<string, string>
----@return { remote: string, host: string }[]
-local function sorted(mappings)
-  local list = {}
-  for remote, host in pairs(mappings) do
-    list[#list + 1] = { remote = remote, host = vim.fs.normalize(host) }
-  end
-  table.sort(list, function(a, b)
-    return a.remote < b.remote
-  end)
-  return list
-end
+---@field folder string here, in which it starts
+---@field path_mappings? table<string, string>
 
 --- Calls an option that is a function; any other is what it is.
 ---@param option any
@@ -92,13 +43,13 @@ function M.of(folder)
   if message or problem then
     return nil, message or key .. problem
   end
-  local is_path = type(remote.relay) == "string"
-  return {
-    name = name,
-    command = remote.command,
-    relay = is_path and "unix:" .. vim.fs.normalize(remote.relay:sub(6)) or remote.relay,
-    mappings = sorted(remote.path_mappings or default_mappings(folder)),
-  }
+  local command = vim.list_slice(remote.command)
+  command[1], message = require("claude-code.claude.cli").find(command[1])
+  if not command[1] then
+    return nil, ("%s.command: %s"):format(key, message)
+  end
+  local place = { name = name, folder = folder, command = command }
+  return vim.tbl_extend("keep", place, remote)
 end
 
 return M

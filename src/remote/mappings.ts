@@ -1,0 +1,42 @@
+import { homedir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { parse } from "jsonc-parser";
+import { isObject } from "../lib/json";
+import { isThere } from "../lib/paths";
+import { readText } from "../lib/read-regular";
+import type { Mapping } from "./path-map";
+
+const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
+
+/**
+ * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder`
+ * says, or else `folder`, with the same path on both sides.
+ */
+export function mappingsOf(folder: string, given?: Readonly<Record<string, string>>): Mapping[] {
+  if (given && Object.keys(given).length > 0)
+    return Object.entries(given).map(([remote, host]) => ({ remote, host: withHome(host) }));
+  for (let root = folder; dirname(root) !== root; root = dirname(root)) {
+    const path = FILES.map((name) => join(root, name)).find(isThere);
+    if (path !== undefined) return [{ remote: workspaceFolder(root, path), host: root }];
+  }
+  return [{ remote: folder, host: folder }];
+}
+
+/** As the CLI of devcontainers has it where the file names none. */
+function workspaceFolder(root: string, path: string): string {
+  const content = parse(readText(path) ?? "") as unknown;
+  const named = isObject(content) ? content.workspaceFolder : undefined;
+  const folder = typeof named === "string" ? named : `/workspaces/${basename(root)}`;
+  return folder.replaceAll(/\$\{localWorkspaceFolder(Basename)?\}/g, (_, isName) =>
+    isName ? basename(root) : root,
+  );
+}
+
+function withHome(path: string): string {
+  return path.replace(/^~(?=\/|$)/, homedir());
+}
+
+/** The path of `unix:PATH`. */
+export function socketPath(address: string): string {
+  return withHome(address.slice("unix:".length));
+}
