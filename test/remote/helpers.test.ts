@@ -134,14 +134,14 @@ test("its MCP server: tools that read, of shared files, and no path of here", as
   const names = answers()
     .get(2)
     .result.tools.map(({ name }: { name: string }) => name);
-  expect(names.sort()).toEqual([
-    ...["find_references", "find_symbol", "get_diagnostic_context", "get_diagnostics"],
-    ...["get_session_diagnostics", "outline"],
-  ]);
+  expect(names).toContain("find_symbol");
+  for (const name of ["rename_symbol", "code_action", "editor_selection"])
+    expect(names).not.toContain(name);
   const text = (id: number) => answers().get(id).result.content[0].text;
-  expect(Object.keys(JSON.parse(text(4)))).toEqual(["/workspaces/x/inside.txt"]);
+  expect(Object.keys(JSON.parse(text(4)))).toEqual(["inside.txt"]);
   expect(text(4)).toContain("wrong in /workspaces/x/inside.txt");
-  for (const id of [5, 6, 7]) expect(text(id)).toEndWith("is in no folder that is shared");
+  for (const id of [5, 6, 7])
+    expect(text(id)).toContain("no folder that this Claude and Neovim share");
   for (const id of [3, 8]) expect(answers().get(id).error.message).toStartWith("Unknown tool");
   expect(answers().get(9).error.code).toBe(-32601);
   const all = JSON.stringify(received());
