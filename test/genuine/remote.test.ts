@@ -5,7 +5,7 @@ import { untilAnswered } from "../support/claude";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { Container, remotesOption } from "../support/remote";
-import { claudeCli, NEWEST } from "../support/toolchain";
+import { claudeCli, EXECUTABLE, NEWEST } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
 import { MODIFIED, REJECTED, UPDATED } from "./first-light";
@@ -17,12 +17,12 @@ import { CASE_MS, InTerminal, START_MS } from "./in-terminal";
 requireNamespace();
 
 const MAIN = `local name = "zero"\nreturn name\n`;
-const WAYS: [name: string, at: string | undefined][] = [
-  ["the project at another path", Container.PROJECT],
-  ["the project at the same path", undefined],
+const WAYS: [name: string, at: string | undefined, by: "stdio" | "socket"][] = [
+  ["the project at another path", Container.PROJECT, "stdio"],
+  ["the project at the same path, by a socket", undefined, "socket"],
 ];
 
-describe.each(WAYS)("Claude in a container, %s", (_name, at) => {
+describe.each(WAYS)("Claude in a container, %s", (_name, at, by) => {
   let container: Container;
   const claude = new InTerminal();
   claude.inBlock(NEWEST, {
@@ -31,7 +31,7 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at) => {
     setup: () =>
       remotesOption({
         command: container.claude,
-        relay: container.relay,
+        relay: by === "stdio" ? container.relay : `unix:${claude.root}/inside/run/relay.sock`,
         ...(at !== undefined && { path_mappings: { [at]: claude.project } }),
       }),
     prepare: async () => {
@@ -42,6 +42,7 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at) => {
         hidden: [claude.home, ...(at === undefined ? [] : [claude.project])],
         model: claude.model,
       });
+      if (by === "socket") container.startRelay(`${Container.HOME}/run`);
     },
   });
   afterAll(() => container?.stop());
@@ -149,6 +150,7 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at) => {
     "what is selected, and what is mentioned, has the path that it has there",
     async () => {
       await claude.command("edit other.lua");
+      await claude.showing(/⧉ In other\.lua/);
       await claude.neovim.terminal.type("V");
       claude.model.script([[{ text: "Understood." }]]);
       await claude.showing(/⧉ 1 line selected/);
@@ -173,10 +175,11 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at) => {
     async () => {
       const text = await claude.onDisk("main.lua");
       await propose("two", "lost");
-      const [pid] = Bun.spawnSync(["pgrep", "-P", String(await serverPid()), "-f", "relay --stdio"])
+      const [pid] = Bun.spawnSync(["pgrep", "-f", `^${EXECUTABLE} relay `])
         .stdout.toString()
         .split("\n");
       process.kill(Number(pid), "SIGKILL");
+      if (by === "socket") container.startRelay(`${Container.HOME}/run`);
       await eventually(() => claude.neovim.diff(), null);
       await connected();
       await written(text);

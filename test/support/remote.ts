@@ -19,6 +19,8 @@ interface Options {
   home: string;
   /** Folders here that the container must not see. */
   hidden: string[];
+  /** A folder of lock files here that the container has as its own. */
+  locks?: string;
   model: Model;
 }
 
@@ -39,8 +41,9 @@ export class Container {
   static readonly PROJECT = `${INSIDE}/x`;
 
   static async start(options: Options): Promise<Container> {
-    const { project, at = project, home, hidden, model } = options;
-    for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
+    const { project, at = project, home, hidden, locks, model } = options;
+    for (const folder of ["tmp", "run", ".claude/ide"])
+      await mkdir(join(home, folder), { recursive: true });
     await prepareClaudeHome(home, at);
     const socket = join(Container.HOME, "model.sock");
     model.listen(join(home, "model.sock"));
@@ -56,6 +59,7 @@ export class Container {
       `mount -t tmpfs tmpfs ${INSIDE}`,
       `mkdir ${Container.HOME} ${Container.PROJECT}`,
       `mount --bind ${quoted(home)} ${Container.HOME}`,
+      ...(locks ? [`mount --bind ${quoted(locks)} ${Container.HOME}/.claude/ide`] : []),
       ...(at === project ? [] : [`mount --bind ${quoted(project)} ${at}`]),
       ...[...hidden, home].map((folder) => `mount -t tmpfs tmpfs ${quoted(folder)}`),
       "echo ready",
@@ -101,6 +105,13 @@ export class Container {
 
   get relay(): string[] {
     return this.exec([EXECUTABLE, "relay", "--stdio"]);
+  }
+
+  /** A relay that connects by a socket in this folder of the container. */
+  startRelay(folder: string): void {
+    const command = this.exec([EXECUTABLE, "relay", "--connect", `unix:${folder}/relay.sock`]);
+    const [program = "", ...args] = command;
+    spawn(program, args, { stdio: "ignore" });
   }
 
   stop(): void {

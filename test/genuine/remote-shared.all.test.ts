@@ -1,0 +1,83 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Claude } from "../support/claude";
+import { requireNamespace } from "../support/namespace";
+import { Container, remotesOption } from "../support/remote";
+import { NEWEST } from "../support/toolchain";
+import { eventually } from "./eventually";
+import { CASE_MS, InTerminal, START_MS } from "./in-terminal";
+
+/*
+ * Each CLI deletes, when it starts, the lock files of what it takes for dead: in a container the one of Neovim, and
+ * outside of it that of the relay. Both come back, and neither takes the place of the other.
+ */
+requireNamespace();
+
+const TIMES = 5;
+
+describe("a container with the lock files of this machine", () => {
+  let container: Container;
+  const claude = new InTerminal();
+  const locks = () => join(claude.home, ".claude/ide");
+  claude.inBlock(NEWEST, {
+    files: { "main.lua": "return 1\n" },
+    terminal: `remote = "dev",`,
+    setup: () =>
+      remotesOption({
+        command: container.claude,
+        relay: container.relay,
+        path_mappings: { [Container.PROJECT]: claude.project },
+      }),
+    prepare: async () => {
+      mkdirSync(locks(), { recursive: true, mode: 0o700 });
+      container = await Container.start({
+        ...{ project: claude.project, at: Container.PROJECT, home: join(claude.root, "inside") },
+        ...{ hidden: [], locks: locks(), model: claude.model },
+      });
+    },
+  });
+  afterAll(() => container?.stop());
+
+  const tokens = () =>
+    Object.fromEntries(
+      readdirSync(locks()).map((name) => [
+        name,
+        JSON.parse(readFileSync(join(locks(), name), "utf8")).authToken as string,
+      ]),
+    );
+  const clients = () =>
+    claude.neovim.lua<string[]>(
+      `return vim.tbl_map(function(one) return one.remote or "here" end, require("port").server.clients)`,
+    );
+
+  test(
+    "whoever starts, and however often, finds its Neovim, and both lock files stay what they are",
+    async () => {
+      await claude.command("Claude");
+      await eventually(clients, ["dev"], START_MS);
+      const before = tokens();
+      const { home, project, model } = claude;
+      const port = await claude.neovim.lua<number>(`return require("port").server.port`);
+      for (let time = 0; time < TIMES; time++) {
+        await using further = await Claude.start({
+          home,
+          project,
+          model,
+          port,
+          further: `log-${time}`,
+        });
+        await further.waitForEditor();
+        await claude.command("Claude close!");
+        await eventually(clients, ["here"], START_MS);
+        await claude.command("Claude");
+        await eventually(async () => (await clients()).sort(), ["dev", "here"], START_MS);
+        expect(tokens()).toEqual(before);
+        await further.close();
+        await eventually(clients, ["dev"], START_MS);
+      }
+      await eventually(async () => tokens(), before);
+    },
+    TIMES * CASE_MS,
+  );
+});
