@@ -104,20 +104,6 @@ local function is_wanted(name)
     end)
 end
 
----@param name string
----@param before claude-code.RemoteReport
----@param now claude-code.RemoteReport
-local function notify(name, before, now)
-  local messages = require("claude-code.messages.notify")
-  if now.problem and now.problem ~= before.problem then
-    messages.warn(("The remote %s: %s"):format(name, now.problem))
-  elseif now.state == "down" and before.state == "up" and is_wanted(name) then
-    local text =
-      "The connection to the remote %s ended, and its diffs with it, rejected: %s; it is tried again"
-    messages.warn(text:format(name, now.cause))
-  end
-end
-
 --- The executable reports the state of a link.
 ---@param params { name: string } with the fields of claude-code.RemoteReport
 function M.on_state(params)
@@ -125,20 +111,20 @@ function M.on_state(params)
   if not link then
     return
   end
-  local before = link.report
-  link.report = params --[[@as claude-code.RemoteReport]]
-  notify(params.name, before, link.report)
-  if params.state == "up" then
-    if link.report.uses_next_token then
-      link.token, link.next_token = link.next_token, new_token()
-    end
-    link.port = link.report.port
-  elseif params.state == "down" and not is_wanted(params.name) then
-    require("claude-code.server.requests").request(
-      "remote/stop",
-      { name = params.name },
-      function() end
-    )
+  local name, before, now = params.name, link.report, params --[[@as claude-code.RemoteReport]]
+  local messages = require("claude-code.messages.notify")
+  link.report, link.port = now, now.port or link.port
+  if now.uses_next_token then
+    link.token, link.next_token = link.next_token, new_token()
+  end
+  if now.problem and now.problem ~= before.problem then
+    messages.warn(("The remote %s: %s"):format(name, now.problem))
+  elseif now.state == "down" and not is_wanted(name) then
+    require("claude-code.server.requests").ask("remote/stop", { name = name }, function() end)
+  elseif now.state == "down" and before.state == "up" then
+    local text =
+      "The connection to the remote %s ended, and its diffs with it, rejected: %s; it is tried again"
+    messages.warn(text:format(name, now.cause))
   end
   if params.state ~= "starting" then
     answer(link)

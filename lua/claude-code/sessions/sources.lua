@@ -200,20 +200,16 @@ end
 ---Of a CLI in a remote no process is known: each session there has one, the first ones first.
 ---@param clients claude-code.Client[] all that are connected now
 local function connect_remotes(clients)
-  local count = {}
+  local remotes = {}
   for _, client in ipairs(clients) do
-    if client.remote and client.name == "claude-code" then
-      count[client.remote] = (count[client.remote] or 0) + 1
-    end
+    remotes[#remotes + 1] = client.name == "claude-code" and client.remote or nil
   end
   for _, row in ipairs(rows.list()) do
-    local left = row.remote and count[row.remote] or 0
-    if row.remote and (row.connected or false) ~= (left > 0) then
-      rows.set({ n = row.n }, { connected = left > 0 or vim.NIL })
+    local index = row.remote and vim.fn.index(remotes, row.remote) + 1
+    if index and (row.connected or false) ~= (index > 0) then
+      rows.set({ n = row.n }, { connected = index > 0 or vim.NIL })
     end
-    if row.remote then
-      count[row.remote] = left - 1
-    end
+    table.remove(remotes, index and index > 0 and index or #remotes + 1)
   end
 end
 
