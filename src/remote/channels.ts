@@ -36,6 +36,8 @@ export class WireError extends Error {
 export class Channels {
   readonly #open = new Map<number, Channel>();
   #last: number;
+  /** Opened by the other end, since when. */
+  #opened = { count: 0, since: 0 };
 
   /** `onOpen`: the other end has opened one, and said `d`; its receivers are to be set now. */
   constructor(
@@ -66,7 +68,7 @@ export class Channels {
     if (!success) throw new WireError("it sent a line that is not in the format");
     switch (frame.t) {
       case "open":
-        return this.#opened(frame.ch, frame.kind, frame.d);
+        return this.#accept(frame.ch, frame.kind, frame.d);
       case "data":
         // One that we have closed may not know it yet.
         return this.#open.get(frame.ch)?.onMessage(frame.d);
@@ -82,10 +84,14 @@ export class Channels {
     for (const ch of [...this.#open.keys()]) this.#closed(ch);
   }
 
-  #opened(ch: number, kind: Kind, d: string): void {
+  #accept(ch: number, kind: Kind, d: string): void {
     const isOurs = ch % 2 === (this.end === "relay" ? 1 : 0);
     if (isOurs || this.#open.has(ch))
       throw new WireError("it opened a channel with a number that is taken");
+    const now = performance.now();
+    if (now - this.#opened.since > 1_000) this.#opened = { count: 0, since: now };
+    if (++this.#opened.count > LIMITS.opensPerSecond)
+      throw new WireError(`it opened more than ${LIMITS.opensPerSecond} channels in a second`);
     if (this.#open.size >= LIMITS.channels) {
       this.onRefuse(`a channel "${kind}": ${LIMITS.channels} are open`);
       return void this.#send({ t: "close", ch });

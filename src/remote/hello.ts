@@ -9,7 +9,10 @@ import { type Environment, namesIn, realPath, statOf } from "../lib/paths";
 import { CONTRACT, VERSION } from "../lib/version";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
-const Contract = v.object({ contract: v.number(), version: v.pipe(v.string(), v.maxLength(64)) });
+const Contract = v.object({
+  contract: v.number(),
+  version: v.pipe(v.string(), v.regex(/^[\w.+-]{1,64}$/)),
+});
 
 const HostHello = v.object({
   ...Contract.entries,
@@ -25,7 +28,8 @@ const HostHello = v.object({
 /** The first line from the link. */
 export type HostHello = v.InferOutput<typeof HostHello>;
 
-const text = v.pipe(v.string(), v.maxLength(4_096));
+/** It is shown to the user, and passed in an environment. */
+const text = v.pipe(v.string(), v.maxLength(4_096), v.regex(/^[^\p{Cc}\p{Cf}]*$/u));
 const Root = v.object({
   path: text,
   real: v.optional(text),

@@ -229,7 +229,7 @@ export class Link {
       return `${name} ended with ${how}${last && `: ${last}`}`;
     });
     return {
-      wire: Promise.resolve(new StdioWire(child.stdout, child.stdin)),
+      wire: Promise.resolve(new StdioWire(child.stdout, child.stdin, () => killNow(child.pid))),
       gone,
       end: () => {
         void child.stdin.end();

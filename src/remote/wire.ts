@@ -6,6 +6,8 @@ export const LIMITS = {
   lineBytes: 64 * 1024 * 1024,
   /** Channels at once. */
   channels: 16,
+  /** Each client and each hook opens one; Neovim learns of each client. */
+  opensPerSecond: 100,
   /** What may wait for the other end that does not read, in bytes; then the connection ends. */
   backlogBytes: 128 * 1024 * 1024,
   /** What a shell may print before the first line. */
@@ -28,6 +30,8 @@ export class StdioWire implements Wire {
   constructor(
     readonly input: AsyncIterable<Uint8Array>,
     private readonly output: Bun.FileSink,
+    /** Ends the process at the other end, which may not read. */
+    private readonly stop = () => {},
   ) {}
 
   write(bytes: Uint8Array): void {
@@ -47,6 +51,7 @@ export class StdioWire implements Wire {
 
   end(): void {
     void this.#end();
+    this.stop();
   }
 
   async #end(): Promise<void> {

@@ -57,6 +57,10 @@ test("another contract, and a hello that is wrong, are named", async () => {
   expect(await causeOf(`say({ ...HELLO, port: "1", home: 1 })`)).toBe(
     "its first line is wrong in: port, home",
   );
+  const shown = { problem: "\x1b]0;x\x07" };
+  expect(await causeOf(`say({ ...HELLO, ...${JSON.stringify(shown)} })`)).toBe(
+    "its first line is wrong in: problem",
+  );
 });
 
 test("too many channels are refused, and those that are open stay", async () => {
@@ -70,6 +74,20 @@ test("too many channels are refused, and those that are open stay", async () => 
   await eventually("the channels", () => world.channels.length === LIMITS.channels);
   await eventually("the refusal", () => world.log.includes('refused a channel "ide": 16 are open'));
   expect(world.causes).toEqual([]);
+});
+
+test("one that opens and closes channels without an end is stopped", async () => {
+  const flood = `say(HELLO); for (let ch = 1; ch < 9999; ch += 2) { say({ t: "open", ch, kind: "ide" }); say({ t: "close", ch }); }`;
+  expect(await causeOf(flood)).toBe("it opened more than 100 channels in a second");
+});
+
+test("one that does not read is stopped", async () => {
+  using world = new World();
+  await hostile(world, "say(HELLO); say({ t: 'open', ch: 1, kind: 'ide' }); process.stdin.pause()");
+  await eventually("the channel", () => world.channels.length === 1);
+  const part = "x".repeat(32 * 1024 * 1024);
+  for (let i = 0; i < 6; i++) world.channels[0]?.send(part);
+  expect(await world.cause()).toContain("ended with SIGKILL");
 });
 
 test("a line that is too long, or not in the format, ends the connection alone", async () => {
