@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { untilAnswered } from "../support/claude";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { Container, remotesOption } from "../support/remote";
-import { claudeCli, EXECUTABLE, NEWEST } from "../support/toolchain";
+import { claudeCli, EXECUTABLE, NEWEST, ROOT } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
 import { MODIFIED, REJECTED, UPDATED } from "./first-light";
@@ -142,6 +142,29 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at, by) => {
       claude.model.script([[{ text: "Understood." }]]);
       await claude.command("Claude send! -- go on");
       expect(newsText(await claude.model.nextRequest())).toContain(REJECTED);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "what an edit broke is sent with its result",
+    async () => {
+      const control = mkdtempSync(join(claude.home, "tmp/server-"));
+      const server = [process.execPath, join(ROOT, "test/support/scripted-language-server.ts")];
+      const cmd = JSON.stringify([...server, control]);
+      await claude.neovim.lua(`
+        vim.lsp.start({ name = "scripted", cmd = vim.json.decode([=[${cmd}]=]) }, {
+          bufnr = vim.fn.bufnr("main.lua"),
+        })
+        return true`);
+      const isReady = 'return (vim.lsp.get_clients({ name = "scripted" })[1] or {}).initialized';
+      await eventually(() => claude.neovim.lua(isReady), true);
+      await propose("return name", "return WRONG");
+      await press("Enter");
+      const said = newsText(await received(UPDATED));
+      expect(said).toContain("<new-diagnostics>");
+      expect(said).toContain("return WRONG");
+      await eventually(() => claude.neovim.diff(), null);
     },
     CASE_MS,
   );
