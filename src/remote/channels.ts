@@ -3,8 +3,8 @@ import type { Transport } from "../jsonrpc/transport";
 import { parseJson } from "../lib/json";
 import { LIMITS, type Wire } from "./wire";
 
-/** What a channel carries: a client's messages, a hook, the MCP server nvim-lsp, a file's new bytes. */
-export const KINDS = ["ide", "hook", "mcp", "file"] as const;
+/** What a channel carries: a client's messages, a hook, or those of the MCP server nvim-lsp. */
+export const KINDS = ["ide", "hook", "mcp"] as const;
 export type Kind = (typeof KINDS)[number];
 
 const Frame = v.variant("t", [

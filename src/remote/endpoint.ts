@@ -78,7 +78,6 @@ export class RemoteEndpoint {
 
   #join(channel: Channel, d: string, remote: Remote): void {
     if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
-    if (channel.kind === "file") return channel.close();
     runHelper(channel, d, remote);
   }
 

@@ -9,7 +9,7 @@ import { makePrivateFolder } from "../lib/private-folder";
 import { onPath } from "../lib/programs";
 import { UnixSocket } from "../lib/unix-socket";
 import { visibleLine } from "../lib/visible";
-import { type Channel, Channels, type Kind } from "./channels";
+import { type Channel, Channels } from "./channels";
 import { hostHello, lookAt, type RelayHello, readRelayHello } from "./hello";
 import { socketPath } from "./mappings";
 import type { Mapping } from "./path-map";
@@ -93,11 +93,6 @@ export class Link {
 
   start(): void {
     void this.#run();
-  }
-
-  /** Opens a channel to the remote; undefined while there is no relay, or too many channels are open. */
-  open(kind: Kind, d: string): Channel | undefined {
-    return this.#up?.channels.open(kind, d);
   }
 
   end(): void {
