@@ -143,7 +143,7 @@ class Model {
       if (back) back.present = true;
       else rows.push({ line, by, present: true });
       const gone = rows.filter(({ goneAt }) => goneAt && by === USER && goneAt === back?.deletedAt);
-      for (const row of gone) row.goneAt = undefined;
+      for (const row of gone) delete row.goneAt;
     }
     const isUsers = (row: Row) => row.line === FILE && row.deletedAt === this.#texts;
     if (by === USER && text === undefined && rows.some(isUsers)) {
