@@ -198,10 +198,7 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at, by) => {
     async () => {
       const text = await claude.onDisk("main.lua");
       await propose("two", "lost");
-      const [pid] = Bun.spawnSync(["pgrep", "-f", `^${EXECUTABLE} relay `])
-        .stdout.toString()
-        .split("\n");
-      process.kill(Number(pid), "SIGKILL");
+      container.kill(`^${EXECUTABLE} relay `);
       if (by === "socket") container.startRelay(`${Container.HOME}/run`);
       await eventually(() => claude.neovim.diff(), null);
       await connected();
@@ -254,10 +251,7 @@ describe.each(WAYS)("Claude in a container, %s", (_name, at, by) => {
   test(
     "when the CLIs are killed, their sessions end",
     async () => {
-      for (const pid of Bun.spawnSync(["pgrep", "-f", `^${claudeCli()} .*--session-id`])
-        .stdout.toString()
-        .split("\n"))
-        if (pid) process.kill(Number(pid), "SIGKILL");
+      container.kill(`^${claudeCli()} .*--session-id`);
       await eventually(clients, [], START_MS);
     },
     CASE_MS,
