@@ -100,7 +100,9 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     answer.catch(() => {});
     const isShown = `return require("port").diff_shown()`;
     await eventually("the diff", () => neovim.lua<boolean>(isShown));
-    const [pid] = Bun.spawnSync(["pgrep", "-f", `${EXECUTABLE} relay --stdio`])
+    // Of this server alone: other tests have relays, too.
+    const server = await neovim.lua<number>(`return require("port").server.process.pid`);
+    const [pid] = Bun.spawnSync(["pgrep", "-P", String(server), "-f", "relay --stdio"])
       .stdout.toString()
       .split("\n");
     process.kill(Number(pid), "SIGKILL");
