@@ -68,8 +68,7 @@ export function keptText(
  * was first recorded with what the first few decisions kept, and without the user's own lines or with them.
  */
 function rowsAt(weave: Weave, head: Lines, decisions: readonly string[]): readonly Row[] {
-  const marks = weave.rows.flatMap(({ inserted, deleted }) => [keptBy(inserted), keptBy(deleted)]);
-  const known = new Set(marks);
+  const known = decisionsOf(weave.rows);
   const ids = decisions.filter((id) => known.has(id));
   let nearest = { weave, distance: Number.POSITIVE_INFINITY };
   for (let count = 0; count <= ids.length && nearest.distance > 0; count++) {
@@ -120,38 +119,29 @@ function isRemoved(row: Row): boolean {
 /** The rows that a commit is to hold although HEAD may lack them. */
 function keptRows(rows: readonly Row[], textAt: Decisions["textAt"]): ReadonlySet<Row> {
   const kept = new Set(rows.filter((row) => keptBy(row.inserted) && inBase(row, ALL)));
-  const marks = rows.flatMap(({ inserted, deleted }) => [keptBy(inserted), keptBy(deleted)]);
-  for (const id of new Set(marks)) {
-    if (id === undefined) continue;
+  for (const id of decisionsOf(rows)) {
     const stood = new Set(textAt(id));
-    let run: Row[] = [];
-    // Claude's newest step in the run, and the user's oldest one behind it.
-    let [newest, oldest] = [0, Number.POSITIVE_INFINITY];
+    const run: Row[] = [];
     for (const row of rows) {
-      const { inserted, deleted } = row;
-      if (inserted.by === "user") {
-        oldest = Math.min(oldest, inserted.step);
-        run.push(row);
-        continue;
-      }
-      const step = isClaude(deleted?.by ?? inserted.by)
-        ? (deleted ?? inserted).step
-        : inserted.step;
-      const stands = stood.has(row.line) && !isMarked(row, id);
-      if (stands || oldest < Math.max(newest, step)) {
-        addReplaced(run, { id, stood, kept });
-        [run, newest] = [[], 0];
-      }
-      if (!stands) run.push(row);
-      [newest, oldest] = [Math.max(newest, step), Number.POSITIVE_INFINITY];
+      const stands = row.inserted.by !== "user" && stood.has(row.line) && !markOf(row, id);
+      if (stands) addReplaced(run.splice(0), { id, stood, kept });
+      else run.push(row);
     }
     addReplaced(run, { id, stood, kept });
   }
   return kept;
 }
 
-function isMarked({ inserted, deleted }: Row, id: string, before = Number.POSITIVE_INFINITY) {
-  return [inserted, deleted].some((mark) => mark && keptBy(mark) === id && mark.step < before);
+function decisionsOf(rows: readonly Row[]): ReadonlySet<string> {
+  return new Set(
+    rows.flatMap(({ inserted, deleted }) =>
+      [inserted, deleted].flatMap((mark) => keptBy(mark) ?? []),
+    ),
+  );
+}
+
+function markOf({ inserted, deleted }: Row, id: string): Mark | undefined {
+  return [inserted, deleted].find((mark) => keptBy(mark) === id);
 }
 
 /**
@@ -164,20 +154,28 @@ function addReplaced(
 ): void {
   const users = run.filter(({ inserted }) => inserted.by === "user");
   users.sort((one, other) => one.inserted.step - other.inserted.step);
-  for (const row of run) {
-    const { inserted, deleted, present, line } = row;
+  for (const [i, { inserted, deleted, present, line }] of run.entries()) {
     if (!isClaude(inserted.by) || present || deleted?.by !== "user" || deleted.undo) continue;
-    if ((keptBy(inserted) ?? id) !== id) continue;
     const steps = new Set([deleted.step]);
     const replacing = users.filter((own) => {
       const isOne = steps.has(own.inserted.step);
       if (isOne && own.deleted) steps.add(own.deleted.step);
       return isOne;
     });
-    if (!replacing.some((own) => own.present)) continue;
-    const isLater = stood.has(line);
-    if (isLater && keptBy(inserted) === id) kept.add(row);
-    if (isLater || !run.some((one) => isMarked(one, id, deleted.step))) continue;
+    if ((keptBy(inserted) ?? id) !== id || !replacing.some((own) => own.present)) continue;
+    if (stood.has(line)) {
+      if (keptBy(inserted)) kept.add(run[i] as Row);
+      continue;
+    }
+    // What the user had there before Claude came divides the hunks.
+    const isOfHunk = (row: Row, j: number) => {
+      const { step } = markOf(row, id) ?? deleted;
+      const newest = Math.max(step, inserted.step);
+      const between = run.slice(Math.min(i, j), Math.max(i, j));
+      const divides = (own: Row) => users.includes(own) && own.inserted.step < newest;
+      return step < deleted.step && !between.some(divides);
+    };
+    if (!run.some(isOfHunk)) continue;
     for (const own of replacing) {
       const before = run.slice(0, run.indexOf(own));
       const over = before.findLast(({ deleted: gone }) => gone?.step === own.inserted.step);
