@@ -19,11 +19,11 @@ end
 
 ---@param result claude-code.CommitResult
 local function report(result)
-  local what = counted(result.hunks, "change") .. " in " .. counted(result.files, "file")
   if result.commit then
+    local what = counted(result.hunks, "change") .. " in " .. counted(result.files, "file")
     notify.info(("committed %s: %s"):format(what, result.commit))
   else
-    notify.info(("nothing is committed of %s, since the message was not written"):format(what))
+    notify.info("nothing is committed, since the message was not written")
   end
   for _, note in ipairs(result.notes) do
     notify.warn(note)
