@@ -493,6 +493,17 @@ test.each([
   expect([at("a"), at("b")]).toEqual([TEN.replace("2\n", "II\n"), TEN.replace("2\n", "")]);
 });
 
+test.each([
+  ["1\r\n2\n", "1\n2\n"],
+  ["1\n2\n", "1\r\n2\r\n"],
+])("line ends that Claude has changed are committed", async (before, after) => {
+  first({ a: before });
+  world.claude({ a: after });
+  await keep("a");
+  await commit();
+  expect(at("a")).toBe(after);
+});
+
 test("git's configuration of the environment counts, as in the user's shell", async () => {
   await half();
   hook("pre-commit", "git config --get commit.mine > value");

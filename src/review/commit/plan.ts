@@ -171,8 +171,11 @@ function* atHead(tree: string, path: string, onDisk: Lines): GitWork<AtHead | st
   const how = mode === LINK ? ["blob", blob] : ["--filters", `--path=${path}`, blob];
   const bytes = yield { args: ["cat-file", ...how], ms: MOST_MS };
   if (bytes.code !== 0) return `has a filter that failed: ${saidBy(bytes)}`;
-  const lines = withEnds(asLines(bytes.stdout), onDisk);
-  return { mode, blob, lines, bytes: isText(lines) ? bytesOf(lines) : bytes.stdout };
+  const found = { mode, blob, lines: asLines(bytes.stdout), bytes: bytes.stdout };
+  const lines = withEnds(found.lines, onDisk);
+  if (!isText(lines) || sameLines(lines, found.lines)) return found;
+  const again = bytesOf(lines);
+  return (yield* hashed(path, again, [])) === blob ? { ...found, lines, bytes: again } : found;
 }
 
 /** With core.autocrlf a file may have either line ends, those that it was written with. */
