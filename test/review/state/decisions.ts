@@ -173,10 +173,11 @@ class Decisions {
     if (text && made.decision) this.#undoable.push({ before, after, decision: made.decision });
   }
 
-  /** What Neovim does with an undo in a buffer without other changes. */
+  /** What Neovim does with an undo in a buffer without other changes. One that rows cannot show is on disk already. */
   async #write(before: string, { files }: ShownDecision): Promise<void> {
     const rows = before.split("\n");
-    const { edits = [] } = (files[0] ?? {}) as { edits?: readonly Edit[] };
+    const { edits } = (files[0] ?? {}) as { edits?: readonly Edit[] };
+    if (!edits) return;
     for (const { first, count, lines } of edits) {
       rows.splice(first - 1, count, ...lines.map((line) => Buffer.from(line).toString()));
     }

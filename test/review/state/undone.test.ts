@@ -152,6 +152,16 @@ const FOUND: [Step[]][] = [
       { do: "commit" },
     ],
   ],
+  // An undo that leaves nothing of a buffer's text is on disk: rows cannot show an empty file.
+  [
+    [
+      { do: "Claude", at: 6, deletes: 0, inserts: 1 },
+      { do: "user", at: 0, deletes: 2, inserts: 0 },
+      { do: "user", at: 0, deletes: 2, inserts: 0 },
+      { do: "user", at: 0, deletes: 2, inserts: 0 },
+      { do: "undo in a buffer", hunk: 0 },
+    ],
+  ],
 ];
 
 test(
