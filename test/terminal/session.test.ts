@@ -92,6 +92,7 @@ describe.each(BOTH_NEOVIMS)("a session of $name with Claude's terminal in it", (
     await shows(neovim, "up");
     await waitForMode(neovim, "t");
     await neovim.command("wincmd p");
+    await waitForMode(neovim, "n");
     await neovim.command(`edit ${join(folder, "a.txt")} | mksession! ${join(folder, "own.vim")}`);
     await neovim.command(`source ${join(folder, "own.vim")}`);
     await eventually("it", async () => expect(await shown(neovim)).toEqual(["a.txt", "terminal"]));
