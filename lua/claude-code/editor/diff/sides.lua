@@ -80,7 +80,21 @@ function Sides:open()
     vim.wo[win][0].winbar = " "
     api.nvim_win_set_cursor(win, { 1, 0 })
   end
+  self:fold()
   self:to_first_change()
+end
+
+---Folds what is the same, unless all of the diff fits into the windows.
+---@private
+function Sides:fold()
+  local rows = api.nvim_buf_line_count(self.proposal.new_buf)
+  for _, hunk in ipairs(self.proposal:hunks().list) do
+    rows = rows + math.max(0, hunk.old_count - hunk.new_count)
+  end
+  for _, win in ipairs(self.windows) do
+    -- One row is the bar's.
+    vim.wo[win][0].foldenable = rows > api.nvim_win_get_height(win) - 1
+  end
 end
 
 ---Both sides at the first change, so that the user sees what it is about.
@@ -108,6 +122,7 @@ function Sides:even_out()
   local get, set = api["nvim_win_get_" .. dimension], api["nvim_win_set_" .. dimension]
   -- What the first side gives or takes is the second one's, which is next to it.
   set(self.old_win, math.floor((get(self.old_win) + get(self.win)) / 2))
+  self:fold()
 end
 
 ---Diff mode finds the changes by itself.
