@@ -62,7 +62,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     const path = join(neovim.cwd, "a.txt");
     const params = { old_file_path: path, new_file_path: path, new_file_contents: "a\n" };
     const answer = first.texts("openDiff", { ...params, tab_name: "a" });
-    await eventually("a diff", () => neovim.lua<boolean>("return vim.wo.diff"));
+    await eventually("a diff", () => neovim.lua<boolean>('return require("port").diff_shown()'));
     expect(await neovim.lua(`return require("port").statusline.highlight()`)).toBe(
       "DiagnosticWarn",
     );

@@ -174,6 +174,25 @@ for (const version of NEOVIMS) {
       await eventually("no fold", async () => expect(await folded()).toEqual([-1, -1]));
     });
 
+    test("a new file is in one window, all of it marked as added", async () => {
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      for (const [layout, tabs] of [
+        ["vertical", 1],
+        ["tab", 2],
+      ] as const) {
+        await a.diffLayout(layout);
+        const id = await a.propose(a.path("new.txt"), "one\ntwo\n");
+        const seen = await a.nvim.lua(`
+          local marks = vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()["claude-code.diff.inline"], 0, -1, { details = true })
+          local added = vim.tbl_filter(function(mark) return mark[4].hl_group == "ClaudeCodeDiffAdd" end, marks)
+          return { #vim.api.nvim_tabpage_list_wins(0), vim.fn.tabpagenr("$"), added[1][2], added[1][4].end_row }`);
+        expect([layout, seen]).toEqual([layout, [1, tabs, 0, 2]]);
+        await a.barShows("(new file)");
+        await a.rejects(id);
+      }
+      expect(await a.messages()).not.toContain("shown inline");
+    });
+
     test("a window too small for two sides: inline, and said", async () => {
       for (const [layout, width, height] of [
         ["vertical", 60, 30],

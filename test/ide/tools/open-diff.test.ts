@@ -33,27 +33,26 @@ onEachNeovim(
         new_file_contents: contents,
         tab_name: name,
       });
-    const shown = () =>
-      session.neovim.lua<number>(
-        "return #vim.tbl_filter(function(w) return vim.wo[w].diff end, vim.api.nvim_list_wins())",
-      );
-    const untilShown = () => eventually("the diff", async () => (await shown()) === 2);
+    const shown = () => session.neovim.lua<boolean>('return require("port").diff_shown()');
+    const untilShown = () => eventually("the diff", shown);
     /** … of this file: one diff may just have made room for another. */
     const untilShows = (path: string) =>
       eventually(`the diff of ${path}`, () =>
         session.neovim.lua<boolean>('return require("port").diff_shown(...)', path),
       );
-    const untilGone = () => eventually("no diff", async () => (await shown()) === 0);
+    const untilGone = () =>
+      eventually("no diff", () =>
+        session.neovim.lua<boolean>(`
+          local port = require("port")
+          return port.no_diff() and #port.diff_windows_left() == 0`),
+      );
 
     /** In the proposed side, in normal mode. */
     async function press(keys: string): Promise<void> {
       await untilShown();
-      await session.neovim.lua(`
-        for _, win in ipairs(vim.api.nvim_list_wins()) do
-          if vim.wo[win].diff and vim.bo[vim.api.nvim_win_get_buf(win)].modifiable then
-            vim.api.nvim_set_current_win(win)
-          end
-        end`);
+      await session.neovim.lua(
+        `vim.api.nvim_set_current_win(vim.fn.bufwinid(require("port").diff_buffers().new))`,
+      );
       await session.neovim.type(keys);
     }
 
@@ -303,7 +302,7 @@ onEachNeovim(
       const theirs = open(other, session.path("theirs.txt"), "theirs\n");
       expect(await other.texts("closeAllDiffTabs")).toEqual(["closed 1 diff tabs"]);
       expect((await theirs)[0]).toBe("DIFF_REJECTED");
-      expect(await shown()).toBe(2);
+      expect(await shown()).toBe(true);
       expect(await cli.texts("closeAllDiffTabs")).toEqual(["closed 1 diff tabs"]);
       expect((await mine)[0]).toBe("DIFF_REJECTED");
       await untilGone();
@@ -472,7 +471,7 @@ onEachNeovim(
       const path = join(neovim.cwd, "left.txt");
       const answer = open(client, path, "text\n", "left");
       await eventually("the diff", async () =>
-        neovim.lua<boolean>("return #vim.api.nvim_list_wins() == 2"),
+        neovim.lua<boolean>('return require("port").diff_shown()'),
       );
       await neovim.quit();
       expect(await answer).toEqual(["DIFF_REJECTED", "left"]);

@@ -68,7 +68,10 @@ end
 ---@param except? integer
 ---@return claude-code.Layout
 local function pick(proposal, except)
-  local name = require("claude-code.config").get().diff.layout
+  local wanted = require("claude-code.config").get().diff.layout
+  -- Nothing stands beside a new file; of one outside of the workspace two bars have room for the warnings.
+  local is_new = not proposal.exists and not proposal.destination:is_outside()
+  local name = is_new and wanted == "vertical" and "inline" or wanted
   local function place_for(layout)
     return places.choose(layout, proposal.target, except, when.is_in_float())
   end
@@ -81,7 +84,7 @@ local function pick(proposal, except)
     is_room_reported = is_room_reported or not place.fits
     name, place = "inline", place_for("inline")
   end
-  if name == "inline" then
+  if name == "inline" or is_new then
     return require("claude-code.editor.diff.inline").new(proposal, place)
   end
   return require("claude-code.editor.diff.sides").new(proposal, place)
