@@ -327,6 +327,30 @@ for (const version of NEOVIMS) {
       expect((await a.outcome(id)).text).toBe(text);
     });
 
+    test("inline: in a changed hunk, a line that shares nothing with an old one is an added one", async () => {
+      await using a = await Attached.attached({ version, ui: UI });
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      await a.propose(
+        a.file("a.lua", "  f(x)\n  g(x)\n"),
+        "  -- First.\n  g(x, 1)\n  return x, y\n",
+      );
+      const groups = await a.nvim.lua<string[]>(`
+        local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
+        local groups = {}
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
+          local group = mark[4].hl_group
+          groups[#groups + 1] = group and ("%d %s"):format(mark[2] + 1, group) or nil
+        end
+        table.sort(groups)
+        return groups`);
+      expect(groups).toEqual([
+        "1 ClaudeCodeDiffAdd",
+        "2 ClaudeCodeDiffChange",
+        "2 ClaudeCodeDiffText",
+        "3 ClaudeCodeDiffAdd",
+      ]);
+    });
+
     test("inline: a deleted line has one colour to the window's edge", async () => {
       await using a = await Attached.attached({ version, ui: UI });
       await a.configure(`{ diff = { layout = "inline" } }`);

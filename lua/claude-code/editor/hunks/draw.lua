@@ -28,12 +28,28 @@ local M = {}
 ---@field old_lines string[]
 
 ---@param pen claude-code.Pen
+---@param row integer 0-based, of the first line
+---@param count integer
+---@param name "Add"|"Change"
+local function mark_lines(pen, row, count, name)
+  pen(row, 0, {
+    end_row = row + count,
+    end_col = 0,
+    hl_group = highlights.name(name),
+    hl_eol = true,
+    priority = LINE_PRIORITY,
+    strict = false,
+  })
+end
+
+---@param pen claude-code.Pen
 ---@param row integer 0-based
----@param old string
-local function mark_text(buf, pen, row, old)
+---@param old string line in whose place this one stands
+local function mark_pair(buf, pen, row, old)
   local new = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
   local first, last = old_lines.changed_part(new, old)
-  if first then
+  mark_lines(pen, row, 1, last == 0 and "Add" or "Change")
+  if first and last > 0 then
     pen(row, first, {
       end_col = last,
       hl_group = highlights.name("Text"),
@@ -52,15 +68,10 @@ function M.new_lines(buf, pen, hunk, pause)
     return
   end
   local row = hunk.new - 1
-  pen(row, 0, {
-    end_row = row + hunk.new_count,
-    end_col = 0,
-    hl_group = highlights.name(#hunk.old_lines > 0 and "Change" or "Add"),
-    hl_eol = true,
-    priority = LINE_PRIORITY,
-    strict = false,
-  })
   local pairs_of_lines = math.min(#hunk.old_lines, hunk.new_count, old_lines.LONGEST_HUNK)
+  if pairs_of_lines < hunk.new_count then
+    mark_lines(pen, row + pairs_of_lines, hunk.new_count - pairs_of_lines, "Add")
+  end
   for i = 1, math.min(hunk.new_count, MOST_SIGNS) do
     pen(row + i - 1, 0, {
       sign_text = "+",
@@ -69,7 +80,7 @@ function M.new_lines(buf, pen, hunk, pause)
       strict = false,
     })
     if i <= pairs_of_lines then
-      mark_text(buf, pen, row + i - 1, hunk.old_lines[i])
+      mark_pair(buf, pen, row + i - 1, hunk.old_lines[i])
     end
     if pause and i % PIECE == 0 then
       pause()

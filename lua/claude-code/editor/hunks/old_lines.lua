@@ -26,12 +26,13 @@ local M = { LONGEST_HUNK = LONGEST_HUNK }
 ---@param line string
 ---@param other string
 ---@return integer? first 0-based byte in `line`; nil if there is none, or the lines are too long
----@return integer? last 0-based, not included
+---@return integer? last 0-based, not included; 0 as `first` if they share no more than white space
 function M.changed_part(line, other)
   if math.max(#line, #other) <= LONGEST_MARKED_LINE then
     local head, tail = file_lines.common(line, other)
     if head < #line - tail then
-      return head, #line - tail
+      local is_alike = (line:sub(1, head) .. line:sub(#line - tail + 1)):find("%S")
+      return is_alike and head or 0, is_alike and #line - tail or 0
     end
   end
 end
