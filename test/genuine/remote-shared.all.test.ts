@@ -14,7 +14,7 @@ import { CASE_MS, InTerminal, START_MS } from "./in-terminal";
  */
 requireNamespace();
 
-const TIMES = 5;
+const TIMES = 10;
 
 describe("a container with the lock files of this machine", () => {
   let container: Container;
@@ -25,8 +25,7 @@ describe("a container with the lock files of this machine", () => {
     terminal: `remote = "dev",`,
     setup: () =>
       remotesOption({
-        command: container.claude,
-        relay: container.relay,
+        ...container.commands(),
         path_mappings: { [Container.PROJECT]: claude.project },
       }),
     prepare: async () => {

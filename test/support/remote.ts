@@ -99,12 +99,12 @@ export class Container {
     return [...enter, "--preserve-credentials", "--", ...env, ...command];
   }
 
-  get claude(): string[] {
-    return this.exec(["/usr/bin/env", "{env}", claudeCli(), "{args}"]);
-  }
-
-  get relay(): string[] {
-    return this.exec([EXECUTABLE, "relay", "--stdio"]);
+  /** Of the option `remotes`. */
+  commands(): { command: string[]; relay: string[] } {
+    return {
+      command: this.exec(["/usr/bin/env", "{env}", claudeCli(), "{args}"]),
+      relay: this.exec([EXECUTABLE, "relay", "--stdio"]),
+    };
   }
 
   /** A relay that connects by a socket in this folder of the container. */
