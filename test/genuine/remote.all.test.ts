@@ -73,7 +73,7 @@ describe.each(WAYS)("Claude in %s", (_name, way) => {
       expect(said).toContain("<new-diagnostics>");
       expect(said).toContain("return WRONG");
       const held = newsText(await claude.received("Stop hook"));
-      expect(held).toContain("Found 1 error in edited files.");
+      expect(held).toContain("Found 1 error and 0 warnings in edited files.");
       expect(held).toContain("main.lua:2:1 error");
       const repaired = await claude.shown("return WRONG", "return name");
       await claude.press("Enter");
@@ -111,12 +111,16 @@ describe.each(WAYS)("Claude in %s", (_name, way) => {
   test(
     "when the CLIs are killed, their sessions end",
     async () => {
-      for (const pid of Bun.spawnSync(["pgrep", "-f", `^${claudeCli()} .*--session-id`])
-        .stdout.toString()
-        .split("\n"))
-        if (pid) process.kill(Number(pid), "SIGKILL");
+      const pids = claude.container.pids(`^${claudeCli()} .*--session-id`);
+      expect(pids).toHaveLength(2);
+      for (const pid of pids) process.kill(pid, "SIGKILL");
       await eventually(() => claude.clients(), [], START_MS);
     },
     CASE_MS,
   );
+});
+
+describe("Claude on another machine, by ssh", () => {
+  const claude = InRemote.inBlock({ at: Container.PROJECT, by: "ssh" });
+  for (const capability of [starts, accepts, shows, reconnects, reviews]) capability(claude);
 });

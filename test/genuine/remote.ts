@@ -16,7 +16,7 @@ export interface Way {
   /** The project's path there; the same one if left out. */
   at?: string;
   /** How Neovim's side reaches the relay, and starts Claude. */
-  by: "exec" | "socket";
+  by: "exec" | "socket" | "ssh";
 }
 
 /** The genuine CLI in namespaces of its own, as in a container, and Neovim outside. Only the model is a stand-in. */
@@ -47,6 +47,7 @@ export class InRemote extends InTerminal {
           home: join(claude.root, "inside"),
           hidden: [claude.home, ...(at === undefined ? [] : [claude.project])],
           model: claude.model,
+          ssh: by === "ssh",
         });
         claude.startRelay();
       },
@@ -198,10 +199,8 @@ export function reconnects(claude: InRemote): void {
     async () => {
       const text = await claude.onDisk("main.lua");
       await claude.propose("return name", "return lost");
-      const [pid] = Bun.spawnSync(["pgrep", "-f", `^${EXECUTABLE} relay `])
-        .stdout.toString()
-        .split("\n");
-      process.kill(Number(pid), "SIGKILL");
+      const [pid] = claude.container.pids(`^${EXECUTABLE} relay `);
+      process.kill(pid as number, "SIGKILL");
       claude.startRelay();
       await eventually(() => claude.neovim.diff(), null);
       await claude.joined();

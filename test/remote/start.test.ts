@@ -100,12 +100,10 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     answer.catch(() => {});
     const isShown = `return require("port").diff_shown()`;
     await eventually("the diff", () => neovim.lua<boolean>(isShown));
-    // Of this server alone: other tests have relays, too.
+    // Its own child: other test files have relays, too.
     const server = await neovim.lua<number>(`return require("port").server.process.pid`);
-    const [pid] = Bun.spawnSync(["pgrep", "-P", String(server), "-f", "relay --stdio"])
-      .stdout.toString()
-      .split("\n");
-    process.kill(Number(pid), "SIGKILL");
+    const { stdout } = Bun.spawnSync(["pgrep", "-P", `${server}`, "-f", "relay --stdio"]);
+    process.kill(Number(stdout.toString()), "SIGKILL");
     await eventually("no diff", async () => !(await neovim.lua(isShown)));
     const ended = () =>
       neovim.lua<string[]>(`

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { claudeEnv, prepareClaudeHome } from "./claude-home";
 import { eventually } from "./eventually";
 import type { Model } from "./model";
+import { SshServer } from "./ssh";
 import { claudeCli, EXECUTABLE } from "./toolchain";
 
 /** A folder of every system, in which a container mounts its own. */
@@ -22,6 +23,8 @@ interface Options {
   /** A folder of lock files here that the container has as its own. */
   locks?: string;
   model: Model;
+  /** As on another machine, which one reaches by ssh: it shares loopback with this one. */
+  ssh?: boolean;
 }
 
 /**
@@ -34,6 +37,7 @@ export class Container {
     private readonly pid: number,
     readonly project: string,
     readonly env: Record<string, string>,
+    private readonly ssh: SshServer | undefined,
   ) {}
 
   /** Where the container's home is, in the container. */
@@ -45,17 +49,10 @@ export class Container {
     for (const folder of ["tmp", "run", ".claude/ide"])
       await mkdir(join(home, folder), { recursive: true });
     await prepareClaudeHome(home, at);
-    const socket = join(Container.HOME, "model.sock");
-    model.listen(join(home, "model.sock"));
-    const { port } = new URL(model.url);
-    await writeFile(
-      join(home, "forward.js"),
-      `Bun.serve({ hostname: "127.0.0.1", port: ${port}, idleTimeout: 0, fetch: (r) => fetch(r.url, {
-         unix: "${socket}", method: r.method, headers: r.headers, body: r.body, decompress: false }) });`,
-    );
+    const env = claudeEnv(Container.HOME, model.url);
+    const ssh = options.ssh ? SshServer.make(home, Container.HOME, env) : undefined;
     const quoted = (path: string) => `'${path}'`;
     const mounts = [
-      "ip link set lo up",
       `mount -t tmpfs tmpfs ${INSIDE}`,
       `mkdir ${Container.HOME} ${Container.PROJECT}`,
       `mount --bind ${quoted(home)} ${Container.HOME}`,
@@ -63,32 +60,21 @@ export class Container {
       ...(at === project ? [] : [`mount --bind ${quoted(project)} ${at}`]),
       ...[...hidden, home].map((folder) => `mount -t tmpfs tmpfs ${quoted(folder)}`),
       "echo ready",
-      `exec ${quoted(process.execPath)} ${Container.HOME}/forward.js`,
+      ...(ssh?.main ?? (await ownNetwork(home, model))),
     ];
-    const flags = [
-      "--user",
-      "--map-root-user",
-      "--pid",
-      "--net",
-      "--mount",
-      "--mount-proc",
-      "--fork",
-    ];
-    const child = spawn(
-      "unshare",
-      [...flags, "--kill-child", "--", "sh", "-ec", mounts.join("\n")],
-      {
-        stdio: ["ignore", "pipe", "inherit"],
-      },
-    );
+    const namespaces = ["--user", "--map-root-user", "--pid", "--mount", ...(ssh ? [] : ["--net"])];
+    const flags = [...namespaces, "--mount-proc", "--fork", "--kill-child"];
+    const child = spawn("unshare", [...flags, "--", "sh", "-ec", mounts.join("\n")], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let said = "";
     child.stdout.on("data", (chunk) => {
       said += chunk;
     });
     await eventually("the container", () => said.includes("ready"));
+    await ssh?.listening();
     const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8");
-    const env = claudeEnv(Container.HOME, model.url);
-    return new Container(child, Number(children.trim()), at, env);
+    return new Container(child, Number(children.trim()), at, env, ssh);
   }
 
   /** The command that runs another one there, as `docker exec` does: with its own environment. */
@@ -101,10 +87,24 @@ export class Container {
 
   /** Of the option `remotes`. */
   commands(): { command: string[]; relay: string[] } {
+    if (this.ssh) {
+      const command = `cd ${this.project} && env {env} ${claudeCli()} {args}`;
+      return {
+        command: this.ssh.command(command, "-t"),
+        relay: this.ssh.command(`${EXECUTABLE} relay --stdio`),
+      };
+    }
     return {
       command: this.exec(["/usr/bin/env", "{env}", claudeCli(), "{args}"]),
       relay: this.exec([EXECUTABLE, "relay", "--stdio"]),
     };
+  }
+
+  /** Of its own processes, and nobody else's, those whose command line matches. */
+  pids(pattern: string): number[] {
+    const own = ["--ns", String(this.pid), "--nslist", "pid"];
+    const { stdout } = Bun.spawnSync(["pgrep", ...own, "-f", pattern]);
+    return stdout.toString().split("\n").filter(Boolean).map(Number);
   }
 
   /** A relay that connects by a socket in this folder of the container. */
@@ -123,6 +123,18 @@ export class Container {
   stop(): void {
     this.child.kill("SIGKILL");
   }
+}
+
+/** Lines for a shell in a network of its own, in which the model is reached as here. */
+async function ownNetwork(home: string, model: Model): Promise<string[]> {
+  model.listen(join(home, "model.sock"));
+  const { port } = new URL(model.url);
+  await writeFile(
+    join(home, "forward.js"),
+    `Bun.serve({ hostname: "127.0.0.1", port: ${port}, idleTimeout: 0, fetch: (r) => fetch(r.url, {
+       unix: "${Container.HOME}/model.sock", method: r.method, headers: r.headers, body: r.body, decompress: false }) });`,
+  );
+  return ["ip link set lo up", `exec '${process.execPath}' ${Container.HOME}/forward.js`];
 }
 
 /** Lua source of the option `remotes`. */
