@@ -25,7 +25,12 @@ const SILENCE_MS = 30_000;
  * file, and passes on what comes. Resolves, with the reason, when the link is gone; the lock file is removed
  * then. It decides nothing: all checks are the link's.
  */
-export async function runRelay(wire: Wire, stopped: Promise<string>, log: Log): Promise<string> {
+export async function runRelay(
+  wire: Wire,
+  stopped: Promise<string>,
+  log: Log,
+  silenceMs = SILENCE_MS,
+): Promise<string> {
   const lines = linesOf(wire.input, LIMITS.lineBytes);
   const first = await Promise.race([lines.next(), stopped]);
   if (typeof first === "string") return first;
@@ -57,7 +62,7 @@ export async function runRelay(wire: Wire, stopped: Promise<string>, log: Log): 
   const whole = { ...said, ...(lock.problem !== undefined && { problem: lock.problem }) };
   wire.write(Buffer.from(`${JSON.stringify(whole)}\n`));
   try {
-    return await Promise.race([stopped, pass(lines, channels)]);
+    return await Promise.race([stopped, pass(lines, channels, silenceMs)]);
   } finally {
     lock.end();
     beside?.stop();
@@ -87,9 +92,13 @@ function join(client: ClosableTransport, channels: Channels): void {
   channel.onClose = () => client.close();
 }
 
-async function pass(lines: AsyncIterable<string>, channels: Channels): Promise<string> {
+async function pass(
+  lines: AsyncIterable<string>,
+  channels: Channels,
+  silenceMs: number,
+): Promise<string> {
   const silent = Promise.withResolvers<string>();
-  const timer = setTimeout(() => silent.resolve("the editor's side is silent"), SILENCE_MS);
+  const timer = setTimeout(() => silent.resolve("the editor's side is silent"), silenceMs);
   const passed = (async () => {
     for await (const line of lines) {
       timer.refresh();

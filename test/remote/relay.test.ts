@@ -1,12 +1,14 @@
 import { expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { linesOf } from "../../src/lib/lines";
+import { hostHello } from "../../src/remote/hello";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { ps } from "../support/process";
-import { World } from "./world";
+import { type Lock, World } from "./world";
 
 const LARGE = "x".repeat(4 * 1024 * 1024);
 
@@ -72,6 +74,29 @@ test("killed, it comes back with the same port and token; its clients' channels 
   expect([again.port, again.content.authToken]).toEqual([lock.port, world.token]);
   using client = await TestClient.connect(again);
   expect(await echoed(client, {})).toEqual({});
+});
+
+test("when Neovim's side is silent, the relay ends, and its lock file and clients with it", async () => {
+  using world = new World();
+  const relay = Bun.spawn([process.execPath, join(import.meta.dir, "short-silence.ts")], {
+    env: isolatedEnv(world.home),
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const roots = [world.project];
+  const hello = hostHello({ token: world.token, nextToken: world.nextToken, roots });
+  const say = async (line: object) => {
+    relay.stdin.write(`${JSON.stringify(line)}\n`);
+    await relay.stdin.flush();
+  };
+  await say(hello);
+  const pings = setInterval(() => void say({ t: "ping" }), 50);
+  await linesOf(relay.stdout).next();
+  using client = await TestClient.connect(world.locks()[0] as Lock);
+  clearInterval(pings);
+  const said = await new Response(relay.stderr).text();
+  expect(said).toContain("the editor's side is silent");
+  await client.closed;
+  expect(world.locks()).toEqual([]);
 });
 
 test("where another program has the port of before, the token is the next one", async () => {

@@ -40,7 +40,7 @@ export class SshServer {
     const server = {
       ...{ ListenAddress: "127.0.0.1", Port: `${port}`, PidFile: "none", UsePAM: "no" },
       ...{ HostKey: `${inside}/.ssh/host`, AuthorizedKeysFile: `${inside}/.ssh/key.pub` },
-      ...{ StrictModes: "no", LogLevel: "ERROR", SetEnv: variables.join(" ") },
+      ...{ StrictModes: "no", LogLevel: "QUIET", SetEnv: variables.join(" ") },
     };
     const client = {
       ...{ Host: "box", HostName: "127.0.0.1", Port: `${port}`, User: USER },

@@ -1,0 +1,138 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LockContent } from "../../src/ide/lock-file";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { EXECUTABLE, isolatedEnv, type TestNeovim, temporaryFolder } from "../support/neovim";
+import { NEWEST } from "../support/toolchain";
+import { said, shows, startNeovim } from "../terminal/workbench";
+
+/** Of a shell's meaning, each in its own way. */
+const GREETING = `it's "$(id)" \`id\` $HOME \\ ; & * é`;
+
+describe("Claude behind a program that changes what passes", () => {
+  let neovim: TestNeovim;
+  let inside: string;
+  beforeAll(async () => {
+    neovim = await startNeovim(NEWEST, "{}");
+    await neovim.lock();
+    writeFileSync(join(neovim.cwd, "a.txt"), "one\n");
+  });
+  beforeEach(() => {
+    inside = temporaryFolder();
+    // It says with what it was started, and stays.
+    write(
+      "claude",
+      `printf '%s\\0' "$PWD" "$@" "$GREETING" >${inside}/new; mv ${inside}/new ${inside}/session; echo up; exec cat`,
+    );
+  });
+  afterEach(() => neovim.lua(`require("port").terminal.close_all()`));
+  afterAll(() => neovim[Symbol.asyncDispose]());
+
+  /** A script there; returns its path. */
+  const write = (name: string, body: string) => {
+    const path = join(inside, name);
+    writeFileSync(path, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    return path;
+  };
+  /** What a program there has as its environment, in words for env(1). */
+  const variables = () => {
+    const words = Object.entries(isolatedEnv(inside)).map(([name, value]) => `'${name}=${value}'`);
+    return `env -i ${words.join(" ")}`;
+  };
+  const start = async (remote: object) => {
+    await neovim.lua(
+      `SAID = {}
+       local remote, greeting = ...
+       require("claude-code").setup({
+         terminal = { remote = "dev", env = { GREETING = greeting } },
+         remotes = { dev = remote },
+       })`,
+      remote,
+      GREETING,
+    );
+    await neovim.command("Claude");
+    await shows(neovim, "up");
+    const folder = join(inside, ".claude/ide");
+    const [name = ""] = readdirSync(folder);
+    const content: LockContent = JSON.parse(readFileSync(join(folder, name), "utf8"));
+    return { port: Number.parseInt(name, 10), content };
+  };
+  /** What the Claude there was started with. */
+  const session = async () => {
+    const path = join(inside, "session");
+    await eventually("Claude", () => existsSync(path));
+    const [folder = "", ...words] = readFileSync(path, "utf8").split("\0");
+    return { folder, words };
+  };
+  const expectWords = async (folder: string) => {
+    const started = await session();
+    expect(started.folder).toBe(folder);
+    expect(started.words).toContain(GREETING);
+    const option = "--settings=";
+    const settings = started.words.find((word) => word.startsWith(option)) ?? "";
+    expect(JSON.parse(settings.slice(option.length))).toHaveProperty("hooks");
+  };
+
+  test("ssh joins its words, and a shell there reads them again", async () => {
+    // After its options, the first word is the machine.
+    const options = `while case "$1" in -*) ;; *) false ;; esac; do shift; done; shift`;
+    const ssh = write("ssh", `${options}; cd /; exec ${variables()} sh -c "$*"`);
+    const project = `${neovim.cwd}/it's a folder`;
+    mkdirSync(project, { recursive: true });
+    const line = `cd '${project.replaceAll("'", `'\\''`)}' && env {env} ${inside}/claude {args}`;
+    const lock = await start({
+      command: [ssh, "-t", "box", line],
+      relay: [ssh, "box", EXECUTABLE, "relay", "--stdio"],
+    });
+    await expectWords(project);
+    expect(lock.content.workspaceFolders).toEqual([neovim.cwd]);
+    using client = await TestClient.open(lock, "claude-code");
+    expect(await client.texts("openFile", { filePath: join(neovim.cwd, "a.txt") })).toHaveLength(1);
+  });
+
+  test("wsl.exe ends lines as Windows does, and paths are spelled as there", async () => {
+    const wsl = write(
+      "wsl.exe",
+      `folder=/
+      while :; do
+        case "$1" in
+          -d) shift 2 ;;
+          --cd) folder=$2; shift 2 ;;
+          --exec) shift; break ;;
+          *) set -- sh -c "$*"; break ;;
+        esac
+      done
+      cd "$folder"
+      [ -t 0 ] && exec ${variables()} "$@"
+      sed -u 's/$/\\r/' | ${variables()} "$@" | sed -u 's/$/\\r/'`,
+    );
+    const lock = await start({
+      command: [
+        wsl,
+        "-d",
+        "Ubuntu",
+        "--cd",
+        inside,
+        "--exec",
+        "env",
+        "{env}",
+        `${inside}/claude`,
+        "{args}",
+      ],
+      relay: [wsl, "-d", "Ubuntu", "--exec", EXECUTABLE, "relay", "--stdio"],
+      path_mappings: { "C:\\src\\x": neovim.cwd },
+    });
+    await expectWords(inside);
+    // This relay runs on no Windows.
+    expect((await said(neovim)).join("\n")).toContain("there is no folder C:\\src\\x there");
+    using client = await TestClient.open(lock, "claude-code");
+    for (const filePath of ["c:/src/x/a.txt", "C:\\src\\x\\a.txt"])
+      expect(await client.texts("openFile", { filePath })).toEqual([`Opened file: ${filePath}`]);
+    const { params } = await client.message(
+      ({ method, params }) => method === "selection_changed" && params?.filePath !== "",
+    );
+    expect(params?.filePath).toBe("C:\\src\\x\\a.txt");
+  });
+});
