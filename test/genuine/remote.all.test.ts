@@ -49,6 +49,7 @@ describe.each(WAYS)("Claude in %s", (_name, way) => {
       claude.model.script([[{ text: "Understood." }]]);
       await claude.command("Claude send! -- go on");
       expect(newsText(await claude.model.nextRequest())).toContain(REJECTED);
+      await claude.showing(/Understood\./);
     },
     CASE_MS,
   );

@@ -173,13 +173,14 @@ export function shows(claude: InRemote): void {
       await claude.command("edit other.lua");
       await claude.showing(/⧉ In other\.lua/);
       await claude.neovim.terminal.type("V");
-      claude.model.script([[{ text: "Understood." }]]);
+      claude.model.script([[{ text: "It is a line." }]]);
       await claude.showing(/⧉ 1 line selected/);
       await claude.send("what is that?");
       expect(newsText(await claude.model.nextRequest())).toContain(
         `The user selected the lines 1 to 1 from ${claude.inside("other.lua")}:\nreturn 1`,
       );
       await claude.press("Escape");
+      await claude.showing(/It is a line\./);
       await claude.turnEnded();
       claude.model.script([[{ text: "Understood." }]]);
       await claude.command("Claude mention main.lua");
