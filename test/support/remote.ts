@@ -114,12 +114,6 @@ export class Container {
     spawn(program, args, { stdio: "ignore" });
   }
 
-  /** Kills what runs there with a command line like this, and nothing outside. */
-  kill(pattern: string): void {
-    const { exitCode } = Bun.spawnSync(this.exec(["/usr/bin/pkill", "-KILL", "-f", pattern]));
-    if (exitCode !== 0) throw new Error(`nothing runs there like ${pattern}`);
-  }
-
   stop(): void {
     this.child.kill("SIGKILL");
   }
