@@ -10,6 +10,7 @@ import { compileEarly } from "../lib/jit";
 import { linesOf } from "../lib/lines";
 import { Log } from "../lib/log";
 import { CONTRACT, VERSION } from "../lib/version";
+import { visibleLine } from "../lib/visible";
 import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
@@ -26,6 +27,7 @@ const NOT_ATTACHED = "it did not let us attach";
 
 const MOST_HOSTS = 8;
 const LONGEST_HOST = 253;
+const MOST_OF_NAME = 100;
 
 /** What the plugin distinguishes (lua/claude-code/server/init.lua); 2 is a wrong start. */
 const EXIT = { contract: 3, noPort: 4, noNeovim: 5 } as const;
@@ -286,11 +288,12 @@ function withProblem(problem: string | undefined): { problem?: string } {
   return problem === undefined ? {} : { problem };
 }
 
-/** As Neovim lists it. */
+/** As Neovim lists it. A client may call itself anything. */
 function described({ id, info, pid, remote }: Client): object {
+  const shown = (text: string) => visibleLine(text, MOST_OF_NAME);
   return {
     id,
-    ...(info && { name: info.name, version: info.version }),
+    ...(info && { name: shown(info.name), version: shown(info.version) }),
     ...(pid !== undefined && { pid }),
     ...(remote && { remote: remote.name }),
   };

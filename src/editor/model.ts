@@ -29,6 +29,8 @@ const Buffer = v.object({
   name: v.string(),
   /** Only for file buffers ('buftype' empty and named). */
   path: v.optional(v.string()),
+  /** Files of other names from which its text may be. */
+  sources: v.optional(v.array(v.string())),
   filetype: v.string(),
   listed: v.boolean(),
   loaded: v.boolean(),

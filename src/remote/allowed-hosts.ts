@@ -29,9 +29,15 @@ export class AllowedHosts {
   constructor(private readonly editor: Pick<EditorPort, "state">) {}
 
   remote(name: string): Remote {
-    const known = this.#remotes.get(name) ?? new Remote(name, () => this.#workspace());
-    this.#remotes.set(name, known);
-    return known;
+    const known = this.#remotes.get(name);
+    if (known) return known;
+    const remote = new Remote(
+      name,
+      () => this.#workspace(),
+      () => this.editor.state,
+    );
+    this.#remotes.set(name, remote);
+    return remote;
   }
 
   #workspace(): PathMap {

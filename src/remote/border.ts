@@ -8,7 +8,7 @@ import {
   success,
 } from "../jsonrpc/message";
 import type { Transport } from "../jsonrpc/transport";
-import { isObject, type JsonObject, parseJson } from "../lib/json";
+import { isDeep, isObject, type JsonObject, parseJson } from "../lib/json";
 import { own } from "../lib/own";
 import { Crossing, Refusal } from "./crossing";
 import type { Remote } from "./remote";
@@ -108,7 +108,7 @@ export class Border implements Transport {
         : "Too many requests";
       return this.#fail(id, ErrorCode.Overloaded, problem);
     }
-    const asked = isObject(given) ? given : {};
+    const asked = paramsOf(given);
     this.#answer(id, rule, () => {
       const params = rule.params(asked, this.#crossing);
       this.#passed.set(id, { rule, asked, end: this.#place(rule, asked) });
@@ -128,7 +128,7 @@ export class Border implements Transport {
   }
 
   #report(method: string, given: unknown): void {
-    const params = own(this.rules.reports, method)?.(isObject(given) ? given : {}, this.#crossing);
+    const params = own(this.rules.reports, method)?.(paramsOf(given), this.#crossing);
     if (!params) return;
     if (method === "notifications/cancelled") this.#end(params.requestId as Id);
     this.onMessage(notification(method, params));
@@ -162,6 +162,10 @@ export class Border implements Transport {
   #fail(id: Id | null, code: number, text: string): void {
     this.outside.send(failure(id, new RpcError(code, text)));
   }
+}
+
+function paramsOf(given: unknown): JsonObject {
+  return isObject(given) && !isDeep(given) ? given : {};
 }
 
 /** Our own answer in a form that no rule knows. */

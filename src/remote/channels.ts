@@ -38,6 +38,8 @@ export class Channels {
   #last: number;
   /** Opened by the other end, since when. */
   #opened = { count: 0, since: 0 };
+  /** Or ended: it is sent nothing more, and what comes from there is not taken. */
+  #isStuck = false;
 
   /** `onOpen`: the other end has opened one, and said `d`; its receivers are to be set now. */
   constructor(
@@ -64,6 +66,7 @@ export class Channels {
 
   /** Takes one line. Throws WireError. */
   receive(line: string): void {
+    if (this.#isStuck) throw new WireError("it does not read what it is sent");
     const { success, output: frame } = v.safeParse(Frame, parseJson(line));
     if (!success) throw new WireError("it sent a line that is not in the format");
     switch (frame.t) {
@@ -81,6 +84,7 @@ export class Channels {
 
   /** The connection has ended. */
   dispose(): void {
+    this.#isStuck = true;
     for (const ch of [...this.#open.keys()]) this.#closed(ch);
   }
 
@@ -132,8 +136,11 @@ export class Channels {
   #send(frame: Frame): boolean {
     const bytes = Buffer.from(`${JSON.stringify(frame)}\n`);
     if (bytes.length > LIMITS.lineBytes) return false;
-    this.wire.write(bytes);
-    if (this.wire.unsentBytes > LIMITS.backlogBytes) this.wire.end();
+    if (!this.#isStuck) this.wire.write(bytes);
+    if (!this.#isStuck && this.wire.unsentBytes > LIMITS.backlogBytes) {
+      this.#isStuck = true;
+      this.wire.end();
+    }
     return true;
   }
 }

@@ -50,7 +50,7 @@ export class Crossing {
   /** In the client's own spelling; undefined for what it must not learn of. */
   pathToRemote(path: unknown): string | undefined {
     if (typeof path !== "string") return undefined;
-    const remote = this.remote.map.toRemote(path);
+    const remote = this.remote.toRemote(path);
     return remote === undefined ? undefined : (this.#spellings.get(path) ?? remote);
   }
 

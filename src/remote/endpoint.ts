@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { EditorState } from "../editor/state";
 import type { Transport } from "../jsonrpc/transport";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
@@ -30,6 +31,7 @@ const Start = v.object({
 const Named = v.object({ name: text });
 
 interface ReportPort {
+  readonly state: EditorState;
   call(method: string, params: object, deadlineMs: number): Promise<unknown>;
 }
 
@@ -61,7 +63,11 @@ export class RemoteEndpoint {
     const mappings = mappingsOf(folder, options.mappings);
     const windows = mappings.some(({ remote }) => /^[A-Za-z]:/.test(remote));
     const map = mapOf(name, mappings, windows ? "win32" : "posix");
-    const remote = new Remote(name, () => map);
+    const remote = new Remote(
+      name,
+      () => map,
+      () => this.port.state,
+    );
     const link = new Link(
       { ...options, mappings },
       {

@@ -1,10 +1,14 @@
 import * as v from "valibot";
-import { isObject, type JsonObject, parseJson } from "../lib/json";
+import { isDeep, isObject, type JsonObject, parseJson } from "../lib/json";
 import type { Environment } from "../lib/paths";
 import { StdioTransport } from "../transport/stdio";
 import type { Channel } from "./channels";
 import { mcpBorder, nvimLspEnvironment } from "./nvim-lsp";
 import type { Remote } from "./remote";
+import { LIMITS } from "./wire";
+
+/** A channel that closes does not end its program at once. */
+const MOST_RUNNING = 2 * LIMITS.channels;
 
 /** Each runs only what a hook of Claude Code does. */
 const EVENTS = [
@@ -48,12 +52,15 @@ const PLAIN_OF_ANSWER = ["type", "originalFile", "original_file"];
 export function runHelper(channel: Channel, d: string, remote: Remote): void {
   const opening = v.safeParse(Opening, parseJson(d));
   const cwd = opening.success ? remote.map.toHost(opening.output.cwd) : undefined;
-  if (!opening.success || cwd === undefined) return channel.close();
+  if (!opening.success || cwd === undefined || remote.running >= MOST_RUNNING)
+    return channel.close();
   const { args, env: given, input } = opening.output;
   const project = given.CLAUDE_PROJECT_DIR && remote.map.toHost(given.CLAUDE_PROJECT_DIR);
   const { CLAUDE_PID: _, CLAUDE_PLUGIN_ROOT: __, CLAUDE_CODE_SSE_PORT: ___, ...own } = process.env;
   const env = {
     ...own,
+    // Without its own, a session of here would be taken for its.
+    ...{ CLAUDE_CODE_SESSION_ID: "none", CLAUDE_CODE_NVIM_SESSION: "", CLAUDE_CODE_ENTRYPOINT: "" },
     ...given,
     CLAUDE_PROJECT_DIR: project || cwd,
     ...nvimLspEnvironment(remote),
@@ -67,10 +74,11 @@ export function runHelper(channel: Channel, d: string, remote: Remote): void {
     ...{ cwd, env, stdout: "pipe", stderr: "ignore" },
     stdin: Buffer.from(JSON.stringify(mapped)),
   });
+  count(child, remote);
   channel.onClose = () => child.kill();
   void new Response(child.stdout).text().then((text) => {
     const answer = parseJson(text);
-    if (answer !== undefined) channel.send(JSON.stringify(quoted(answer, remote)));
+    if (answer !== undefined) channel.send(JSON.stringify(answerOf(answer, remote)));
     channel.close();
   });
 }
@@ -83,6 +91,7 @@ function runMcp(
   const child = Bun.spawn([process.execPath, "mcp"], {
     ...{ cwd, env, stdin: "pipe", stdout: "pipe", stderr: "ignore" },
   });
+  count(child, remote);
   const server = new StdioTransport(child.stdout, child.stdin);
   const border = mcpBorder(channel, remote);
   border.onMessage = (text) => server.send(text);
@@ -91,9 +100,22 @@ function runMcp(
   void child.exited.then(() => channel.close());
 }
 
+function count(child: Bun.Subprocess, remote: Remote): void {
+  remote.running++;
+  void child.exited.then(() => remote.running--);
+}
+
+/** In the reason for which a Stop is held, each line is about one file, which may be any of a work tree. */
+function answerOf(answer: unknown, remote: Remote): unknown {
+  const all = quoted(answer, remote);
+  if (!isObject(all) || typeof all.reason !== "string") return all;
+  const lines = all.reason.split("\n").map((line) => remote.map.errorToRemote(line));
+  return { ...all, reason: lines.join("\n") };
+}
+
 /** Undefined where a path is in no shared folder. */
 function hookInput(value: unknown, { map }: Remote): JsonObject | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isObject(value) || isDeep(value)) return undefined;
   const { cwd, tool_input: asked, tool_response: answer, background_tasks: tasks } = value;
   const hostCwd = map.toHost(String(cwd));
   if (hostCwd === undefined) return undefined;

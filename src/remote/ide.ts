@@ -79,7 +79,7 @@ const TOOLS: ToolRules<IdeToolName> = {
       const answer = JSON.parse(text) as { folders: JsonObject[]; rootPath: unknown };
       const folders = answer.folders.flatMap((folder) => {
         const path = crossing.pathToRemote(folder.path);
-        return withUri({ ...folder, path }, crossing);
+        return withUri({ ...folder, path, name: path?.split(/[\\/]/).at(-1) }, crossing);
       });
       const rootPath = crossing.pathToRemote(answer.rootPath) ?? folders[0]?.path ?? null;
       return [JSON.stringify({ success: true, folders, rootPath })];

@@ -4,7 +4,7 @@ import { message } from "../lib/errors";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
 import { killNow } from "../lib/own-children";
-import { type Environment, removeFile } from "../lib/paths";
+import { type Environment, removeFile, statOf } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
 import { onPath } from "../lib/programs";
 import { UnixSocket } from "../lib/unix-socket";
@@ -26,8 +26,8 @@ const HELLO_MS = 20_000;
 /** For the program that started a relay to end by itself. */
 const KILL_MS = 2_000;
 const ENDED = "its connection has ended";
-/** What the relay, or the program that starts it, last wrote to stderr. */
-const STDERR_LENGTH = 500;
+/** Of what the relay says, or the program that starts it. */
+const SHOWN_LENGTH = 500;
 
 export interface RemoteOptions {
   name: string;
@@ -68,18 +68,13 @@ interface Peer {
   end(): void;
 }
 
-/** A relay that has said hello. */
-interface Up {
-  hello: RelayHello;
-  channels: Channels;
-}
-
 /** Neovim's end of one remote: from start() on starts its relay, and again when it ends, until end(). */
 export class Link {
   readonly #ended = Promise.withResolvers<undefined>();
   #isEnded = false;
   #options: RemoteOptions;
-  #up: Up | undefined;
+  /** Those of the relay that runs. */
+  #channels: Channels | undefined;
   /** Of the relay, while it runs. */
   #drop: (cause: string) => void = () => {};
 
@@ -106,7 +101,6 @@ export class Link {
       this.#report({ state: "starting" });
       const start = performance.now();
       const cause = await this.#once().catch(message);
-      this.#up = undefined;
       if (performance.now() - start > STEADY_MS) attempt = 0;
       if (this.#isEnded) return;
       this.log.warn(`The remote ${this.#options.name}: ${cause}`);
@@ -134,7 +128,8 @@ export class Link {
       // What the program says of its end is worth more than that it has ended.
       return await Promise.race([peer.gone, Bun.sleep(KILL_MS).then(() => cause)]);
     } finally {
-      this.#up?.channels.dispose();
+      this.#channels?.dispose();
+      this.#channels = undefined;
       peer.end();
     }
   }
@@ -152,6 +147,7 @@ export class Link {
       (channel, d) => this.events.onChannel(channel, d),
       (cause) => this.log.warn(`The remote ${this.#options.name}: refused ${cause}`),
     );
+    this.#channels = channels;
     const silent = Promise.withResolvers<string>();
     const watchdog = setTimeout(() => silent.resolve("it does not answer"), HELLO_MS);
     const read = await Promise.race([lines.next(), silent.promise]);
@@ -161,7 +157,9 @@ export class Link {
     if (read.done) return ENDED;
     const hello = readRelayHello(read.value);
     if (typeof hello === "string") return hello;
-    this.#accept({ hello, channels });
+    // It may have been stopped before it said so.
+    if (this.#channels !== channels) return ENDED;
+    this.#accept(hello);
     const pings = setInterval(() => channels.ping(), PING_MS);
     const silence = setTimeout(() => silent.resolve("it is silent"), SILENCE_MS);
     const passed = (async () => {
@@ -179,16 +177,15 @@ export class Link {
     }
   }
 
-  #accept(up: Up): void {
-    const { port, executable, noProxy } = up.hello;
+  #accept(hello: RelayHello): void {
+    const { port, executable, noProxy } = hello;
     const uses_next_token = this.#options.port !== undefined && this.#options.port !== port;
     if (uses_next_token) {
       const { nextToken: token } = this.#options;
       this.#options = { ...this.#options, token, nextToken: crypto.randomUUID() };
     }
     this.#options = { ...this.#options, port };
-    this.#up = up;
-    const problem = this.#problem(up.hello);
+    const problem = this.#problem(hello);
     this.#report({
       state: "up",
       ...{ port, uses_next_token, cli_arguments: cliArguments(executable) },
@@ -198,7 +195,7 @@ export class Link {
   }
 
   #problem({ roots, problem }: RelayHello): string | undefined {
-    if (problem !== undefined) return problem;
+    if (problem !== undefined) return visibleLine(problem, SHOWN_LENGTH);
     for (const { remote, host } of this.#options.mappings) {
       const there = roots.find(({ path }) => path === remote);
       if (!there?.exists) return `there is no folder ${remote} there: see path_mappings`;
@@ -238,7 +235,7 @@ export class Link {
   async #logged(stderr: AsyncIterable<Uint8Array>): Promise<string> {
     let last = "";
     for await (const line of linesOf(stderr, LIMITS.greetingBytes)) {
-      const text = visibleLine(Bun.stripANSI(line), STDERR_LENGTH);
+      const text = visibleLine(Bun.stripANSI(line), SHOWN_LENGTH);
       if (text === "") continue;
       last = text;
       this.log.info(`The remote ${this.#options.name} says: ${text}`, this.#options.name);
@@ -250,7 +247,11 @@ export class Link {
   #listen(address: string): Peer {
     const path = socketPath(address);
     const connected = Promise.withResolvers<Wire>();
-    makePrivateFolder(dirname(path));
+    const folder = dirname(path);
+    if ((statOf(folder)?.mode ?? 0) & 0o077)
+      throw new Error(`others may enter ${folder}: name a socket in a folder of its own`);
+    makePrivateFolder(folder);
+    if (statOf(path)?.isSocket() === false) throw new Error(`${path} is no socket`);
     removeFile(path);
     let one: UnixSocket | undefined;
     const listener = UnixSocket.listen(path, (socket) => {

@@ -8,6 +8,9 @@ import type { Mapping } from "./path-map";
 
 const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 
+/** More than any has: to parse 64 MB takes seconds. */
+const MOST_BYTES = 1024 * 1024;
+
 /**
  * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder`
  * says, or else `folder`, with the same path on both sides.
@@ -24,12 +27,21 @@ export function mappingsOf(folder: string, given?: Readonly<Record<string, strin
 
 /** As the CLI of devcontainers has it where the file names none. */
 function workspaceFolder(root: string, path: string): string {
-  const content = parse(readText(path) ?? "") as unknown;
+  const content = contentOf(path);
   const named = isObject(content) ? content.workspaceFolder : undefined;
   const folder = typeof named === "string" ? named : `/workspaces/${basename(root)}`;
   return folder.replaceAll(/\$\{localWorkspaceFolder(Basename)?\}/g, (_, isName) =>
     isName ? basename(root) : root,
   );
+}
+
+/** Undefined for a file that is nested too deep to be read, or too long. */
+function contentOf(path: string): unknown {
+  try {
+    return parse(readText(path, MOST_BYTES) ?? "");
+  } catch {
+    return undefined;
+  }
 }
 
 function withHome(path: string): string {

@@ -50,7 +50,7 @@ export class PathMap {
   readonly #pairs: readonly Pair[];
   /** In a text, each folder of this machine that has another name there, the longest first. */
   readonly #quoted: readonly (readonly [host: RegExp, remote: string])[];
-  /** In a text, the first absolute path that begins with none of the remote's folders. */
+  /** In a text, the first path, absolute or of a home, that begins with none of the remote's folders. */
   readonly #foreign: RegExp;
 
   /** `style`: that of the remote. Throws UserError for a folder that cannot be shared. */
@@ -84,7 +84,7 @@ export class PathMap {
     const roots = this.#pairs.map(({ remote }) => literal(writePlace(remote, style)) + END);
     const own = roots.length > 0 ? `(?!${roots.join("|")})` : "";
     this.#foreign = new RegExp(
-      `${BEGIN}${own}(?:/(?=[^\\s/])|[A-Za-z]:[\\\\/]|\\\\{2}(?=\\w))`,
+      `${BEGIN}${own}(?:~?/(?=[^\\s/])|[A-Za-z]:[\\\\/]|\\\\{2}(?=\\w))`,
       "u",
     );
   }
@@ -175,7 +175,7 @@ function named(path: string, style: PathStyle): Place {
 
 function unusable(path: string): UserError {
   return new UserError(
-    `the folder ${JSON.stringify(path)} cannot be shared: name that of a project, by its absolute path; ` +
+    `the folder ${JSON.stringify(path.slice(0, 300))} cannot be shared: name that of a project, by its absolute path; ` +
       "no disk, no home folder, and none that a symlink leads out of another one",
   );
 }

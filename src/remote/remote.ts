@@ -1,3 +1,6 @@
+import { bufferAt } from "../editor/buffers";
+import type { FilePath } from "../editor/port";
+import type { EditorState } from "../editor/state";
 import type { Remote as ClientRemote } from "../mcp/client";
 import type { PathMap } from "./path-map";
 
@@ -5,11 +8,17 @@ import type { PathMap } from "./path-map";
 export class Remote implements ClientRemote {
   /** Proposals from there that wait for the user. */
   waiting = 0;
+  /** Programs that run here for it: hooks and MCP servers. */
+  running = 0;
 
-  /** `name`: by the user's options, never by the client's word. `map`: the folders shared just now. */
+  /**
+   * `name`: by the user's options, never by the client's word. `shared`: the folders shared just now. `state`: of
+   * Neovim.
+   */
   constructor(
     readonly name: string,
     private readonly shared: () => PathMap,
+    private readonly state: () => EditorState,
   ) {}
 
   get map(): PathMap {
@@ -20,7 +29,17 @@ export class Remote implements ClientRemote {
     return this.map.folders;
   }
 
+  /**
+   * As of the map, for what Neovim says of a file. Undefined, too, where it read the text from one that is not
+   * shared: the remote may have replaced the file by a symlink for that moment.
+   */
+  toRemote(path: string): string | undefined {
+    const { map } = this;
+    const { sources = [] } = bufferAt(this.state(), path as FilePath) ?? {};
+    return sources.every((one) => map.toRemote(one) !== undefined) ? map.toRemote(path) : undefined;
+  }
+
   sees(path: string): boolean {
-    return this.map.toRemote(path) !== undefined;
+    return this.toRemote(path) !== undefined;
   }
 }

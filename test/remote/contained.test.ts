@@ -74,9 +74,12 @@ onNewestNeovim(
       const refused: Record<string, string>[] = [
         { Host: `other.example:${port}` },
         { Host: `sub.${NAME}:${port}` },
+        { Host: `${NAME}.:${port}` },
+        { Host: `[::1]:${port}` },
         { Host: `${NAME}:${port + 1}` },
         { Host: NAME },
         { Host: `${NAME}:${port}`, Origin: `http://${NAME}:${port}` },
+        { Host: `${NAME}:${port}`, Origin: "null" },
         { Host: `${NAME}:${port}`, "x-claude-code-ide-authorization": crypto.randomUUID() },
       ];
       for (const headers of refused) {
@@ -257,6 +260,39 @@ onNewestNeovim(
       expect(got(cli)).not.toContain(SECRET);
     });
 
+    test.each(["edit", "checktime"])(
+      "a text that :%s read by a link that led out stays out",
+      async (read_again) => {
+        const path = session.write("swapped.txt", "own\n");
+        const uri = `file://${path}`;
+        await session.edit(path);
+        await eventually("the file", () => lastOf(cli).filePath === path);
+        // The remote swaps the file, Neovim reads it again, and the remote swaps it back.
+        rmSync(path);
+        symlinkSync(secret, path);
+        await session.neovim.command(read_again);
+        rmSync(path);
+        session.write("swapped.txt", "own\n");
+        await session.neovim.lua(PROBLEM, path);
+        await session.neovim.type("V");
+        using here = await TestClient.open(session.lock);
+        await eventually("another client", () => lastOf(here)?.text.startsWith(SECRET));
+        const read = () => outcomeOf(cli.request("resources/read", { uri }));
+        expect(await cli.json("getCurrentSelection")).toMatchObject({ success: false });
+        expect(await cli.json("getLatestSelection")).toMatchObject({ success: false });
+        expect(await cli.json("getDiagnostics")).toEqual([]);
+        await session.neovim.type("<Esc>");
+        await read(); // Refused, or what the file holds again.
+        expect(got(cli)).not.toContain(SECRET);
+        expect(got(cli)).not.toContain(outside);
+        await session.neovim.command("edit");
+        await cli.json("getOpenEditors");
+        expect((await read())()).toEqual({
+          contents: [{ uri, mimeType: "text/plain", text: "own\n" }],
+        });
+      },
+    );
+
     test("a selection that leaves the workspace is taken back once, and nothing more is sent", async () => {
       const inside = session.write("inside.lua", "return {}\n");
       await session.edit(inside);
@@ -409,6 +445,11 @@ onNewestNeovim(
       expect(JSON.stringify(clients.at(-1))).not.toContain('"pid"');
       const status = await session.neovim.lua<string[]>("return require('port').status.lines()");
       expect(status.join("\n")).toContain(`claude-code 1.0.0 at ${NAME}, contained`);
+      using _other = await connect(`other\n\x1b[31m${"x".repeat(10_000)}`);
+      const lines = await session.neovim.lua<string[]>("return require('port').status.lines()");
+      expect(lines.find((line) => line.includes("other"))).toMatch(
+        /other <1b>\[31mx{50,100}… 1\.0\.0 at/,
+      );
     });
 
     test("messages that are wrong get an error, and the connection lives", async () => {
@@ -426,6 +467,17 @@ onNewestNeovim(
         const answer = await cli.message((one) => one.error !== undefined, from);
         expect(answer.error?.code).toBe(code);
       }
+      const deep = "[".repeat(100_000) + "]".repeat(100_000);
+      cli.send(
+        `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${deep}}}`,
+      );
+      const from = cli.received.length;
+      for (let id = 1_000; id < 1_010; id++) {
+        const params = `{"name":"openDiff","arguments":{"new_file_contents":${deep}}}`;
+        cli.send(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`);
+      }
+      await cli.request("ping");
+      expect(JSON.stringify(cli.received.slice(from))).not.toContain("proposals");
       const answer = await outcomeOf(cli.call("openFile", { filePath: 7 }));
       expect(answer as () => never).toThrow(/filePath/);
       expect(await cli.request("ping")).toEqual({});

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CONTRACT, VERSION } from "../../src/lib/version";
+import { LIMITS } from "../../src/remote/wire";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
 import { World } from "./world";
@@ -63,6 +64,8 @@ const hook = (event: string, input: object, fields = {}) =>
     ...fields,
   });
 
+const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
+
 test("hooks of a remote: only those of Claude Code, only in shared folders", async () => {
   await using neovim = await TestNeovim.start({ version: NEWEST });
   await neovim.lock();
@@ -76,6 +79,10 @@ test("hooks of a remote: only those of Claude Code, only in shared folders", asy
     hook("stop", {}, { env: { CLAUDE_CODE_SESSION_ID: "../../x" } }),
     hook("post-tool-use", edited),
     opening("hook", { args: ["stop"], input: "not JSON" }),
+    opening("hook", {
+      args: ["stop"],
+      input: `{"cwd":"/workspaces/x","tool_input":{"x":${DEEP}}}`,
+    }),
     "not JSON",
   ];
   const opens = refused.map((d, index) => ({ t: "open", ch: 2 * index + 1, kind: "hook", d }));
@@ -148,6 +155,117 @@ test("its MCP server: tools that read, of shared files, and no path of here", as
   for (const secret of [neovim.home, neovim.cwd, "secret", 'outside.txt\\"'])
     expect(all).not.toContain(secret);
 });
+
+test("so many of its hooks may run at once, and no more", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST });
+  await neovim.lock();
+  const most = 2 * LIMITS.channels;
+  const frames = Array.from({ length: 2 * most }, (_, index) => [
+    { t: "open", ch: 2 * index + 1, kind: "hook", d: hook("session-start", { source: "resume" }) },
+    { t: "close", ch: 2 * index + 1 },
+  ]).flat();
+  const received = await withRelay(neovim, frames);
+  await eventually(
+    "the refusals",
+    () => received().filter(({ t }) => t === "close").length >= most,
+  );
+});
+
+const buffers = (neovim: TestNeovim) =>
+  neovim.lua<string[]>("return vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs())");
+
+test("its hooks load no file", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST });
+  await neovim.lock();
+  const path = join(neovim.cwd, "closed.txt");
+  writeFileSync(path, "text\n");
+  const edited = { tool_name: "Edit", tool_input: { file_path: "/workspaces/x/closed.txt" } };
+  const hooks = [hook("post-tool-use", edited), hook("stop", {})];
+  const opens = hooks.map((d, index) => ({ t: "open", ch: 2 * index + 1, kind: "hook", d }));
+  const received = await withRelay(neovim, opens);
+  await eventually("both", () => received().filter(({ t }) => t === "close").length === 2);
+  expect(await buffers(neovim)).not.toContain(path);
+});
+
+test("a held Stop says nothing of files that are not shared", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST });
+  await neovim.lock();
+  const [inside, outside] = [join(neovim.cwd, "inside.txt"), join(neovim.home, "outside.txt")];
+  for (const path of [inside, outside]) {
+    writeFileSync(path, "text\n");
+    // As the comparison of a work tree around the shared folder reports it.
+    await neovim.lua(
+      `local path, cwd = ...
+       vim.cmd.edit(path)
+       vim.diagnostic.set(vim.api.nvim_create_namespace("t"), 0, {
+         { lnum = 0, col = 0, severity = 1, message = "wrong in " .. path } })
+       require("claude-code.editor").call("session_edited", {
+         session = "s", installation = "neovim", path = path, cwd = cwd, remote = "dev" })`,
+      path,
+      neovim.cwd,
+    );
+  }
+  const stop = hook("stop", { prompt_id: "p" });
+  const received = await withRelay(neovim, [{ t: "open", ch: 1, kind: "hook", d: stop }]);
+  await eventually("the end", () => received().some(({ t }) => t === "close"));
+  const { reason } = JSON.parse(received().find(({ t }) => t === "data")?.d ?? "");
+  expect(reason).toContain("inside.txt:1:1 error: wrong in /workspaces/x/inside.txt");
+  for (const text of [neovim.home, "outside.txt", neovim.cwd]) expect(reason).not.toContain(text);
+});
+
+test("its tools load no file, and get nothing of a session of here, or of what a link led to", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST });
+  await neovim.lock();
+  const [closed, open] = ["closed.txt", "open.txt"].map((name) => join(neovim.cwd, name));
+  for (const path of [closed, open]) writeFileSync(path as string, "text\n");
+  const linked = join(neovim.cwd, "linked.txt");
+  writeFileSync(join(neovim.home, "secret"), "SECRET\n");
+  symlinkSync(join(neovim.home, "secret"), linked);
+  await eventually("the executable", () =>
+    neovim.lua<boolean>('return require("claude-code.server.channel").is_attached()'),
+  );
+  await neovim.command(`edit ${linked}`);
+  rmSync(linked);
+  writeFileSync(linked, "text\n");
+  await neovim.lua(
+    `local path = ...
+     vim.cmd.edit(path)
+     vim.diagnostic.set(vim.api.nvim_create_namespace("t"), 0, { { lnum = 0, col = 0, message = "wrong" } })
+     require("claude-code.editor").call("session_edited", {
+       session = "of-here", installation = "neovim", path = path, cwd = vim.fn.getcwd() })`,
+    open,
+  );
+  const there = (name: string) => `/workspaces/x/${name}`;
+  const tools: [string, object][] = [
+    ["get_diagnostics", { file_paths: there("closed.txt") }],
+    ["outline", { path: there("closed.txt") }],
+    ["find_symbol", { symbol: "text", path: there("closed.txt") }],
+    ["find_symbol", { symbol: "text" }],
+    ["get_session_diagnostics", {}],
+    ["get_diagnostic_context", { file_path: there("linked.txt"), line: 1 }],
+    ["get_diagnostic_context", { file_path: there("open.txt"), line: 1 }],
+  ];
+  const calls = tools.map(([name, args], id) => ({
+    ...{ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } },
+  }));
+  const received = await withRelay(neovim, [
+    { t: "open", ch: 5, kind: "mcp", d: opening("mcp", {}) },
+    ...calls.map((one) => ({ t: "data", ch: 5, d: JSON.stringify(one) })),
+  ]);
+  const answers = () => received().filter(({ ch, t }) => ch === 5 && t === "data");
+  await eventually("all answers", () => answers().length === calls.length, 30_000);
+  expect(await buffers(neovim)).not.toContain(closed);
+  const text = (id: number) =>
+    answers()
+      .map(({ d }) => JSON.parse(d ?? ""))
+      .find((one) => one.id === id).result.content[0].text;
+  expect(text(0)).toContain("is not open in Neovim");
+  for (const id of [1, 2]) expect(text(id)).toContain("is not open in Neovim");
+  expect(text(4)).toBe("{}");
+  expect(text(5)).toContain("File not open");
+  expect(JSON.parse(text(6)).context.lines).toEqual(["text"]);
+  expect(JSON.stringify(received())).not.toContain("SECRET");
+}, 60_000);
 
 test("relay --check says what is wrong there, and whether a relay runs", async () => {
   using world = new World();

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 import { LIMITS } from "../../src/remote/wire";
 import { eventually } from "../support/eventually";
+import { ps } from "../support/process";
 import { World } from "./world";
 
 const HELLO = {
@@ -61,6 +63,16 @@ test("another contract, and a hello that is wrong, are named", async () => {
   expect(await causeOf(`say({ ...HELLO, ...${JSON.stringify(shown)} })`)).toBe(
     "its first line is wrong in: problem",
   );
+  expect(await causeOf(`say({ ...HELLO, home: "/a\\n", noProxy: "x\\0" })`)).toBe(
+    "its first line is wrong in: home, noProxy",
+  );
+  expect(await causeOf(`say({ ...HELLO, contract: 99, version: "\\x1b[31m" })`)).toBe(
+    "its first line is not the one that is expected",
+  );
+  using world = new World();
+  await hostile(world, `say({ ...HELLO, problem: "x".repeat(4000) })`);
+  await eventually("the relay", () => world.up.length === 1);
+  expect(world.up[0]?.problem).toMatch(/^x{100,500}…$/);
 });
 
 test("too many channels are refused, and those that are open stay", async () => {
@@ -117,6 +129,13 @@ test("a line that is too long, or not in the format, ends the connection alone",
   ).toBe("it opened a channel with a number that is taken");
 });
 
+test("one that sends and never reads is ended, before much waits for it", async () => {
+  const script = `say(HELLO); say(${JSON.stringify(OPEN)});
+    const line = JSON.stringify({ t: "data", ch: 1, d: "x".repeat(1 << 20) }) + "\\n";
+    setInterval(() => process.stdout.writableLength < 1 << 24 && say(line), 1)`;
+  expect(await causeOf(script)).toMatch(/does not read what it is sent|ended with SIGKILL/);
+}, 30_000);
+
 test("what it prints to stderr is in the log, with its name, and without control characters", async () => {
   using world = new World();
   await hostile(
@@ -126,6 +145,48 @@ test("what it prints to stderr is in the log, with its name, and without control
   const cause = await world.cause();
   expect(cause).toEndWith(" ended with code 3: red <07> line");
   expect(world.log).toContain("The remote dev says: red <07> line");
+});
+
+test.each([
+  ["early", 1],
+  ["late", 0],
+])("after its end it opens nothing, although it runs on for a moment: %s", async (when, count) => {
+  using world = new World();
+  const path = join(world.folder, "relay.ts");
+  const said = JSON.stringify(`${JSON.stringify(HELLO)}\n`);
+  await Bun.write(
+    path,
+    `const { writeFileSync, writeSync } = require("node:fs");
+     const isLate = process.argv[2] === "late";
+     for await (const _ of console) {
+       if (!isLate) writeSync(1, ${said});
+       writeFileSync("${path}.started", "");
+     }
+     if (isLate) writeSync(1, ${said});
+     try { writeSync(1, ${JSON.stringify(`${JSON.stringify(OPEN)}\n`)}); } catch {}
+     writeFileSync("${path}.ended", String(process.pid));`,
+  );
+  world.link([process.execPath, path, when]);
+  await eventually("its start", () => existsSync(`${path}.started`) && world.up.length === count);
+  world.end();
+  await eventually("its end", () => existsSync(`${path}.ended`));
+  const pid = Number(readFileSync(`${path}.ended`, "utf8"));
+  await eventually("its process to be gone", () => ps("pid", pid) === "");
+  expect(world.channels).toEqual([]);
+  expect(world.up).toHaveLength(count);
+});
+
+test("what it prints without an end, and opens too often, is no more than some lines of the log", async () => {
+  using world = new World();
+  await hostile(
+    world,
+    `process.stderr.write("flood\\n".repeat(100_000)); say(HELLO);
+     for (let ch = 1; ch < 20_000; ch += 2) say({ t: "open", ch, kind: "ide" });
+     say({ t: "data", ch: 1, d: "end" }); setTimeout(() => process.exit(0), 200)`,
+  );
+  await world.cause();
+  expect(world.channels.length).toBe(LIMITS.channels);
+  expect(world.log.split("\n").length).toBeLessThan(10);
 });
 
 test("a program that is missing is named", async () => {

@@ -9,6 +9,7 @@ import {
 } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { EditorState } from "../../src/editor/state";
 import { linesOf } from "../../src/lib/lines";
 import { SHARED_FOLDERS } from "../../src/lib/shared-folders";
 import { mcpBorder, nvimLspEnvironment } from "../../src/remote/nvim-lsp";
@@ -67,7 +68,11 @@ describe("nvim-lsp for a Claude elsewhere", () => {
     world = await LanguageProject.open(NEWEST, (at) => ({ text: scripted(at) }), FILES);
     const shared = world.project.path("shared");
     const folders = new PathMap([{ remote: THERE, host: shared }], "posix");
-    const remote = new Remote("dev", () => folders);
+    const remote = new Remote(
+      "dev",
+      () => folders,
+      () => new EditorState(),
+    );
     child = Bun.spawn([EXECUTABLE, "mcp"], {
       cwd: shared,
       env: { ...isolatedEnv(world.project.neovim.home), ...nvimLspEnvironment(remote) },

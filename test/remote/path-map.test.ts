@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import fc from "fast-check";
+import { mappingsOf } from "../../src/remote/mappings";
 import { type Disk, type Mapping, PathMap } from "../../src/remote/path-map";
 import type { PathStyle } from "../../src/remote/place";
 import { temporaryFolder } from "../support/neovim";
@@ -229,6 +230,36 @@ describe("a folder that cannot be shared is refused, and named", () => {
   });
 });
 
+describe("a devcontainer.json from a hostile project chooses no folder here", () => {
+  const DEEP = "[".repeat(100_000);
+  const cases: [string, string, string | undefined][] = [
+    ["a folder there", '{ "workspaceFolder": "/w", }', "/w"],
+    ["none", "{}", undefined],
+    ["no text", '{ "workspaceFolder": ["/w"] }', undefined],
+    ["too deep", `{ "x": ${DEEP}`, undefined],
+    ["too long", `{ "workspaceFolder": "/w" } //${"x".repeat(1024 * 1024)}`, undefined],
+    [
+      "keys of the host",
+      '{ "workspaceFolder": "/w", "workspaceMount": "source=/,target=/w" }',
+      "/w",
+    ],
+  ];
+  test.each(cases)("%s", (_name, text, expected) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, ".devcontainer.json"), text);
+    const remote = expected ?? `/workspaces/${basename(folder)}`;
+    expect(mappingsOf(join(folder, "sub"))).toEqual([{ remote, host: folder }]);
+    rmSync(folder, { recursive: true });
+  });
+  test("a device", () => {
+    const folder = temporaryFolder();
+    symlinkSync("/dev/zero", join(folder, ".devcontainer.json"));
+    const remote = `/workspaces/${basename(folder)}`;
+    expect(mappingsOf(folder)).toEqual([{ remote, host: folder }]);
+    rmSync(folder, { recursive: true });
+  });
+});
+
 describe("on a real disk", () => {
   let root: string;
   let paths: PathMap;
@@ -320,6 +351,7 @@ describe("texts", () => {
     ["file:///etc/passwd", "file://…"],
     ["the share \\\\server\\x", "the share …"],
     ["/wide/open", "…"],
+    ["~/other/a.ts is too big", "…"],
   ])("an error of our own: %s", (text, expected) => {
     expect(paths.errorToRemote(text)).toBe(expected);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { linesOf } from "../../src/lib/lines";
 import { hostHello } from "../../src/remote/hello";
 import { TestClient } from "../support/client";
@@ -139,6 +139,22 @@ test("a folder that is missing there, or is another one, is a problem that has i
   expect(world.up[0]).toMatchObject({
     problem: `there is no folder ${world.project} there: see path_mappings`,
   });
+});
+
+test("a socket's path takes no other file's place, and its folder is nobody else's", async () => {
+  for (const [name, mode, cause] of [
+    ["private/file", 0o700, "is no socket"],
+    ["shared/new.sock", 0o755, "others may enter"],
+  ] as const) {
+    using world = new World();
+    const path = join(world.folder, name);
+    mkdirSync(dirname(path), { mode });
+    if (name.endsWith("file")) writeFileSync(path, "mine");
+    world.link(`unix:${path}`);
+    expect(await world.cause()).toContain(cause);
+    expect(statSync(dirname(path)).mode & 0o777).toBe(mode);
+    expect(existsSync(path) && readFileSync(path, "utf8")).toBe(mode === 0o700 && "mine");
+  }
 });
 
 test("by a socket: the relay waits for Neovim's side, and comes back to it", async () => {

@@ -85,4 +85,14 @@ function M.of(buf)
   return not known.is_unknown and known.names or nil
 end
 
+---@param buf integer
+---@param name string the buffer's
+---@return string[]? files of other names from which its text may be; nil for none
+function M.others(buf, name)
+  local others = vim.tbl_filter(function(one)
+    return one ~= name
+  end, M.of(buf) or {})
+  return others[1] and others or nil
+end
+
 return M

@@ -3,11 +3,13 @@ local api = vim.api
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 local pending = require("claude-code.editor.diagnostics.pending")
+local sources = require("claude-code.editor.documents.sources")
 
 ---@class claude-code.Buffer
 ---@field buf integer
 ---@field name string
 ---@field path? string only for a file
+---@field sources? string[] files of other names from which its text may be
 ---@field filetype string
 ---@field listed boolean
 ---@field loaded boolean
@@ -58,10 +60,12 @@ local function describe(buf)
     return api.nvim_get_option_value(name, { buf = buf })
   end
   local loaded = api.nvim_buf_is_loaded(buf)
+  local name = api.nvim_buf_get_name(buf)
   return {
     buf = buf,
-    name = api.nvim_buf_get_name(buf),
+    name = name,
     path = path.of_buffer(buf),
+    sources = sources.others(buf, name),
     filetype = option("filetype"),
     listed = option("buflisted"),
     loaded = loaded,

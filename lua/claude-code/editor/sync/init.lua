@@ -20,6 +20,7 @@ local SOURCES = {
   BufReadPost = sources.on_read,
   BufWipeout = sources.forget,
 }
+local READ = { BufReadPost = true, FileChangedShellPost = true }
 ---Beside those of writes.follow().
 local BUFFER_EVENTS = {
   "BufAdd",
@@ -67,6 +68,9 @@ local function on_buffer_event(buf, event)
     SOURCES[event](buf)
   end
   mark_buffer(buf)
+  if READ[event] and sources.others(buf, api.nvim_buf_get_name(buf)) then
+    push() -- The executable knows of it before it receives anything of the text.
+  end
 end
 
 ---@return fun() stop
