@@ -108,7 +108,9 @@ function Terminal:show()
 end
 
 function Terminal:toggle()
-  if window.find(self.buf) then
+  local win = window.find(self.buf)
+  if win then
+    require("claude-code.terminal.providers.placement").keep_side(win)
     window.hide(self.buf)
   else
     self:show()
