@@ -152,6 +152,7 @@ for (const version of NEOVIMS) {
       await a.nvim.type("ihello");
       const id = await a.propose(path, NEW);
       await a.shown();
+      await a.says("a proposed change of main.txt is open");
       await a.nvim.type(" you");
       expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("hello you");
       expect(await a.mode()).toBe("i");

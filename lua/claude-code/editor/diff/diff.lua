@@ -117,7 +117,7 @@ function Diff:report_shown(focused)
   end
   self.opened = true
   if not reported and not focused then
-    notify.info(("a proposed change of %s is in another window"):format(self:title()), "diff")
+    notify.info(("a proposed change of %s is open"):format(self:title()), "diff")
   end
   self:emit("DiffOpened")
 end
