@@ -1032,6 +1032,31 @@ onEachNeovim((session) => {
       await eventually("the new file", () => read("c") === "new\n");
     });
 
+    test("that closed with the last decision is there again once that is taken back", async () => {
+      write("a", TEN);
+      claude({ a: TEN.replace("line 5\n", "five\n") });
+      const opened = () => lua<boolean>("return vim.fn.getqflist({ winid = 0 }).winid ~= 0");
+      await nvim().command("Claude review!");
+      await eventually("keys", () => mapped());
+      await nvim().type("ga");
+      await eventually("no list", async () => !(await opened()));
+      await nvim().command("Claude back");
+      await eventually("the list", opened);
+      await eventually("the change under the cursor", async () =>
+        expect(await lua("return { vim.fn.expand('%:t'), vim.fn.line('.') }")).toEqual(["a", 5]),
+      );
+      // Closed by hand, it stays so.
+      await eventually("keys", () => mapped());
+      await nvim().command("cclose");
+      await nvim().type("ga");
+      await eventually("no key", async () => !(await mapped()));
+      await nvim().command("Claude back");
+      await eventually("the message", async () =>
+        expect((await said()).at(-1)).toContain("waits for a review again"),
+      );
+      expect(await opened()).toBe(false);
+    });
+
     test("]c and ]f show the next entry beside it, gC comments on the lines of one", async () => {
       await changed();
       await review("Claude review");

@@ -292,6 +292,7 @@ end
 
 ---@param last { decision: string, type: string, paths: string[] }
 ---@param decision claude-code.Decision
+---@return boolean? waits does something wait for a review again?
 local function report_back(last, decision)
   local is_done = outcome.run(decision, last.decision)
   if is_done and last.type == "undo" and outcome.is_without_effect(decision) then
@@ -301,6 +302,7 @@ local function report_back(last, decision)
     local words = last.type == "keep" and "kept" or "undone"
     local message = "what was %s in %s waits for a review again"
     notify.info(message:format(words, named(last.paths)), "review")
+    return true
   end
 end
 
@@ -320,8 +322,8 @@ function M.back()
         if failure then
           notify.error(failure)
         else
-          report_back(last, decision)
-          view.refresh()
+          local show = report_back(last, decision) and view.bring_back or view.refresh
+          show()
         end
         done()
       end)

@@ -148,19 +148,23 @@ end
 
 ---Closes the quickfix window if it shows the list of the review, in other tab pages, too. Sizes come back unless the
 ---user closed it: what they made of the windows since then stays.
+---@return boolean closed
 function M.close()
-  local restore = quickfix.restore
+  local restore, closed = quickfix.restore, false
   quickfix.restore = nil
   for _, info in ipairs(M.is_current() and fn.getwininfo() or {}) do
     if
       info.quickfix == 1
       and info.loclist == 0
       and pcall(api.nvim_win_close, info.winid, false)
-      and restore
     then
-      restore()
+      closed = true
     end
   end
+  if closed and restore then
+    restore()
+  end
+  return closed
 end
 
 ---Makes ours the current list again, if another one was made or chosen since.

@@ -19,6 +19,9 @@ local M = {}
 
 local is_watching = false
 
+---The last review, if its list closed because all was decided.
+local ended ---@type claude-code.OpenReview?
+
 ---Keys in the buffers of the review, and in its quickfix window.
 local function map_keys()
   local review = listing.review()
@@ -139,13 +142,14 @@ local function nothing_in(scope)
   return ("Claude changed nothing%s%s that you have not reviewed%s"):format(where or "", when, but)
 end
 
+---@return boolean did its list close?
 local function end_review()
   listing.finish()
   bars.stop()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     hunk_keys.unmap(buf, "review")
   end
-  list.close()
+  return list.close()
 end
 
 ---The first list of a review has come.
@@ -195,7 +199,7 @@ function M.refresh(callback)
       begin(review, incomplete or {})
     elseif review and list.fill(review.scope) == 0 then
       local nothing = listing.since() and nothing_in(review.scope)
-      end_review()
+      ended = end_review() and review or nil
       local scope = review.scope
       local whose = scope.scope == "unreviewed" and not scope.paths and "Claude's" or "these"
       local but = listing.ignored(", but ") or ""
@@ -208,9 +212,19 @@ end
 
 ---@param review claude-code.OpenReview
 function M.open(review)
+  ended = nil
   listing.begin(review)
   bars.start()
   M.refresh()
+end
+
+---What was decided waits again: a list that closed with the decision is there again.
+function M.bring_back()
+  if ended and not listing.review() then
+    M.open(vim.tbl_extend("force", ended, { is_listed = false, jumps = true }))
+  else
+    M.refresh()
+  end
 end
 
 ---Leaves the review; what is undecided stays so.
