@@ -459,6 +459,27 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     for (const client of [first, second]) client.close();
   });
 
+  test("a bar has the last parts of a file's path, from the working folder on", async () => {
+    await openTwo();
+    const asks = (path: string) =>
+      neovim.lua(
+        `local asks = { state = "blocked", kind = "permission", msg = "approve Update: " .. ... }
+         require("port").session_rows.report(2, "terminal", asks)`,
+        path,
+      );
+    for (const [path, shown] of [
+      [join(neovim.cwd, "src/a.ts"), / approve Update: src\/a\.ts $/],
+      [
+        join(neovim.cwd, ".claude/worktrees/feature/packages/a.ts"),
+        / approve Update: …\/feature\/packages\/a\.ts $/,
+      ],
+      [`/${"deep/".repeat(30)}${"a".repeat(60)}.ts`, / approve Update: a+… $/],
+    ] as const) {
+      await asks(path);
+      await eventually("the bar", async () => expect(await bar()).toMatch(shown));
+    }
+  });
+
   test("a bar names two or more, and their states; a click shows one", async () => {
     await neovim.command("Claude");
     await up(1);

@@ -3,6 +3,7 @@
 local api = vim.api
 local highlights = require("claude-code.sessions.highlights")
 local label = require("claude-code.sessions.label")
+local path = require("claude-code.editor.documents.path")
 local winbar = require("claude-code.editor.windows.winbar")
 
 local M = {}
@@ -39,6 +40,19 @@ local function parts_for(rows, buf, layout)
   return parts
 end
 
+---@param row claude-code.SessionRow
+---@param room integer in cells
+---@return string text what it does; of a file the last parts of its path stay
+local function activity_in(row, room)
+  local text = label.activity(row)
+  local what, name = text:match("^([%a ]+: )(/%S+)$")
+  name = name and path.title(name)
+  while name and vim.fn.strdisplaywidth(what .. name) > room and name:find("/") do
+    name = name:gsub("^…/", ""):gsub("^/?[^/]*/", "…/")
+  end
+  return winbar.shortened(name and what .. name or text, room, "head")
+end
+
 --- The sessions; at the right, if there is room, what the one that is shown does.
 ---@return string
 function M.text()
@@ -53,7 +67,7 @@ function M.text()
   end
   local room, activity = width - winbar.width(parts) - 2, ""
   for _, row in ipairs(room >= ACTIVITY and rows or {}) do
-    activity = row.buf == buf and winbar.shortened(label.activity(row), room, "head") or activity
+    activity = row.buf == buf and activity_in(row, room) or activity
   end
   vim.list_extend(parts, { "%<", { "", highlights.name("Other") }, "%=", { activity .. " " } })
   return winbar.render(parts)
