@@ -16,10 +16,10 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
   const undo = new UndoEndpoint(editor, log, ({ operation, changes }) =>
     recordLanguageUndo(operation.stored.place, operation.id, changes),
   );
-  const transcript = new TranscriptEndpoint(editor, log);
+  const remote = new RemoteEndpoint(editor, server.connect, log);
+  const transcript = new TranscriptEndpoint(editor, log, remote);
   const prompt = new PromptEndpoint();
   const worktree = new WorktreeEndpoint(editor, log);
-  const remote = new RemoteEndpoint(editor, server.connect, log);
   const endpoints = { review, transcript, prompt, edits: undo, worktree, remote };
   answerRequests(editor, endpoints, log);
   return {

@@ -1,9 +1,11 @@
+import { isAbsolute, resolve } from "node:path";
 import * as v from "valibot";
 import type { EditorState } from "../editor/state";
 import type { Transport } from "../jsonrpc/transport";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import type { Channel } from "./channels";
+import { ConversationCopy } from "./conversation-copy";
 import { runHelper } from "./helpers";
 import { border } from "./ide";
 import { Link } from "./link";
@@ -38,6 +40,8 @@ interface ReportPort {
 /** Answers what Neovim asks about remotes, and reports their states to it. */
 export class RemoteEndpoint {
   readonly #links = new Map<string, Link>();
+  readonly #remotes = new Map<string, Remote>();
+  readonly #copies = new Map<string, ConversationCopy>();
 
   /** `connect`: a client in a remote is one more client of the server. */
   constructor(
@@ -59,7 +63,7 @@ export class RemoteEndpoint {
 
   #start(options: v.InferOutput<typeof Start>): void {
     const { name, folder } = options;
-    this.#stop(name);
+    this.#links.get(name)?.end();
     const mappings = mappingsOf(folder, options.mappings);
     const windows = mappings.some(({ remote }) => /^[A-Za-z]:/.test(remote));
     const map = mapOf(name, mappings, windows ? "win32" : "posix");
@@ -68,11 +72,14 @@ export class RemoteEndpoint {
       () => map,
       () => this.port.state,
     );
+    this.#remotes.set(name, remote);
     const link = new Link(
       { ...options, mappings },
       {
         onState: (state) => {
-          if (this.#links.get(name) === link) this.#report({ name, ...state });
+          if (this.#links.get(name) !== link) return;
+          for (const copy of this.#copies.values()) if (copy.remote === name) copy.connect(link);
+          this.#report({ name, ...state });
         },
         onChannel: (channel, d) => this.#join(channel, d, remote),
       },
@@ -84,12 +91,37 @@ export class RemoteEndpoint {
 
   #join(channel: Channel, d: string, remote: Remote): void {
     if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
+    // That of the other direction: nothing of here is sent.
+    if (channel.kind === "file") return channel.close();
     runHelper(channel, d, remote);
   }
 
   #stop(name: string): void {
     this.#links.get(name)?.end();
     this.#links.delete(name);
+  }
+
+  /** A conversation there, as a file here. */
+  copyOf(name: string, session: string): ConversationCopy {
+    const toHost = (path: string, folder = "/") => {
+      const map = this.#remotes.get(name)?.map;
+      const there = isAbsolute(path) ? path : map?.toRemote(resolve(folder, path));
+      return there === undefined ? undefined : map?.toHost(there);
+    };
+    const key = JSON.stringify([name, session]);
+    const copy = this.#copies.get(key) ?? new ConversationCopy(name, session, toHost, this.log);
+    this.#copies.set(key, copy);
+    copy.connect(this.#links.get(name));
+    return copy;
+  }
+
+  /** Removes those at other paths, once they are whole. */
+  keepCopies(paths: ReadonlySet<string>): void {
+    for (const [key, copy] of this.#copies) {
+      if (paths.has(copy.path) || !copy.isWhole) continue;
+      this.#copies.delete(key);
+      copy.end();
+    }
   }
 
   #report(state: object): void {
@@ -100,6 +132,7 @@ export class RemoteEndpoint {
 
   end(): void {
     for (const name of [...this.#links.keys()]) this.#stop(name);
+    for (const copy of this.#copies.values()) copy.end();
   }
 }
 

@@ -9,7 +9,7 @@ import { makePrivateFolder } from "../lib/private-folder";
 import { onPath } from "../lib/programs";
 import { UnixSocket } from "../lib/unix-socket";
 import { visibleLine } from "../lib/visible";
-import { type Channel, Channels } from "./channels";
+import { type Channel, Channels, type Kind } from "./channels";
 import { hostHello, lookAt, type RelayHello, readRelayHello } from "./hello";
 import { socketPath } from "./mappings";
 import type { Mapping } from "./path-map";
@@ -88,6 +88,11 @@ export class Link {
 
   start(): void {
     void this.#run();
+  }
+
+  /** Opens a channel to the relay. Undefined: it is not connected, or has as many as may be. */
+  open(kind: Kind, d: string): Channel | undefined {
+    return this.#channels?.open(kind, d);
   }
 
   end(): void {

@@ -13,6 +13,7 @@ import { UnixSocket } from "../lib/unix-socket";
 import { CONTRACT, VERSION } from "../lib/version";
 import { type ClosableTransport, WebSocketListener } from "../transport/websocket";
 import { type Channel, Channels } from "./channels";
+import { sendConversation } from "./conversation";
 import { type HostHello, readHostHello, relayHello } from "./hello";
 import { relaySocket } from "./socket";
 import { LIMITS, type Wire } from "./wire";
@@ -45,7 +46,7 @@ export async function runRelay(
   const channels = new Channels(
     wire,
     "relay",
-    (channel) => channel.close(),
+    (channel, d) => (channel.kind === "file" ? sendConversation(channel, d) : channel.close()),
     (cause) => log.warn(`Refused ${cause}`),
   );
   const said = relayHello(hello.roots, listener.port);

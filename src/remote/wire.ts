@@ -4,14 +4,16 @@ import type { UnixSocket } from "../lib/unix-socket";
 export const LIMITS = {
   /** One line, in bytes: a message of a client, quoted. */
   lineBytes: 64 * 1024 * 1024,
-  /** Channels at once. */
-  channels: 16,
+  /** Channels at once; each session has three. */
+  channels: 24,
   /** Each client and each hook opens one; Neovim learns of each client. */
   opensPerSecond: 100,
   /** What may wait for the other end that does not read, in bytes; then the connection ends. */
   backlogBytes: 128 * 1024 * 1024,
   /** What a shell may print before the first line. */
   greetingBytes: 4 * 1024,
+  /** What is copied of one conversation. */
+  conversationBytes: 128 * 1024 * 1024,
 } as const;
 
 /** The bytes between a relay and its link, in both directions. */

@@ -48,7 +48,15 @@ const TOOLS: Record<string, Describe> = {
 
 const MCP = /^mcp__(.+?)__(.+)$/s;
 
-export function callOf({ name, input, folder = "/" }: ToolCall): Call {
+/** A path that means no file here is part of the subject alone. */
+export function callOf(tool: ToolCall): Call {
+  const call = describedCall(tool);
+  if (!tool.toHost || call.path === undefined) return call;
+  const path = tool.toHost(call.path);
+  return path === undefined ? { name: call.name, subject: call.subject } : { ...call, path };
+}
+
+function describedCall({ name, input, folder = "/" }: ToolCall): Call {
   const describe = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
   if (describe) return { name, ...describe(input, folder) };
   const [, server, tool] = MCP.exec(name) ?? [];

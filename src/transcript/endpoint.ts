@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import * as v from "valibot";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
+import type { Conversation, Elsewhere } from "./elsewhere";
 import { expectedPath, transcriptOf } from "./find";
 import { trailOf } from "./trail";
 import { View } from "./view";
@@ -11,16 +13,21 @@ import { WatchedTranscript } from "./watched";
 const DEBOUNCE_MS = 15;
 /** Neovim may be asking its user something. */
 const REPORT_MS = 30_000;
+/** For a conversation to come from a remote. */
+const COPY_MS = 5_000;
 
-const Conversation = v.object({ session: v.string(), agent: v.optional(v.string()) });
+const optional = v.optional(v.string());
+/** `remote`: the name of the one where its Claude runs. */
+const Session = v.object({ session: v.string(), agent: optional, remote: optional });
 const Watched = v.object({
-  sessions: v.array(v.object({ id: v.string(), cwd: v.string() })),
+  sessions: v.array(v.object({ id: v.string(), cwd: v.string(), remote: optional })),
 });
 const Trail = v.object({
-  session: v.string(),
+  ...Session.entries,
   turn: v.union([v.picklist(["last", "all"]), v.number()]),
 });
 const Shown = v.object({ view: v.number() });
+const Named = v.object({ view: v.number(), name: v.string(), folder: optional });
 const Whole = v.object({ view: v.number(), call: v.string() });
 
 interface TranscriptPort {
@@ -44,12 +51,13 @@ export class TranscriptEndpoint {
   constructor(
     private readonly port: TranscriptPort,
     private readonly log: Log,
+    private readonly elsewhere?: Elsewhere,
   ) {}
 
-  answer(method: string, params: unknown): unknown {
+  async answer(method: string, params: unknown): Promise<unknown> {
     switch (method) {
       case "open":
-        return this.#open(v.parse(Conversation, params));
+        return this.#open(await this.#find(v.parse(Session, params)));
       case "earlier":
         return this.#view(v.parse(Shown, params).view).earlier();
       case "whole": {
@@ -57,8 +65,14 @@ export class TranscriptEndpoint {
         return this.#view(view).whole(call);
       }
       case "trail": {
-        const { session, turn } = v.parse(Trail, params);
-        return readable(this.#pathOf(session), (path) => trailOf(path, turn));
+        const asked = v.parse(Trail, params);
+        const { path, toHost } = await this.#find(asked);
+        return readable(path, () => trailOf(path, asked.turn, toHost));
+      }
+      case "place": {
+        const { view, name, folder } = v.parse(Named, params);
+        const path = this.#view(view).toHost?.(name, folder);
+        return path !== undefined && existsSync(path) ? path : undefined;
       }
       case "watch":
         return this.#watchAll(v.parse(Watched, params).sessions);
@@ -70,19 +84,24 @@ export class TranscriptEndpoint {
   }
 
   /** A number for the view, and its first part. */
-  #open({ session, agent }: v.InferOutput<typeof Conversation>): object {
-    const path = this.#pathOf(session, agent);
+  #open({ path, toHost }: Conversation): object {
     const id = ++this.#last;
-    const view = new View(path);
+    const view = new View(path, toHost);
     const update = readable(path, () => view.update());
     this.#views.set(id, view);
     this.#follow();
     return { view: id, path, block: update?.block };
   }
 
-  #pathOf(session: string, agent?: string): string {
-    const path = transcriptOf(session, agent);
-    if (path !== undefined) return path;
+  async #find({ session, agent, remote }: v.InferOutput<typeof Session>): Promise<Conversation> {
+    if (remote !== undefined && agent !== undefined)
+      throw new UserError("the conversation of a subagent in a remote cannot be shown");
+    const copy = remote === undefined ? undefined : this.elsewhere?.copyOf(remote, session);
+    if (copy) await Promise.race([copy.whole, Bun.sleep(COPY_MS)]);
+    if (copy?.isWhole === false)
+      throw new UserError(`it has not come from ${remote} yet: try again, or see :Claude status`);
+    const found = copy ?? { path: transcriptOf(session, agent) ?? "" };
+    if (existsSync(found.path)) return found;
     const text = "this conversation is not in a file yet: Claude writes it with its first answer";
     throw new UserError(text);
   }
@@ -92,10 +111,14 @@ export class TranscriptEndpoint {
     for (const id of this.#watched.keys()) {
       if (!sessions.some((session) => session.id === id)) this.#watched.delete(id);
     }
-    for (const { id, cwd } of sessions) {
+    for (const { id, cwd, remote } of sessions) {
       const known = this.#watched.get(id);
-      const path = transcriptOf(id) ?? expectedPath(id, cwd);
-      if (known?.path !== path) this.#watched.set(id, new WatchedTranscript(path));
+      const copy = remote === undefined ? undefined : this.elsewhere?.copyOf(remote, id);
+      const path = copy?.path ?? transcriptOf(id) ?? expectedPath(id, cwd);
+      if (known?.path === path) continue;
+      const watched = new WatchedTranscript(path, copy);
+      this.#watched.set(id, watched);
+      void copy?.whole?.then(() => this.#sendNews(id, watched));
     }
     this.#follow();
   }
@@ -112,9 +135,10 @@ export class TranscriptEndpoint {
   }
 
   #follow(): void {
-    const all = [...this.#views.values(), ...this.#watched.values()];
+    const all = [...this.#views.values(), ...this.#watched.values()].map(({ path }) => path);
+    this.elsewhere?.keepCopies(new Set(all));
     // What comes between that and reading is another event; what came before it was none.
-    if (this.#watch.follow(all.map(({ path }) => path))) this.#soon();
+    if (this.#watch.follow(all)) this.#soon();
   }
 
   #soon(): void {
@@ -174,9 +198,9 @@ export class TranscriptEndpoint {
   }
 }
 
-function readable<T>(path: string, read: (path: string) => T): T {
+function readable<T>(path: string, read: () => T): T {
   try {
-    return read(path);
+    return read();
   } catch (error) {
     throw new UserError(`${path} cannot be read: ${message(error)}`);
   }

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, shownJson } from "../lib/json";
 import { cutText } from "../lib/visible";
+import type { ToHost } from "./elsewhere";
 import type { Line } from "./file";
 
 /** Of what is shown as it is. */
@@ -28,6 +29,8 @@ export interface ToolCall {
   input: JsonObject;
   /** The folder in which Claude was then. */
   folder: string | undefined;
+  /** Where Claude runs elsewhere. */
+  toHost?: ToHost | undefined;
 }
 
 export interface ToolResult {
@@ -57,14 +60,16 @@ const SILENT = new Set([
 const SILENT_SYSTEM = new Set(["turn_duration", "stop_hook_summary", "init"]);
 
 /** The items of a line. A line that is no entry is a note with its text; one bad entry hides no other. */
-export function itemsOf(line: Line): Item[] {
+export function itemsOf(line: Line, toHost?: ToHost): Item[] {
   if (typeof line !== "string") {
     return [raw(`An entry of ${Math.round(line.skipped / 1e6)} MB is not shown`, "")];
   }
   if (line.trim() === "") return [];
   try {
     const entry = parsed(line);
-    return entry ? fromEntry(entry, line) : [raw("A line that is no entry", line)];
+    if (!entry) return [raw("A line that is no entry", line)];
+    const items = fromEntry(entry, line);
+    return items.map((item) => (item.kind === "tool" ? { ...item, toHost } : item));
   } catch {
     return [raw("An entry that cannot be read", line)];
   }

@@ -1,6 +1,7 @@
 import { Privacy } from "../review/record/privacy";
 import { type Call, callOf } from "./calls";
-import { itemsOf, type ToolCall, type ToolResult } from "./entries";
+import type { ToHost } from "./elsewhere";
+import { type Item, itemsOf, type ToolCall, type ToolResult } from "./entries";
 import { type Line, TranscriptFile } from "./file";
 import { lineOf } from "./markdown";
 
@@ -37,20 +38,21 @@ type Outcome = { failed: boolean } & ReturnType<typeof lineOf>;
  * The steps of a conversation in their order, subagents' aside: of all of it, of the turn with a number
  * (1 is the first prompt's), or of the last one. Throws where the file cannot be read.
  */
-export function trailOf(path: string, turn: number | "last" | "all"): Trail {
+export function trailOf(path: string, turn: number | "last" | "all", toHost?: ToHost): Trail {
   const file = new TranscriptFile(path);
   const outcomes = new Map<string, Outcome>();
-  let part = file.appended().lines.flatMap((line) => keptOf(line, outcomes));
+  const kept = (line: Line) => keptOf(itemsOf(line, toHost), outcomes);
+  let part = file.appended().lines.flatMap(kept);
   const parts = [part];
   while (!file.isWhole && !(turn === "last" && part.includes("prompt"))) {
-    part = file.earlier(PART_BYTES).flatMap((line) => keptOf(line, outcomes));
+    part = file.earlier(PART_BYTES).flatMap(kept);
     parts.push(part);
   }
   return trail(ofTurn(parts.toReversed().flat(), turn), outcomes);
 }
 
-function keptOf(line: Line, outcomes: Map<string, Outcome>): Kept[] {
-  return itemsOf(line).flatMap((item): Kept[] => {
+function keptOf(items: readonly Item[], outcomes: Map<string, Outcome>): Kept[] {
+  return items.flatMap((item): Kept[] => {
     if (item.kind === "prompt") return ["prompt"];
     if (item.kind === "tool") return stepOf(item).map((step) => ({ id: item.id, step }));
     if (item.kind !== "result") return [];

@@ -1,4 +1,5 @@
 import { beginning } from "../lib/visible";
+import type { ToHost } from "./elsewhere";
 import { type Item, itemsOf, type ToolCall, type ToolResult } from "./entries";
 import { type Line, TranscriptFile } from "./file";
 import { type Block, markdown, type Result, resultOf } from "./markdown";
@@ -27,8 +28,13 @@ export class View {
   readonly #added: Line[][] = [];
   /** Calls whose results have yet to come. */
   readonly #open = new Map<string, ToolCall>();
+  readonly #items = (line: Line) => itemsOf(line, this.toHost);
 
-  constructor(readonly path: string) {
+  /** `toHost`: where Claude runs elsewhere. */
+  constructor(
+    readonly path: string,
+    readonly toHost?: ToHost,
+  ) {
     this.#file = new TranscriptFile(path);
   }
 
@@ -37,7 +43,7 @@ export class View {
     const { lines, restarted } = this.#file.appended();
     if (restarted) return { restarted, block: this.#begin(lines), results: [] };
     for (const part of partsOf(lines)) this.#added.push(part);
-    const items = this.#added.shift()?.flatMap(itemsOf);
+    const items = this.#added.shift()?.flatMap(this.#items);
     if (!items) return undefined;
     const results = items.flatMap((item) => (item.kind === "result" ? this.#late(item) : []));
     // A result that is shown is kept for no call any more.
@@ -50,7 +56,7 @@ export class View {
     this.#added.length = 0;
     this.#results.clear();
     this.#open.clear();
-    return this.#shown([...this.#file.earlier(PART_BYTES), ...lines].flatMap(itemsOf));
+    return this.#shown([...this.#file.earlier(PART_BYTES), ...lines].flatMap(this.#items));
   }
 
   #late(result: ToolResult): Update["results"] {
@@ -62,7 +68,7 @@ export class View {
   /** The part before all that was shown; undefined where there is none. */
   earlier(): Block | undefined {
     while (!this.#file.isWhole) {
-      const block = this.#shown(this.#file.earlier(PART_BYTES).flatMap(itemsOf));
+      const block = this.#shown(this.#file.earlier(PART_BYTES).flatMap(this.#items));
       if (block.lines.length > 0) return block;
     }
     return undefined;

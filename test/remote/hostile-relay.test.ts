@@ -84,7 +84,7 @@ test("too many channels are refused, and those that are open stay", async () => 
      say({ t: "data", ch: 1, d: "first" }); say({ t: "data", ch: 97, d: "last" });`,
   );
   await eventually("the channels", () => world.channels.length === LIMITS.channels);
-  await eventually("the refusal", () => world.log.includes('refused a channel "ide": 16 are open'));
+  await eventually("the refusal", () => world.log.includes('refused a channel "ide": 24 are open'));
   expect(world.causes).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { LockContent } from "../../src/ide/lock-file";
 import { Log } from "../../src/lib/log";
-import type { Channel } from "../../src/remote/channels";
+import type { Channel, Kind } from "../../src/remote/channels";
 import { Link, type LinkState } from "../../src/remote/link";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, temporaryFolder } from "../support/neovim";
@@ -103,6 +103,10 @@ export class World implements Disposable {
         content: JSON.parse(readFileSync(path, "utf8")),
       };
     });
+  }
+
+  open(kind: Kind, d: string): Channel {
+    return this.#link?.open(kind, d) as Channel;
   }
 
   end(): void {

@@ -40,15 +40,15 @@ afterEach(() => {
 const path = (session: string) => join(folder, "projects/-p", `${session}.jsonl`);
 const append = (session: string, text: string, count = 1) =>
   appendFileSync(path(session), `${JSON.stringify(prompt(text))}\n`.repeat(count));
-const open = (session: string) => {
+const open = async (session: string) => {
   append(session, "begun");
-  return (endpoint.answer("open", { session }) as { view: number }).view;
+  return ((await endpoint.answer("open", { session })) as { view: number }).view;
 };
 const shown = (view: number, text: string) =>
   sent.some((part) => part.view === view && part.block?.lines.includes(`❯ ${text}`));
 
 test("a file that went is a problem once, until it can be read again", async () => {
-  const [gone, other] = [open("a"), open("b")];
+  const [gone, other] = [await open("a"), await open("b")];
   const problems = () => sent.filter(({ view, problem }) => view === gone && problem).length;
   rmSync(path("a"));
   await eventually("the problem", () => problems() === 1);
@@ -64,7 +64,7 @@ test("a file that went is a problem once, until it can be read again", async () 
 });
 
 test("a part is sent when Neovim has taken the one before, and none of a view that was closed", async () => {
-  const view = open("a");
+  const view = await open("a");
   let taken = Promise.withResolvers<void>();
   take = () => taken.promise;
   append("a", "x".repeat(1_000), 400);
@@ -78,7 +78,7 @@ test("a part is sent when Neovim has taken the one before, and none of a view th
   endpoint.answer("close", { view });
   taken.resolve();
   await taken.promise;
-  open("b");
+  await open("b");
   append("b", "behind");
   await eventually("another's part", () => sent.some((part) => part.view !== view));
   expect(sent.filter((part) => part.view === view)).toHaveLength(2);

@@ -31,7 +31,7 @@ function M.watch()
   local list = {}
   for _, row in ipairs(rows.list()) do
     if row.id and row.cwd and row.attached then
-      list[#list + 1] = { id = row.id, cwd = row.cwd }
+      list[#list + 1] = { id = row.id, cwd = row.cwd, remote = row.remote }
     end
   end
   local key = vim.inspect(list)

@@ -15,21 +15,29 @@ function M.under_cursor()
   return vim.fn.expand("<cfile>")
 end
 
---- The file under the cursor, with a line behind it: `src/a.ts:12`, `@src/a.ts#L12-14`.
+--- The name without a line behind it: `src/a.ts:12`, `@src/a.ts#L12-14`.
+---@param name string under the cursor
+---@return string bare
+---@return integer? line 1-based
+function M.split(name)
+  local bare, line = name:match("^@?(.-)#L(%d+)")
+  line = line or vim.fn.expand("<cWORD>"):match(vim.pesc(name) .. ":(%d+)")
+  return bare or (name:gsub("^@", "")), tonumber(line)
+end
+
+--- The file that a name under the cursor means.
 ---@param name string
 ---@param folder? string from which names count
 ---@return string? path
 ---@return integer? line 1-based
 function M.file(name, folder)
-  local bare, line = name:match("^@?(.-)#L(%d+)")
-  bare = bare or name:gsub("^@", "")
+  local bare, line = M.split(name)
   if bare == "" then
     return nil
   end
   local path = vim.fs.normalize(bare)
   local full = path:match("^/") and path or vim.fs.joinpath(folder or vim.fn.getcwd(), path)
-  line = line or vim.fn.expand("<cWORD>"):match(vim.pesc(name) .. ":(%d+)")
-  return vim.uv.fs_stat(full) and full or nil, tonumber(line)
+  return vim.uv.fs_stat(full) and full or nil, line
 end
 
 return M

@@ -32,6 +32,7 @@ local windows = require("claude-code.editor.windows")
 ---@class claude-code.Transcript
 ---@field id string of the conversation
 ---@field agent? string of the subagent
+---@field remote? string name of the remote where its Claude runs
 ---@field buf integer
 ---@field view? integer by which the executable knows it; nil: it is followed no more
 ---@field folds string[] for each line its character

@@ -92,7 +92,7 @@ local function attach(transcript)
   vim.bo[buf].filetype = "markdown"
   -- After the file type's own.
   require("claude-code.editor.transcript.keys").map(transcript, function(agent)
-    M.open(transcript.id, agent)
+    M.open(transcript.id, agent, transcript.remote)
   end)
   require("claude-code.server.channel").on_detach(M.detach)
 end
@@ -110,20 +110,22 @@ local asked = {}
 --- Reads a conversation from its file, and follows it from now on.
 ---@param id string
 ---@param agent? string
+---@param remote? string where it is
 ---@param callback fun(transcript: claude-code.Transcript)
-local function read(id, agent, callback)
+local function read(id, agent, remote, callback)
   local key = id .. "/" .. (agent or "")
   if asked[key] then
     return
   end
   asked[key] = true
-  requests.request("transcript/open", { session = id, agent = agent }, function(value, problem)
+  local params = { session = id, agent = agent, remote = remote }
+  requests.request("transcript/open", params, function(value, problem)
     asked[key] = nil
     if problem then
       return notify.error(problem)
     end
     local transcript = find(id, agent) or buffers.new(id, agent)
-    transcript.view = value.view
+    transcript.view, transcript.remote = value.view, remote
     if not shown[transcript.buf] then
       attach(transcript)
     end
@@ -135,19 +137,20 @@ end
 --- Shows a conversation, or that of one of its subagents.
 ---@param id string
 ---@param agent? string
-function M.open(id, agent)
+---@param remote? string where it is
+function M.open(id, agent, remote)
   local known = find(id, agent)
   if known and known.view then
     show(known)
   else
-    read(id, agent, show)
+    read(id, agent, remote, show)
   end
 end
 
 --- Another executable is attached: it follows what is shown.
 function M.on_attach()
   for _, transcript in pairs(shown) do
-    read(transcript.id, transcript.agent, function() end)
+    read(transcript.id, transcript.agent, transcript.remote, function() end)
   end
 end
 
@@ -156,7 +159,7 @@ end
 function M.refill(buf)
   local transcript = shown[buf]
   if transcript then
-    read(transcript.id, transcript.agent, function() end)
+    read(transcript.id, transcript.agent, transcript.remote, function() end)
   end
   return transcript ~= nil
 end
@@ -165,7 +168,7 @@ end
 ---@param row claude-code.SessionRow|claude-code.Conversation
 function M.of_row(row)
   if row.id then
-    M.open(row.id)
+    M.open(row.id, nil, row.remote)
   else
     notify.info("this session has not said yet which conversation it is; try again in a moment")
   end

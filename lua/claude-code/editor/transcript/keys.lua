@@ -41,16 +41,12 @@ local function show_whole(transcript, call)
   end)
 end
 
---- The place that the line names, else the one that its call is about, in a window beside; else its fold.
+--- Goes to the place; without one to what the line's call is about; else opens its fold.
 ---@param transcript claude-code.Transcript
 ---@param show_agent fun(agent: string)
-local function open(transcript, show_agent)
-  local row = sessions.get({ id = transcript.id }) or {}
-  local name = named.under_cursor()
-  if name:match("^https?://") then
-    return vim.ui.open(name)
-  end
-  local path, line = named.file(name, row.cwd)
+---@param path? string
+---@param line? integer 1-based
+local function open_at(transcript, show_agent, path, line)
   local mark = transcript:mark_at(api.nvim_win_get_cursor(0)[1]) or {}
   if not path and mark.cut and transcript.view then
     return show_whole(transcript, mark.cut)
@@ -68,6 +64,25 @@ local function open(transcript, show_agent)
   if problem then
     notify.error(problem)
   end
+end
+
+--- The place that the line names, else the one that its call is about, in a window beside; else its fold. Of a
+--- remote's names the executable knows which files of here they are.
+---@param transcript claude-code.Transcript
+---@param show_agent fun(agent: string)
+local function open(transcript, show_agent)
+  local row = sessions.get({ id = transcript.id }) or {}
+  local name = named.under_cursor()
+  if name:match("^https?://") then
+    return vim.ui.open(name)
+  elseif not transcript.remote then
+    return open_at(transcript, show_agent, named.file(name, row.cwd))
+  end
+  local bare, line = named.split(name)
+  local params = { view = transcript.view or -1, name = bare, folder = row.cwd }
+  requests.ask("transcript/place", params, function(path)
+    open_at(transcript, show_agent, path, path and line)
+  end)
 end
 
 ---@param transcript claude-code.Transcript

@@ -24,7 +24,7 @@ end
 ---@param row claude-code.SessionRow
 ---@param turn "last"|"all"|integer
 function M.list(row, turn)
-  local params = { session = row.id, turn = turn }
+  local params = { session = row.id, remote = row.remote, turn = turn }
   require("claude-code.server.requests").ask("transcript/trail", params, function(trail)
     local count = trail.hidden > 0 and (" (and %d of private files)"):format(trail.hidden) or ""
     if trail.left_out > 0 then

@@ -1,0 +1,254 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { EditorState } from "../../src/editor/state";
+import { Log } from "../../src/lib/log";
+import { CONTRACT, VERSION } from "../../src/lib/version";
+import { RemoteEndpoint } from "../../src/remote/endpoint";
+import { LIMITS } from "../../src/remote/wire";
+import { TranscriptEndpoint } from "../../src/transcript/endpoint";
+import { eventually } from "../support/eventually";
+import { outcomeOf } from "../support/outcome";
+import { answer, calls, line, prompt } from "../transcript/entries";
+import { World } from "./world";
+
+interface Block {
+  lines: string[];
+  marks: { path?: string }[];
+}
+interface Report {
+  state?: string;
+  view?: number;
+  session?: string;
+  restarted?: boolean;
+  block?: Block;
+  tokens?: number;
+  steps?: { path: string }[];
+}
+interface Opened {
+  view: number;
+  path: string;
+  block: Block;
+}
+
+const ID = "11111111-2222-4333-8444-555555555555";
+const REMOTE = "/srv/x";
+
+let world: World;
+let reports: Report[];
+let remote: RemoteEndpoint;
+let transcript: TranscriptEndpoint;
+beforeEach(() => {
+  world = new World();
+  reports = [];
+  // The Neovim that is reported to: its one method.
+  const call = async (_method: string, report: object) => void reports.push(report);
+  const log = new Log({ file: world.logFile });
+  remote = new RemoteEndpoint({ call, state: new EditorState() }, () => {}, log);
+  transcript = new TranscriptEndpoint({ call }, log, remote);
+  mkdirSync(dirname(path()), { recursive: true });
+  writeFileSync(join(world.project, "main.lua"), "return 1\n");
+});
+afterEach(() => {
+  transcript.end();
+  remote.end();
+  world[Symbol.dispose]();
+});
+
+const path = () => join(world.home, ".claude/projects/-srv-x", `${ID}.jsonl`);
+const append = (...entries: object[]) => appendFileSync(path(), entries.map(line).join(""));
+const isUp = () => reports.filter(({ state }) => state === "up").length;
+const start = async (relay: readonly string[] = world.relay) => {
+  remote.answer("start", {
+    ...{ name: "dev", relay, folder: world.project, mappings: { [REMOTE]: world.project } },
+    ...{ token: world.token, nextToken: world.nextToken },
+  });
+  await eventually("the relay", () => isUp() === 1);
+};
+const open = async (session = ID) =>
+  (await transcript.answer("open", { session, remote: "dev" })) as Opened;
+const shown = (text: string) =>
+  eventually(`"${text}"`, () => {
+    const report = reports.find(({ block }) => block?.lines.includes(`❯ ${text}`));
+    return report ?? (false as const);
+  });
+const watch = () =>
+  transcript.answer("watch", { sessions: [{ id: ID, cwd: world.project, remote: "dev" }] });
+const steps = () => reports.flatMap(({ steps }) => steps ?? []);
+const read = (file: string) => calls(`r${file}`, "Read", { file_path: file });
+
+test("a conversation of there is shown, in a private copy that is gone with the link", async () => {
+  append(prompt("begin"), read(`${REMOTE}/main.lua`), read("/etc/passwd"));
+  await start();
+  const { block, path: copy } = await open();
+  expect(block.lines[0]).toBe("❯ begin");
+  expect(block.lines.join("\n")).toContain("/etc/passwd");
+  const main = join(world.project, "main.lua");
+  expect(block.marks.flatMap((mark) => mark.path ?? [])).toEqual([main]);
+  expect(statSync(copy).mode & 0o777).toBe(0o600);
+  expect(statSync(dirname(copy)).mode & 0o777).toBe(0o700);
+  append(prompt("more"));
+  await shown("more");
+  remote.end();
+  expect(existsSync(dirname(copy))).toBe(false);
+});
+
+test("the trail and what is watched have the files of here alone", async () => {
+  const usage = { input_tokens: 5_000 };
+  append(prompt("x".repeat(6_000_000)), read(`${REMOTE}/main.lua`), read("/etc/passwd"));
+  append(answer("Hm", usage));
+  await start();
+  watch();
+  await eventually("how full it is", () => reports.some(({ tokens }) => tokens === 5_000));
+  // What was there before is nothing new.
+  expect(steps()).toEqual([]);
+  append(read("/etc/passwd"), read(`${REMOTE}/main.lua`));
+  await eventually("a step", () => steps().length > 0);
+  const main = join(world.project, "main.lua");
+  expect(steps()).toMatchObject([{ path: main }]);
+  const trail = await transcript.answer("trail", { session: ID, remote: "dev", turn: "all" });
+  expect(trail).toMatchObject({ steps: [{ path: main }, { path: main }] });
+});
+
+test("a name in it is a file of the shared folders, or none", async () => {
+  append(prompt("begin"));
+  writeFileSync(join(world.folder, "secret"), "");
+  symlinkSync(join(world.folder, "secret"), join(world.project, "link"));
+  await start();
+  const { view } = await open();
+  const place = (name: string) => transcript.answer("place", { view, name, folder: world.project });
+  const main = join(world.project, "main.lua");
+  expect(await place(`${REMOTE}/main.lua`)).toBe(main);
+  expect(await place("main.lua")).toBe(main);
+  for (const name of ["/etc/passwd", "../secret", "link", `${REMOTE}/../secret`, "missing.lua"])
+    expect(await place(name)).toBeUndefined();
+});
+
+test("an entry of 20 MB is counted, and what is beside it is shown", async () => {
+  append(prompt("before"), prompt("x".repeat(20_000_000)), prompt("behind"));
+  await start();
+  const { block } = await open();
+  expect(block.lines.join("\n")).toContain("An entry of 20 MB is not shown");
+  expect(block.lines).toContain("❯ behind");
+});
+
+test("one that is not there yet comes with its first entry; another file begins again", async () => {
+  await start();
+  watch();
+  expect(await outcomeOf(open())).toThrow("not in a file yet");
+  append(read(`${REMOTE}/main.lua`));
+  await eventually("a step", () => steps().length > 0);
+  append(prompt("x".repeat(600_000)));
+  await open();
+  writeFileSync(path(), line(prompt("again")));
+  expect((await shown("again")).restarted).toBe(true);
+});
+
+test("when the relay comes back, what has come since follows", async () => {
+  append(prompt("begin"));
+  await start();
+  await open();
+  // That of the test before may not have ended yet.
+  const pids = Bun.spawnSync(["pgrep", "-P", String(process.pid), "-f", "relay --stdio"]).stdout;
+  for (const pid of pids.toString().trim().split("\n")) process.kill(Number(pid), "SIGKILL");
+  append(prompt("meanwhile"));
+  await eventually("the relay", () => isUp() === 2);
+  expect((await shown("meanwhile")).restarted).toBeUndefined();
+});
+
+test("the relay sends no other file: not by the id, not by a symlink", async () => {
+  const secret = join(world.home, ".claude/secret.jsonl");
+  writeFileSync(secret, "secret");
+  symlinkSync(secret, path());
+  await start();
+  expect(await outcomeOf(open())).toThrow("not in a file yet");
+  // It does not rely on the link's check.
+  world.link();
+  await world.lock();
+  for (const id of ["../../secret", "secret", ""]) {
+    const channel = world.open("file", id);
+    const closed = Promise.withResolvers<void>();
+    channel.onMessage = () => closed.reject(new Error("it answers"));
+    channel.onClose = closed.resolve;
+    channel.send("0");
+    await closed.promise;
+  }
+});
+
+test("a subagent's conversation is not there, and says so", async () => {
+  const params = { session: ID, remote: "dev", agent: "a1" };
+  expect(await outcomeOf(transcript.answer("open", params))).toThrow("subagent in a remote");
+});
+
+/** A relay that answers each offset with this expression, and writes down what it gets. */
+async function hostile(expression: string, extra = ""): Promise<() => string> {
+  const script = join(world.folder, "relay.ts");
+  const got = join(world.folder, "got");
+  const hello = {
+    ...{ contract: CONTRACT, version: VERSION, port: 12_345, home: "/root" },
+    ...{ configDir: "/root/.claude", platform: "linux", executable: "/usr/bin/x", roots: [] },
+  };
+  writeFileSync(got, "");
+  writeFileSync(
+    script,
+    `const { appendFileSync } = require("node:fs");
+     const say = (one) => process.stdout.write(JSON.stringify(one) + "\\n");
+     const LARGE = Buffer.alloc(${4 * 1024 * 1024}, "x").toString("base64");
+     let [isFirst, isOdd] = [true, false];
+     for await (const line of console) {
+       if (isFirst) { isFirst = false; say(${JSON.stringify(hello)}); ${extra}; continue; }
+       appendFileSync(${JSON.stringify(got)}, line + "\\n");
+       const { t, ch, d } = JSON.parse(line);
+       if (t === "data") say({ t, ch, d: ${expression} });
+     }`,
+  );
+  await start([process.execPath, script]);
+  return () => readFileSync(got, "utf8");
+}
+
+const refused = (cause: string) =>
+  eventually("the refusal", () =>
+    world.log.includes(`The remote dev: conversation ${ID}: ${cause}`),
+  );
+
+test.each([
+  ["bytes without an end", "LARGE"],
+  ["the beginning again and again", '(isOdd = !isOdd) ? LARGE : "again"'],
+])("a relay that sends %s is refused, and the rest goes on", async (_name, expression) => {
+  await hostile(expression);
+  watch();
+  await refused("it is too long");
+  const { path: copy } = remote.copyOf("dev", ID);
+  expect(statSync(copy).size).toBeLessThanOrEqual(LIMITS.conversationBytes);
+  expect(reports.filter(({ state }) => state === "down")).toEqual([]);
+});
+
+test("what is no conversation is shown as it is", async () => {
+  const wrong = `${Buffer.from("../../x\n{}\n").toString("base64")}%`;
+  await hostile(`d === "0" ? "${wrong}" : ""`);
+  expect((await open()).block.lines.join("\n")).toContain("A line that is no entry");
+});
+
+test("the relay is asked for nothing but a session's id, and cannot ask for a conversation of here", async () => {
+  const stop = JSON.stringify({ session_id: ID, cwd: REMOTE });
+  const d = JSON.stringify({ args: ["stop"], cwd: REMOTE, env: {}, input: stop });
+  // What a hook would run here.
+  writeFileSync(join(world.project, "hook.ts"), "console.log('{}')");
+  const got = await hostile(
+    `""`,
+    `say({ t: "open", ch: 1, kind: "file", d: ${JSON.stringify(d)} })`,
+  );
+  for (const id of ["../../secret", "secret", "", ID]) remote.copyOf("dev", id);
+  await eventually("the refusal", () => got().includes('{"t":"close","ch":1}'));
+  expect(got()).not.toContain('"t":"data","ch":1');
+  await eventually("the question", () => got().includes(`"d":"${ID}"`));
+  expect(got().match(/"kind":"file"/g)).toHaveLength(1);
+});
