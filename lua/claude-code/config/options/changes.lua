@@ -29,8 +29,8 @@ return {
       .. 'one above the other if \'diffopt\' has `horizontal`. "tab": the same on a new tab page. "inline": the '
       .. "proposal in the file's window, with deleted lines as virtual lines. Where the file's window "
       .. "has not 91 columns, 45 for each side, a diff is shown inline; so is a new file, and a "
-      .. "change of more than 400 hunks, 4,000 lines or 150 KB. Beyond 1 MB, 20,000 lines or a line of 250 KB it is not shown, and "
-      .. "Claude asks by itself.",
+      .. "change of more than 400 hunks, 4,000 lines or 150 KB. Beyond 1 MB, 20,000 lines or a line "
+      .. "of 250 KB it is not shown, and Claude asks by itself.",
   },
   {
     key = "diff.open",
