@@ -533,8 +533,11 @@ onEachNeovim((session) => {
       await listed(1);
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       await nvim().type("jVjgr");
-      await eventually("the rest", () => !read("a")?.includes("half"));
-      expect(read("a")).toContain("five\n");
+      // A file that is written is empty for a moment.
+      await eventually(
+        "the rest",
+        () => /five\n/.test(read("a") ?? "") && !read("a")?.includes("half"),
+      );
     });
 
     test("the user's edits inside of a hunk stay, those beside it are not shown", async () => {
