@@ -5,7 +5,7 @@ import { HOST_NAME, inContainer } from "../support/container";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { NEWEST } from "../support/toolchain";
-import { CASE_MS, FirstLight, MODIFIED, REJECTED, UPDATED } from "./first-light";
+import { breaks, CASE_MS, changesAndRejects, FirstLight, MODIFIED, UPDATED } from "./first-light";
 import { Selected } from "./selection";
 
 /*
@@ -33,44 +33,8 @@ describe("edits from a container", () => {
     CASE_MS,
   );
 
-  test(
-    "changed by the user, then accepted",
-    async () => {
-      const proposal = await light.propose('"one"', '"two"');
-      await light.bench.neovim.terminal.type("GA -- mine");
-      await light.press("Escape");
-      await light.press("Enter");
-      expect(newsText(await light.received("updated successfully"))).toContain(MODIFIED);
-      await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
-    },
-    CASE_MS,
-  );
-
-  test(
-    "rejected: nothing changes",
-    async () => {
-      const text = await light.onDisk();
-      await light.propose('"two"', '"rejected"');
-      await light.press("q");
-      await light.bench.claude.waitForIdle();
-      await light.expectWritten(text);
-      await light.expectModelToReceive(REJECTED);
-    },
-    CASE_MS,
-  );
-
-  test(
-    "what an edit broke is sent with its result",
-    async () => {
-      await light.startServer();
-      await light.propose("return M", "return WRONG");
-      await light.press("Enter");
-      const said = newsText(await light.received(UPDATED));
-      expect(said).toContain("<new-diagnostics>");
-      expect(said).toContain("return WRONG");
-    },
-    CASE_MS,
-  );
+  changesAndRejects(light);
+  breaks(light);
 });
 
 describe("what the user shows a Claude in a container", () => {

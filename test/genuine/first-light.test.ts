@@ -3,7 +3,15 @@ import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { NEOVIMS } from "../support/toolchain";
 import { eventually } from "./eventually";
-import { CASE_MS, FirstLight, MODIFIED, REJECTED, UPDATED } from "./first-light";
+import {
+  breaks,
+  CASE_MS,
+  changesAndRejects,
+  FirstLight,
+  MODIFIED,
+  REJECTED,
+  UPDATED,
+} from "./first-light";
 import { lockFiles } from "./lock-file";
 
 /*
@@ -52,32 +60,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     CASE_MS,
   );
 
-  test(
-    "changed by the user, then accepted with :w",
-    async () => {
-      const proposal = await light.propose('"one"', '"two"');
-      await light.bench.neovim.terminal.type("GA -- mine");
-      await light.press("Escape");
-      await light.bench.neovim.terminal.type(":w");
-      await light.press("Enter");
-      expect(newsText(await light.received("updated successfully"))).toContain(MODIFIED);
-      await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
-    },
-    CASE_MS,
-  );
-
-  test(
-    "rejected with q: nothing changes, and the model learns of it",
-    async () => {
-      const text = await light.onDisk();
-      await light.propose('"two"', '"rejected"');
-      await light.press("q");
-      await light.bench.claude.waitForIdle();
-      await light.expectWritten(text);
-      await light.expectModelToReceive(REJECTED);
-    },
-    CASE_MS,
-  );
+  changesAndRejects(light);
 
   test(
     "answered Yes in the terminal: the diff closes, the CLI writes",
@@ -104,16 +87,5 @@ describe.each(NEOVIMS)("$name", (version) => {
     CASE_MS,
   );
 
-  test(
-    "what the edit broke is sent with its result",
-    async () => {
-      await light.startServer();
-      await light.propose("return M", "return WRONG");
-      await light.press("Enter");
-      const said = newsText(await light.received(UPDATED));
-      expect(said).toContain("<new-diagnostics>");
-      expect(said).toContain("return WRONG");
-    },
-    CASE_MS,
-  );
+  breaks(light);
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -122,4 +122,50 @@ export class FirstLight {
     expect(newsText(await this.model.nextRequest())).toContain(words);
     await this.bench.claude.waitForIdle();
   }
+}
+
+/** Cases after one that has made the name "one". */
+export function changesAndRejects(light: FirstLight): void {
+  test(
+    "changed by the user, then accepted with :w",
+    async () => {
+      const proposal = await light.propose('"one"', '"two"');
+      await light.bench.neovim.terminal.type("GA -- mine");
+      await light.press("Escape");
+      await light.bench.neovim.terminal.type(":w");
+      await light.press("Enter");
+      expect(newsText(await light.received("updated successfully"))).toContain(MODIFIED);
+      await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
+    },
+    CASE_MS,
+  );
+
+  test(
+    "rejected with q: nothing changes, and the model learns of it",
+    async () => {
+      const text = await light.onDisk();
+      await light.propose('"two"', '"rejected"');
+      await light.press("q");
+      await light.bench.claude.waitForIdle();
+      await light.expectWritten(text);
+      await light.expectModelToReceive(REJECTED);
+    },
+    CASE_MS,
+  );
+}
+
+/** The last case: it breaks the file. */
+export function breaks(light: FirstLight): void {
+  test(
+    "what the edit broke is sent with its result",
+    async () => {
+      await light.startServer();
+      await light.propose("return M", "return WRONG");
+      await light.press("Enter");
+      const said = newsText(await light.received(UPDATED));
+      expect(said).toContain("<new-diagnostics>");
+      expect(said).toContain("return WRONG");
+    },
+    CASE_MS,
+  );
 }
