@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
@@ -81,6 +81,23 @@ for (const version of NEOVIMS) {
         blocking: false,
       });
 
+    test.each([
+      ["just now", 0, true],
+      ["a minute ago", 60, false],
+    ])("a file that was emptied %s: waited for: %p", async (_when, seconds, isAwaited) => {
+      await using a = await withClient();
+      const path = a.file("empty.txt", "");
+      const at = Date.now() / 1000 - seconds;
+      utimesSync(path, at, at);
+      await a.nvim.lua(`
+        SLEPT, SLEEP = 0, vim.uv.sleep
+        vim.uv.sleep = function(ms) SLEPT = SLEPT + 1; SLEEP(ms) end`);
+      await a.edit(path);
+      await a.call("document_reload", { path });
+      const slept = await a.nvim.lua<number>("vim.uv.sleep = SLEEP return SLEPT");
+      expect(slept > 0).toBe(isAwaited);
+    });
+
     test("a FIFO in the place of an open file does not keep Neovim waiting", async () => {
       await using a = await withClient();
       const path = a.file("a.txt", "one\n");
@@ -124,6 +141,24 @@ for (const version of NEOVIMS) {
         expect(await a.nvim.lua("return #vim.fn.getbufinfo({ bufmodified = 1 })")).toBe(0);
       });
     }
+
+    test("a change while Neovim reads the whole file, which nobody follows then, is not lost", async () => {
+      await using a = await start();
+      const path = a.file("alone/main.txt", "one\n");
+      const buf = await a.edit(path);
+      // Before ours: as if a program wrote just after Neovim has read.
+      await a.nvim.lua(`
+        vim.api.nvim_create_autocmd("BufReadPost", {
+          pattern = "*main.txt",
+          once = true,
+          callback = function() vim.fn.writefile({ "two" }, "${path}") end,
+        })`);
+      await a.attach();
+      await clients(a, [{ id: 1, name: "claude-code" }]);
+      await caughtUp(a);
+      writeFileSync(path, "");
+      await shows(a, buf, "two");
+    });
 
     test("a folder that was gone for long is followed again once another file changes", async () => {
       await using a = await withClient();

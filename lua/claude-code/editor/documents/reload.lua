@@ -16,6 +16,9 @@ local READS = 3
 ---How long a file that is empty now is waited for, and when one that is no longer the buffer's is looked at again.
 local EMPTY_NS, WRITE_MS = 20 * 1000000, 300
 
+---A file that has been empty for so long is written by nobody, in seconds.
+local SETTLED_S = 5
+
 ---How long a write that replaces unsaved edits may take to come, in ms.
 local OVERWRITE_MS = 10000
 
@@ -62,15 +65,24 @@ local function emit_changed(buf)
   pcall(api.nvim_exec_autocmds, "FileChangedShellPost", { buffer = buf, modeline = false })
 end
 
----Lets Neovim read the whole file. Not one that has just been deleted: that would empty the buffer.
+---Lets Neovim read the whole file, until it is the one that was read: while `:edit` runs nobody follows the file. Not
+---one that has just been deleted: that would empty the buffer.
 local function read_again(buf)
-  if not uv.fs_stat(api.nvim_buf_get_name(buf)) then
-    return
+  local name = api.nvim_buf_get_name(buf)
+  local version, read = disk.version(name), nil ---@type string, string?
+  for _ = 1, READS do
+    if version == "" or version == read then
+      break
+    end
+    read = version
+    api.nvim_buf_call(buf, function()
+      vim.cmd("silent! keepjumps keepalt edit!")
+    end)
+    version = disk.version(name)
   end
-  api.nvim_buf_call(buf, function()
-    vim.cmd("silent! keepjumps keepalt edit!")
-  end)
-  emit_changed(buf)
+  if read then
+    emit_changed(buf)
+  end
 end
 
 ---Calls `change` with a buffer that can be changed without W10.
@@ -261,8 +273,9 @@ end
 
 ---Whoever writes a file may empty it first. Waits a moment for the text, once for each time.
 local function await_text(buf, name)
-  local version = disk.version(name)
-  if not version:find(":0:%d+$") or notes[buf].emptied == version then
+  local stat, version = uv.fs_stat(name), disk.version(name)
+  local is_settled = not stat or stat.size > 0 or os.time() - stat.mtime.sec > SETTLED_S
+  if is_settled or notes[buf].emptied == version then
     return
   end
   notes[buf].emptied = version
