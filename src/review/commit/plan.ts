@@ -1,5 +1,5 @@
 import { UserError } from "../../lib/errors";
-import { headOf } from "../git/head";
+import { headOf, treeOf } from "../git/head";
 import { type GitOptions, type GitResult, type GitWork, outputOf } from "../git/run";
 import { asLines } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";
@@ -49,9 +49,9 @@ export function* planned(
   texts: ReadonlyMap<string, Uint8Array>,
 ): GitWork<CommitPlan> {
   const head = yield* headOf(project.root);
-  if (head === undefined) throw new UserError(`git cannot read HEAD of ${project.root}`);
-  // Its name depends on how the repository names objects.
-  const tree = head ?? (yield* git(["hash-object", "-t", "tree", "--stdin"])).trim();
+  const tree = head === undefined ? undefined : yield* treeOf(head);
+  if (head === undefined || tree === undefined)
+    throw new UserError(`git cannot read HEAD of ${project.root}`);
   const hasModes = (yield* outputOf("config", "--type=bool", "core.fileMode")) !== "false";
   const differing = yield* differingFrom();
   const plan: CommitPlan = { head, tree, entries: new Map(), hunks: 0, prompts: [], notes: [] };

@@ -1,15 +1,13 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
-import { headOf } from "../git/head";
+import { headOf, treeOf } from "../git/head";
 import { command, Git, type GitWork } from "../git/run";
 import { committedPart, textOf } from "../state/commits";
 import type { Entry } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import { type Lines, sameLines } from "../weave/lines";
 
-/** The tree of a repository without a commit. */
-const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 /** git is started some times for each. */
 const MOST_FILES = 200;
 /** So much may the clocks of the hooks and of the file system differ. */
@@ -65,8 +63,8 @@ function* plan(project: ReviewedProject, undoings: readonly Undoing[]): GitWork<
   const byPath = new Map(undoings.map((one) => [one.entry.file.path, one]));
   const paths = byPath.size > MOST_FILES ? [] : [...byPath.keys()];
   const head = yield* headOf(project.root);
-  if (head === undefined) return { changes, left: new Set(byPath.keys()) };
-  const tree = head ?? EMPTY_TREE;
+  const tree = head === undefined ? undefined : yield* treeOf(head);
+  if (tree === undefined) return { changes, left: new Set(byPath.keys()) };
   const args = ["--literal-pathspecs", "diff-index", "--cached", "-z", tree, "--", ...paths];
   const fields = (yield { args }).stdout.toString().split("\0");
   for (let i = 0; i + 1 < fields.length; i += 2) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { utimesSync, writeFileSync } from "node:fs";
+import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "bun";
 import { World } from "./world";
@@ -68,6 +68,23 @@ test.each([
   await look();
   expect(await world.summary()).not.toEqual([]);
 });
+
+test.each(["sha1", "sha256"])(
+  "before the first commit, with names of objects by %s",
+  async (format) => {
+    rmSync(join(world.root, ".git"), { recursive: true });
+    await git("init", "-q", `--object-format=${format}`);
+    world.prompt();
+    await claude({ new: "new\n" });
+    world.stop();
+    const before = await git("ls-files", "--stage", "--", "new");
+    expect(before).not.toBe("");
+    const { decision } = await undoAll();
+    expect(await git("ls-files", "--stage", "--", "new")).toBe("");
+    await world.back({ decision });
+    expect(await git("ls-files", "--stage", "--", "new")).toBe(before);
+  },
+);
 
 test("an index that was last written long before Claude's turn is not looked at", async () => {
   world.prompt();
