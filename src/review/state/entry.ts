@@ -176,14 +176,14 @@ function renamed(entry: Entry, origin: Entry, scope: Scope): Entry {
 
 /** The created files that were moved, each with the deleted one that it was moved from. */
 export function movesIn(entries: readonly Entry[], scope: Scope): ReadonlyMap<Entry, Entry> {
-  const deleted = new Map(
-    entries
-      .filter(({ kind }) => kind === "deleted")
-      .map((entry) => [entry, entry.view?.weave.base(scope).join("")]),
-  );
   const moved = new Map<Entry, Entry>();
-  for (const entry of deleted.size > 0 ? entries : []) {
-    const origin = entry.kind === "created" ? originOf(entry, deleted) : undefined;
+  const [created, gone] = (["created", "deleted"] as const).map((kind) =>
+    entries.filter((entry) => entry.kind === kind),
+  ) as [Entry[], Entry[]];
+  if (created.length === 0 || gone.length === 0) return moved;
+  const deleted = new Map(gone.map((entry) => [entry, entry.view?.weave.base(scope).join("")]));
+  for (const entry of created) {
+    const origin = originOf(entry, deleted);
     if (!origin) continue;
     moved.set(entry, origin);
     deleted.delete(origin);
