@@ -99,7 +99,7 @@ function M.report()
     clients = status.clients,
     remotes = package.loaded["claude-code.remote"] and require("claude-code.remote").list() or nil,
     refused_hosts = require("claude-code.server").refused_hosts,
-    allowed_hosts = require("claude-code.config").get().allowed_hosts,
+    allowed_hosts = options.allowed_hosts,
     config_dir = require("claude-code.claude.config_dir").configured(),
     permission_mode = terminal.permission_mode or nil,
     terminal_args = terminal.args,
@@ -155,8 +155,8 @@ end
 ---@param session claude-code.SessionInfo
 local function session_name(session)
   local owner = session.pid and (" (process %d)"):format(session.pid) or ""
-  local plural = session.files == 1 and "" or "s"
-  return ("%s%s: %d edited file%s"):format(session.id, owner, session.files, plural)
+  local files = require("claude-code.lib.counted").of(session.files, "edited file")
+  return ("%s%s: %s"):format(session.id, owner, files)
 end
 
 --- How the state of a session is known: in its terminal Claude says what it does, in its file whether

@@ -1,5 +1,6 @@
 --- `:Claude commit`: what the user has kept, by git. The executable opens git's message here (prompt/edit.lua).
 local client = require("claude-code.editor.review.client")
+local counted = require("claude-code.lib.counted")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 
@@ -11,16 +12,10 @@ local M = {}
 ---@field hunks integer
 ---@field notes string[] sentences
 
----@param count integer
----@param word string
-local function counted(count, word)
-  return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
-end
-
 ---@param result claude-code.CommitResult
 local function report(result)
   if result.commit then
-    local what = counted(result.hunks, "change") .. " in " .. counted(result.files, "file")
+    local what = counted.of(result.hunks, "change") .. " in " .. counted.of(result.files, "file")
     notify.info(("committed %s: %s"):format(what, result.commit))
   else
     notify.info("nothing is committed, since the message was not written")
