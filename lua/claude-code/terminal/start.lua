@@ -124,10 +124,12 @@ local function open(arguments, n, folder, place)
     return notify.error(session)
   end
   warn_without_hooks(folder)
-  local fill = require("claude-code.remote.command").fill
+  local function filled(number)
+    return place and require("claude-code.remote.command").fill(place, command, number) or command
+  end
   if session.is_background then
     local given = { name = session.name, env = launch.environment(), folder = folder }
-    return start_in_background(place and fill(place, command) or command, given)
+    return start_in_background(filled(), given)
   end
   require("claude-code.terminal.winbar").follow()
   n = sessions.add({
@@ -144,7 +146,7 @@ local function open(arguments, n, folder, place)
   if place then
     -- A program that the remote's command starts must not be the project's.
     local path = require("claude-code.programs").absolute_first() or vim.env.PATH
-    command, environment = fill(place, command, n), { PATH = path }
+    command, environment = filled(n), { PATH = path }
   end
   if not running.open(n, { n = n, command = command, env = environment, folder = folder }) then
     return
