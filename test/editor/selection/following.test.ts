@@ -288,6 +288,22 @@ onBothNeovims((session) => {
     expect(await session.client.json("getLatestSelection")).toMatchObject({ success: false });
   });
 
+  test("a file that is closed and opened again, with a new client in between, is sent again", async () => {
+    const before = frames().length;
+    // A client that comes asks for it, within the debounce time of both.
+    await session.neovim.lua(
+      `vim.cmd("enew | bwipeout! #")
+       require("port").dispatcher.call("latest_selection", { detailed = false, for_client = true })
+       vim.cmd.edit(...)`,
+      file(),
+    );
+    await eventually("both", () => frames().length > before + 1);
+    const paths = frames()
+      .slice(before)
+      .map(({ filePath }) => filePath);
+    expect(paths).toEqual(["", file()]);
+  });
+
   test("the tools give the same, from a terminal too", async () => {
     await session.neovim.type("wve<Esc>");
     await session.neovim.command("belowright split | terminal");

@@ -240,12 +240,14 @@ function M.latest(params)
     return nil
   end
   tracker:update()
+  -- A push reaches that client too. It says, too, that nothing is selected any more: otherwise the same
+  -- selection would not be sent again after that.
+  local is_pushed = params and params.for_client and push()
   if not shared() then
     return nil
   end
   local selection, incomplete = snapshots.to_wire(shared(), params and params.detailed)
-  -- A push reaches that client too.
-  if params and params.for_client and not push() then
+  if params and params.for_client and not is_pushed then
     emit(selection)
   end
   if incomplete then
