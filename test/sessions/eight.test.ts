@@ -34,7 +34,8 @@ describe.each([...NEOVIMS])("eight sessions in Neovim $name", (version) => {
         rows.set(rows.add({ name = "session " .. n }), { buf = vim.api.nvim_create_buf(false, true) })
         rows.report(n, "terminal", { state = n % 2 == 0 and "working" or "blocked" })
       end`);
-    await eventually("reports to the user", async () => expect(await timers()).toBeGreaterThan(0));
+    const made = () => neovim.lua<number>("return #TIMERS");
+    await eventually("reports to the user", async () => expect(await made()).toBeGreaterThan(0));
     await eventually("no timer", async () => expect(await timers()).toBe(0));
   });
 });
