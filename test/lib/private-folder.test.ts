@@ -13,6 +13,7 @@ import { stateFolder } from "../../src/lib/paths";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
 import { ownState } from "../edits/workspace";
 import { Recorded } from "../review/recorded";
+import { first } from "../support/toolchain";
 
 /* What is kept of the user's projects: for nobody else, and by nobody else. */
 
@@ -80,21 +81,21 @@ const NAMES = [
   "snapshot.json",
   "../../hooks.log",
 ];
-test.each(
-  NAMES.flatMap(
-    (name) =>
-      [
-        ["a FIFO", name],
-        ["/dev/zero", name],
-      ] as const,
-  ),
-)("%s in the place of %s keeps no hook waiting", async (what, name) => {
-  using world = new Recorded({ "a.txt": "one\n" });
-  await world.prompt();
-  const path = join(world.state, name);
-  rmSync(path, { force: true });
-  if (what === "a FIFO") Bun.spawnSync(["mkfifo", path]);
-  else symlinkSync("/dev/zero", path);
-  for (const event of ["user-prompt-submit", "stop"]) await world.hook(event, { prompt: "x" });
-  rmSync(path, { force: true });
-});
+const KINDS = ["a FIFO", "/dev/zero"] as const;
+/** Each name once, and each kind with every other one, before the rest. */
+const PLACES = [0, 1].flatMap((shift) =>
+  NAMES.map((name, at) => [KINDS[(at + shift) % 2], name] as const),
+);
+test.each(first(NAMES.length, PLACES))(
+  "%s in the place of %s keeps no hook waiting",
+  async (what, name) => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    const path = join(world.state, name);
+    rmSync(path, { force: true });
+    if (what === "a FIFO") Bun.spawnSync(["mkfifo", path]);
+    else symlinkSync("/dev/zero", path);
+    for (const event of ["user-prompt-submit", "stop"]) await world.hook(event, { prompt: "x" });
+    rmSync(path, { force: true });
+  },
+);

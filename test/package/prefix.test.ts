@@ -37,7 +37,7 @@ import {
   temporaryFolder,
 } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
-import { ROOT } from "../support/toolchain";
+import { first, ROOT } from "../support/toolchain";
 
 setDefaultTimeout(BUILD_MS);
 
@@ -255,31 +255,34 @@ describe("install.sh", () => {
   const places: [name: string, env: (prefix: string) => Record<string, string>, append: boolean][] =
     [
       ["XDG_DATA_HOME is below the prefix", (at) => ({ XDG_DATA_HOME: `${at}/share` }), false],
-      ["XDG_DATA_DIRS has it", (at) => ({ XDG_DATA_DIRS: `/usr/share:${at}/share/` }), false],
       ["it is nowhere", () => ({ XDG_DATA_HOME: "/elsewhere" }), true],
+      ["XDG_DATA_DIRS has it", (at) => ({ XDG_DATA_DIRS: `/usr/share:${at}/share/` }), false],
       [
         "NVIM_APPNAME is another",
         (at) => ({ XDG_DATA_HOME: `${at}/share`, NVIM_APPNAME: "other" }),
         true,
       ],
     ];
-  test.each(places)("%s: what it says makes Neovim load the plugin", async (_, env, append) => {
-    const { out } = await installer(env(prefix));
-    const [, ...lines] = out.slice(out.indexOf("is installed")).split("\n");
-    expect(lines.some((line) => line.includes("packpath"))).toBe(append);
-    const init = join(prefix, "init.lua");
-    await writeFile(init, lines.join("\n"));
-    for (const { binary } of NEOVIMS) {
-      const print = `lua io.write(tostring(package.loaded["claude-code"]), vim.fn.exists(":Claude"))`;
-      const found = await run(
-        [binary, "-u", init, "-i", "NONE", "--headless", "-c", print, "-c", "qa!"],
-        env(prefix),
-      );
-      expect(found.out).toMatch(/^table: .*2$/);
-    }
-  });
+  test.each(first(2, places))(
+    "%s: what it says makes Neovim load the plugin",
+    async (_, env, append) => {
+      const { out } = await installer(env(prefix));
+      const [, ...lines] = out.slice(out.indexOf("is installed")).split("\n");
+      expect(lines.some((line) => line.includes("packpath"))).toBe(append);
+      const init = join(prefix, "init.lua");
+      await writeFile(init, lines.join("\n"));
+      for (const { binary } of NEOVIMS) {
+        const print = `lua io.write(tostring(package.loaded["claude-code"]), vim.fn.exists(":Claude"))`;
+        const found = await run(
+          [binary, "-u", init, "-i", "NONE", "--headless", "-c", print, "-c", "qa!"],
+          env(prefix),
+        );
+        expect(found.out).toMatch(/^table: .*2$/);
+      }
+    },
+  );
 
-  test.each(["404", "cut off", "truncated", "tampered", "redirect to http"] as const)(
+  test.each(first(3, ["tampered", "truncated", "404", "cut off", "redirect to http"] as const))(
     "refuses what a server gives that is %s",
     async (behaviour) => {
       small.server.onlyFor(".tar.gz", behaviour);
@@ -335,25 +338,28 @@ describe("install.sh", () => {
 
   const hostile: [what: string, entry: (top: string) => HostileEntry][] = [
     ["a path out of its folder", (top) => ({ path: `${top}/../../owned` })],
+    ["a symlink", (top) => ({ path: `${top}/lua/link`, kind: "2", link: prefix })],
+    ["a setuid bit", (top) => ({ path: `${top}/lua/program`, mode: 0o4755 })],
     ["a path beside its folder", () => ({ path: "owned" })],
     ["an absolute path", () => ({ path: join(prefix, "owned") })],
-    ["a symlink", (top) => ({ path: `${top}/lua/link`, kind: "2", link: prefix })],
     ["a hard link", (top) => ({ path: `${top}/lua/link`, kind: "1", link: "/etc/hostname" })],
     ["a device", (top) => ({ path: `${top}/lua/null`, kind: "3" })],
-    ["a setuid bit", (top) => ({ path: `${top}/lua/program`, mode: 0o4755 })],
   ];
-  test.each(hostile)("does not unpack an archive with %s, whatever its sum", async (_, entry) => {
-    const { file } = small.release.asset;
-    const archive = hostileArchive(entry(file.replace(".tar.gz", "")), small.release.archive);
-    small.server.replace(file, archive.bytes);
-    small.server.replace("SHA256SUMS", Buffer.from(`${archive.sha256}  ${file}\n`));
-    const { code, err } = await installer();
-    for (const path of [small.release.archive, join(small.release.folder, "SHA256SUMS")]) {
-      small.server.replace(basename(path), readFileSync(path));
-    }
-    expect([code, err]).toEqual([1, expect.stringContaining("the archive was not unpacked")]);
-    expect(readdirSync(prefix)).toEqual([]);
-  });
+  test.each(first(3, hostile))(
+    "does not unpack an archive with %s, whatever its sum",
+    async (_, entry) => {
+      const { file } = small.release.asset;
+      const archive = hostileArchive(entry(file.replace(".tar.gz", "")), small.release.archive);
+      small.server.replace(file, archive.bytes);
+      small.server.replace("SHA256SUMS", Buffer.from(`${archive.sha256}  ${file}\n`));
+      const { code, err } = await installer();
+      for (const path of [small.release.archive, join(small.release.folder, "SHA256SUMS")]) {
+        small.server.replace(basename(path), readFileSync(path));
+      }
+      expect([code, err]).toEqual([1, expect.stringContaining("the archive was not unpacked")]);
+      expect(readdirSync(prefix)).toEqual([]);
+    },
+  );
 
   const downloaders = ["curl", ...(Bun.which("wget") ? ["wget"] : [])];
   /** The same programs, for which half an hour is over after a second. */
@@ -361,42 +367,48 @@ describe("install.sh", () => {
     curl: `for a; do shift; [ "$a" != 1800 ] || a=1; set -- "$@" "$a"; done; exec curl "$@"`,
     wget: `[ "$1" != 1800 ] || { shift && set -- 1 "$@"; }; exec timeout "$@"`,
   };
-  test.each(downloaders)("by %s: a server that sends a byte now and then is left", async (tool) => {
-    const bin = await programs("sha256sum", "mktemp", "rm", "sed", "cut", "find", "id");
-    if (tool === "wget") await symlink(Bun.which("wget") ?? "", join(bin, "wget"));
-    const [name, body] = tool === "curl" ? ["curl", hasty.curl] : ["timeout", hasty.wget];
-    await writeFile(join(bin, name), `#!/bin/sh\nPATH=${process.env.PATH}\n${body}\n`);
-    await chmod(join(bin, name), 0o755);
-    small.server.onlyFor(".tar.gz", "drip");
-    const { code, err } = await installer({ PATH: bin });
-    expect([code, err]).toEqual([1, expect.stringContaining("cannot download")]);
-    expect(existsSync(join(prefix, "bin"))).toBe(false);
-  });
+  test.each(first(1, downloaders))(
+    "by %s: a server that sends a byte now and then is left",
+    async (tool) => {
+      const bin = await programs("sha256sum", "mktemp", "rm", "sed", "cut", "find", "id");
+      if (tool === "wget") await symlink(Bun.which("wget") ?? "", join(bin, "wget"));
+      const [name, body] = tool === "curl" ? ["curl", hasty.curl] : ["timeout", hasty.wget];
+      await writeFile(join(bin, name), `#!/bin/sh\nPATH=${process.env.PATH}\n${body}\n`);
+      await chmod(join(bin, name), 0o755);
+      small.server.onlyFor(".tar.gz", "drip");
+      const { code, err } = await installer({ PATH: bin });
+      expect([code, err]).toEqual([1, expect.stringContaining("cannot download")]);
+      expect(existsSync(join(prefix, "bin"))).toBe(false);
+    },
+  );
 
-  test.each(downloaders)("by %s: a server that redirects without an end is left", async (tool) => {
-    let requests = 0;
-    using server = Bun.serve({
-      port: 0,
-      tls: { cert: CERTIFICATE, key: KEY },
-      fetch: ({ url }) => Response.redirect(new URL(`/${requests++}`, url).href),
-    });
-    const authority = join(prefix, "authority.pem");
-    await writeFile(authority, CERTIFICATE);
-    await writeFile(join(prefix, ".wgetrc"), `ca_certificate = ${authority}\n`);
-    const common = ["sha256sum", "mktemp", "rm", "sed", "cut", "find", "id", "timeout"];
-    const env = { PATH: await programs(tool, ...common), CURL_CA_BUNDLE: authority };
-    const args = ["--prefix", prefix, "--mirror", `https://localhost:${server.port}`];
-    const { code, err } = await run(["sh", script, "--version", "0.1.0", ...args], env);
-    expect([code, err]).toEqual([1, expect.stringContaining("cannot download")]);
-    expect([requests > 5, requests < 100]).toEqual([true, true]);
-  });
+  test.each(first(1, downloaders))(
+    "by %s: a server that redirects without an end is left",
+    async (tool) => {
+      let requests = 0;
+      using server = Bun.serve({
+        port: 0,
+        tls: { cert: CERTIFICATE, key: KEY },
+        fetch: ({ url }) => Response.redirect(new URL(`/${requests++}`, url).href),
+      });
+      const authority = join(prefix, "authority.pem");
+      await writeFile(authority, CERTIFICATE);
+      await writeFile(join(prefix, ".wgetrc"), `ca_certificate = ${authority}\n`);
+      const common = ["sha256sum", "mktemp", "rm", "sed", "cut", "find", "id", "timeout"];
+      const env = { PATH: await programs(tool, ...common), CURL_CA_BUNDLE: authority };
+      const args = ["--prefix", prefix, "--mirror", `https://localhost:${server.port}`];
+      const { code, err } = await run(["sh", script, "--version", "0.1.0", ...args], env);
+      expect([code, err]).toEqual([1, expect.stringContaining("cannot download")]);
+      expect([requests > 5, requests < 100]).toEqual([true, true]);
+    },
+  );
 
-  test.each(["../1.0", "1 0", "$(id)"])("refuses the version %s", async (version) => {
+  test.each(first(1, ["$(id)", "../1.0", "1 0"]))("refuses the version %s", async (version) => {
     const { code, err } = await run(["sh", script, "--version", version, "--prefix", prefix]);
     expect([code, err]).toEqual([1, expect.stringContaining("is not a version such as")]);
   });
 
-  test.each(["SIGTERM", "SIGKILL"] as const)(
+  test.each(first(1, ["SIGKILL", "SIGTERM"] as const))(
     "%s while it downloads: what was installed stays, and the next run replaces it",
     async (signal) => {
       await installer();
@@ -473,22 +485,25 @@ describe("install.sh", () => {
   });
 
   const disks: [name: string, options: (archive: number) => string, message: string][] = [
-    ["runs no programs", () => "noexec", "does not run programs (noexec); choose another folder"],
     ["is full before all has come", (size) => `size=${size >> 1}`, "has no room for http"],
+    ["runs no programs", () => "noexec", "does not run programs (noexec); choose another folder"],
     ["is full before all is unpacked", (size) => `size=${size + 50_000}`, "(is the disk full?)"],
     ["is read-only", () => "ro", "is not writable"],
   ];
-  test.each(disks)("a file system that %s is named, and left as it was", async (...row) => {
-    const [, options, message] = row;
-    const folder = temporaryFolder();
-    const args = ["--version", "0.1.0", "--prefix", folder, "--mirror", small.server.url];
-    const mounted = await inMount(folder, options(small.release.asset.size), "/bin/sh", prefix);
-    if (!mounted) return;
-    const command = `sh ${script} ${args.join(" ")}; echo $?; ls -A ${folder}`;
-    const { out, err } = await run([mounted, "-c", command]);
-    await rm(folder, { recursive: true });
-    expect([out, err]).toEqual(["1\n", expect.stringContaining(message)]);
-  });
+  test.each(first(2, disks))(
+    "a file system that %s is named, and left as it was",
+    async (...row) => {
+      const [, options, message] = row;
+      const folder = temporaryFolder();
+      const args = ["--version", "0.1.0", "--prefix", folder, "--mirror", small.server.url];
+      const mounted = await inMount(folder, options(small.release.asset.size), "/bin/sh", prefix);
+      if (!mounted) return;
+      const command = `sh ${script} ${args.join(" ")}; echo $?; ls -A ${folder}`;
+      const { out, err } = await run([mounted, "-c", command]);
+      await rm(folder, { recursive: true });
+      expect([out, err]).toEqual(["1\n", expect.stringContaining(message)]);
+    },
+  );
 
   test("a program that does not run here is not called a folder that is not writable", async () => {
     const file = small.release.asset.file;

@@ -17,6 +17,10 @@ export interface NeovimVersion {
 /** Whether every case runs, as in `scripts/test --all`. */
 export const ALL = process.env.CLAUDE_CODE_NVIM_TEST_ALL === "1";
 
+/** Cases of one rule: the run of each change takes the first ones, `scripts/test --all` every one. */
+export const first = <Case>(count: number, cases: readonly Case[]): Case[] =>
+  cases.slice(0, ALL ? cases.length : count);
+
 /** The oldest we support. */
 export const OLDEST = neovim("Neovim 0.10", "NVIM_0_10", "neovim-0.10/bin/nvim");
 /** A current one. */
