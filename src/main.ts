@@ -14,9 +14,11 @@ Commands:
   install     put the executable, the plugin and the man page below a folder: --prefix DIR
   install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--answers] [--dry-run] [--yes]
               set a project up for Claude outside of Neovim, or undo that
+  link NAME   connect the Neovim that runs here with a Claude Code on the machine that starts this
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
   relay       connect a Claude Code that runs here, in a container or on another machine, with the
-              Neovim that starts this: --stdio, --connect unix:PATH; --check says what is wrong here
+              Neovim that starts this: --stdio, --connect unix:PATH; --check says what is wrong here;
+              -- COMMAND is to start "link" where Neovim is
   sessions    list the past conversations of this project: [--json] [--folder DIR]
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
   uninstall   remove the program, its files, and its hooks from projects: [--prefix DIR]
@@ -37,6 +39,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   install: async () => (await import("./commands/install")).install,
   "install-hooks": async () => (await import("./commands/setup")).installHooks,
   "uninstall-hooks": async () => (await import("./commands/setup")).uninstallHooks,
+  link: async () => (await import("./commands/link")).link,
   mcp: async () => (await import("./commands/mcp")).mcp,
   relay: async () => (await import("./commands/relay")).relay,
   sessions: async () => (await import("./commands/sessions")).sessions,

@@ -2,11 +2,12 @@ const LINE_END = 10;
 
 /**
  * The lines of a stream without their ends, the last one also where it has none. A stream that breaks has
- * ended; so has, for us, one with a line of more than `mostBytes`.
+ * ended; so has, for us, one with a line of more than `mostBytes`, unless what is longer is to be cut.
  */
 export async function* linesOf(
   stream: AsyncIterable<Uint8Array>,
   mostBytes = Number.POSITIVE_INFINITY,
+  longer: "end" | "cut" = "end",
 ): AsyncGenerator<string, void> {
   let parts: Uint8Array[] = [];
   let held = 0;
@@ -22,7 +23,10 @@ export async function* linesOf(
       }
       parts.push(chunk.subarray(start));
       held += chunk.length - start;
-      if (held > mostBytes) return;
+      if (held <= mostBytes) continue;
+      if (longer === "end") return;
+      parts = [Buffer.concat(parts).subarray(0, mostBytes)];
+      held = mostBytes;
     }
   } catch {
     // It broke.

@@ -1,19 +1,18 @@
-import { dirname, isAbsolute } from "node:path";
+import { dirname } from "node:path";
 import { cliArguments } from "../claude/cli-arguments";
 import { message } from "../lib/errors";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
-import { killNow } from "../lib/own-children";
-import { type Environment, removeFile, statOf } from "../lib/paths";
+import { removeFile, statOf } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
-import { onPath } from "../lib/programs";
 import { UnixSocket } from "../lib/unix-socket";
 import { visibleLine } from "../lib/visible";
 import { type Channel, Channels, type Kind } from "./channels";
 import { hostHello, lookAt, type RelayHello, readRelayHello } from "./hello";
 import { socketPath } from "./mappings";
 import type { Mapping } from "./path-map";
-import { LIMITS, StdioWire, socketWire, type Wire } from "./wire";
+import { Greeting, KILL_MS, type Peer, SHOWN_LENGTH, startPeer } from "./peer";
+import { LIMITS, socketWire, type Wire } from "./wire";
 
 /** After each end, how long until the relay is started again; the last one stays. The CLI tries for 17 s. */
 const RESTART_MS = [200, 1_000, 3_000, 8_000, 30_000];
@@ -23,11 +22,7 @@ const PING_MS = 10_000;
 const SILENCE_MS = 30_000;
 /** A container may be slow to start a program; so is the way to another machine. */
 const HELLO_MS = 20_000;
-/** For the program that started a relay to end by itself. */
-const KILL_MS = 2_000;
 const ENDED = "its connection has ended";
-/** Of what the relay says, or the program that starts it. */
-const SHOWN_LENGTH = 500;
 
 export interface RemoteOptions {
   name: string;
@@ -58,14 +53,6 @@ export interface LinkEvents {
   /** A channel was opened in the remote; its receivers are to be set now. */
   onChannel(channel: Channel, d: string): void;
   onState(state: LinkState): void;
-}
-
-/** The program at the other end of a wire. */
-interface Peer {
-  wire: Promise<Wire>;
-  /** Resolves, with how, once it has ended. */
-  gone: Promise<string>;
-  end(): void;
 }
 
 /** Neovim's end of one remote: from start() on starts its relay, and again when it ends, until end(). */
@@ -124,7 +111,7 @@ export class Link {
     const dropped = Promise.withResolvers<string>();
     this.#drop = dropped.resolve;
     const { relay } = this.#options;
-    const peer = typeof relay === "string" ? this.#listen(relay) : this.#spawn(relay);
+    const peer = typeof relay === "string" ? this.#listen(relay) : this.#start(relay);
     try {
       const first = await Promise.race([peer.wire, peer.gone, dropped.promise]);
       if (typeof first === "string") return first;
@@ -210,42 +197,10 @@ export class Link {
     return undefined;
   }
 
-  #spawn(command: readonly string[]): Peer {
-    const [name = "", ...args] = command;
-    const program = isAbsolute(name) ? { path: name } : onPath(name);
-    if (program.path === undefined) throw new Error(program.why);
-    const child = Bun.spawn([program.path, ...args], {
-      stdin: "pipe",
-      stdout: "pipe",
-      stderr: "pipe",
-      env: relayEnvironment(process.env),
-    });
-    const said = this.#logged(child.stderr);
-    const gone = Promise.all([child.exited, said]).then(([code, last]) => {
-      const how = child.signalCode ?? `code ${code}`;
-      return `${name} ended with ${how}${last && `: ${last}`}`;
-    });
-    return {
-      wire: Promise.resolve(new StdioWire(child.stdout, child.stdin, () => killNow(child.pid))),
-      gone,
-      end: () => {
-        void child.stdin.end();
-        const kill = setTimeout(() => killNow(child.pid), KILL_MS);
-        void child.exited.then(() => clearTimeout(kill));
-      },
-    };
-  }
-
-  /** stderr goes to the log, with the remote's name. Resolves to the last line. */
-  async #logged(stderr: AsyncIterable<Uint8Array>): Promise<string> {
-    let last = "";
-    for await (const line of linesOf(stderr, LIMITS.greetingBytes)) {
-      const text = visibleLine(Bun.stripANSI(line), SHOWN_LENGTH);
-      if (text === "") continue;
-      last = text;
-      this.log.info(`The remote ${this.#options.name} says: ${text}`, this.#options.name);
-    }
-    return last;
+  /** What it says on stderr goes to the log, with the remote's name. */
+  #start(relay: readonly string[]): Peer {
+    const { name } = this.#options;
+    return startPeer(relay, (text) => this.log.info(`The remote ${name} says: ${text}`, name));
   }
 
   /** The folder is our own, and nobody else may enter it; the remote has it by a mount. */
@@ -274,34 +229,4 @@ export class Link {
       },
     };
   }
-}
-
-/** The first bytes of a relay: what a shell prints before the first `{` is skipped, if it is short. */
-class Greeting {
-  /** Why the relay cannot be used. */
-  problem: string | undefined;
-
-  async *skipped(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-    let skipped = "";
-    let hasBegun = false;
-    for await (const chunk of input) {
-      const start: number = hasBegun ? 0 : chunk.indexOf("{".charCodeAt(0));
-      if (!hasBegun)
-        skipped += Buffer.from(start < 0 ? chunk : chunk.subarray(0, start)).toString();
-      if (skipped.length > LIMITS.greetingBytes) {
-        this.problem = `its stdout is not clean: it begins with "${visibleLine(skipped, 100)}"`;
-        return;
-      }
-      hasBegun ||= start >= 0;
-      if (start >= 0) yield chunk.subarray(start);
-    }
-    if (!hasBegun && skipped !== "")
-      this.problem = `it only printed "${visibleLine(skipped, 300)}"`;
-  }
-}
-
-/** That of the executable, without what leads to this Neovim. */
-function relayEnvironment(env: Environment): Environment {
-  const { NVIM: _, CLAUDE_CODE_SSE_PORT: __, ...rest } = env;
-  return rest;
 }

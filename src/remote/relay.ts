@@ -15,11 +15,20 @@ import { type ClosableTransport, WebSocketListener } from "../transport/websocke
 import { type Channel, Channels } from "./channels";
 import { sendConversation } from "./conversation";
 import { type HostHello, readHostHello, relayHello } from "./hello";
+import type { Outside } from "./outside";
+import { Greeting } from "./peer";
 import { relaySocket } from "./socket";
 import { LIMITS, type Wire } from "./wire";
 
 /** The link pings every 10 s. When `docker exec` is killed, nothing else says so in the container. */
 const SILENCE_MS = 30_000;
+
+export const GONE = "the editor's side is gone";
+
+export interface RelayOptions {
+  silenceMs?: number;
+  outside?: Outside;
+}
 
 /**
  * The end of a remote that runs beside the Claude CLI: it listens on the remote's loopback, publishes a lock
@@ -30,26 +39,31 @@ export async function runRelay(
   wire: Wire,
   stopped: Promise<string>,
   log: Log,
-  silenceMs = SILENCE_MS,
+  { silenceMs = SILENCE_MS, outside }: RelayOptions = {},
 ): Promise<string> {
-  const lines = linesOf(wire.input, LIMITS.lineBytes);
+  const greeting = new Greeting();
+  const lines = linesOf(greeting.skipped(wire.input), LIMITS.lineBytes);
   const first = await Promise.race([lines.next(), stopped]);
   if (typeof first === "string") return first;
-  if (first.done) return "nobody said anything";
+  if (greeting.problem !== undefined) return greeting.problem;
+  if (first.done) return GONE;
   const hello = readHostHello(first.value);
   if (typeof hello === "string") {
     const own = { contract: CONTRACT, version: VERSION };
     wire.write(Buffer.from(`${JSON.stringify(own)}\n`));
     return `the editor's side cannot be served: ${hello}`;
   }
+  const roots = outside?.folders(hello.roots) ?? hello.roots;
+  if (typeof roots === "string") return roots;
   const { listener, token } = await openPort(hello);
   const channels = new Channels(
     wire,
     "relay",
-    (channel, d) => (channel.kind === "file" ? sendConversation(channel, d) : channel.close()),
+    (channel, d) =>
+      channel.kind === "file" && !outside ? sendConversation(channel, d) : channel.close(),
     (cause) => log.warn(`Refused ${cause}`),
   );
-  const said = relayHello(hello.roots, listener.port);
+  const said = relayHello(roots, listener.port);
   const folders = said.roots.flatMap(({ real }) => real ?? []);
   const lock = new LockKeeper({ port: listener.port, token, folders, log });
   const idleGc = new IdleGc();
@@ -59,9 +73,10 @@ export async function runRelay(
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
     onTraffic: (length) => idleGc.count(length),
   });
-  const beside = listenBeside(listener.port, channels, log);
+  const beside = listenBeside(listener.port, channels, log, outside);
   const whole = { ...said, ...(lock.problem !== undefined && { problem: lock.problem }) };
   wire.write(Buffer.from(`${JSON.stringify(whole)}\n`));
+  outside?.onServing(folders, lock.problem);
   try {
     return await Promise.race([stopped, pass(lines, channels, silenceMs)]);
   } finally {
@@ -105,7 +120,7 @@ async function pass(
       timer.refresh();
       channels.receive(line);
     }
-    return "the editor's side is gone";
+    return GONE;
   })();
   try {
     return await Promise.race([silent.promise, passed]);
@@ -118,12 +133,17 @@ async function pass(
 }
 
 /** For hooks and MCP servers of the CLI there. Undefined where there can be no socket: the CLI goes on without. */
-function listenBeside(port: number, channels: Channels, log: Log): { stop(): void } | undefined {
+function listenBeside(
+  port: number,
+  channels: Channels,
+  log: Log,
+  outside?: Outside,
+): { stop(): void } | undefined {
   const path = relaySocket(port);
   try {
     makePrivateFolder(dirname(path));
     removeFile(path);
-    return UnixSocket.listen(path, (program) => void passProgram(program, channels));
+    return UnixSocket.listen(path, (program) => void passProgram(program, channels, outside));
   } catch (error) {
     log.warn(`Hooks do not reach Neovim: ${path}: ${message(error)}`);
     return undefined;
@@ -131,7 +151,11 @@ function listenBeside(port: number, channels: Channels, log: Log): { stop(): voi
 }
 
 /** Its first line says what it is (`Opening` in inside.ts); each line after that is a message. */
-async function passProgram(program: UnixSocket, channels: Channels): Promise<void> {
+async function passProgram(
+  program: UnixSocket,
+  channels: Channels,
+  outside?: Outside,
+): Promise<void> {
   let channel: Channel | undefined;
   for await (const line of linesOf(program, LIMITS.lineBytes)) {
     if (channel) {
@@ -141,7 +165,10 @@ async function passProgram(program: UnixSocket, channels: Channels): Promise<voi
     const { kind } = (parseJson(line) ?? {}) as { kind?: unknown };
     channel = kind === "hook" || kind === "mcp" ? channels.open(kind, line) : undefined;
     if (!channel) break;
-    channel.onMessage = (text) => program.write(Buffer.from(`${text}\n`));
+    channel.onMessage = (text) => {
+      const said = outside && kind === "hook" ? outside.hookAnswer(text) : text;
+      if (said !== undefined) program.write(Buffer.from(`${said}\n`));
+    };
     channel.onClose = () => program.end();
   }
   channel?.close();

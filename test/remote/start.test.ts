@@ -154,9 +154,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     expect(await said(neovim)).toEqual(["the function remotes.dev failed: no container"]);
     await configure(`{ command = ${words}, relay = ${relay} }`, `function() return "other" end`);
     await neovim.command("Claude");
-    expect(await said(neovim)).toEqual([
-      'terminal.remote: there is no "other" in the option remotes',
-    ]);
+    expect(await said(neovim)).toEqual(['there is no "other" in the option remotes']);
     await configure(`{ command = ${words}, relay = ${relay}, path_mappings = { ["/x"] = "~" } }`);
     await neovim.command("Claude");
     await eventually("the refusal", async () =>

@@ -143,6 +143,7 @@ local methods = {
   session_allowed = lazy("editor.turn_check", "allowed"),
   session_finish = lazy("editor.turn_check", "finish"),
   session_problems = lazy("editor.turn_check", "problems"),
+  remote_listen = lazy("remote", "listen"),
   remote_state = lazy("remote", "on_state"),
   request_answer = lazy("server.requests", "on_answer"),
   transcript_news = lazy("sessions.transcripts", "on_news"),

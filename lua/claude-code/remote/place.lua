@@ -3,7 +3,7 @@ local M = {}
 
 ---@class claude-code.RemotePlace a remote for one folder
 ---@field name string
----@field command string[]
+---@field command? string[] nil: the user starts Claude there
 ---@field relay string[]|string
 ---@field folder string here, in which it starts
 ---@field path_mappings? table<string, string>
@@ -24,32 +24,64 @@ local function value_for(option, key, folder)
   return value
 end
 
----@param folder string of the tab page
----@return claude-code.RemotePlace? place nil: Claude runs on this machine
----@return string? message why it cannot start at all
-function M.of(folder)
-  local config = require("claude-code.config").get()
-  local name, message = value_for(config.terminal.remote, "terminal.remote", folder)
-  if message or not name then
-    return nil, message
-  end
-  local remote = config.remotes[name]
+---@param name string
+---@param folder string
+---@return claude-code.Remote? remote of the option `remotes`
+---@return string? message
+local function remote_named(name, folder)
+  local remote = require("claude-code.config").get().remotes[name]
   if remote == nil then
-    return nil, ("terminal.remote: there is no %s in the option remotes"):format(vim.inspect(name))
+    return nil, ("there is no %s in the option remotes"):format(vim.inspect(name))
   end
   local key = "remotes." .. name
+  local message
   remote, message = value_for(remote, key, folder)
   local problem = not message and require("claude-code.config.options.remote").problem(remote)
   if message or problem then
     return nil, message or key .. problem
   end
+  return remote
+end
+
+---@param folder string of the tab page
+---@return claude-code.RemotePlace? place nil: Claude runs on this machine
+---@return string? message why it cannot start at all
+function M.of(folder)
+  local name, message =
+    value_for(require("claude-code.config").get().terminal.remote, "terminal.remote", folder)
+  if message or not name then
+    return nil, message
+  end
+  local remote
+  remote, message = remote_named(name, folder)
+  if not remote then
+    return nil, message
+  elseif not remote.command then
+    return nil, ("remotes.%s has no command: start Claude there by hand"):format(name)
+  end
   local command = vim.list_slice(remote.command)
   command[1], message = require("claude-code.claude.cli").find(command[1])
   if not command[1] then
-    return nil, ("%s.command: %s"):format(key, message)
+    return nil, ("remotes.%s.command: %s"):format(name, message)
   end
   local place = { name = name, folder = folder, command = command }
   return vim.tbl_extend("keep", place, remote)
+end
+
+--- A remote whose relay the user starts there, and which comes by a socket.
+---@param name string
+---@return claude-code.RemotePlace?
+---@return string? message
+function M.listening(name)
+  local folder = vim.fn.getcwd()
+  local remote, message = remote_named(name, folder)
+  if not remote then
+    return nil, message
+  elseif remote.command then
+    return nil, ("remotes.%s has a command: `:Claude` starts Claude there"):format(name)
+  end
+  local relay = "unix:" .. vim.fn.tempname() .. "/relay"
+  return { name = name, folder = folder, relay = relay, path_mappings = remote.path_mappings }
 end
 
 return M

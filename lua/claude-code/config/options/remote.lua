@@ -4,8 +4,8 @@ local t = require("claude-code.config.options.schema")
 local M = {}
 
 ---@class claude-code.Remote a place where Claude runs: a container, a sandbox, another machine
----@field command string[] starts Claude there: {args} are its arguments, {env} its variables
----@field relay string[]|string the command that starts the relay there; or "unix:PATH" where one connects
+---@field command? string[] starts Claude there: {args} are its arguments, {env} its variables
+---@field relay? string[]|string the command that starts the relay there; or "unix:PATH" where one connects
 ---@field path_mappings? table<string, string> folders there, and where they are here
 
 local words = t.list_of(t.string)
@@ -47,7 +47,9 @@ function M.problem(remote)
   if type(remote) ~= "table" then
     return ": expected a table with command and relay"
   end
-  for key in pairs(vim.tbl_extend("keep", remote, { command = 0, relay = 0 })) do
+  -- Without both the user starts Claude there, and the relay.
+  local needed = (remote.command or remote.relay) and { command = 0, relay = 0 } or {}
+  for key in pairs(vim.tbl_extend("keep", remote, needed)) do
     local problem = not FIELDS[key] and "unknown option"
       or (remote[key] ~= nil or key ~= "path_mappings") and FIELDS[key](remote[key])
     if problem then

@@ -1,0 +1,45 @@
+import * as v from "valibot";
+import { parseJson } from "../lib/json";
+import { isBelow, realPath } from "../lib/paths";
+
+const text = v.optional(v.string());
+/** What else an answer says is left out; one that is of another kind is none. */
+const HookAnswer = v.object({
+  continue: v.optional(v.literal(true)),
+  decision: v.optional(v.literal("block")),
+  ...{ reason: text, systemMessage: text },
+  hookSpecificOutput: v.optional(
+    v.object({
+      hookEventName: v.picklist(["PreToolUse", "PostToolUse", "UserPromptSubmit"]),
+      additionalContext: text,
+      permissionDecision: v.optional(v.literal("deny")),
+      permissionDecisionReason: text,
+    }),
+  ),
+});
+
+/**
+ * A relay whose user has started it where Claude is, for a Neovim elsewhere, as in a container. That end may do
+ * no more to a Claude here than a server of the IDE may: a conversation is not sent either.
+ */
+export class Outside {
+  /** `onServing`: Claude can connect in these folders; or why not. */
+  constructor(
+    private readonly folder: string,
+    readonly onServing: (folders: readonly string[], problem?: string) => void,
+  ) {}
+
+  /** Those below the one in which it was started: of others the editor's side learns nothing, and no CLI of it. */
+  folders(named: readonly string[]): readonly string[] | string {
+    const folder = realPath(this.folder);
+    const found = named.filter((one) => isBelow(realPath(one), folder));
+    if (found.length > 0) return found;
+    return `Neovim shares no folder of ${folder}: name it in path_mappings there, or start this in the project`;
+  }
+
+  /** Words alone, and a refusal: no permission, and no other input of a tool. */
+  hookAnswer(said: string): string | undefined {
+    const { success, output } = v.safeParse(HookAnswer, parseJson(said));
+    return success ? JSON.stringify(output) : undefined;
+  }
+}
