@@ -4,6 +4,7 @@ import { Log } from "../lib/log";
 import { print } from "../lib/output";
 import { UnixSocket } from "../lib/unix-socket";
 import { NAME, VERSION } from "../lib/version";
+import { visibleLine } from "../lib/visible";
 import { Outside } from "../remote/outside";
 import { KILL_MS, startPeer } from "../remote/peer";
 import { GONE, runRelay } from "../remote/relay";
@@ -73,7 +74,8 @@ async function relayOutside(command: string[]): Promise<number> {
     isStopped = true;
   });
   const outside = new Outside(process.cwd(), (folders, problem) => {
-    print(`${problem ?? `Connected to Neovim: type /ide in a Claude in ${folders.join(", ")}`}\n`);
+    const how = `Connected to Neovim: type /ide in a Claude in ${folders.join(", ")}`;
+    print(`${visibleLine(problem ?? how)}\n`);
   });
   const peer = startPeer(command, () => {});
   const cause = await runRelay(await peer.wire, stopped, new Log(), { outside });

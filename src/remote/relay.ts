@@ -162,7 +162,9 @@ async function passProgram(
       channel.send(line);
       continue;
     }
-    const { kind } = (parseJson(line) ?? {}) as { kind?: unknown };
+    const { kind, args } = (parseJson(line) ?? {}) as { kind?: unknown; args?: unknown[] };
+    // A hook that only grants: the CLI asks by itself.
+    if (outside && args?.[0] === "permission-request") break;
     channel = kind === "hook" || kind === "mcp" ? channels.open(kind, line) : undefined;
     if (!channel) break;
     channel.onMessage = (text) => {

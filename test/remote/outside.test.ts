@@ -58,6 +58,16 @@ class There {
   }
 }
 
+/** What a hook of a Claude there prints. */
+async function hookOf(there: There, cwd: string, event: string, input: object): Promise<unknown[]> {
+  const hook = Bun.spawn([EXECUTABLE, "hook", event], {
+    ...{ cwd, env: isolatedEnv(there.home), stdout: "pipe" },
+    stdin: Buffer.from(JSON.stringify(input)),
+  });
+  const lines = (await new Response(hook.stdout).text()).split("\n");
+  return lines.filter(Boolean).map((line) => JSON.parse(line));
+}
+
 /** As `docker exec -i` does: another environment, another working folder. */
 function linkOf(home: string, cwd: string, name = "outside"): string[] {
   const words = Object.entries(isolatedEnv(home)).map(([key, value]) => `${key}=${value}`);
@@ -114,11 +124,8 @@ describe.each(BOTH_NEOVIMS)("Neovim in a container, Claude outside, $name", (ver
   test("hooks of a Claude there reach Neovim", async () => {
     const there = new There(neovim.cwd, link());
     await there.says();
-    const hook = Bun.spawn([EXECUTABLE, "hook", "stop"], {
-      ...{ cwd: neovim.cwd, env: isolatedEnv(there.home), stdout: "pipe" },
-      stdin: Buffer.from(JSON.stringify({ session_id: "s", cwd: neovim.cwd })),
-    });
-    expect(JSON.parse(await new Response(hook.stdout).text())).toEqual({ continue: true });
+    const input = { session_id: "s", cwd: neovim.cwd };
+    expect(await hookOf(there, neovim.cwd, "stop", input)).toEqual([{ continue: true }]);
     there.child.kill();
     await there.end(0);
   });
@@ -161,7 +168,7 @@ test("no Neovim, and more than one, are one error each", async () => {
   await there.end(0);
 });
 
-test("a command that is missing, that ends, or that is none of ours, is one error", async () => {
+test("a command that is missing, that ends, or that says something else, is one error", async () => {
   const folder = temporaryFolder();
   const causeOf = (...command: string[]) => new There(folder, command).end(1);
   expect(await causeOf("no-such-program")).toBe("`no-such-program` is not on $PATH");
@@ -229,12 +236,9 @@ test("the container learns of no other folder and no conversation, and grants a 
     { hookSpecificOutput: { hookEventName: "PermissionRequest", decision: { behavior: "allow" } } },
     specific({ updatedInput: { command: "evil" } }),
   ];
-  const hook = Bun.spawn([EXECUTABLE, "hook", "pre-tool-use"], {
-    ...{ cwd: project, env: isolatedEnv(there.home), stdout: "pipe" },
-    stdin: Buffer.from(JSON.stringify({ answers })),
-  });
-  const printed = (await new Response(hook.stdout).text()).trim().split("\n");
-  expect(printed.map((line) => JSON.parse(line))).toEqual([...allowed, specific({})]);
+  const printed = await hookOf(there, project, "pre-tool-use", { answers });
+  expect(printed).toEqual([...allowed, specific({})]);
+  expect(await hookOf(there, project, "permission-request", { answers: allowed })).toEqual([]);
   there.child.kill();
   await there.end(0);
 });

@@ -111,8 +111,8 @@ function M.listen(params)
     return nil, ("a relay is connected to the remote %s already"):format(params.name)
   end
   start(renew(place), function(problem)
-    local answer = problem and { error = problem } or { value = place.relay:sub(#"unix:" + 1) }
-    local payload = { id = params.id, answer = answer }
+    local found = problem and { error = problem } or { value = place.relay:sub(#"unix:" + 1) }
+    local payload = { id = params.id, answer = found }
     pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
   end)
   return vim.empty_dict()
