@@ -69,6 +69,7 @@ export class Link {
     options: RemoteOptions,
     private readonly events: LinkEvents,
     private readonly log: Log,
+    private readonly silenceMs = SILENCE_MS,
   ) {
     this.#options = options;
   }
@@ -153,7 +154,7 @@ export class Link {
     if (this.#channels !== channels) return ENDED;
     this.#accept(hello);
     const pings = setInterval(() => channels.ping(), PING_MS);
-    const silence = setTimeout(() => silent.resolve("it is silent"), SILENCE_MS);
+    const silence = setTimeout(() => silent.resolve("it is silent"), this.silenceMs);
     const passed = (async () => {
       for await (const line of lines) {
         silence.refresh();

@@ -13,7 +13,7 @@ const MOST_BYTES = 1024 * 1024;
 
 /**
  * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder`
- * says, or else `folder`, with the same path on both sides.
+ * says, up to its repository's root, or else `folder`, with the same path on both sides.
  */
 export function mappingsOf(folder: string, given?: Readonly<Record<string, string>>): Mapping[] {
   if (given && Object.keys(given).length > 0)
@@ -21,6 +21,7 @@ export function mappingsOf(folder: string, given?: Readonly<Record<string, strin
   for (let root = folder; dirname(root) !== root; root = dirname(root)) {
     const path = FILES.map((name) => join(root, name)).find(isThere);
     if (path !== undefined) return [{ remote: workspaceFolder(root, path), host: root }];
+    if (isThere(join(root, ".git"))) break;
   }
   return [{ remote: folder, host: folder }];
 }

@@ -15,6 +15,7 @@ import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { onNewestNeovim } from "../support/session";
+import { openDiff } from "./world";
 
 const NAME = "host.docker.internal";
 const SECRET = "nobody-elsewhere-reads-this";
@@ -35,12 +36,7 @@ onNewestNeovim(
     const connect = (name = "claude-code", host = NAME) =>
       TestClient.open(session.lock, name, { Host: `${host}:${session.lock.port}` });
     const open = (client: TestClient, path: string, contents = "proposed\n", name?: string) =>
-      client.texts("openDiff", {
-        old_file_path: path,
-        new_file_path: path,
-        new_file_contents: contents,
-        ...(name !== undefined && { tab_name: name }),
-      });
+      openDiff(client, path, contents, name);
     const shown = (path: string) =>
       eventually("the diff", () =>
         session.neovim.lua<boolean>('return require("port").diff_shown(...)', path),

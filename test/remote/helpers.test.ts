@@ -1,22 +1,10 @@
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CONTRACT, VERSION } from "../../src/lib/version";
 import { LIMITS } from "../../src/remote/wire";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
-import { World } from "./world";
-
-const HELLO = {
-  contract: CONTRACT,
-  version: VERSION,
-  port: 12_345,
-  home: "/root",
-  configDir: "/root/.claude",
-  platform: "linux",
-  executable: "/usr/bin/claude-code-nvim",
-  roots: [],
-};
+import { HELLO, World } from "./world";
 
 interface Frame {
   t: string;

@@ -6,22 +6,12 @@ import { CONTRACT, VERSION } from "../../src/lib/version";
 import { LIMITS } from "../../src/remote/wire";
 import { eventually } from "../support/eventually";
 import { ps } from "../support/process";
-import { World } from "./world";
+import { HELLO, World } from "./world";
 
-const HELLO = {
-  contract: CONTRACT,
-  version: VERSION,
-  port: 12_345,
-  home: "/root",
-  configDir: "/root/.claude",
-  platform: "linux",
-  executable: "/usr/bin/claude-code-nvim",
-  roots: [],
-};
 const OPEN = { t: "open", ch: 1, kind: "ide" };
 
 /** A relay that runs this script, after it has read the host's line into `hello`. */
-async function hostile(world: World, script: string): Promise<World> {
+async function hostile(world: World, script: string, silenceMs?: number): Promise<World> {
   const path = join(world.folder, "relay.ts");
   await Bun.write(
     path,
@@ -31,7 +21,7 @@ async function hostile(world: World, script: string): Promise<World> {
      ${script};
      setInterval(() => {}, 60_000);`,
   );
-  return world.link([process.execPath, path]);
+  return world.link([process.execPath, path], undefined, silenceMs);
 }
 
 async function causeOf(script: string): Promise<string> {
@@ -134,6 +124,18 @@ test("one that sends and never reads is ended, before much waits for it", async 
     const line = JSON.stringify({ t: "data", ch: 1, d: "x".repeat(1 << 25) }) + "\\n";
     for (let i = 0; i < 5; i++) say(line)`;
   expect(await causeOf(script)).toMatch(/does not read what it is sent|ended with SIGKILL/);
+});
+
+test("one that is silent is ended, although it runs", async () => {
+  using world = new World();
+  await hostile(world, "say(HELLO)", 200);
+  expect(await world.cause()).toBe("it is silent");
+  expect(world.up).toHaveLength(1);
+});
+
+test("what it prints to stderr in a line without an end is cut, and what follows is read", async () => {
+  const long = `require("node:fs").writeSync(2, "x".repeat(1 << 20) + "\\nlast\\n"); process.exit(3)`;
+  expect(await causeOf(long)).toEndWith(" ended with code 3: last");
 });
 
 test("what it prints to stderr is in the log, with its name, and without control characters", async () => {

@@ -12,6 +12,7 @@ import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { onNewestNeovim } from "../support/session";
+import { openDiff } from "./world";
 
 const THERE = "/workspaces/x";
 const SECRET = "nobody-elsewhere-reads-this";
@@ -65,12 +66,7 @@ onNewestNeovim((session) => {
   const connect = (name: string) =>
     TestClient.open({ port: listener.port, content: { authToken: token } }, name);
   const open = (path: string, contents: string, name?: string) =>
-    cli.texts("openDiff", {
-      old_file_path: path,
-      new_file_path: path,
-      new_file_contents: contents,
-      ...(name !== undefined && { tab_name: name }),
-    });
+    openDiff(cli, path, contents, name);
   const shown = (path: string) =>
     eventually("the diff", () =>
       session.neovim.lua<boolean>('return require("port").diff_shown(...)', path),

@@ -251,6 +251,14 @@ describe("a devcontainer.json from a hostile project chooses no folder here", ()
     expect(mappingsOf(join(folder, "sub"))).toEqual([{ remote, host: folder }]);
     rmSync(folder, { recursive: true });
   });
+  test("nor does one above the repository", () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, ".devcontainer.json"), "{}");
+    const inside = join(folder, "x/sub");
+    mkdirSync(join(folder, "x/.git"), { recursive: true });
+    expect(mappingsOf(inside)).toEqual([{ remote: inside, host: inside }]);
+    rmSync(folder, { recursive: true });
+  });
   test("a device", () => {
     const folder = temporaryFolder();
     symlinkSync("/dev/zero", join(folder, ".devcontainer.json"));

@@ -2,10 +2,33 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { LockContent } from "../../src/ide/lock-file";
 import { Log } from "../../src/lib/log";
+import { CONTRACT, VERSION } from "../../src/lib/version";
 import type { Channel, Kind } from "../../src/remote/channels";
 import { Link, type LinkState } from "../../src/remote/link";
+import type { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, temporaryFolder } from "../support/neovim";
+
+/** The first line of a relay. */
+export const HELLO = {
+  contract: CONTRACT,
+  version: VERSION,
+  port: 12_345,
+  home: "/root",
+  configDir: "/root/.claude",
+  platform: "linux",
+  executable: "/usr/bin/claude-code-nvim",
+  roots: [],
+};
+
+/** A proposal for a file. */
+export const openDiff = (client: TestClient, path: string, contents: string, name?: string) =>
+  client.texts("openDiff", {
+    old_file_path: path,
+    new_file_path: path,
+    new_file_contents: contents,
+    ...(name !== undefined && { tab_name: name }),
+  });
 
 export interface Lock {
   path: string;
@@ -52,7 +75,7 @@ export class World implements Disposable {
     return ["/usr/bin/env", "-u", "CLAUDE_CONFIG_DIR", ...words, EXECUTABLE, "relay", "--stdio"];
   }
 
-  link(relay: readonly string[] | string = this.relay, port?: number): this {
+  link(relay: readonly string[] | string = this.relay, port?: number, silenceMs?: number): this {
     this.#link = new Link(
       {
         name: "dev",
@@ -70,6 +93,7 @@ export class World implements Disposable {
         },
       },
       new Log({ file: this.logFile }),
+      silenceMs,
     );
     this.#link.start();
     return this;
