@@ -24,7 +24,7 @@ export function containedToken(token: string): string {
 export class AllowedHosts {
   readonly #remotes = new Map<string, Remote>();
   #of: readonly string[] | undefined;
-  #map = new PathMap([], STYLE);
+  #map: PathMap | undefined;
 
   constructor(private readonly editor: Pick<EditorPort, "state">) {}
 
@@ -42,7 +42,7 @@ export class AllowedHosts {
 
   #workspace(): PathMap {
     const { folders } = this.editor.state;
-    if (this.#of === folders) return this.#map;
+    if (this.#map && this.#of === folders) return this.#map;
     this.#of = folders;
     const shared = folders.filter((folder) => isShareable(folder));
     this.#map = mapOf(shared) ?? new PathMap([], STYLE);
