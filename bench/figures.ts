@@ -26,6 +26,7 @@ const ADD = "git add -A into a copied index";
 const READ = "reading the 200 files";
 const BUFLOAD = "Neovim's own bufload() of such a file";
 const SERVER = "the language server itself, asked by Neovim";
+const DIRECT = "the same without the relay";
 const SPLIT = "reading and splitting that file";
 
 export const FIGURES: readonly Figure[] = [
@@ -90,6 +91,14 @@ export const FIGURES: readonly Figure[] = [
   at("sessions-list", "200 past conversations of 5 MB, listed", "ms", PROGRAM, { most: 100 }),
   at("sessions-listed", "… shown: Neovim stands still, longest", "ms", undefined, { most: 5 }),
   at("sessions-redraw", "eight sessions change, drawn", "ms", undefined, { most: 16 }),
+  at("remote-trip", "checkDocumentDirty over a relay, p50", "ms", DIRECT, { over: 2 }),
+  at("remote-diff", "… an openDiff of 2 MB, refused", "ms", DIRECT, { most: 100 }),
+  at("remote-still", "… 20 messages of 2 MB: Neovim stands still longer by", "ms", undefined, {
+    most: 0,
+  }),
+  at("remote-cpu", "… Neovim's processor time, more by", "ms"),
+  at("memory-relay", "… the relay, resident, at rest", "MB", BARE, { most: 45 }),
+  at("memory-relay-after", "… after that", "MB"),
   at("wake-ups", "wake-ups of the server at rest, with a client", "/s", BARE, { most: 0.5 }),
   at("memory-private", "… its own memory (private, dirty)", "MB", BARE, { most: 12 }),
   at("memory-ten", "… of ten open Neovims, in all (Pss)", "MB"),

@@ -12,6 +12,7 @@ import { hookRun } from "./hook-run";
 import { languageTools } from "./language-tools";
 import { recording } from "./recording";
 import { reload } from "./reload";
+import { remote } from "./remote";
 import { lines, load, machineName, type Report, table } from "./report";
 import { rest } from "./rest";
 import { review } from "./review";
@@ -38,6 +39,7 @@ const SCENARIOS = [
   conversation,
   sessions,
   languageTools,
+  remote,
 ];
 
 const { values: options } = parseArgs({
