@@ -23,10 +23,12 @@ import { LIMITS, type Wire } from "./wire";
 /** The link pings every 10 s. When `docker exec` is killed, nothing else says so in the container. */
 const SILENCE_MS = 30_000;
 
+/** How a relay ends whose wire has. */
 export const GONE = "the editor's side is gone";
 
 export interface RelayOptions {
   silenceMs?: number;
+  /** It was the user who started it, for a Neovim elsewhere: that end may do little here. */
   outside?: Outside;
 }
 
@@ -74,7 +76,12 @@ export async function runRelay(
     onTraffic: (length) => idleGc.count(length),
   });
   const beside = listenBeside(listener.port, channels, log, outside);
-  const whole = { ...said, ...(lock.problem !== undefined && { problem: lock.problem }) };
+  const whole = {
+    ...said,
+    ...(lock.problem !== undefined && { problem: lock.problem }),
+    // It names hosts of this network.
+    ...(outside && { noProxy: undefined }),
+  };
   wire.write(Buffer.from(`${JSON.stringify(whole)}\n`));
   outside?.onServing(folders, lock.problem);
   try {

@@ -24,7 +24,10 @@ class There {
 
   constructor(cwd: string, command: readonly string[]) {
     this.child = Bun.spawn([EXECUTABLE, "relay", "--", ...command], {
-      ...{ cwd, env: isolatedEnv(this.home) },
+      ...{
+        cwd,
+        env: { ...isolatedEnv(this.home), http_proxy: "http://proxy", NO_PROXY: "secret" },
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#said = linesOf(this.child.stdout);
@@ -219,6 +222,7 @@ test("the container learns of no other folder and no conversation, and grants a 
   await eventually("the refusal", () => got().length >= 2);
   const [hello, refusal] = got().map((line) => JSON.parse(line));
   expect(hello.roots.map(({ path }: { path: string }) => path)).toEqual([project]);
+  expect(JSON.stringify(hello)).not.toContain("secret");
   expect(refusal).toEqual({ t: "close", ch: 2 });
   expect(there.locks[0]?.content.workspaceFolders).toEqual([project]);
   const specific = (fields: object) => ({
