@@ -91,7 +91,8 @@ describe.each(BOTH_NEOVIMS)("Neovim in a container, Claude outside, $name", (ver
       `return vim.tbl_map(function(client) return client.remote end, require("port").server.clients)`,
     );
   beforeAll(async () => {
-    const setup = `{ remotes = { outside = {}, away = { path_mappings = { ["/away"] = vim.fn.getcwd() } } } }`;
+    const dev = `{ command = { "sh", "{env}", "{args}" }, relay = { "sh" } }`;
+    const setup = `{ remotes = { outside = {}, dev = ${dev}, away = { path_mappings = { ["/away"] = vim.fn.getcwd() } } } }`;
     neovim = await TestNeovim.start({ version, setup });
     await neovim.lock();
   });
@@ -153,6 +154,7 @@ describe.each(BOTH_NEOVIMS)("Neovim in a container, Claude outside, $name", (ver
 
   test.each([
     ["a remote that is none", "none", `there is no "none" in the option remotes`],
+    ["a remote that Neovim starts", "dev", "remotes.dev has a command"],
     ["another folder", "away", "Neovim shares no folder of"],
   ])("%s is one error", async (_what, name, cause) => {
     expect(await new There(neovim.cwd, link(name)).end(1)).toContain(cause);

@@ -152,6 +152,9 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     await configure(`function() error("no container", 0) end`);
     await neovim.command("Claude");
     expect(await said(neovim)).toEqual(["the function remotes.dev failed: no container"]);
+    await configure("{}");
+    await neovim.command("Claude");
+    expect(await said(neovim)).toEqual(["remotes.dev has no command: start Claude there by hand"]);
     await configure(`{ command = ${words}, relay = ${relay} }`, `function() return "other" end`);
     await neovim.command("Claude");
     expect(await said(neovim)).toEqual(['there is no "other" in the option remotes']);
