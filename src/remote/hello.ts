@@ -5,7 +5,7 @@ import { claudeFolder } from "../claude/config-dir";
 import { catchingProxy } from "../claude/proxy";
 import { readGitFile } from "../lib/git-folder";
 import { parseJson } from "../lib/json";
-import { type Environment, namesIn, realPath, statOf } from "../lib/paths";
+import { type Environment, isBelow, namesIn, realPath, statOf } from "../lib/paths";
 import { CONTRACT, VERSION } from "../lib/version";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
@@ -13,6 +13,10 @@ const Contract = v.object({
   contract: v.number(),
   version: v.pipe(v.string(), v.regex(/^[\w.+-]{1,64}$/)),
 });
+
+/** It is shown to the user, and passed in an environment. */
+const text = v.pipe(v.string(), v.maxLength(4_096), v.regex(/^[^\p{Cc}\p{Cf}]*$/u));
+const MOST_ROOTS = 64;
 
 const HostHello = v.object({
   ...Contract.entries,
@@ -23,13 +27,11 @@ const HostHello = v.object({
   /** Takes its place where another program has `port`. */
   nextToken: v.pipe(v.string(), v.uuid()),
   /** The remote's paths of the mapped folders. */
-  roots: v.array(v.string()),
+  roots: v.pipe(v.array(text), v.maxLength(MOST_ROOTS)),
 });
 /** The first line from the link. */
 export type HostHello = v.InferOutput<typeof HostHello>;
 
-/** It is shown to the user, and passed in an environment. */
-const text = v.pipe(v.string(), v.maxLength(4_096), v.regex(/^[^\p{Cc}\p{Cf}]*$/u));
 const Root = v.object({
   path: text,
   real: v.optional(text),
@@ -49,7 +51,7 @@ const RelayHello = v.object({
   platform: text,
   /** Of the executable there. */
   executable: text,
-  roots: v.pipe(v.array(Root), v.maxLength(64)),
+  roots: v.pipe(v.array(Root), v.maxLength(MOST_ROOTS)),
   /** Exempts loopback, where a proxy is set. */
   noProxy: v.optional(text),
   /** Why there is no lock file. */
@@ -79,7 +81,7 @@ export function hostHello(fields: Omit<HostHello, "contract" | "version">): Host
 }
 
 /** What the relay says of where it runs. */
-export function relayHello(roots: readonly string[], port: number, problem?: string): RelayHello {
+export function relayHello(roots: readonly Root[], port: number, problem?: string): RelayHello {
   return {
     contract: CONTRACT,
     version: VERSION,
@@ -90,21 +92,23 @@ export function relayHello(roots: readonly string[], port: number, problem?: str
     configDir: claudeFolder(),
     platform: process.platform,
     executable: process.execPath,
-    roots: roots.map(lookAt),
+    roots: [...roots],
     ...noProxy(process.env),
     ...(problem !== undefined && { problem }),
   };
 }
 
-/** A folder as it is on this side. */
-export function lookAt(path: string): Root {
+/** A folder as it is on this side. `within`: nothing is read that symlinks in it lead out of there. */
+export function lookAt(path: string, within?: string): Root {
   if (!statOf(path)?.isDirectory()) return { path, exists: false };
-  return { path, exists: true, real: realPath(path), probe: probe(path) };
+  return { path, exists: true, probe: probe(path, within), real: realPath(path) };
 }
 
 /** Of the repository, or else of what is in the folder: paths, owners and devices differ in a container. */
-function probe(folder: string): string {
-  const git = readGitFile(join(folder, ".git", "HEAD"));
+function probe(folder: string, within?: string): string {
+  const head = join(folder, ".git", "HEAD");
+  const isOut = within !== undefined && !isBelow(realPath(head), within);
+  const git = isOut ? undefined : readGitFile(head);
   const shown = git === undefined ? namesIn(folder).sort().join("\0") : `git ${git}`;
   return new Bun.CryptoHasher("sha256").update(shown).digest("hex");
 }

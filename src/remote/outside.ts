@@ -1,8 +1,11 @@
 import * as v from "valibot";
 import { parseJson } from "../lib/json";
 import { isBelow, realPath } from "../lib/paths";
+import { visible } from "../lib/visible";
+import { lookAt, type Root } from "./hello";
 
-const text = v.optional(v.string());
+/** A CLI may print it. */
+const text = v.optional(v.pipe(v.string(), v.transform(visible)));
 /** What else an answer says is left out; one that is of another kind is none. */
 const HookAnswer = v.object({
   continue: v.optional(v.literal(true)),
@@ -29,10 +32,18 @@ export class Outside {
     readonly onServing: (folders: readonly string[], problem?: string) => void,
   ) {}
 
-  /** Those below the one in which it was started: of others the editor's side learns nothing, and no CLI of it. */
-  folders(named: readonly string[]): readonly string[] | string {
+  /**
+   * Those below the one in which it was started: of others the editor's side learns nothing, and no CLI of it. The
+   * place is looked at to which a name leads: whether `a/../x` is there says whether `a` is.
+   */
+  roots(named: readonly string[]): readonly Root[] | string {
     const folder = realPath(this.folder);
-    const found = named.filter((one) => isBelow(realPath(one), folder));
+    const found = named.flatMap((path) => {
+      const place = realPath(path);
+      const root = isBelow(place, folder) ? lookAt(place, folder) : undefined;
+      // A symlink may have taken its place in this moment.
+      return root?.real === place ? { ...root, path } : [];
+    });
     if (found.length > 0) return found;
     return `Neovim shares no folder of ${folder}: name it in path_mappings there, or start this in the project`;
   }

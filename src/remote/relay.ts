@@ -14,7 +14,7 @@ import { CONTRACT, VERSION } from "../lib/version";
 import { type ClosableTransport, WebSocketListener } from "../transport/websocket";
 import { type Channel, Channels } from "./channels";
 import { sendConversation } from "./conversation";
-import { type HostHello, readHostHello, relayHello } from "./hello";
+import { type HostHello, lookAt, readHostHello, relayHello } from "./hello";
 import type { Outside } from "./outside";
 import { Greeting } from "./peer";
 import { relaySocket } from "./socket";
@@ -55,7 +55,7 @@ export async function runRelay(
     wire.write(Buffer.from(`${JSON.stringify(own)}\n`));
     return `the editor's side cannot be served: ${hello}`;
   }
-  const roots = outside?.folders(hello.roots) ?? hello.roots;
+  const roots = outside ? outside.roots(hello.roots) : hello.roots.map((path) => lookAt(path));
   if (typeof roots === "string") return roots;
   const { listener, token } = await openPort(hello);
   const channels = new Channels(
@@ -79,8 +79,8 @@ export async function runRelay(
   const whole = {
     ...said,
     ...(lock.problem !== undefined && { problem: lock.problem }),
-    // It names hosts of this network.
-    ...(outside && { noProxy: undefined }),
+    // Nothing there needs to know these, nor the hosts of this network.
+    ...(outside && { home: "", configDir: "", executable: "", noProxy: undefined }),
   };
   wire.write(Buffer.from(`${JSON.stringify(whole)}\n`));
   outside?.onServing(folders, lock.problem);
@@ -177,6 +177,8 @@ async function passProgram(
     channel.onMessage = (text) => {
       const said = outside && kind === "hook" ? outside.hookAnswer(text) : text;
       if (said !== undefined) program.write(Buffer.from(`${said}\n`));
+      // It may wait for a CLI that does not read.
+      if (program.unsentBytes > LIMITS.backlogBytes) program.destroy();
     };
     channel.onClose = () => program.end();
   }
