@@ -3,6 +3,7 @@ import { parseJson } from "../lib/json";
 import { isBelow, realPath } from "../lib/paths";
 import { visible } from "../lib/visible";
 import { lookAt, type Root } from "./hello";
+import { isShareable } from "./path-map";
 
 /** A CLI may print it. */
 const text = v.optional(v.pipe(v.string(), v.transform(visible)));
@@ -38,6 +39,7 @@ export class Outside {
    */
   roots(named: readonly string[]): readonly Root[] | string {
     const folder = realPath(this.folder);
+    if (!isShareable(folder)) return `${folder} cannot be shared: start this in the project`;
     const found = named.flatMap((path) => {
       const place = realPath(path);
       const root = isBelow(place, folder) ? lookAt(place, folder) : undefined;

@@ -325,3 +325,8 @@ test("a container that names more folders than a Neovim has is refused", async (
   const { there } = await hostile(project, { roots: Array(65).fill(project) });
   expect(await there.end(1)).toContain("its first line is wrong in: roots");
 });
+
+test("it serves no disk and no home folder, whatever the container names", async () => {
+  const { there } = await hostile("/", { roots: ["/usr"] });
+  expect(await there.end(1)).toContain("/ cannot be shared: start this in the project");
+});
