@@ -3,8 +3,8 @@ import type { Transport } from "../jsonrpc/transport";
 import { parseJson } from "../lib/json";
 import { LIMITS, type Wire } from "./wire";
 
-/** What a channel carries: a client's messages, a hook, those of the MCP server nvim-lsp, or a conversation. */
-export const KINDS = ["ide", "hook", "mcp", "file"] as const;
+/** What a channel carries: a client's messages, a hook, those of the MCP server nvim-lsp, a conversation, or files. */
+export const KINDS = ["ide", "hook", "mcp", "file", "files"] as const;
 export type Kind = (typeof KINDS)[number];
 
 const Frame = v.variant("t", [

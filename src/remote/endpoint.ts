@@ -4,12 +4,15 @@ import type { EditorState } from "../editor/state";
 import type { Transport } from "../jsonrpc/transport";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
+import { isBelow, realPath } from "../lib/paths";
+import { readRegular } from "../lib/read-regular";
 import type { Channel } from "./channels";
 import { ConversationCopy } from "./conversation-copy";
 import { runHelper } from "./helpers";
 import { border } from "./ide";
 import { Link } from "./link";
-import { mappingsOf } from "./mappings";
+import { mappingsOf, mirrorsFolder } from "./mappings";
+import { Mirror } from "./mirror";
 import { type Mapping, PathMap } from "./path-map";
 import { Remote } from "./remote";
 
@@ -25,12 +28,16 @@ const Start = v.object({
   ]),
   /** Here: the project's. */
   folder: text,
-  mappings: v.optional(v.record(text, text)),
+  /** False: the folder is there alone. */
+  mappings: v.optional(v.record(text, v.union([text, v.literal(false)]))),
   token: v.pipe(v.string(), v.uuid()),
   nextToken: v.pipe(v.string(), v.uuid()),
   port: v.optional(v.number()),
 });
 const Named = v.object({ name: text });
+const Bring = v.object({ path: text });
+/** `file`: has the new text. `version`: as of Mirror.write. */
+const Write = v.object({ path: text, file: text, version: v.optional(v.string()) });
 
 interface ReportPort {
   readonly state: EditorState;
@@ -50,13 +57,22 @@ export class RemoteEndpoint {
     private readonly log: Log,
   ) {}
 
-  /** `start` and `stop`. Throws UserError for options that cannot be used. */
+  /**
+   * `start` and `stop`; `bring` and `write`, of a file that is there alone. Throws UserError for options that cannot
+   * be used, and rejects with one for what was not done.
+   */
   answer(method: string, params: unknown): unknown {
     switch (method) {
       case "start":
         return this.#start(v.parse(Start, params));
       case "stop":
         return this.#stop(v.parse(Named, params).name);
+      case "bring":
+        return this.bring(v.parse(Bring, params).path);
+      case "write": {
+        const { path, file, version } = v.parse(Write, params);
+        return this.#mirrorOf(path).write(path, readRegular(file), version);
+      }
     }
     throw new Error("there is no such method");
   }
@@ -64,13 +80,16 @@ export class RemoteEndpoint {
   #start(options: v.InferOutput<typeof Start>): void {
     const { name, folder } = options;
     this.#links.get(name)?.end();
-    const mappings = mappingsOf(folder, options.mappings);
+    const mappings = mappingsOf(name, folder, options.mappings);
     const windows = mappings.some(({ remote }) => /^[A-Za-z]:/.test(remote));
     const map = mapOf(name, mappings, windows ? "win32" : "posix");
+    const mirrored = mappings.flatMap(({ host, isMirror }) => (isMirror ? [host] : []));
+    const mirror = mirrored.length > 0 ? new Mirror(name, mirrored, map, this.log) : undefined;
     const remote = new Remote(
       name,
       () => map,
       () => this.port.state,
+      mirror,
     );
     this.#remotes.set(name, remote);
     const link = new Link(
@@ -79,6 +98,7 @@ export class RemoteEndpoint {
         onState: (state) => {
           if (this.#links.get(name) !== link) return;
           for (const copy of this.#copies.values()) if (copy.remote === name) copy.connect(link);
+          if (state.state === "up") mirror?.connect(link);
           this.#report({ name, ...state });
         },
         onChannel: (channel, d) => this.#join(channel, d, remote),
@@ -92,13 +112,26 @@ export class RemoteEndpoint {
   #join(channel: Channel, d: string, remote: Remote): void {
     if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
     // That of the other direction: nothing of here is sent.
-    if (channel.kind === "file") return channel.close();
-    runHelper(channel, d, remote);
+    if (channel.kind === "file" || channel.kind === "files") return channel.close();
+    void runHelper(channel, d, remote);
   }
 
   #stop(name: string): void {
     this.#links.get(name)?.end();
     this.#links.delete(name);
+  }
+
+  #mirrorOf(path: string): Mirror {
+    const mirrors = [...this.#remotes.values()].flatMap(({ mirror }) => mirror ?? []);
+    const found = mirrors.find((mirror) => mirror.holds(path));
+    if (found) return found;
+    throw new UserError("its remote is not connected: start Claude there");
+  }
+
+  /** Makes a file as it is there, if it is there alone. Rejects with a UserError. */
+  async bring(path: string): Promise<void> {
+    if (isBelow(realPath(path), realPath(mirrorsFolder())))
+      await this.#mirrorOf(path).bring([path]);
   }
 
   /** A conversation there, as a file here. */

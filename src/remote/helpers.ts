@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import * as v from "valibot";
 import { isDeep, isObject, type JsonObject, parseJson } from "../lib/json";
 import type { Environment } from "../lib/paths";
@@ -49,7 +50,7 @@ const PLAIN_OF_ANSWER = ["type", "originalFile", "original_file"];
  * A hook of a CLI in the remote, or its MCP server nvim-lsp: our own program does its work here, for this
  * Neovim, with the paths of here. What cannot be mapped is not done, and the channel closes.
  */
-export function runHelper(channel: Channel, d: string, remote: Remote): void {
+export async function runHelper(channel: Channel, d: string, remote: Remote): Promise<void> {
   const opening = v.safeParse(Opening, parseJson(d));
   const cwd = opening.success ? remote.map.toHost(opening.output.cwd) : undefined;
   if (!opening.success || cwd === undefined || remote.running >= MOST_RUNNING)
@@ -57,6 +58,7 @@ export function runHelper(channel: Channel, d: string, remote: Remote): void {
   const { args, env: given, input } = opening.output;
   const project = given.CLAUDE_PROJECT_DIR && remote.map.toHost(given.CLAUDE_PROJECT_DIR);
   const { CLAUDE_PID: _, CLAUDE_PLUGIN_ROOT: __, CLAUDE_CODE_SSE_PORT: ___, ...own } = process.env;
+  const folder = existsSync(cwd) ? cwd : (remote.folders[0] ?? cwd);
   const env = {
     ...own,
     // Without its own, a session of here would be taken for its.
@@ -66,12 +68,14 @@ export function runHelper(channel: Channel, d: string, remote: Remote): void {
     ...nvimLspEnvironment(remote),
     CLAUDE_CODE_NVIM_REMOTE: remote.name,
   };
-  if (channel.kind === "mcp") return runMcp(channel, remote, { env, cwd });
+  if (channel.kind === "mcp") return runMcp(channel, remote, { env, cwd: folder });
   const [event] = args;
   const mapped = hookInput(parseJson(input), remote);
   if (!mapped || !EVENTS.some((one) => one === event)) return channel.close();
+  const { file_path: path } = (mapped.tool_input ?? {}) as JsonObject;
+  await remote.mirror?.bring([String(path)])?.catch(() => {});
   const child = Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
-    ...{ cwd, env, stdout: "pipe", stderr: "ignore" },
+    ...{ cwd: folder, env, stdout: "pipe", stderr: "ignore" },
     stdin: Buffer.from(JSON.stringify(mapped)),
   });
   count(child, remote);

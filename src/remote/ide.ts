@@ -41,6 +41,7 @@ const TOOLS: ToolRules<IdeToolName> = {
       new_file_contents: "plain",
       tab_name: "plain",
     },
+    files: ["old_file_path", "new_file_path"],
     waits: true,
     output([outcome = "", ...rest], asked) {
       if (outcome !== "DIFF_REJECTED") return [outcome, ...rest];
@@ -56,6 +57,7 @@ const TOOLS: ToolRules<IdeToolName> = {
       selectToEndOfLine: "plain",
       makeFrontmost: shownOnly,
     },
+    files: ["filePath"],
     output: (_blocks, asked) => [`Opened file: ${asked.filePath}`],
   },
   getCurrentSelection: selection,

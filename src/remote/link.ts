@@ -189,10 +189,10 @@ export class Link {
 
   #problem({ roots, problem }: RelayHello): string | undefined {
     if (problem !== undefined) return visibleLine(problem, SHOWN_LENGTH);
-    for (const { remote, host } of this.#options.mappings) {
+    for (const { remote, host, isMirror } of this.#options.mappings) {
       const there = roots.find(({ path }) => path === remote);
       if (!there?.exists) return `there is no folder ${remote} there: see path_mappings`;
-      if (there.probe !== lookAt(host).probe)
+      if (!isMirror && there.probe !== lookAt(host).probe)
         return `${remote} there is another folder than ${host} here, or not up to date: see path_mappings`;
     }
     return undefined;

@@ -2,7 +2,8 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { parse } from "jsonc-parser";
 import { isObject } from "../lib/json";
-import { isThere } from "../lib/paths";
+import { isThere, stateFolder } from "../lib/paths";
+import { makePrivateFolder } from "../lib/private-folder";
 import { readText } from "../lib/read-regular";
 import type { Mapping } from "./path-map";
 
@@ -13,17 +14,39 @@ const MOST_BYTES = 1024 * 1024;
 
 /**
  * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder`
- * says, up to its repository's root, or else `folder`, with the same path on both sides.
+ * says, up to its repository's root, or else `folder`, with the same path on both sides. One that is mapped to false is
+ * on the remote `name` alone. Throws the system's error where there can be no folder for its mirror.
  */
-export function mappingsOf(folder: string, given?: Readonly<Record<string, string>>): Mapping[] {
-  if (given && Object.keys(given).length > 0)
-    return Object.entries(given).map(([remote, host]) => ({ remote, host: withHome(host) }));
+export function mappingsOf(
+  name: string,
+  folder: string,
+  given: Readonly<Record<string, string | false>> = {},
+): Mapping[] {
+  const mapped = Object.entries(given);
+  if (mapped.length > 0)
+    return mapped.map(([remote, host]) =>
+      host === false
+        ? { remote, host: mirrorOf(name, remote), isMirror: true }
+        : { remote, host: withHome(host) },
+    );
   for (let root = folder; dirname(root) !== root; root = dirname(root)) {
     const path = FILES.map((name) => join(root, name)).find(isThere);
     if (path !== undefined) return [{ remote: workspaceFolder(root, path), host: root }];
     if (isThere(join(root, ".git"))) break;
   }
   return [{ remote: folder, host: folder }];
+}
+
+/** What is below it is named as there. */
+export function mirrorsFolder(): string {
+  return join(stateFolder(), "mirrors");
+}
+
+function mirrorOf(name: string, remote: string): string {
+  const names = remote.split(/[\\/]/).map(encodeURIComponent);
+  const folder = join(mirrorsFolder(), encodeURIComponent(name), ...names);
+  makePrivateFolder(folder);
+  return folder;
 }
 
 /** As the CLI of devcontainers has it where the file names none. */

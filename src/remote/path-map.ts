@@ -14,6 +14,8 @@ import {
 export interface Mapping {
   readonly remote: string;
   readonly host: string;
+  /** The folder is there alone: `host` has copies of its files, see mirror.ts. */
+  readonly isMirror?: boolean;
 }
 
 /** The disk of this machine. */

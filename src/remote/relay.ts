@@ -14,6 +14,7 @@ import { CONTRACT, VERSION } from "../lib/version";
 import { type ClosableTransport, WebSocketListener } from "../transport/websocket";
 import { type Channel, Channels } from "./channels";
 import { sendConversation } from "./conversation";
+import { serveFiles } from "./files";
 import { type HostHello, lookAt, readHostHello, relayHello } from "./hello";
 import type { Outside } from "./outside";
 import { Greeting } from "./peer";
@@ -61,8 +62,12 @@ export async function runRelay(
   const channels = new Channels(
     wire,
     "relay",
-    (channel, d) =>
-      channel.kind === "file" && !outside ? sendConversation(channel, d) : channel.close(),
+    (channel, d) => {
+      // Who is at the other end of one outside is believed in nothing.
+      if (outside) return channel.close();
+      if (channel.kind === "file") return sendConversation(channel, d);
+      return channel.kind === "files" ? serveFiles(channel, hello.roots) : channel.close();
+    },
     (cause) => log.warn(`Refused ${cause}`),
   );
   const said = relayHello(roots, listener.port);

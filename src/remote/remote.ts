@@ -2,6 +2,7 @@ import { bufferAt } from "../editor/buffers";
 import type { FilePath } from "../editor/port";
 import type { EditorState } from "../editor/state";
 import type { Remote as ClientRemote } from "../mcp/client";
+import type { Mirror } from "./mirror";
 import type { PathMap } from "./path-map";
 
 /** Where clients run that are believed in nothing. One for all connections from there. */
@@ -13,12 +14,13 @@ export class Remote implements ClientRemote {
 
   /**
    * `name`: by the user's options, never by the client's word. `shared`: the folders shared just now. `state`: of
-   * Neovim.
+   * Neovim. `mirror`: of folders that are there alone.
    */
   constructor(
     readonly name: string,
     private readonly shared: () => PathMap,
     private readonly state: () => EditorState,
+    readonly mirror?: Mirror,
   ) {}
 
   get map(): PathMap {

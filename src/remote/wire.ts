@@ -14,6 +14,11 @@ export const LIMITS = {
   greetingBytes: 4 * 1024,
   /** What is copied of one conversation. */
   conversationBytes: 128 * 1024 * 1024,
+  /** One file of a folder that is on one side alone. */
+  fileBytes: 16 * 1024 * 1024,
+  /** Those that are copied, and all their bytes. */
+  files: 2_000,
+  filesBytes: 256 * 1024 * 1024,
 } as const;
 
 /** The bytes between a relay and its link, in both directions. */

@@ -248,7 +248,7 @@ describe("a devcontainer.json from a hostile project chooses no folder here", ()
     const folder = temporaryFolder();
     writeFileSync(join(folder, ".devcontainer.json"), text);
     const remote = expected ?? `/workspaces/${basename(folder)}`;
-    expect(mappingsOf(join(folder, "sub"))).toEqual([{ remote, host: folder }]);
+    expect(mappingsOf("dev", join(folder, "sub"))).toEqual([{ remote, host: folder }]);
     rmSync(folder, { recursive: true });
   });
   test("nor does one above the repository", () => {
@@ -256,14 +256,14 @@ describe("a devcontainer.json from a hostile project chooses no folder here", ()
     writeFileSync(join(folder, ".devcontainer.json"), "{}");
     const inside = join(folder, "x/sub");
     mkdirSync(join(folder, "x/.git"), { recursive: true });
-    expect(mappingsOf(inside)).toEqual([{ remote: inside, host: inside }]);
+    expect(mappingsOf("dev", inside)).toEqual([{ remote: inside, host: inside }]);
     rmSync(folder, { recursive: true });
   });
   test("a device", () => {
     const folder = temporaryFolder();
     symlinkSync("/dev/zero", join(folder, ".devcontainer.json"));
     const remote = `/workspaces/${basename(folder)}`;
-    expect(mappingsOf(folder)).toEqual([{ remote, host: folder }]);
+    expect(mappingsOf("dev", folder)).toEqual([{ remote, host: folder }]);
     rmSync(folder, { recursive: true });
   });
 });

@@ -6,7 +6,7 @@ local M = {}
 ---@field command? string[] nil: the user starts Claude there
 ---@field relay string[]|string
 ---@field folder string here, in which it starts
----@field path_mappings? table<string, string>
+---@field path_mappings? table<string, string|false>
 
 --- Calls an option that is a function; any other is what it is.
 ---@param option any

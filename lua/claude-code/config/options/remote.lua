@@ -6,7 +6,7 @@ local M = {}
 ---@class claude-code.Remote a place where Claude runs: a container, a sandbox, another machine
 ---@field command? string[] starts Claude there: {args} are its arguments, {env} its variables
 ---@field relay? string[]|string the command that starts the relay there; or "unix:PATH" where one connects
----@field path_mappings? table<string, string> folders there, and where they are here
+---@field path_mappings? table<string, string|false> folders there, and where they are here; false: there alone
 
 local words = t.list_of(t.string)
 
@@ -34,8 +34,9 @@ local FIELDS = {
   path_mappings = function(value)
     for remote, here in pairs(type(value) == "table" and value or { 0 }) do
       local is_path = type(remote) == "string" and (remote:find("^/") or remote:find("^%a:[/\\]"))
-      if not is_path or type(here) ~= "string" then
-        return 'expected a table of absolute paths, such as { ["/workspaces/x"] = "~/src/x" }'
+      if not is_path or type(here) ~= "string" and here ~= false then
+        return 'expected a table of absolute paths, such as { ["/workspaces/x"] = "~/src/x" }, or with false '
+          .. "for a folder that is not here"
       end
     end
   end,

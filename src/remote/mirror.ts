@@ -1,0 +1,166 @@
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import * as v from "valibot";
+import { replace } from "../lib/atomic-write";
+import { withDeadline } from "../lib/deadline";
+import { message, UserError } from "../lib/errors";
+import { parseJson } from "../lib/json";
+import type { Log } from "../lib/log";
+import { isBelow, realPath, removeFile } from "../lib/paths";
+import { readRegular } from "../lib/read-regular";
+import { visibleLine } from "../lib/visible";
+import type { Channel } from "./channels";
+import { FileAnswer, hashOf } from "./files";
+import type { Link } from "./link";
+import type { PathMap } from "./path-map";
+import { LIMITS } from "./wire";
+
+/** 16 MB over a slow network. */
+const ANSWER_MS = 30_000;
+/** Of what the relay says. */
+const SHOWN_LENGTH = 300;
+
+interface Copied {
+  readonly path: string;
+  size: number;
+}
+
+/**
+ * The folders of a remote that are not on this machine, as private folders here: with the files that were needed,
+ * which follow those of there while it is connected. What it sends goes nowhere else, and of files that were
+ * asked for alone.
+ */
+export class Mirror {
+  #channel: Channel | undefined;
+  #last = 0;
+  readonly #asked = new Map<number, PromiseWithResolvers<FileAnswer>>();
+  /** By their paths there. */
+  readonly #copied = new Map<string, Copied>();
+
+  constructor(
+    private readonly name: string,
+    private readonly folders: readonly string[],
+    private readonly map: PathMap,
+    private readonly log: Log,
+  ) {}
+
+  /** The link has connected: what is here already may be old. */
+  connect(link: Link): void {
+    this.#channel?.close();
+    const channel = link.open("files", "");
+    this.#lost();
+    this.#channel = channel;
+    if (!channel) return;
+    channel.onClose = () => {
+      if (this.#channel === channel) this.#lost();
+    };
+    channel.onMessage = (text) => {
+      try {
+        this.#take(v.parse(FileAnswer, parseJson(text)));
+      } catch (error) {
+        this.log.warn(`The remote ${this.name}: a file was refused: ${message(error)}`);
+      }
+    };
+    for (const { path } of this.#copied.values()) void this.#bring(path).catch(() => {});
+  }
+
+  #lost(): void {
+    this.#channel = undefined;
+    for (const { reject } of this.#asked.values()) reject(this.#isDown());
+    this.#asked.clear();
+  }
+
+  #isDown(): UserError {
+    return new UserError(`the connection to ${this.name} is down`);
+  }
+
+  holds(path: string): boolean {
+    const real = realPath(path);
+    return this.folders.some((folder) => isBelow(real, realPath(folder)));
+  }
+
+  /** Makes these files as they are there. Undefined: none of them is here. Rejects with a UserError. */
+  bring(paths: readonly string[]): Promise<void> | undefined {
+    const own = [...new Set(paths)].filter((path) => this.holds(path));
+    if (own.length === 0) return undefined;
+    return Promise.all(own.map((path) => this.#bring(path))).then(() => {});
+  }
+
+  async #bring(path: string): Promise<void> {
+    const there = this.#there(path);
+    const copied = this.#copied.get(there) ?? { path, size: 0 };
+    if (this.#copied.size >= LIMITS.files && !this.#copied.has(there))
+      throw new UserError(`no more than ${LIMITS.files} files of ${this.name} can be here`);
+    this.#copied.set(there, copied);
+    const { bytes } = await this.#ask({ path: there });
+    this.#put(copied, bytes);
+  }
+
+  /**
+   * Writes a file there, and then here. `version`: of the file here as the user has read it, "" for none; undefined
+   * replaces whatever is there. Rejects with a UserError, and then nothing is changed here.
+   */
+  async write(path: string, content: Buffer, version: string | undefined): Promise<void> {
+    if (content.length > LIMITS.fileBytes)
+      throw new UserError(`it has more than ${LIMITS.fileBytes / 1024 / 1024} MB`);
+    if (version === undefined) await this.#bring(path);
+    else if (version !== versionOf(path)) throw new UserError("it has changed there");
+    const there = this.#there(path);
+    const hash = hashOf(versionOf(path) === "" ? undefined : readRegular(path));
+    const bytes = content.toString("base64");
+    await this.#ask({ path: there, bytes, ...(hash !== undefined && { hash }) });
+    const copied = this.#copied.get(there) ?? { path, size: 0 };
+    this.#copied.set(there, copied);
+    this.#put(copied, bytes);
+  }
+
+  #there(path: string): string {
+    const there = this.map.toRemote(path);
+    if (there !== undefined) return there;
+    throw new UserError(`${path} is in no folder of ${this.name}`);
+  }
+
+  async #ask(request: object): Promise<FileAnswer> {
+    if (!this.#channel) throw this.#isDown();
+    const id = ++this.#last;
+    const asked = Promise.withResolvers<FileAnswer>();
+    this.#asked.set(id, asked);
+    this.#channel.send(JSON.stringify({ id, ...request }));
+    try {
+      const answer = await withDeadline(asked.promise, ANSWER_MS, this.name);
+      if (answer.problem === undefined) return answer;
+      throw new UserError(`${this.name}: ${visibleLine(answer.problem, SHOWN_LENGTH)}`);
+    } finally {
+      this.#asked.delete(id);
+    }
+  }
+
+  #take(answer: FileAnswer): void {
+    if (answer.id !== undefined) return this.#asked.get(answer.id)?.resolve(answer);
+    const copied = this.#copied.get(answer.path);
+    if (copied && answer.problem === undefined) this.#put(copied, answer.bytes);
+  }
+
+  #put(copied: Copied, base64: string | undefined): void {
+    const { path } = copied;
+    const bytes = base64 === undefined ? undefined : Buffer.from(base64, "base64");
+    const size = bytes?.length ?? 0;
+    const others = [...this.#copied.values()].reduce((sum, one) => sum + one.size, -copied.size);
+    if (size > LIMITS.fileBytes || others + size > LIMITS.filesBytes)
+      throw new UserError(`the files of ${this.name} are too big to be here`);
+    // A symlink that somebody has put there leads nowhere.
+    if (!this.holds(path)) throw new UserError(`${path} is in no folder of ${this.name}`);
+    copied.size = size;
+    if (!bytes) return void removeFile(path);
+    if (versionOf(path) !== "" && readRegular(path).equals(bytes)) return;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    replace(path, (draft) => writeFileSync(draft, bytes, { mode: 0o600, flag: "wx" }));
+  }
+}
+
+/** As Lua has it (editor/documents/mirror.lua); "" for no file. */
+function versionOf(path: string): string {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (!stats) return "";
+  return [stats.mtimeNs / 1_000_000_000n, stats.mtimeNs % 1_000_000_000n, stats.size].join(":");
+}

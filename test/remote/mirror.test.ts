@@ -1,0 +1,336 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { Log } from "../../src/lib/log";
+import type { Channel } from "../../src/remote/channels";
+import type { FileRequest } from "../../src/remote/files";
+import type { Link } from "../../src/remote/link";
+import { Mirror } from "../../src/remote/mirror";
+import { PathMap } from "../../src/remote/path-map";
+import { LIMITS } from "../../src/remote/wire";
+import type { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { temporaryFolder } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
+import { Box, THERE } from "./box";
+
+const ODD = Buffer.from("\xef\xbb\xbfone\r\ntwo \xff\xfe\r\nlast", "latin1");
+
+describe("files that are in the remote alone", () => {
+  let box: Box;
+  let cli: TestClient;
+  beforeAll(async () => {
+    box = await Box.start();
+    cli = await box.client();
+  });
+  afterAll(async () => {
+    cli?.close();
+    await box?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    box.write("a.txt", "old\nkept\n");
+    await box.neovim.lua(`
+      SAID = {}
+      vim.cmd("silent! only! | enew!")
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.api.nvim_buf_get_name(buf):find("/mirrors/") then
+          vim.cmd.bwipeout({ buf, bang = true })
+        end
+      end`);
+  });
+
+  const propose = (name: string, contents: string) =>
+    cli.texts("openDiff", {
+      old_file_path: `${THERE}/${name}`,
+      new_file_path: `${THERE}/${name}`,
+      new_file_contents: contents,
+      tab_name: name,
+    });
+  const shown = (name: string) =>
+    eventually("the diff", () =>
+      box.neovim.lua<boolean>('return require("port").diff_shown(...)', box.mirror(name)),
+    );
+  const open = (name: string) => cli.texts("openFile", { filePath: `${THERE}/${name}` });
+  /** What `:w` says. */
+  const save = (command = "write") =>
+    box.neovim.lua<string>(
+      `local ok, problem = pcall(vim.cmd, (...))
+       return ok and "" or problem`,
+      command,
+    );
+  const isModified = () => box.neovim.lua<boolean>("return vim.bo.modified");
+
+  test("no folder of here has the project's path", () => {
+    expect(existsSync(THERE)).toBe(false);
+  });
+
+  test("a proposal is shown with the text there; accepted, the client writes and the buffer follows", async () => {
+    await open("a.txt");
+    const accepted = propose("a.txt", "new\nkept\n");
+    await shown("a.txt");
+    expect(readFileSync(box.mirror("a.txt"), "utf8")).toBe("old\nkept\n");
+    await box.neovim.type("<CR>");
+    expect(await accepted).toEqual(["FILE_SAVED", "new\nkept\n"]);
+    expect(box.read("a.txt")).toBe("old\nkept\n");
+    box.write("a.txt", "new\nkept\n");
+    await eventually("the buffer", async () => (await box.text("a.txt")) === "new\nkept");
+  });
+
+  test("rejected, and accepted with an edit of the user's", async () => {
+    const rejected = propose("a.txt", "new\nkept\n");
+    await shown("a.txt");
+    await box.neovim.type("q");
+    expect((await rejected)[0]).toBe("DIFF_REJECTED");
+    const accepted = propose("a.txt", "new\nkept\n");
+    await shown("a.txt");
+    await box.neovim.type("ccmine<Esc><CR>");
+    expect(await accepted).toEqual(["FILE_SAVED", "mine\nkept\n"]);
+  });
+
+  test("a new file in a new folder", async () => {
+    const accepted = propose("new/b.txt", "text\n");
+    await shown("new/b.txt");
+    await box.neovim.type("<CR>");
+    expect(await accepted).toEqual(["FILE_SAVED", "text\n"]);
+    expect(existsSync(join(box.project, "new"))).toBe(false);
+  });
+
+  test("what follows a proposal does not overtake it while its file comes", async () => {
+    const answer = propose("a.txt", "new\nkept\n");
+    await cli.call("close_tab", { tab_name: "a.txt" });
+    expect((await answer)[0]).toBe("DIFF_REJECTED");
+  });
+
+  test("any bytes are the same on both sides, opened and written", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
+        box.write("bytes.bin", bytes);
+        await box.neovim.lua(
+          `vim.cmd.edit({ (...), bang = true, magic = { file = false } })
+           require("port").server_requests.request("remote/bring", { path = (...) }, function() DONE = true end)
+           vim.wait(5000, function() return DONE end, 5)
+           DONE = nil`,
+          box.mirror("bytes.bin"),
+        );
+        expect(readFileSync(box.mirror("bytes.bin")).equals(bytes)).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+    box.write("odd.txt", ODD);
+    await open("odd.txt");
+    expect(await save("set nofixendofline | 1substitute/one/ONE/ | write")).toBe("");
+    const wanted = ODD.toString("latin1").replace("one", "ONE");
+    expect(box.read("odd.txt")).toBe(wanted);
+    expect(readFileSync(box.mirror("odd.txt"), "latin1")).toBe(wanted);
+  });
+
+  test(":w writes there, with the mode of there, and autocommands run", async () => {
+    chmodSync(join(box.project, "a.txt"), 0o755);
+    await box.neovim.lua(
+      `HEARD = {}
+       vim.api.nvim_create_autocmd({ "BufWritePre", "BufWritePost" }, { callback = function(event)
+         table.insert(HEARD, event.event)
+         if event.event == "BufWritePre" then vim.fn.setline(2, "formatted") end
+       end, group = vim.api.nvim_create_augroup("heard", {}) })`,
+    );
+    await open("a.txt");
+    await box.neovim.command("call setline(1, 'mine')");
+    expect(await save()).toBe("");
+    await box.neovim.command("augroup heard | autocmd! | augroup END");
+    expect(await box.neovim.lua("return HEARD")).toEqual(["BufWritePre", "BufWritePost"]);
+    expect(box.read("a.txt")).toBe("mine\nformatted\n");
+    expect(statSync(join(box.project, "a.txt")).mode & 0o777).toBe(0o755);
+    expect(await isModified()).toBe(false);
+    await box.neovim.command("call setline(1, 'again') | write");
+    expect(box.read("a.txt")).toBe("again\nformatted\n");
+    // As far as Neovim knows the file, it is the one that was read.
+    await box.neovim.command("checktime");
+    expect(await box.neovim.lua("return SAID")).toEqual([]);
+  });
+
+  test(":edit brings a file, :wq makes one, and a part of a buffer is not written", async () => {
+    box.write("sub/c.txt", "there\n");
+    await box.neovim.command(`edit ${box.mirror("sub/c.txt")}`);
+    expect(await box.text("sub/c.txt")).toBe("there");
+    await box.neovim.command(`split ${box.mirror("made/d.txt")}`);
+    await box.neovim.command("call setline(1, 'made') | wq");
+    expect(box.read("made/d.txt")).toBe("made\n");
+    expect(await save(`1write! ${box.mirror("a.txt")}`)).toContain("only a whole buffer");
+    expect(box.read("a.txt")).toBe("old\nkept\n");
+  });
+
+  test("changed there: an error, nothing is lost on either side; :w! overwrites", async () => {
+    await open("a.txt");
+    await box.neovim.command("call setline(1, 'mine')");
+    box.write("a.txt", "theirs\n");
+    expect(await save()).toContain("it has changed there");
+    expect(await isModified()).toBe(true);
+    expect(await box.text("a.txt")).toBe("mine\nkept");
+    expect(box.read("a.txt")).toBe("theirs\n");
+    await eventually("the copy", () => readFileSync(box.mirror("a.txt"), "utf8") === "theirs\n");
+    expect(await save()).toContain("it has changed there");
+    expect(await save("write!")).toBe("");
+    expect(box.read("a.txt")).toBe("mine\nkept\n");
+  });
+
+  test("what cannot come is said: too big, no file, led out by a symlink", async () => {
+    writeFileSync(join(box.project, "big"), Buffer.alloc(LIMITS.fileBytes));
+    await box.neovim.command(`edit ${box.mirror("big")}`);
+    expect(statSync(box.mirror("big")).size).toBe(LIMITS.fileBytes);
+    writeFileSync(join(box.project, "big"), Buffer.alloc(LIMITS.fileBytes + 1));
+    rmSync(join(box.project, "out"), { force: true });
+    symlinkSync("/etc/passwd", join(box.project, "out"));
+    const cases = { big: "it has 16777217 bytes", ".": "not a regular file", out: "a symlink" };
+    for (const [name, why] of Object.entries(cases)) {
+      expect(await outcomeOf(open(name))).toThrow(why);
+      expect(await outcomeOf(propose(name, "x"))).toThrow(why);
+    }
+    expect(existsSync(box.mirror("out"))).toBe(false);
+    rmSync(join(box.project, "big"));
+  });
+
+  test("a relay that is killed before and while it writes: the whole text or the one before, and :w says which", async () => {
+    const lines = (word: string) => `${word} of a long text\n`.repeat(20_000);
+    box.write("long.txt", lines("old"));
+    await open("long.txt");
+    for (const phase of ["before", "while"]) {
+      const before = box.read("long.txt");
+      await box.neovim.lua(
+        "vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim((...)), '\\n'))",
+        lines(phase),
+      );
+      const relay = await box.relay();
+      if (phase === "before") process.kill(relay, "SIGSTOP");
+      const said = save();
+      if (phase === "while") await Bun.sleep(30);
+      process.kill(relay, "SIGKILL");
+      const isSaved = (await said) === "";
+      expect(await isModified()).toBe(!isSaved);
+      // What it has written it may not have said any more.
+      const mayBe = isSaved
+        ? [lines(phase)]
+        : [before, ...(phase === "while" ? [lines(phase)] : [])];
+      expect(mayBe.includes(box.read("long.txt"))).toBe(true);
+      await eventually("the end", async () => (await box.relay()) !== relay);
+      await box.up();
+      expect(await save("write!")).toBe("");
+      expect(box.read("long.txt") === lines(phase)).toBe(true);
+    }
+    cli.close();
+    cli = await box.client();
+  }, 60_000);
+
+  test("without the connection :w fails, and works again after it", async () => {
+    await open("a.txt");
+    await box.neovim.command("call setline(1, 'mine')");
+    process.kill(await box.relay(), "SIGKILL");
+    await eventually("the end", async () => !(await box.status()).includes("box: up"));
+    const said = await save();
+    expect(said).toContain("a.txt was not written: the connection to box is down");
+    expect(await isModified()).toBe(true);
+    expect(box.read("a.txt")).toBe("old\nkept\n");
+    await box.up();
+    expect(await save()).toBe("");
+    expect(box.read("a.txt")).toBe("mine\nkept\n");
+    cli.close();
+    cli = await box.client();
+  });
+});
+
+describe("a relay of which nothing is believed", () => {
+  const folder = temporaryFolder();
+  const root = join(folder, "mirror");
+  mkdirSync(root);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** A mirror whose relay answers each request by `answer`; `say` is what it says of its own. */
+  function mirrorOf(answer: (asked: FileRequest) => object | undefined) {
+    const channel: Channel = {
+      kind: "files",
+      send(text) {
+        const said = answer(JSON.parse(text));
+        if (said) queueMicrotask(() => channel.onMessage(JSON.stringify(said)));
+      },
+      close() {},
+      onMessage: () => {},
+      onClose: () => {},
+    };
+    const map = new PathMap([{ remote: THERE, host: root }], "posix");
+    const mirror = new Mirror("box", [root], map, new Log({ file: join(folder, "log") }));
+    mirror.connect({ open: () => channel } as unknown as Link);
+    return { mirror, say: (said: unknown) => channel.onMessage(JSON.stringify(said)), channel };
+  }
+  const bring = (mirror: Mirror, paths: string[]) =>
+    mirror.bring(paths) ?? Promise.reject(new Error("none"));
+  const bytes = Buffer.from("theirs").toString("base64");
+  const names = () => readdirSync(folder, { recursive: true }).filter((name) => name !== "log");
+
+  test("sends only what was asked for, and to its own place", async () => {
+    const { mirror, say } = mirrorOf(({ id }) => ({ id, path: "/etc/passwd", bytes }));
+    const others = [
+      "/etc/passwd",
+      `${THERE}/../../x`,
+      `${THERE}/never`,
+      join(folder, "x"),
+      "",
+      "\0",
+    ];
+    for (const path of others) say({ path, bytes });
+    for (const said of [null, 7, {}, { id: 9, path: "x", bytes }, { path: `${THERE}/a`, bytes: 7 }])
+      say(said);
+    expect(names()).toEqual(["mirror"]);
+    await mirror.bring([join(root, "a")]);
+    expect(names()).toEqual(["mirror", "mirror/a"]);
+    for (const path of others) say({ path, bytes });
+    expect(names()).toEqual(["mirror", "mirror/a"]);
+    expect(readFileSync(join(root, "a"), "utf8")).toBe("theirs");
+    say({ path: `${THERE}/a` });
+    expect(names()).toEqual(["mirror"]);
+  });
+
+  test("writes by no symlink that is in its mirror, and asks for no path of here", async () => {
+    const asked: FileRequest[] = [];
+    const { mirror } = mirrorOf((one) => {
+      asked.push(one);
+      return { id: one.id, path: one.path, bytes };
+    });
+    symlinkSync(folder, join(root, "out"));
+    expect(
+      await outcomeOf(bring(mirror, [join(root, "out/x")]) ?? Promise.reject(new Error("none"))),
+    ).toThrow("none");
+    expect(mirror.bring(["/etc/passwd", join(root, "../x")])).toBeUndefined();
+    expect(await outcomeOf(mirror.write("/etc/passwd", Buffer.from(""), ""))).toThrow();
+    expect(asked).toEqual([]);
+    rmSync(join(root, "out"));
+  });
+
+  test("sends no more than so much, and its words have no control characters", async () => {
+    const big = Buffer.alloc(LIMITS.fileBytes + 1).toString("base64");
+    const { mirror } = mirrorOf(({ id, path }) =>
+      path.endsWith("big") ? { id, path, bytes: big } : { id, path, problem: "\x1b[31mred\nline" },
+    );
+    expect(await outcomeOf(bring(mirror, [join(root, "big")]))).toThrow("too big");
+    const said = await outcomeOf(bring(mirror, [join(root, "b")]));
+    expect(said).toThrow(/^box: [^\p{Cc}]*$/u);
+    for (let i = 0; i < LIMITS.files; i++) void mirror.bring([join(root, `${i}`)])?.catch(() => {});
+    expect(await outcomeOf(bring(mirror, [join(root, "more")]))).toThrow("no more than");
+    expect(names()).toEqual(["mirror"]);
+  });
+
+  test("says that it has written: no other text is taken for the one there", async () => {
+    const { mirror } = mirrorOf(({ id, path }) => ({ id, path, bytes }));
+    await mirror.write(join(root, "mine"), Buffer.from("mine"), "");
+    expect(readFileSync(join(root, "mine"), "utf8")).toBe("mine");
+  });
+});
