@@ -103,7 +103,7 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     "ide/ gets an editor port: it sees neither Neovim itself nor a transport",
   ],
   remote: [
-    ["claude", "editor", "ide", "jsonrpc", "mcp", "nvim-lsp", "transport", "lib"],
+    ["claude", "editor", "ide", "jsonrpc", "mcp", "nvim-lsp", "review", "transport", "lib"],
     "remote/ stands between a server and clients elsewhere: the server does not know it",
   ],
   language: [

@@ -5,18 +5,18 @@ import type { NeovimEditor } from "../neovim/editor";
 import { answerRequests } from "../neovim/requests";
 import { PromptEndpoint } from "../prompt/endpoint";
 import { RemoteEndpoint } from "../remote/endpoint";
-import { ReviewEndpoint } from "../review/endpoint";
+import { JoinedReview } from "../remote/joined-review";
 import { recordLanguageUndo } from "../review/record/language-edit";
 import { TranscriptEndpoint } from "../transcript/endpoint";
 import { WorktreeEndpoint } from "../worktrees/endpoint";
 
 /** What Neovim asks for itself, without a client. Answers from now on. */
 export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log) {
-  const review = new ReviewEndpoint(editor, log);
   const undo = new UndoEndpoint(editor, log, ({ operation, changes }) =>
     recordLanguageUndo(operation.stored.place, operation.id, changes),
   );
   const remote = new RemoteEndpoint(editor, server.connect, log);
+  const review = new JoinedReview(editor, remote, log);
   const transcript = new TranscriptEndpoint(editor, log, remote);
   const prompt = new PromptEndpoint();
   const worktree = new WorktreeEndpoint(editor, log);

@@ -4,17 +4,19 @@ import type { EditorState } from "../editor/state";
 import type { Transport } from "../jsonrpc/transport";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { isBelow, realPath } from "../lib/paths";
+import { isBelow, mirrorsFolder, realPath } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
 import type { Channel } from "./channels";
 import { ConversationCopy } from "./conversation-copy";
 import { runHelper } from "./helpers";
 import { border } from "./ide";
 import { Link } from "./link";
-import { mappingsOf, mirrorsFolder } from "./mappings";
+import { mappingsOf } from "./mappings";
+import { editMessage } from "./message";
 import { Mirror } from "./mirror";
 import { type Mapping, PathMap } from "./path-map";
 import { Remote } from "./remote";
+import { RemoteReview } from "./remote-review";
 
 /** Neovim may be asking its user something. */
 const REPORT_MS = 30_000;
@@ -49,6 +51,10 @@ export class RemoteEndpoint {
   readonly #links = new Map<string, Link>();
   readonly #remotes = new Map<string, Remote>();
   readonly #copies = new Map<string, ConversationCopy>();
+  /** The summary of a remote's review is another one. */
+  onSummary = () => {};
+  /** What the reviews get of Neovim's options. */
+  readonly reviewOptions = new Map<"privacy" | "ignore", object>();
 
   /** `connect`: a client in a remote is one more client of the server. */
   constructor(
@@ -85,11 +91,14 @@ export class RemoteEndpoint {
     const map = mapOf(name, mappings, windows ? "win32" : "posix");
     const mirrored = mappings.flatMap(({ host, isMirror }) => (isMirror ? [host] : []));
     const mirror = mirrored.length > 0 ? new Mirror(name, mirrored, map, this.log) : undefined;
+    const review = mirror && new RemoteReview(name, mirror, map, () => this.onSummary(), this.log);
+    for (const [method, params] of this.reviewOptions) review?.setOption(method, params);
     const remote = new Remote(
       name,
       () => map,
       () => this.port.state,
       mirror,
+      review,
     );
     this.#remotes.set(name, remote);
     const link = new Link(
@@ -99,6 +108,7 @@ export class RemoteEndpoint {
           if (this.#links.get(name) !== link) return;
           for (const copy of this.#copies.values()) if (copy.remote === name) copy.connect(link);
           if (state.state === "up") mirror?.connect(link);
+          if (state.state === "up") review?.connect(link);
           this.#report({ name, ...state });
         },
         onChannel: (channel, d) => this.#join(channel, d, remote),
@@ -112,13 +122,19 @@ export class RemoteEndpoint {
   #join(channel: Channel, d: string, remote: Remote): void {
     if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
     // That of the other direction: nothing of here is sent.
-    if (channel.kind === "file" || channel.kind === "files") return channel.close();
+    if (channel.kind === "message") return void editMessage(channel, d, remote, this.log);
+    if (channel.kind !== "hook" && channel.kind !== "mcp") return channel.close();
     void runHelper(channel, d, remote);
   }
 
   #stop(name: string): void {
     this.#links.get(name)?.end();
     this.#links.delete(name);
+  }
+
+  /** Those of remotes with files that are there alone. */
+  reviews(): RemoteReview[] {
+    return [...this.#remotes.values()].flatMap(({ review }) => review ?? []);
   }
 
   #mirrorOf(path: string): Mirror {

@@ -45,10 +45,15 @@ export function hashOf(content: Uint8Array | undefined): string | undefined {
   return content && new Bun.CryptoHasher("sha256").update(content).digest("hex");
 }
 
-/** Sends and writes the files below `roots` that the link asks for, for as long as the channel is open. */
-export function serveFiles(channel: Channel, roots: readonly string[]): void {
-  /** What was sent last, by path. */
-  const sent = new Map<string, string>();
+/**
+ * Sends and writes the files below `roots` that the link asks for, for as long as the channel is open. `sent`: what
+ * was sent last, by path.
+ */
+export function serveFiles(
+  channel: Channel,
+  roots: readonly string[],
+  sent: Map<string, string>,
+): void {
   let timer: Timer | undefined;
   const watch = new PathWatch(() => {
     clearTimeout(timer);

@@ -28,6 +28,8 @@ const HostHello = v.object({
   nextToken: v.pipe(v.string(), v.uuid()),
   /** The remote's paths of the mapped folders. */
   roots: v.pipe(v.array(text), v.maxLength(MOST_ROOTS)),
+  /** Those of them that are there alone. */
+  alone: v.optional(v.array(v.string())),
 });
 /** The first line from the link. */
 export type HostHello = v.InferOutput<typeof HostHello>;

@@ -74,6 +74,8 @@ export async function runHelper(channel: Channel, d: string, remote: Remote): Pr
   if (!mapped || !EVENTS.some((one) => one === event)) return channel.close();
   const { file_path: path } = (mapped.tool_input ?? {}) as JsonObject;
   await remote.mirror?.bring([String(path)])?.catch(() => {});
+  // Something may have changed: its review begins to report.
+  if (event === "post-tool-use" || event === "stop") remote.review?.open();
   const child = Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
     ...{ cwd: folder, env, stdout: "pipe", stderr: "ignore" },
     stdin: Buffer.from(JSON.stringify(mapped)),

@@ -130,7 +130,14 @@ export class Link {
   async #serve(wire: Wire): Promise<string> {
     const { token, nextToken, port, mappings } = this.#options;
     const roots = mappings.map(({ remote }) => remote);
-    const first = hostHello({ token, nextToken, roots, ...(port !== undefined && { port }) });
+    const alone = mappings.flatMap(({ remote, isMirror }) => (isMirror ? [remote] : []));
+    const first = hostHello({
+      token,
+      nextToken,
+      roots,
+      alone,
+      ...(port !== undefined && { port }),
+    });
     wire.write(Buffer.from(`${JSON.stringify(first)}\n`));
     const greeting = new Greeting();
     const lines = linesOf(greeting.skipped(wire.input), LIMITS.lineBytes);

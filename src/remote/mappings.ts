@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { parse } from "jsonc-parser";
 import { isObject } from "../lib/json";
-import { isThere, stateFolder } from "../lib/paths";
+import { isThere, mirrorsFolder } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
 import { readText } from "../lib/read-regular";
 import type { Mapping } from "./path-map";
@@ -38,10 +38,6 @@ export function mappingsOf(
 }
 
 /** What is below it is named as there. */
-export function mirrorsFolder(): string {
-  return join(stateFolder(), "mirrors");
-}
-
 function mirrorOf(name: string, remote: string): string {
   const names = remote.split(/[\\/]/).map(encodeURIComponent);
   const folder = join(mirrorsFolder(), encodeURIComponent(name), ...names);

@@ -2,23 +2,18 @@ import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as v from "valibot";
 import { replace } from "../lib/atomic-write";
-import { withDeadline } from "../lib/deadline";
-import { message, UserError } from "../lib/errors";
-import { parseJson } from "../lib/json";
+import { UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { isBelow, realPath, removeFile } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
-import { visibleLine } from "../lib/visible";
-import type { Channel } from "./channels";
 import { FileAnswer, hashOf } from "./files";
 import type { Link } from "./link";
 import type { PathMap } from "./path-map";
+import { Requests } from "./requests";
 import { LIMITS } from "./wire";
 
 /** 16 MB over a slow network. */
 const ANSWER_MS = 30_000;
-/** Of what the relay says. */
-const SHOWN_LENGTH = 300;
 
 interface Copied {
   readonly path: string;
@@ -31,9 +26,7 @@ interface Copied {
  * asked for alone.
  */
 export class Mirror {
-  #channel: Channel | undefined;
-  #last = 0;
-  readonly #asked = new Map<number, PromiseWithResolvers<FileAnswer>>();
+  readonly #relay: Requests;
   /** By their paths there. */
   readonly #copied = new Map<string, Copied>();
 
@@ -41,37 +34,16 @@ export class Mirror {
     private readonly name: string,
     private readonly folders: readonly string[],
     private readonly map: PathMap,
-    private readonly log: Log,
-  ) {}
+    log: Log,
+  ) {
+    const take = (said: unknown) => this.#take(v.parse(FileAnswer, said));
+    this.#relay = new Requests(name, "files", take, () => {}, log);
+  }
 
   /** The link has connected: what is here already may be old. */
   connect(link: Link): void {
-    this.#channel?.close();
-    const channel = link.open("files", "");
-    this.#lost();
-    this.#channel = channel;
-    if (!channel) return;
-    channel.onClose = () => {
-      if (this.#channel === channel) this.#lost();
-    };
-    channel.onMessage = (text) => {
-      try {
-        this.#take(v.parse(FileAnswer, parseJson(text)));
-      } catch (error) {
-        this.log.warn(`The remote ${this.name}: a file was refused: ${message(error)}`);
-      }
-    };
+    this.#relay.connect(link);
     for (const { path } of this.#copied.values()) void this.#bring(path).catch(() => {});
-  }
-
-  #lost(): void {
-    this.#channel = undefined;
-    for (const { reject } of this.#asked.values()) reject(this.#isDown());
-    this.#asked.clear();
-  }
-
-  #isDown(): UserError {
-    return new UserError(`the connection to ${this.name} is down`);
   }
 
   holds(path: string): boolean {
@@ -121,22 +93,10 @@ export class Mirror {
   }
 
   async #ask(request: object): Promise<FileAnswer> {
-    if (!this.#channel) throw this.#isDown();
-    const id = ++this.#last;
-    const asked = Promise.withResolvers<FileAnswer>();
-    this.#asked.set(id, asked);
-    this.#channel.send(JSON.stringify({ id, ...request }));
-    try {
-      const answer = await withDeadline(asked.promise, ANSWER_MS, this.name);
-      if (answer.problem === undefined) return answer;
-      throw new UserError(`${this.name}: ${visibleLine(answer.problem, SHOWN_LENGTH)}`);
-    } finally {
-      this.#asked.delete(id);
-    }
+    return v.parse(FileAnswer, await this.#relay.ask(request, ANSWER_MS));
   }
 
   #take(answer: FileAnswer): void {
-    if (answer.id !== undefined) return this.#asked.get(answer.id)?.resolve(answer);
     const copied = this.#copied.get(answer.path);
     if (copied && answer.problem === undefined) this.#put(copied, answer.bytes);
   }

@@ -7,7 +7,6 @@ import { IdleGc } from "../lib/idle-gc";
 import { parseJson } from "../lib/json";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
-import { removeFile } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
 import { UnixSocket } from "../lib/unix-socket";
 import { CONTRACT, VERSION } from "../lib/version";
@@ -18,7 +17,7 @@ import { serveFiles } from "./files";
 import { type HostHello, lookAt, readHostHello, relayHello } from "./hello";
 import type { Outside } from "./outside";
 import { Greeting } from "./peer";
-import { relaySocket } from "./socket";
+import { noteAlone, relaySocket, removeSocket } from "./socket";
 import { LIMITS, type Wire } from "./wire";
 
 /** The link pings every 10 s. When `docker exec` is killed, nothing else says so in the container. */
@@ -58,7 +57,17 @@ export async function runRelay(
   }
   const roots = outside ? outside.roots(hello.roots) : hello.roots.map((path) => lookAt(path));
   if (typeof roots === "string") return roots;
+  const alone = outside ? [] : (hello.alone ?? []);
   const { listener, token } = await openPort(hello);
+  /** Those that the link has. */
+  const files = new Map<string, string>();
+  const review = async (channel: Channel) => {
+    // git asks for a message by the socket of this relay.
+    process.env.CLAUDE_CODE_SSE_PORT = String(listener.port);
+    // Loaded only here: most relays pass on what comes, and do nothing else.
+    const { serveReview } = await import("./review-inside");
+    serveReview(channel, alone, files, log);
+  };
   const channels = new Channels(
     wire,
     "relay",
@@ -66,7 +75,9 @@ export async function runRelay(
       // Who is at the other end of one outside is believed in nothing.
       if (outside) return channel.close();
       if (channel.kind === "file") return sendConversation(channel, d);
-      return channel.kind === "files" ? serveFiles(channel, hello.roots) : channel.close();
+      if (channel.kind === "files") return serveFiles(channel, alone, files);
+      if (channel.kind === "review") return void review(channel);
+      channel.close();
     },
     (cause) => log.warn(`Refused ${cause}`),
   );
@@ -80,7 +91,7 @@ export async function runRelay(
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
     onTraffic: (length) => idleGc.count(length),
   });
-  const beside = listenBeside(listener.port, channels, log, outside);
+  const beside = listenBeside(listener.port, alone, channels, log, outside);
   const whole = {
     ...said,
     ...(lock.problem !== undefined && { problem: lock.problem }),
@@ -94,7 +105,7 @@ export async function runRelay(
   } finally {
     lock.end();
     beside?.stop();
-    removeFile(relaySocket(listener.port));
+    removeSocket(listener.port);
     await listener.stop();
     wire.end();
   }
@@ -147,6 +158,7 @@ async function pass(
 /** For hooks and MCP servers of the CLI there. Undefined where there can be no socket: the CLI goes on without. */
 function listenBeside(
   port: number,
+  alone: readonly string[],
   channels: Channels,
   log: Log,
   outside?: Outside,
@@ -154,7 +166,8 @@ function listenBeside(
   const path = relaySocket(port);
   try {
     makePrivateFolder(dirname(path));
-    removeFile(path);
+    removeSocket(port);
+    if (alone.length > 0) noteAlone(port, alone);
     return UnixSocket.listen(path, (program) => void passProgram(program, channels, outside));
   } catch (error) {
     log.warn(`Hooks do not reach Neovim: ${path}: ${message(error)}`);
@@ -177,7 +190,8 @@ async function passProgram(
     const { kind, args } = (parseJson(line) ?? {}) as { kind?: unknown; args?: unknown[] };
     // A hook that only grants: the CLI asks by itself.
     if (outside && args?.[0] === "permission-request") break;
-    channel = kind === "hook" || kind === "mcp" ? channels.open(kind, line) : undefined;
+    const isKnown = kind === "hook" || kind === "mcp" || (kind === "message" && !outside);
+    channel = isKnown ? channels.open(kind, line) : undefined;
     if (!channel) break;
     channel.onMessage = (text) => {
       const said = outside && kind === "hook" ? outside.hookAnswer(text) : text;

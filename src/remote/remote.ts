@@ -4,6 +4,7 @@ import type { EditorState } from "../editor/state";
 import type { Remote as ClientRemote } from "../mcp/client";
 import type { Mirror } from "./mirror";
 import type { PathMap } from "./path-map";
+import type { RemoteReview } from "./remote-review";
 
 /** Where clients run that are believed in nothing. One for all connections from there. */
 export class Remote implements ClientRemote {
@@ -14,13 +15,14 @@ export class Remote implements ClientRemote {
 
   /**
    * `name`: by the user's options, never by the client's word. `shared`: the folders shared just now. `state`: of
-   * Neovim. `mirror`: of folders that are there alone.
+   * Neovim. `mirror`, `review`: of folders that are there alone.
    */
   constructor(
     readonly name: string,
     private readonly shared: () => PathMap,
     private readonly state: () => EditorState,
     readonly mirror?: Mirror,
+    readonly review?: RemoteReview,
   ) {}
 
   get map(): PathMap {

@@ -26,7 +26,7 @@ const REPORT_MS = 30_000;
 const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
 
 /** The Neovim for which a review is served. */
-interface ReviewPort {
+export interface ReviewPort {
   readonly onDelta: { on(listener: (delta: { folders?: string[] | undefined }) => void): void };
   /** The workspace folders, real paths. */
   readonly state: { readonly folders: readonly string[] };

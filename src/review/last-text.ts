@@ -17,6 +17,7 @@ export class LastText {
    * Throws UserError.
    */
   resolve(value: unknown): unknown {
+    if (value instanceof Uint8Array) return value;
     if (v.is(Sent, value)) return this.#take(value);
     if (Array.isArray(value)) return value.map((one) => this.resolve(one));
     if (!isObject(value)) return value;

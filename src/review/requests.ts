@@ -6,6 +6,25 @@ import * as v from "valibot";
  * says, or in base64. It is left out for a file that no buffer has loaded: then the disk counts.
  */
 
+/** What can be asked. */
+export type ReviewMethod =
+  | "list"
+  | "file"
+  | "why"
+  | "base"
+  | "ref"
+  | "keep"
+  | "undo"
+  | "last"
+  | "back"
+  | "done"
+  | "commit"
+  | "comments"
+  | "written"
+  | "accepted"
+  | "privacy"
+  | "ignore";
+
 const Path = v.string();
 const Text = v.optional(
   v.union([

@@ -91,7 +91,7 @@ export class ReviewService {
   }
 
   /** What each method takes, and what it gives. */
-  readonly #methods: Record<string, Method> = {
+  readonly #methods: Record<requests.ReviewMethod, Method> = {
     /** Listed: all there is to review, or a branch has, files in order of their paths; or Unchanged. */
     list: takes(requests.List, (request) => this.#list(request)),
     /** ShownFile with lines, or nothing: one file, also with unsaved text. */
@@ -131,7 +131,7 @@ export class ReviewService {
     // In the order in which the texts came.
     const params = this.#text.resolve(given);
     await this.#projects.catchUp();
-    const method = own(this.#methods, name);
+    const method = own<Method>(this.#methods, name);
     if (!method) throw new UserError(`the executable has no method review/${name}: update it`);
     return method(params);
   }
@@ -427,7 +427,7 @@ function tooManyFiles(listed: number, all: number): string {
   return `only ${listed} of ${all} files are listed: decide about some of them, or name a folder (:Claude review src/)`;
 }
 
-function joined(results: readonly ShownDecision[]): ShownDecision {
+export function joined(results: readonly ShownDecision[]): ShownDecision {
   const decision = results.findLast((result) => result.decision !== undefined)?.decision;
   return {
     ...(decision !== undefined && { decision }),

@@ -12,6 +12,7 @@ export class Box implements AsyncDisposable {
   readonly #folder = temporaryFolder();
   readonly home = join(this.#folder, "home");
   readonly project = join(this.#folder, "project");
+  readonly executable = EXECUTABLE;
   neovim!: TestNeovim;
 
   static async start(files: Record<string, string | Uint8Array> = {}): Promise<Box> {

@@ -1,0 +1,115 @@
+import * as v from "valibot";
+import type { Log } from "../lib/log";
+import type { ReviewMethod } from "../review/requests";
+import type { Link } from "./link";
+import type { Mirror } from "./mirror";
+import type { PathMap } from "./path-map";
+import { Requests } from "./requests";
+import {
+  type AnswerOf,
+  type Answers,
+  answersOf,
+  isDecisionOf,
+  type RemoteSummary,
+  requestToRemote,
+} from "./review-answers";
+
+/** git compares a large work tree. */
+const ANSWER_MS = 60_000;
+/** Files of a list that come with it; others come when they are opened. */
+const MOST_BROUGHT = 100;
+
+/** The review of a remote's own files, which a review endpoint beside the relay answers. */
+export class RemoteReview {
+  /** What it reported last. */
+  summary: RemoteSummary | undefined;
+  /** git may ask for a message. */
+  isCommitting = false;
+  #link: Link | undefined;
+  /** It was asked for: with the next connection it is there again. */
+  #isWanted = false;
+  readonly #relay: Requests;
+  readonly #answers: Answers;
+  /** Of Neovim's, which it gets with each connection. */
+  readonly #options = new Map<ReviewMethod, object>();
+
+  /** `onSummary`: it has changed. */
+  constructor(
+    readonly name: string,
+    private readonly mirror: Mirror,
+    private readonly map: PathMap,
+    private readonly onSummary: () => void,
+    log: Log,
+  ) {
+    this.#answers = answersOf(name, map);
+    this.#relay = new Requests(
+      name,
+      "review",
+      ({ summary }) => this.#report(v.parse(this.#answers.summary, summary)),
+      () => this.#report(undefined),
+      log,
+    );
+  }
+
+  #report(summary: RemoteSummary | undefined): void {
+    if (!this.summary && !summary) return;
+    this.summary = summary;
+    this.onSummary();
+  }
+
+  connect(link: Link): void {
+    this.#link = link;
+    if (this.#isWanted) this.#connect(link);
+  }
+
+  #connect(link: Link): void {
+    this.#relay.connect(link);
+    for (const [method, params] of this.#options) void this.#ask(method, params).catch(() => {});
+  }
+
+  /** From now on it reports. */
+  open(): void {
+    this.#isWanted = true;
+    if (this.#link && !this.#relay.isUp) this.#connect(this.#link);
+  }
+
+  holds(path: unknown): boolean {
+    return typeof path === "string" && this.mirror.holds(path);
+  }
+
+  decided(id: unknown): boolean {
+    return isDecisionOf(this.name, id);
+  }
+
+  setOption(method: "privacy" | "ignore", params: object): void {
+    this.#options.set(method, params);
+    if (this.#relay.isUp) void this.#ask(method, params).catch(() => {});
+  }
+
+  /** Rejects with a UserError, and with a ValiError for an answer that is not in the contract. */
+  async ask<M extends ReviewMethod>(method: M, params: object): Promise<AnswerOf<M>> {
+    this.open();
+    this.isCommitting ||= method === "commit";
+    try {
+      const answer = await this.#ask(method, params);
+      await this.#bring(answer);
+      return answer;
+    } finally {
+      if (method === "commit") this.isCommitting = false;
+    }
+  }
+
+  async #ask<M extends ReviewMethod>(method: M, params: object): Promise<AnswerOf<M>> {
+    const request = { method, params: requestToRemote(params, this.name, this.map) };
+    const { value } = await this.#relay.ask(request, method === "commit" ? Infinity : ANSWER_MS);
+    return v.parse(this.#answers.methods[method], value) as AnswerOf<M>;
+  }
+
+  /** The files here are those of there when Neovim looks at them. */
+  async #bring(answer: unknown): Promise<void> {
+    const { files } = (answer ?? {}) as { files?: unknown };
+    const paths = Array.isArray(files) ? files.map(({ path }) => String(path)) : [];
+    const brought = paths.slice(0, MOST_BROUGHT).map((path) => this.mirror.bring([path]));
+    await Promise.allSettled(brought);
+  }
+}
