@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { untilAnswered } from "../support/claude";
 import { type ModelRequest, newsText } from "../support/model-request";
@@ -17,6 +18,8 @@ export interface Way {
   at?: string;
   /** How Neovim's side reaches the relay, and starts Claude. */
   by: "exec" | "socket" | "ssh";
+  /** The project is there alone, in a repository; Neovim's own folder is another one. */
+  alone?: boolean;
 }
 
 /** The genuine CLI in namespaces of its own, as in a container, and Neovim outside. Only the model is a stand-in. */
@@ -30,19 +33,21 @@ export class InRemote extends InTerminal {
   /** For the tests of the block around the call. */
   static inBlock(way: Way): InRemote {
     const claude = new InRemote(way);
-    const { at, by } = way;
+    const { at, by, alone } = way;
+    const files = { "main.lua": MAIN, "other.lua": "return 1\n" };
     claude.inBlock(NEWEST, {
-      files: { "main.lua": MAIN, "other.lua": "return 1\n" },
+      files,
       terminal: `remote = "dev",`,
       setup: () =>
         remotesOption({
           ...claude.container.commands(),
           ...(by === "socket" && { relay: `unix:${claude.root}/inside/run/relay.sock` }),
-          ...(at !== undefined && { path_mappings: { [at]: claude.project } }),
+          ...(at !== undefined && { path_mappings: { [at]: alone ? false : claude.project } }),
         }),
       prepare: async () => {
+        if (alone) await repository(claude.there, files);
         claude.container = await Container.start({
-          project: claude.project,
+          project: claude.there,
           ...(at !== undefined && { at }),
           home: join(claude.root, "inside"),
           hidden: [claude.home, ...(at === undefined ? [] : [claude.project])],
@@ -54,6 +59,21 @@ export class InRemote extends InTerminal {
     });
     afterAll(() => claude.container?.stop());
     return claude;
+  }
+
+  /** The container's project. */
+  get there(): string {
+    return this.way.alone ? join(this.root, "there") : this.project;
+  }
+
+  /** A file of that project, as Neovim names it. */
+  here(name: string): string {
+    const mirrors = ".local/state/claude-code.nvim/mirrors/dev";
+    return this.way.alone ? join(this.home, mirrors, this.inside(name)) : this.path(name);
+  }
+
+  override onDisk(name: string): Promise<string> {
+    return readFile(join(this.there, name), "utf8");
   }
 
   /** Where nobody but the remote can. */
@@ -118,7 +138,7 @@ export class InRemote extends InTerminal {
 
   async written(text: string): Promise<void> {
     await eventually(() => this.onDisk("main.lua"), text);
-    await eventually(() => this.neovim.buffer(this.path("main.lua")), { text, modified: false });
+    await eventually(() => this.neovim.buffer(this.here("main.lua")), { text, modified: false });
   }
 
   /** The CLI's own question outlives the diff. */
@@ -237,4 +257,17 @@ export function reviews(claude: InRemote): void {
     },
     CASE_MS,
   );
+}
+
+async function repository(folder: string, files: Record<string, string>): Promise<void> {
+  await mkdir(folder);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  for (const words of [
+    "init -q",
+    "config user.name a",
+    "config user.email a@b",
+    "add -A",
+    "commit -qm first",
+  ])
+    Bun.spawnSync(["git", "-C", folder, ...words.split(" ")]);
 }
