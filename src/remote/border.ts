@@ -119,8 +119,7 @@ export class Border implements Transport {
 
   #receive(text: string): Promise<void> | undefined {
     const parsed = parse(text);
-    if (parsed.batch) this.#fail(null, ErrorCode.InvalidRequest, "No batch passes here");
-    if (parsed.batch) return undefined;
+    if (parsed.batch) return this.#fail(null, ErrorCode.InvalidRequest, "No batch passes here");
     const { message } = parsed;
     if (message.kind === "invalid") this.outside.send(failure(message.id, message.error));
     if (message.kind === "notification") this.#report(message.method, message.params);
@@ -131,16 +130,12 @@ export class Border implements Transport {
   /** Resolves once the server has it, if that is not at once. */
   #request(id: Id, method: string, given: unknown): Promise<void> | undefined {
     const rule = own(this.rules.requests, method);
-    if (!rule) {
-      this.#fail(id, ErrorCode.MethodNotFound, `Method not found: ${method}`);
-      return undefined;
-    }
+    if (!rule) return this.#fail(id, ErrorCode.MethodNotFound, `Method not found: ${method}`);
     if (this.#passed.has(id) || this.#passed.size >= MOST_PASSED) {
       const problem = this.#passed.has(id)
         ? `Request id ${id} is still under way`
         : "Too many requests";
-      this.#fail(id, ErrorCode.Overloaded, problem);
-      return undefined;
+      return this.#fail(id, ErrorCode.Overloaded, problem);
     }
     const asked = paramsOf(given);
     let coming: Promise<void> | undefined;
@@ -202,7 +197,7 @@ export class Border implements Transport {
     }
   }
 
-  #fail(id: Id | null, code: number, text: string): void {
+  #fail(id: Id | null, code: number, text: string): undefined {
     this.outside.send(failure(id, new RpcError(code, text)));
   }
 }

@@ -43,6 +43,7 @@ const Write = v.object({ path: text, file: text, version: v.optional(v.string())
 
 interface ReportPort {
   readonly state: EditorState;
+  loadedFiles(): string[];
   call(method: string, params: object, deadlineMs: number): Promise<unknown>;
 }
 
@@ -107,8 +108,10 @@ export class RemoteEndpoint {
         onState: (state) => {
           if (this.#links.get(name) !== link) return;
           for (const copy of this.#copies.values()) if (copy.remote === name) copy.connect(link);
-          if (state.state === "up") mirror?.connect(link);
-          if (state.state === "up") review?.connect(link);
+          if (state.state === "up") {
+            mirror?.connect(link, this.port.loadedFiles());
+            review?.connect(link);
+          }
           this.#report({ name, ...state });
         },
         onChannel: (channel, d) => this.#join(channel, d, remote),
@@ -121,8 +124,8 @@ export class RemoteEndpoint {
 
   #join(channel: Channel, d: string, remote: Remote): void {
     if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
-    // That of the other direction: nothing of here is sent.
     if (channel.kind === "message") return void editMessage(channel, d, remote, this.log);
+    // Those of the other direction: nothing of here is sent.
     if (channel.kind !== "hook" && channel.kind !== "mcp") return channel.close();
     void runHelper(channel, d, remote);
   }

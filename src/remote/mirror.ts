@@ -40,10 +40,11 @@ export class Mirror {
     this.#relay = new Requests(name, "files", take, () => {}, log);
   }
 
-  /** The link has connected: what is here already may be old. */
-  connect(link: Link): void {
+  /** The link has connected: what is here already, as the files that Neovim has loaded, may be old. */
+  connect(link: Link, loaded: readonly string[]): void {
     this.#relay.connect(link);
-    for (const { path } of this.#copied.values()) void this.#bring(path).catch(() => {});
+    const copied = [...this.#copied.values()].map(({ path }) => path);
+    for (const path of [...loaded, ...copied]) this.bring([path])?.catch(() => {});
   }
 
   holds(path: string): boolean {

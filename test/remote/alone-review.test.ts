@@ -251,6 +251,26 @@ describe("the review of files that are in the remote alone", () => {
     await ask("undo", { files: [{ path: box.mirror("a.txt") }] });
     expect(box.read("a.txt")).toBe(BASE);
   });
+
+  test("a relay that is killed in the middle of an undo: what is undone is not listed, and what is listed stands there", async () => {
+    const texts = { "a.txt": changed(BASE, 3, 12), "b.txt": changed(box.read("b.txt"), 14) };
+    for (const ms of [5, 40]) {
+      for (const [name, text] of Object.entries(texts)) await edit(name, text, { prompt_id: "p4" });
+      await hook("stop", { stop_hook_active: false, prompt_id: "p4" });
+      await hunks(3);
+      const relay = await box.relay();
+      const files = Object.keys(texts).map((name) => ({ path: box.mirror(name) }));
+      const undone = ask("undo", { files });
+      await Bun.sleep(ms);
+      process.kill(relay, "SIGKILL");
+      await undone;
+      await eventually("another relay", async () => (await box.relay()) !== relay);
+      await box.up();
+      const listed = await names();
+      for (const [name, text] of Object.entries(texts))
+        expect(box.read(name) === text).toBe(listed?.includes(box.mirror(name)) === true);
+    }
+  }, 60_000);
 });
 
 describe("a review of which nothing is believed", () => {
@@ -283,7 +303,7 @@ describe("a review of which nothing is believed", () => {
     let say: (said: unknown) => void = () => {};
     const link = { open } as unknown as Link;
     const mirror = new Mirror("box", [root], map, log);
-    mirror.connect(link);
+    mirror.connect(link, []);
     const review = new RemoteReview("box", mirror, map, () => {}, log);
     review.connect(link);
     return { review, mirror, asked, say: (said: unknown) => say(said) };

@@ -52,7 +52,8 @@ beforeEach(() => {
   // The Neovim that is reported to: its one method.
   const call = async (_method: string, report: object) => void reports.push(report);
   const log = new Log({ file: world.logFile });
-  remote = new RemoteEndpoint({ call, state: new EditorState() }, () => {}, log);
+  const port = { call, state: new EditorState(), loadedFiles: () => [] };
+  remote = new RemoteEndpoint(port, () => {}, log);
   transcript = new TranscriptEndpoint({ call }, log, remote);
   mkdirSync(dirname(path()), { recursive: true });
   writeFileSync(join(world.project, "main.lua"), "return 1\n");

@@ -12,12 +12,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { EditorState } from "../../src/editor/state";
+import type { Transport } from "../../src/jsonrpc/transport";
 import { Log } from "../../src/lib/log";
 import type { Channel } from "../../src/remote/channels";
 import type { FileRequest } from "../../src/remote/files";
+import { border } from "../../src/remote/ide";
 import type { Link } from "../../src/remote/link";
 import { Mirror } from "../../src/remote/mirror";
 import { PathMap } from "../../src/remote/path-map";
+import { Remote } from "../../src/remote/remote";
 import { LIMITS } from "../../src/remote/wire";
 import type { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
@@ -268,7 +272,7 @@ describe("a relay of which nothing is believed", () => {
     };
     const map = new PathMap([{ remote: THERE, host: root }], "posix");
     const mirror = new Mirror("box", [root], map, new Log({ file: join(folder, "log") }));
-    mirror.connect({ open: () => channel } as unknown as Link);
+    mirror.connect({ open: () => channel } as unknown as Link, []);
     return { mirror, say: (said: unknown) => channel.onMessage(JSON.stringify(said)), channel };
   }
   const bring = (mirror: Mirror, paths: string[]) =>
@@ -332,5 +336,36 @@ describe("a relay of which nothing is believed", () => {
     const { mirror } = mirrorOf(({ id, path }) => ({ id, path, bytes }));
     await mirror.write(join(root, "mine"), Buffer.from("mine"), "");
     expect(readFileSync(join(root, "mine"), "utf8")).toBe("mine");
+  });
+
+  test("a client that sends on and on while its file does not come: refused; what came before is in order", async () => {
+    const { mirror, channel } = mirrorOf(() => undefined);
+    const map = new PathMap([{ remote: THERE, host: root }], "posix");
+    const remote = new Remote(
+      "box",
+      () => map,
+      () => new EditorState(),
+      mirror,
+    );
+    const [sent, passed]: [string[], string[]] = [[], []];
+    const outside: Transport = {
+      send: (text) => sent.push(text),
+      onMessage: () => {},
+      onClose: () => {},
+    };
+    const inner = border(outside, remote);
+    inner.onMessage = (text) => passed.push(JSON.parse(text).method);
+    const call = { name: "openFile", arguments: { filePath: `${THERE}/a` } };
+    outside.onMessage(
+      JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call }),
+    );
+    outside.onMessage(JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" }));
+    const long = JSON.stringify({ jsonrpc: "2.0", id: 3, method: "x".repeat(LIMITS.lineBytes) });
+    outside.onMessage(long);
+    expect(passed).toEqual([]);
+    expect(sent.join()).toContain("Too many messages");
+    channel.onMessage(JSON.stringify({ id: 1, path: "", bytes }));
+    await eventually("both", () => passed.length === 2);
+    expect(passed).toEqual(["tools/call", "ping"]);
   });
 });

@@ -71,10 +71,12 @@ end
 ---@return claude-code.Diagnostic[]
 function M.counted(file, items, before)
   local options = require("claude-code.config").get().diagnostics
-  if is_ignored(file, options.ignore_files) or (options.only_new and not before) then
+  -- Of a project on another machine only some files are here, and others are missed.
+  local only_new = options.only_new or file:find("/claude-code.nvim/mirrors/", 1, true) ~= nil
+  if is_ignored(file, options.ignore_files) or (only_new and not before) then
     return {}
   end
-  if options.only_new and before then
+  if only_new and before then
     items = M.new_since(items, before)
   end
   local least = LEVELS[options.severity]
