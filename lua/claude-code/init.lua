@@ -21,8 +21,8 @@ end
 
 ---@param remotes table<string, any>
 local function follow_mirrors(remotes)
-  if next(remotes) or package.loaded["claude-code.editor.documents.mirror"] then
-    require("claude-code.editor.documents.mirror").follow(remotes)
+  if next(remotes) then
+    require("claude-code.editor.documents.mirror").follow()
   end
 end
 

@@ -56,8 +56,7 @@ export function serveFiles(
 ): void {
   let timer: Timer | undefined;
   const watch = new PathWatch(() => {
-    clearTimeout(timer);
-    timer = setTimeout(look, SETTLE_MS);
+    timer ??= setTimeout(look, SETTLE_MS);
   });
   const answer = (path: string, act: () => object, id?: number) => {
     let said: object;
@@ -73,6 +72,7 @@ export function serveFiles(
     answer(path, () => ({ bytes: contentOf(path, roots)?.toString("base64") }), id);
   };
   const look = () => {
+    timer = undefined;
     // A folder that was missing may be there now.
     watch.follow(sent.keys());
     for (const [path, version] of sent) if (versionOf(path) !== version) read(path);

@@ -103,8 +103,12 @@ export class JoinedReview {
     this.#ask(this.#at(params.path), method, params);
 
   #option(method: "privacy" | "ignore", params: JsonObject): unknown {
-    for (const remote of this.elsewhere.reviews()) remote.setOption(method, params);
-    this.elsewhere.reviewOptions.set(method, params);
+    // A whole path is one of this machine.
+    const isPart = (pattern: unknown) => !/^([~/\\]|[A-Za-z]:)/.test(String(pattern));
+    const patterns = Array.isArray(params.patterns) ? params.patterns.filter(isPart) : [];
+    for (const remote of this.elsewhere.reviews())
+      remote.setOption(method, { ...params, patterns });
+    this.elsewhere.reviewOptions.set(method, { ...params, patterns });
     return this.#here.answer(method, params);
   }
 

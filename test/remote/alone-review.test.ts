@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { EditorState } from "../../src/editor/state";
 import { Log } from "../../src/lib/log";
 import type { Channel, Kind } from "../../src/remote/channels";
+import { JoinedReview } from "../../src/remote/joined-review";
 import type { Link } from "../../src/remote/link";
 import { editMessage } from "../../src/remote/message";
 import { Mirror } from "../../src/remote/mirror";
 import { PathMap } from "../../src/remote/path-map";
 import { Remote } from "../../src/remote/remote";
 import { RemoteReview } from "../../src/remote/remote-review";
+import type { ReviewPort } from "../../src/review/endpoint";
 import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
@@ -385,6 +387,15 @@ describe("a review of which nothing is believed", () => {
     await outcomeOf(
       review.ask("written", { path: join(root, "a"), over: new Uint8Array([0, 255]) }),
     );
+    const here: ReviewPort = {
+      ...{ onDelta: { on: () => {} }, state: { folders: [] }, loadedFiles: () => [] },
+      call: async () => undefined,
+    };
+    const options = new Map<"privacy" | "ignore", object>();
+    const elsewhere = { reviews: () => [review], onSummary: () => {}, reviewOptions: options };
+    const patterns = ["*.log", `${folder}/**`, "~/secret"];
+    await new JoinedReview(here, elsewhere, log).answer("ignore", { patterns });
+    expect([...options.values()]).toEqual([{ patterns: ["*.log"] }]);
     const sent = asked.join("\n");
     expect(sent).not.toContain(folder);
     expect(sent).not.toContain("passwd");

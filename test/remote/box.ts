@@ -15,11 +15,14 @@ export class Box implements AsyncDisposable {
   readonly executable = EXECUTABLE;
   neovim!: TestNeovim;
 
-  static async start(files: Record<string, string | Uint8Array> = {}): Promise<Box> {
+  static async start(
+    files: Record<string, string | Uint8Array> = {},
+    version = NEWEST,
+  ): Promise<Box> {
     const box = new Box();
     for (const folder of [box.home, box.project]) mkdirSync(folder);
     for (const [name, text] of Object.entries(files)) box.write(name, text);
-    box.neovim = await TestNeovim.start({ version: NEWEST });
+    box.neovim = await TestNeovim.start({ version });
     await box.neovim.lock();
     await box.neovim.lua(`
       SAID = {}

@@ -67,9 +67,12 @@ afterEach(() => {
 const path = () => join(world.home, ".claude/projects/-srv-x", `${ID}.jsonl`);
 const append = (...entries: object[]) => appendFileSync(path(), entries.map(line).join(""));
 const isUp = () => reports.filter(({ state }) => state === "up").length;
-const start = async (relay: readonly string[] = world.relay) => {
+const start = async (
+  relay: readonly string[] = world.relay,
+  mappings: Record<string, string | false> = { [REMOTE]: world.project },
+) => {
   remote.answer("start", {
-    ...{ name: "dev", relay, folder: world.project, mappings: { [REMOTE]: world.project } },
+    ...{ name: "dev", relay, folder: world.project, mappings },
     ...{ token: world.token, nextToken: world.nextToken },
   });
   await eventually("the relay", () => isUp() === 1);
@@ -131,6 +134,25 @@ test("a name in it is a file of the shared folders, or none", async () => {
   expect(await place("main.lua")).toBe(main);
   for (const name of ["/etc/passwd", "../secret", "link", `${REMOTE}/../secret`, "missing.lua"])
     expect(await place(name)).toBeUndefined();
+});
+
+test("a name in it of a file that is there alone: it comes before it is opened", async () => {
+  const before = process.env.XDG_STATE_HOME;
+  process.env.XDG_STATE_HOME = join(world.folder, "state");
+  try {
+    append(prompt("begin"));
+    await start(world.relay, { [world.project]: false });
+    const { view } = await open();
+    const name = join(world.project, "main.lua");
+    const path = await transcript.answer("place", { view, name, folder: "/" });
+    expect(path).toBe(join(world.folder, "state/claude-code.nvim/mirrors/dev", name));
+    expect(readFileSync(path as string, "utf8")).toBe("return 1\n");
+    const missing = join(world.project, "missing.lua");
+    expect(await transcript.answer("place", { view, name: missing, folder: "/" })).toBeUndefined();
+  } finally {
+    if (before === undefined) delete process.env.XDG_STATE_HOME;
+    else process.env.XDG_STATE_HOME = before;
+  }
 });
 
 test("an entry of 20 MB is counted, and what is beside it is shown", async () => {

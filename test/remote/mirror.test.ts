@@ -25,17 +25,17 @@ import { Remote } from "../../src/remote/remote";
 import { LIMITS } from "../../src/remote/wire";
 import type { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { temporaryFolder } from "../support/neovim";
+import { NEOVIMS, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { Box, THERE } from "./box";
 
 const ODD = Buffer.from("\xef\xbb\xbfone\r\ntwo \xff\xfe\r\nlast", "latin1");
 
-describe("files that are in the remote alone", () => {
+describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version) => {
   let box: Box;
   let cli: TestClient;
   beforeAll(async () => {
-    box = await Box.start();
+    box = await Box.start({}, version);
     cli = await box.client();
   });
   afterAll(async () => {

@@ -102,22 +102,27 @@ local function note(args)
   versions[args.buf] = version(args.match)
 end
 
----From now on, if there is a remote at all: what is written to such a file goes there, or nowhere.
----@param remotes table<string, any>
-function M.follow(remotes)
-  local group = api.nvim_create_augroup("claude-code.mirror", { clear = true })
-  if next(remotes) == nil then
-    return
-  end
+---@return string[] patterns of the files, also where the state folder is a symlink
+local function patterns()
   local state = vim.env.XDG_STATE_HOME or ""
   state = vim.startswith(state, "/") and state or vim.env.HOME .. "/.local/state"
-  local patterns = {}
-  for folder in pairs({ [state] = true, [uv.fs_realpath(state) or state] = true }) do
-    local plain = folder:gsub("[%*%?%[%]{},\\]", "\\%0")
-    patterns[#patterns + 1] = plain .. "/claude-code.nvim/mirrors/*"
+  local name = "/claude-code.nvim/mirrors/*"
+  if vim.fn.has("win32") == 1 then
+    state, name = vim.fs.normalize(vim.env.LOCALAPPDATA), "/claude-code.nvim/state/mirrors/*"
   end
+  local found = {}
+  for folder in pairs({ [state] = true, [uv.fs_realpath(state) or state] = true }) do
+    found[#found + 1] = folder:gsub("[%*%?%[%]{},\\]", "\\%0") .. name
+  end
+  return found
+end
+
+---From now on what is written to such a file goes to its machine, or nowhere.
+function M.follow()
+  local group = api.nvim_create_augroup("claude-code.mirror", { clear = true })
+  local all = patterns()
   local function on(events, callback, nested)
-    local options = { group = group, pattern = patterns, nested = nested }
+    local options = { group = group, pattern = all, nested = nested }
     options[type(callback) == "string" and "command" or "callback"] = callback
     api.nvim_create_autocmd(events, options)
   end

@@ -72,7 +72,7 @@ end
 function M.counted(file, items, before)
   local options = require("claude-code.config").get().diagnostics
   -- Of a project on another machine only some files are here, and others are missed.
-  local only_new = options.only_new or file:find("/claude-code.nvim/mirrors/", 1, true) ~= nil
+  local only_new = options.only_new or file:find("/claude%-code%.nvim/%l*/?mirrors/") ~= nil
   if is_ignored(file, options.ignore_files) or (only_new and not before) then
     return {}
   end
