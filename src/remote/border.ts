@@ -102,7 +102,7 @@ export class Border implements Transport {
   }
 
   #inOrder(text: string): void {
-    if (this.#behind + text.length > MOST_BEHIND)
+    if (this.#coming && this.#behind + text.length > MOST_BEHIND)
       return this.#fail(null, ErrorCode.Overloaded, "Too many messages");
     const receive = () => (this.#isClosed ? undefined : this.#receive(text));
     if (this.#coming) this.#behind += text.length;

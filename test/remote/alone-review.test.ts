@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EditorState } from "../../src/editor/state";
 import { Log } from "../../src/lib/log";
 import type { Channel, Kind } from "../../src/remote/channels";
 import { JoinedReview } from "../../src/remote/joined-review";
 import type { Link } from "../../src/remote/link";
-import { editMessage } from "../../src/remote/message";
 import { Mirror } from "../../src/remote/mirror";
 import { PathMap } from "../../src/remote/path-map";
-import { Remote } from "../../src/remote/remote";
 import { RemoteReview } from "../../src/remote/remote-review";
 import type { ReviewPort } from "../../src/review/endpoint";
 import { eventually } from "../support/eventually";
@@ -41,24 +38,16 @@ describe("the review of files that are in the remote alone", () => {
       if (exitCode !== 0) throw new Error(`${command}: ${stderr}`);
     }
   };
-  const hook = async (event: string, input: object) => {
+  /** A command of ours as it runs beside the CLI there. */
+  const beside = (...words: string[]) => {
     const [name = ""] = readdirSync(join(box.home, ".claude/ide"));
-    const variables = [
-      `CLAUDE_CODE_SSE_PORT=${Number.parseInt(name, 10)}`,
-      `CLAUDE_PROJECT_DIR=${THERE}`,
-    ];
-    const command = [
-      "/usr/bin/env",
-      "-C",
-      THERE,
-      ...variables,
-      box.executable,
-      "hook",
-      event,
-      "--from-neovim",
-    ];
+    const port = `CLAUDE_CODE_SSE_PORT=${Number.parseInt(name, 10)}`;
+    const env = ["/usr/bin/env", "-C", THERE, port, `CLAUDE_PROJECT_DIR=${THERE}`];
+    return box.inside([...env, box.executable, ...words]);
+  };
+  const hook = async (event: string, input: object) => {
     const given = { session_id: "one", prompt_id: "p1", cwd: THERE, ...input };
-    const child = Bun.spawn(box.inside(command), {
+    const child = Bun.spawn(beside("hook", event, "--from-neovim"), {
       stdin: new Blob([JSON.stringify(given)]),
       stdout: "pipe",
     });
@@ -218,6 +207,14 @@ describe("the review of files that are in the remote alone", () => {
     await box.neovim.command("call setline(1, 'from here') | wq");
     await said("committed 1 change in 1 file");
     expect(commits()).toMatch(/^from here\n\n b\.txt [\s\S]*1 file changed[\s\S]*first/);
+  });
+
+  test("no message of git's is opened without a commit of the user's", async () => {
+    box.write("message", "text\n");
+    const child = Bun.spawn(beside("edit", "--commit", `${process.pid}`, `${THERE}/message`));
+    expect(await child.exited).toBe(1);
+    const names = `return table.concat(vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs()), " ")`;
+    expect(await box.neovim.lua<string>(names)).not.toContain("COMMIT_EDITMSG");
   });
 
   test("an undo while Claude works is carried out there when its turn ends", async () => {
@@ -404,27 +401,5 @@ describe("a review of which nothing is believed", () => {
       text: "AP8=",
     });
     expect(JSON.parse(asked[1] as string).params).toEqual({ path: `${THERE}/a`, over: "AP8=" });
-  });
-
-  test("opens no message of git's without a commit of the user's", async () => {
-    const { review, mirror } = hostile(null);
-    const remote = new Remote(
-      "box",
-      () => map,
-      () => new EditorState(),
-      mirror,
-      review,
-    );
-    const said: string[] = [];
-    const channel = {
-      ...{
-        kind: "message",
-        send: (text: string) => said.push(text),
-        close: () => said.push("closed"),
-      },
-      ...{ onMessage: () => {}, onClose: () => {} },
-    } as unknown as Channel;
-    await editMessage(channel, JSON.stringify({ kind: "message", input: "text" }), remote, log);
-    expect(said).toEqual(["closed"]);
   });
 });
