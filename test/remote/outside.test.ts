@@ -238,15 +238,21 @@ async function hostile(
 test("the container learns of no other folder and no conversation, and grants a Claude nothing", async () => {
   const project = join(temporaryFolder(), "x");
   mkdirSync(project);
-  const file = { t: "open", ch: 2, kind: "file", d: crypto.randomUUID() };
+  const kinds = ["file", "files", "review"];
+  const frames = kinds.map((kind, i) => ({
+    t: "open",
+    ch: 2 * i + 2,
+    kind,
+    d: crypto.randomUUID(),
+  }));
   const roots = [project, "/etc", join(project, "..")];
-  const { there, got } = await hostile(project, { roots, frames: [file] });
-  await eventually("the refusal", () => got().length >= 2);
-  const [hello, refusal] = got().map((line) => JSON.parse(line));
+  const { there, got } = await hostile(project, { roots, frames });
+  await eventually("the refusals", () => got().length > kinds.length);
+  const [hello, ...refusals] = got().map((line) => JSON.parse(line));
   expect(hello.roots.map(({ path }: { path: string }) => path)).toEqual([project]);
   expect(JSON.stringify(hello)).not.toContain("secret");
   expect(JSON.stringify({ ...hello, roots: [] })).not.toContain("/");
-  expect(refusal).toEqual({ t: "close", ch: 2 });
+  expect(refusals).toEqual(frames.map(({ ch }) => ({ t: "close", ch })));
   expect(there.locks[0]?.content.workspaceFolders).toEqual([project]);
   const specific = (fields: object) => ({
     hookSpecificOutput: { hookEventName: "PreToolUse", ...fields },
