@@ -133,6 +133,7 @@ export class RemoteEndpoint {
   #stop(name: string): void {
     this.#links.get(name)?.end();
     this.#links.delete(name);
+    this.#remotes.get(name)?.review?.stop();
   }
 
   /** Those of remotes with files that are there alone. */

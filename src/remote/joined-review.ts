@@ -156,7 +156,8 @@ export class JoinedReview {
   #asked({ paths, files }: JsonObject): Whose[] {
     const named = [files, paths].find(Array.isArray) as unknown[] | undefined;
     const found = named?.map((one) => this.#at(isObject(one) ? one.path : one));
-    return [...new Set<Whose>(found ?? [undefined, ...this.elsewhere.reviews()])];
+    const others = this.elsewhere.reviews().filter(({ isThere }) => isThere);
+    return [...new Set<Whose>(found ?? [undefined, ...others])];
   }
 
   async #list(params: JsonObject): Promise<unknown> {

@@ -62,6 +62,17 @@ export class RemoteReview {
     if (this.#isWanted) this.#connect(link);
   }
 
+  /** Nobody wants the remote any more. */
+  stop(): void {
+    this.#link = undefined;
+    this.#isWanted = false;
+  }
+
+  /** Can it be asked for, now or once it is connected again? */
+  get isThere(): boolean {
+    return this.#link !== undefined;
+  }
+
   #connect(link: Link): void {
     this.#relay.connect(link);
     for (const [method, params] of this.#options) void this.#ask(method, params).catch(() => {});

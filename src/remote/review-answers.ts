@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { isObject } from "../lib/json";
+import { own } from "../lib/own";
 import { visibleLine } from "../lib/visible";
 import type { ReviewMethod } from "../review/requests";
 import type { PathMap } from "./path-map";
@@ -163,25 +164,30 @@ export function isDecisionOf(name: string, id: unknown): boolean {
 export function requestToRemote(request: unknown, name: string, map: PathMap): unknown {
   const paths = (all: unknown) =>
     Array.isArray(all) ? all.flatMap((path) => map.toRemote(String(path)) ?? []) : undefined;
-  const fields: Readonly<Record<string, (value: unknown) => unknown>> = {
-    path: (path) => (path === undefined ? undefined : map.toRemote(String(path))),
-    root: (path) => map.toRemote(String(path)),
+  const fields = {
+    path: (path: unknown) => (path === undefined ? undefined : map.toRemote(String(path))),
+    root: (path: unknown) => map.toRemote(String(path)),
     paths,
     expanded: paths,
-    decision: (id) => idThere(id, name),
-    queued: (id) => idThere(id, name),
+    decision: (id: unknown) => idThere(id, name),
+    queued: (id: unknown) => idThere(id, name),
   };
-  const crossed = (value: unknown): unknown => {
-    if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
-    if (Array.isArray(value)) return value.map(crossed);
-    if (!isObject(value)) return value;
-    const entries = Object.entries(value).map(([key, one]) => [
-      key,
-      Object.hasOwn(fields, key) ? fields[key]?.(one) : crossed(one),
-    ]);
-    return Object.fromEntries(entries);
-  };
-  return crossed(request);
+  return withFields(request, fields);
+}
+
+/** A message with other values in these fields, and bytes in base64. */
+export function withFields(
+  value: unknown,
+  fields: Readonly<Record<string, (value: unknown) => unknown>>,
+): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  if (Array.isArray(value)) return value.map((one) => withFields(one, fields));
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, one]) => {
+    const change = own(fields, key);
+    return [key, change ? change(one) : withFields(one, fields)];
+  });
+  return Object.fromEntries(entries);
 }
 
 function idThere(id: unknown, name: string): unknown {
