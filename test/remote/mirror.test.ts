@@ -164,14 +164,28 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
   });
 
   test(":edit brings a file, :wq makes one, and a part of a buffer is not written", async () => {
-    box.write("sub/c.txt", "there\n");
-    await box.neovim.command(`edit ${box.mirror("sub/c.txt")}`);
-    expect(await box.text("sub/c.txt")).toBe("there");
+    const name = "a b/[c] é%#.txt";
+    box.write(name, "there\n");
+    await box.neovim.lua("vim.cmd.edit({ (...), magic = { file = false } })", box.mirror(name));
+    expect(await box.text(name)).toBe("there");
+    await box.neovim.command("call setline(1, 'mine') | write");
+    expect(box.read(name)).toBe("mine\n");
     await box.neovim.command(`split ${box.mirror("made/d.txt")}`);
     await box.neovim.command("call setline(1, 'made') | wq");
     expect(box.read("made/d.txt")).toBe("made\n");
     expect(await save(`1write! ${box.mirror("a.txt")}`)).toContain("only a whole buffer");
     expect(box.read("a.txt")).toBe("old\nkept\n");
+  });
+
+  test("a plugin that loads a buffer without a window gets the file, too", async () => {
+    box.write("hidden.txt", "there\n");
+    const lines = await box.neovim.lua(
+      `local buf = vim.fn.bufadd((...))
+       vim.fn.bufload(buf)
+       return vim.api.nvim_buf_get_lines(buf, 0, -1, false)`,
+      box.mirror("hidden.txt"),
+    );
+    expect(lines).toEqual(["there"]);
   });
 
   test("changed there: an error, nothing is lost on either side; :w! overwrites", async () => {
@@ -190,7 +204,11 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
 
   test("what cannot come is said: too big, no file, led out by a symlink", async () => {
     writeFileSync(join(box.project, "big"), Buffer.alloc(LIMITS.fileBytes));
-    await box.neovim.command(`edit ${box.mirror("big")}`);
+    await box.neovim.lua(
+      `require("port").server_requests.request("remote/bring", { path = (...) }, function() DONE = true end)
+       vim.wait(20000, function() return DONE end, 5)`,
+      box.mirror("big"),
+    );
     expect(statSync(box.mirror("big")).size).toBe(LIMITS.fileBytes);
     writeFileSync(join(box.project, "big"), Buffer.alloc(LIMITS.fileBytes + 1));
     rmSync(join(box.project, "out"), { force: true });
