@@ -99,7 +99,9 @@ describe.each(BOTH_NEOVIMS)("Neovim in a container, Claude outside, $name", (ver
     );
   beforeAll(async () => {
     const dev = `{ command = { "sh", "{env}", "{args}" }, relay = { "sh" } }`;
-    const setup = `{ remotes = { outside = {}, dev = ${dev}, away = { path_mappings = { ["/away"] = vim.fn.getcwd() } } } }`;
+    const away = `{ path_mappings = { ["/away"] = vim.fn.getcwd() } }`;
+    const alone = `{ path_mappings = { ["/away"] = false } }`;
+    const setup = `{ remotes = { outside = {}, dev = ${dev}, away = ${away}, alone = ${alone} } }`;
     neovim = await TestNeovim.start({ version, setup });
     await neovim.lock();
   });
@@ -163,6 +165,7 @@ describe.each(BOTH_NEOVIMS)("Neovim in a container, Claude outside, $name", (ver
     ["a remote that is none", "none", `there is no "none" in the option remotes`],
     ["a remote that Neovim starts", "dev", "remotes.dev has a command"],
     ["another folder", "away", "Neovim shares no folder of"],
+    ["a folder that is there alone", "alone", "a relay that you start sends no files"],
   ])("%s is one error", async (_what, name, cause) => {
     expect(await new There(neovim.cwd, link(name)).end(1)).toContain(cause);
   });

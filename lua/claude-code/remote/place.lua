@@ -79,6 +79,10 @@ function M.listening(name)
     return nil, message
   elseif remote.command then
     return nil, ("remotes.%s has a command: `:Claude` starts Claude there"):format(name)
+  elseif vim.tbl_contains(vim.tbl_values(remote.path_mappings or {}), false) then
+    local text =
+      "remotes.%s.path_mappings: a relay that you start sends no files, so the folder must be here"
+    return nil, text:format(name)
   end
   local relay = "unix:" .. vim.fn.tempname() .. "/relay"
   return { name = name, folder = folder, relay = relay, path_mappings = remote.path_mappings }
