@@ -240,7 +240,11 @@ onEachNeovim((session) => {
           if count < 2 then
             return request(method, params, callback)
           end
-          _G.held, client.request = function() request(method, params, callback) end, request
+          client.request = request
+          -- The request itself goes at once: those behind it rest on the text that it sends.
+          request(method, params, function(decision, problem)
+            _G.held = function() callback(decision, problem) end
+          end)
         end`);
       // The second one is the last of its file.
       await nvim().command("normal! G");
