@@ -7,7 +7,8 @@ import type { ToolCall } from "../review/record/tool-call";
 import { cliPid, type HookCall } from "./call";
 import { editedPath } from "./input";
 
-const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comparison> = {
+/** What each event that records something records; the work tree may have to be compared then. */
+export const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comparison> = {
   "session-start": () => "compare",
   "user-prompt-submit": (recorder, { input }) =>
     recorder.prompt(input.session_id, input.prompt_id, input.prompt ?? ""),

@@ -13,10 +13,13 @@ import {
 import { join } from "node:path";
 import type { Listed } from "../../src/review/service";
 import { eventually } from "../support/eventually";
-import { Recorded } from "./recorded";
+import { Recorded, RecordedHere } from "./recorded";
 import { APART_MS } from "./state/actors";
 
-/* What the hooks of the compiled executable record, given what the genuine CLI gives them. */
+/*
+ * What the hooks record, given what the genuine CLI gives them: those of the compiled executable, each event, or
+ * their functions in this process where only what they record counts.
+ */
 setDefaultTimeout(60_000);
 
 describe("Claude's editing tools", () => {
@@ -41,38 +44,44 @@ describe("Claude's editing tools", () => {
     expect(world.log).not.toContain("WARN");
   });
 
-  test.each([
-    ["CRLF", "one\r\ntwo\r\n", "one\nTWO\n", "one\r\nTWO\r\n"],
-    ["mixed line ends, which the CLI makes one", "one\ntwo\r\nx\r\n", "", "one\nTWO\nx\n"],
-    ["a byte order mark", "\xef\xbb\xbfone\ntwo\n", "", "\xef\xbb\xbfone\nTWO\n"],
-    ["no last line end", "one\ntwo", "", "one\nTWO"],
-    ["UTF-16", "\xff\xfeo\0n\0e\0\n\0", "", "\xff\xfeO\0N\0E\0\n\0"],
-    ["an empty file", "", "", "one\n"],
-  ])("every byte of %s", async (_name, before, _shown, after) => {
-    const bytes = Buffer.from(before, "latin1");
-    using world = new Recorded({ "a.txt": bytes });
-    // A change of the user's that nobody has committed.
+  test("every byte of files with any line ends and encodings", async () => {
+    const kinds: Record<string, [before: string, after: string]> = {
+      crlf: ["one\r\ntwo\r\n", "one\r\nTWO\r\n"],
+      // The CLI makes them one.
+      mixed: ["one\ntwo\r\nx\r\n", "one\nTWO\nx\n"],
+      "byte order mark": ["\xef\xbb\xbfone\ntwo\n", "\xef\xbb\xbfone\nTWO\n"],
+      "no last line end": ["one\ntwo", "one\nTWO"],
+      utf16: ["\xff\xfeo\0n\0e\0\n\0", "\xff\xfeO\0N\0E\0\n\0"],
+      empty: ["", "one\n"],
+      "no line is left": ["one\r\ntwo\r\n", ""],
+    };
+    const all = Object.entries(kinds);
+    const bytesOf = (text: string) => Buffer.from(text, "latin1");
+    using world = new RecordedHere(
+      Object.fromEntries(all.map(([name, [before]]) => [name, bytesOf(before)])),
+    );
     await world.prompt();
-    const utf16 = before.startsWith("\xff\xfe");
-    const shown = new TextDecoder(utf16 ? "utf-16le" : "utf-8", { ignoreBOM: true }).decode(bytes);
-    const path = world.write("a.txt", Buffer.from(after, "latin1"));
-    await world.hook("post-tool-use", {
-      tool_name: "Edit",
-      tool_input: { file_path: path },
-      tool_response: { originalFile: shown.replaceAll("\r\n", "\n") },
-    });
-    const exact = _name.startsWith("mixed") ? before.replaceAll("\r\n", "\n") : before;
-    expect(world.files).toEqual([`a.txt: ${JSON.stringify(exact)} > ${JSON.stringify(after)}`]);
-  });
-
-  test("CRLF of a file in which Claude leaves no line", async () => {
-    using world = new Recorded({ "a.txt": "one\r\ntwo\r\n" });
-    await world.edit("a.txt", "");
-    expect(world.files).toEqual(['a.txt: "one\\r\\ntwo\\r\\n" > ""']);
+    for (const [name, [before, after]] of all) {
+      const encoding = name === "utf16" ? "utf-16le" : "utf-8";
+      const shown = new TextDecoder(encoding, { ignoreBOM: true }).decode(bytesOf(before));
+      await world.hook("post-tool-use", {
+        tool_name: "Edit",
+        tool_input: { file_path: world.write(name, bytesOf(after)) },
+        tool_response: { originalFile: shown.replaceAll("\r\n", "\n") },
+      });
+    }
+    const exact = (name: string, text: string) =>
+      name === "mixed" ? text.replaceAll("\r\n", "\n") : text;
+    expect(world.files).toEqual(
+      all.map(
+        ([name, [before, after]]) =>
+          `${name}: ${JSON.stringify(exact(name, before))} > ${JSON.stringify(after)}`,
+      ),
+    );
   });
 
   test("mixed line ends of a file that Claude edited before", async () => {
-    using world = new Recorded({ "a.txt": "one\r\ntwo\n" });
+    using world = new RecordedHere({ "a.txt": "one\r\ntwo\n" });
     world.write("a.txt", "one\r\ntwo\nmine\n");
     await world.prompt();
     await world.edit("a.txt", "one\nTWO\nmine\n");
@@ -80,7 +89,7 @@ describe("Claude's editing tools", () => {
   });
 
   test("NotebookEdit gives both files under other names", async () => {
-    using world = new Recorded({ "n.ipynb": "old" });
+    using world = new RecordedHere({ "n.ipynb": "old" });
     world.write("n.ipynb", "new");
     await world.hook("post-tool-use", {
       tool_name: "NotebookEdit",
@@ -91,7 +100,7 @@ describe("Claude's editing tools", () => {
   });
 
   test("a private file leaves no text and no hash", async () => {
-    using world = new Recorded({ ".env": "KEY=1\n", "sub/x.pem": "PEM" });
+    using world = new RecordedHere({ ".env": "KEY=1\n", "sub/x.pem": "PEM" });
     await world.edit(".env", "KEY=2\n");
     symlinkSync(world.path("sub/x.pem"), world.path("innocent.txt"));
     await world.edit("innocent.txt", "PEM2");
@@ -100,7 +109,7 @@ describe("Claude's editing tools", () => {
   });
 
   test("through a symlink, the file that it leads to; outside of the project, nothing", async () => {
-    using world = new Recorded({ "real/a.txt": "one\n" });
+    using world = new RecordedHere({ "real/a.txt": "one\n" });
     symlinkSync(world.path("real"), world.path("link"));
     symlinkSync("real/a.txt", world.path("a-link.txt"));
     await world.edit("link/a.txt", "two\n");
@@ -116,13 +125,13 @@ describe("Claude's editing tools", () => {
   });
 
   test("names with line ends, quotes and a working folder that moved", async () => {
-    using world = new Recorded({ "sub/x.txt": "" });
+    using world = new RecordedHere({ "sub/x.txt": "" });
     await world.edit('sub/a\n"b"\\.txt', "x\n", { cwd: world.path("sub") });
     expect(world.files).toEqual(['sub/a\n"b"\\.txt: absent > "x\\n"']);
   });
 
   test("without git, all the same", async () => {
-    using world = new Recorded({ "a.txt": "one\n" }, false);
+    using world = new RecordedHere({ "a.txt": "one\n" }, false);
     await world.edit("a.txt", "two\n");
     expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
   });
@@ -190,7 +199,7 @@ describe("what the CLI says of Bash", () => {
   test.each(["by the CLI", "by a comparison"])(
     "the user's files that git ignores no more are not the command's: %s",
     async (how) => {
-      using world = new Recorded({ "a.txt": "one\n", ".gitignore": "*.log\nlocal/\n" });
+      using world = new RecordedHere({ "a.txt": "one\n", ".gitignore": "*.log\nlocal/\n" });
       world.write("x.log", "mine\n");
       world.write("local/c.ini", "mine\n");
       const long = Date.now() + 1_100;
@@ -221,7 +230,7 @@ describe("what the CLI says of Bash", () => {
   );
 
   test("CRLF that the hunks show, and a file that nobody knew", async () => {
-    using world = new Recorded({}, false);
+    using world = new RecordedHere({}, false);
     world.write("crlf.txt", "one\r\ntwo\nthree\r\n");
     await world.bash("sed -i s/one/ONE/ crlf.txt; sed -i s/two/TWO/ crlf.txt", {
       files: [
@@ -239,7 +248,7 @@ describe("what the CLI says of Bash", () => {
   });
 
   test("CRLF, which the hunks leave out, and a line that is not UTF-8", async () => {
-    using world = new Recorded({
+    using world = new RecordedHere({
       "crlf.txt": "one\r\nTWO\r\n",
       "latin.txt": Buffer.from("caf\xe9\ntwo\n", "latin1"),
     });
@@ -261,7 +270,7 @@ describe("what the CLI says of Bash", () => {
   });
 
   test("a list that was cut: the rest by the last known text", async () => {
-    using world = new Recorded({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
     world.write("b.txt", "mine\n");
     await world.prompt();
     await world.edit("c.txt", "Claude's\n");
@@ -279,58 +288,73 @@ describe("what the CLI says of Bash", () => {
     ]);
   });
 
-  test.each([
-    ["no object", "text"],
-    ["hunks of another shape", { files: [{ filePath: 7, hunks: "x" }], changedFiles: [] }],
-    [
-      "rows beyond the end",
+  test("nonsense is as if it said nothing", async () => {
+    const said = [
+      "text",
+      { files: [{ filePath: 7, hunks: "x" }], changedFiles: [] },
       { files: [{ filePath: "A", hunks: [hunk(900, 1, 900, 1, "-a", "+b")] }] },
-    ],
-    ["paths outside", { changedFiles: ["/etc/passwd", "../x", "relative"] }],
-  ])("nonsense: %s", async (_name, diff) => {
-    using world = new Recorded({ "a.txt": "one\n" });
-    const text = JSON.stringify(diff).replace('"A"', JSON.stringify(world.path("a.txt")));
+      { changedFiles: ["/etc/passwd", "../x", "relative"] },
+    ];
+    using world = new RecordedHere(Object.fromEntries(said.map((_, i) => [`${i}`, "one\n"])));
     await world.prompt();
-    await world.bash("echo two > a.txt", JSON.parse(text));
+    for (const [i, diff] of said.entries()) {
+      const text = JSON.stringify(diff).replace('"A"', JSON.stringify(world.path(`${i}`)));
+      await world.bash(`echo two > ${i}`, JSON.parse(text));
+    }
     await world.stop();
-    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+    const expected = said.map((_, i) => `${i}: "one\\n" > "two\\n"`);
+    expect(world.files.toSorted()).toEqual(expected);
   });
 });
 
 describe("what the CLI does not say: by comparison of the work tree", () => {
-  test.each([
-    ["a change", "echo x >> a.txt", 'a.txt: "one\\n" > "one\\nx\\n"'],
-    ["a new file", "echo x > new.txt", 'new.txt: absent > "x\\n"'],
-    ["a deletion", "rm a.txt", 'a.txt: "one\\n" > absent (644 > 0)'],
-    [
-      "the user's own uncommitted text is gone",
-      "git checkout -q mine.txt",
-      'mine.txt: "mine\\n" > "one\\n"',
-    ],
-    ["an untracked file is gone", "rm untracked.txt", 'untracked.txt: "u\\n" > absent (644 > 0)'],
-    ["a mode", "chmod +x a.txt", 'a.txt: "one\\n" > "one\\n" (644 > 755)'],
-    ["a symlink", "ln -s a.txt l", 'l: absent > "a.txt" (symlink)'],
-    ["a binary file", "printf '\\000\\001' > b.dat", 'b.dat: absent > "\\u0000\\u0001"'],
-    ["a name with a line end", "echo x > 'a\nb'", 'a\nb: absent > "x\\n"'],
-    ["a private file", "echo x > .env", ".env: absent > private"],
-    ["a commit changes nothing", "git -c user.name=a -c user.email=b commit -qam x", undefined],
-    ["a draft of the review's own", "echo x > .claude-code-nvim.0123abcd.tmp", undefined],
-    ["an ignored file", "echo x > ignored.log", undefined],
-  ])("%s, by a command that failed", async (_name, command, expected) => {
-    using world = new Recorded({ "a.txt": "one\n", "mine.txt": "one\n", ".gitignore": "*.log\n" });
+  test("each kind of change, by a command that failed", async () => {
+    using world = new Recorded({
+      "a.txt": "one\n",
+      "gone.txt": "one\n",
+      "mine.txt": "one\n",
+      "run.txt": "run\n",
+      ".gitignore": "*.log\n",
+    });
+    // The user's own, uncommitted.
     world.write("mine.txt", "mine\n");
     world.write("untracked.txt", "u\n");
-    chmodSync(world.path("a.txt"), 0o644);
+    for (const name of ["gone.txt", "run.txt", "untracked.txt"]) chmodSync(world.path(name), 0o644);
     await world.prompt();
-    await world.failing(command);
+    const commands = [
+      ["echo x >> a.txt", 'a.txt: "one\\n" > "one\\nx\\n"'],
+      ["echo new > new.txt", 'new.txt: absent > "new\\n"'],
+      ["rm gone.txt", 'gone.txt: "one\\n" > absent (644 > 0)'],
+      ["git checkout -q mine.txt", 'mine.txt: "mine\\n" > "one\\n"'],
+      ["rm untracked.txt", 'untracked.txt: "u\\n" > absent (644 > 0)'],
+      ["chmod +x run.txt", 'run.txt: "run\\n" > "run\\n" (644 > 755)'],
+      ["ln -s a.txt l", 'l: absent > "a.txt" (symlink)'],
+      ["printf '\\000\\001' > b.dat", 'b.dat: absent > "\\u0000\\u0001"'],
+      ["echo x > 'a\nb'", 'a\nb: absent > "x\\n"'],
+      ["echo x > .env", ".env: absent > private"],
+      ["echo x > .claude-code-nvim.0123abcd.tmp"],
+      ["echo x > ignored.log"],
+      ["false"],
+    ];
+    await world.failing(commands.map(([command]) => command).join("; "));
     await world.stop();
-    expect(world.files).toEqual(expected === undefined ? [] : [expected]);
+    const expected = commands.flatMap(([, change]) => change ?? []);
+    expect(world.files.toSorted()).toEqual(expected.toSorted());
     const change = world.changes.find(({ source }) => source === "trees");
-    if (expected) expect(change).toMatchObject({ session: "one", tool: "Bash", use: "use-1" });
+    expect(change).toMatchObject({ session: "one", tool: "Bash", use: "use-1" });
+  });
+
+  test("a commit changes nothing", async () => {
+    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n" });
+    world.write("b.txt", "mine\n");
+    await world.prompt();
+    await world.failing("git -c user.name=a -c user.email=b commit -qam x");
+    await world.stop();
+    expect(world.files).toEqual([]);
   });
 
   test("a folder that is moved, and one that comes from outside of the project", async () => {
-    using world = new Recorded({ "src/a.txt": "one\n" });
+    using world = new RecordedHere({ "src/a.txt": "one\n" });
     const outside = join(world.home, "gen");
     mkdirSync(outside);
     writeFileSync(join(outside, "k.txt"), "k\n");
@@ -345,7 +369,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("a folder in the place of a file", async () => {
-    using world = new Recorded({ a: "mine\n" });
+    using world = new RecordedHere({ a: "mine\n" });
     await world.prompt();
     await world.failing("rm a; mkdir a; echo x > a/x");
     await world.stop();
@@ -353,7 +377,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("a file in the place of a folder: what the folder held comes back", async () => {
-    using world = new Recorded({ "k.txt": "k\n" });
+    using world = new RecordedHere({ "k.txt": "k\n" });
     world.write("notes/n.txt", "the user's\n");
     await world.prompt();
     await world.failing("rm -r notes; echo hi > notes");
@@ -365,21 +389,22 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(await Bun.file(world.path("notes/n.txt")).text()).toBe("the user's\n");
   });
 
-  test.each(["rm l", "rm l; echo x > l"])("a symlink is not undone as a file: %s", async (how) => {
-    using world = new Recorded({ "a.txt": "one\n" });
-    world.sh("ln -s a.txt l");
+  test("a symlink is not undone as a file", async () => {
+    using world = new RecordedHere({ "a.txt": "one\n" });
+    world.sh("ln -s a.txt l; ln -s a.txt m");
     world.git("add -A", "commit -qm link");
     await world.prompt();
-    await world.failing(how);
+    await world.failing("rm l m; echo x > m");
     await world.stop();
-    const files = [{ path: world.path("l") }];
+    const files = ["l", "m"].map((name) => ({ path: world.path(name) }));
     const undone = await world.answer("undo", { files, while_working: "now" });
-    expect(undone).toMatchObject({ files: [{ problem: expect.stringContaining("is a symlink") }] });
+    const problem = { problem: expect.stringContaining("is a symlink") };
+    expect(undone).toMatchObject({ files: [problem, problem] });
   });
 
   test("more files than are looked up at once", async () => {
     const names = Array.from({ length: 600 }, (_, i) => `d/${i}.txt`);
-    using world = new Recorded(Object.fromEntries(names.map((name) => [name, "one\n"])));
+    using world = new RecordedHere(Object.fromEntries(names.map((name) => [name, "one\n"])));
     await world.prompt();
     await world.failing("sed -i s/one/two/ d/*.txt");
     await world.stop();
@@ -390,7 +415,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("a move, a directory and a commit in one command", async () => {
-    using world = new Recorded({ "a.txt": "one\n", "b.txt": "two\n" });
+    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "two\n" });
     await world.prompt();
     await world.failing(
       "mkdir -p d && git mv a.txt d/a.txt && echo x >> b.txt && git -c user.name=a -c user.email=b commit -qam x",
@@ -425,7 +450,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     const settings = { ".claude/settings.json": JSON.stringify({ hooks }) };
 
     test("a hook that formats it: all of it is Claude's", async () => {
-      using world = new Recorded({ "a.txt": old, ...settings });
+      using world = new RecordedHere({ "a.txt": old, ...settings });
       await world.prompt();
       await world.edit("a.txt", edited);
       await world.edit("n.txt", "y=3\n");
@@ -441,7 +466,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     });
 
     test("the user, in Neovim, in another file, or in a later turn: it is not", async () => {
-      using world = new Recorded({ "a.txt": old, "b.txt": "b\n", "c.txt": "c\n", ...settings });
+      using world = new RecordedHere({ "a.txt": old, "b.txt": "b\n", "c.txt": "c\n", ...settings });
       await world.prompt();
       await world.edit("a.txt", edited);
       await world.edit("c.txt", "C\n");
@@ -457,7 +482,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("what the user does with git between two calls is not recorded", async () => {
-    using world = new Recorded({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
     world.git("checkout -qb other", "rm -q b.txt");
     world.write("a.txt", "other\n");
     world.git("commit -qam other", "checkout -q -");
@@ -479,7 +504,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     ["a command of which the CLI gives no hunks", "cut"],
     ["a tool of an MCP server", "mcp"],
   ])("what another editor wrote between two calls is not Claude's: %s", async (_name, how) => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.edit("a.txt", "two\n");
     await Bun.sleep(APART_MS);
@@ -505,7 +530,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   ])(
     "a command whose changes the CLI calls %s: the work tree says what it changed",
     async (_flag, flags, incomplete) => {
-      using world = new Recorded({ "a.txt": "one\n" });
+      using world = new RecordedHere({ "a.txt": "one\n" });
       await world.prompt();
       const call = { tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
       await world.hook("pre-tool-use", call);
@@ -521,7 +546,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   );
 
   test("what the user saved just before the prompt is not Claude's, whatever Claude then adds", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.failing("true");
     await world.stop();
@@ -539,7 +564,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   ])(
     "what a command that %s has changed before Neovim saves the file is the command's",
     async (_title, how) => {
-      using world = new Recorded({ "a.txt": "one\n2\n3\n4\nfive\n" });
+      using world = new RecordedHere({ "a.txt": "one\n2\n3\n4\nfive\n" });
       await world.prompt();
       const call = { tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
       await world.hook("pre-tool-use", call);
@@ -574,7 +599,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   );
 
   test("what a command has changed before Neovim saves begins with the commit, not with an older edit", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.edit("a.txt", "two\n");
     await world.stop();
@@ -593,7 +618,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("what Neovim saves in a file that no command has changed yet is the user's", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     const call = { tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
     await world.hook("pre-tool-use", call);
@@ -610,7 +635,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("what Neovim saved since the last comparison is what a command began with", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     world.write("a.txt", "one\nmine\n");
     chmodSync(world.path("a.txt"), 0o644);
@@ -621,7 +646,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("a file that Claude wrote, and that a command of its own then removed", async () => {
-    using world = new Recorded();
+    using world = new RecordedHere();
     await world.prompt();
     await world.edit("new.txt", "new\n");
     await world.failing("rm new.txt");
@@ -632,7 +657,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("a command gives a file the text that Claude had written before the user's", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.edit("a.txt", "two\n");
     await world.stop();
@@ -644,7 +669,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("what a command in the background made of a file that Claude then edits is the command's", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.edit("a.txt", "two\n");
     const call = { tool_name: "Bash", tool_use_id: "bg", tool_input: { command: "fmt --watch" } };
@@ -694,7 +719,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("what an undo and its taking back have left is what a command begins with", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.edit("a.txt", "two\n");
     const path = realpathSync(world.path("a.txt"));
@@ -720,7 +745,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("nothing in git's own folder is written, and none of its programs is run", async () => {
-    using world = new Recorded({
+    using world = new RecordedHere({
       "a.txt": "one\n",
       "b.dat": "one\n",
       ".gitattributes": "*.dat filter=evil\n",
@@ -755,7 +780,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("on a branch that is another name of one, what is committed is not new", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     world.git("branch real", "symbolic-ref $(git symbolic-ref HEAD) refs/heads/real");
     await world.prompt();
     await world.failing("echo two > a.txt");
@@ -764,7 +789,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("a repository without a commit, and one in another one", async () => {
-    using world = new Recorded({}, false);
+    using world = new RecordedHere({}, false);
     world.git("init -q .");
     mkdirSync(world.path("inner"));
     world.sh("cd inner && git init -q . && echo x > x.txt");
@@ -775,7 +800,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("repositories inside of the project: a clone, a worktree, a submodule, one in another", async () => {
-    using world = new Recorded({ "a.txt": "one\n", ".gitignore": "ignored/\n" });
+    using world = new RecordedHere({ "a.txt": "one\n", ".gitignore": "ignored/\n" });
     const commit = "git -c user.name=a -c user.email=b commit -qam x";
     const make = (folder: string) =>
       world.sh(
@@ -808,7 +833,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("a text that only the commit of an inner repository has", async () => {
-    using world = new Recorded({});
+    using world = new RecordedHere({});
     world.sh("mkdir in && cd in && git init -q . && printf 'one\\r\\ntwo\\r\\n' > f && git add f");
     world.sh("cd in && git -c user.name=a -c user.email=b commit -qm x");
     await world.prompt();
@@ -898,7 +923,7 @@ describe("what is not known is said", () => {
     ["names that are not UTF-8", "touch $(printf 'a\\377b')", "1 files or inner repositories"],
     ["inner repositories", "for i in $(seq 22); do git init -q d$i; done", "2 files or inner"],
   ])("%s: said once a turn", async (_name, command, expected) => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.failing(command);
     await world.failing("true");
@@ -927,7 +952,7 @@ describe("turns", () => {
 });
 
 test("a new file that a comparison has seen before its hook is recorded all the same", async () => {
-  using recorded = new Recorded({ "a.txt": "a\n" });
+  using recorded = new RecordedHere({ "a.txt": "a\n" });
   await recorded.prompt();
   const file_path = recorded.write("new.txt", "new\n");
   await recorded.stop({ background_tasks: [{ type: "subagent", status: "running" }] });
@@ -944,7 +969,7 @@ test("a new file that a comparison has seen before its hook is recorded all the 
 test.each(["Bash", "Write"])(
   "a file that Claude made by %s, and removed, is not listed",
   async (how) => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     if (how === "Write") await world.edit("scratch.sh", "x\n");
     else await world.failing("echo 1 > scratch.sh; chmod +x scratch.sh");
@@ -961,7 +986,7 @@ test.each([
   ["a file that is gone again", "echo evil > b.txt; git add b.txt; rm b.txt", "b.txt"],
   ["a deletion", "git rm -q --cached a.txt", "a.txt"],
 ])("what a command leaves in git's index alone waits: %s", async (_, command, name) => {
-  using world = new Recorded({ "a.txt": "one\n" });
+  using world = new RecordedHere({ "a.txt": "one\n" });
   await world.prompt();
   await world.failing(command);
   await world.failing("true");
@@ -979,7 +1004,7 @@ test.each([
 });
 
 test("what the user stages in part is the user's", async () => {
-  using world = new Recorded({ "a.txt": "one\n" });
+  using world = new RecordedHere({ "a.txt": "one\n" });
   world.sh("echo two > a.txt; git add a.txt; echo three > a.txt");
   await world.prompt();
   await world.failing("true");

@@ -1,8 +1,23 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll } from "bun:test";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
+import { HookCall } from "../../src/hooks/call";
+import { parseInput } from "../../src/hooks/input";
+import { EVENTS } from "../../src/hooks/record";
+import { Log } from "../../src/lib/log";
 import { Blobs } from "../../src/review/journal/blobs";
 import { JournalReader } from "../../src/review/journal/read";
 import type { Content, FileChange, JournalRecord, RecordOf } from "../../src/review/journal/record";
+import { compareInTurns, requestComparison } from "../../src/review/record/comparison-request";
+import { Recorder } from "../../src/review/record/recorder";
 import { ReviewService } from "../../src/review/service";
 import { eventually } from "../support/eventually";
 import { type HookResult, runHook } from "../support/hook";
@@ -22,7 +37,7 @@ export class Recorded {
   /** `git`: a repository, with the files committed. */
   constructor(files: Record<string, string | Uint8Array> = {}, git = true) {
     for (const [name, text] of Object.entries(files)) this.write(name, text);
-    if (git) this.git("init -q .", "add -A", "commit -qm first --allow-empty");
+    if (git) this.git("init -q --template= .", "add -A", "commit -qm first --allow-empty");
   }
 
   [Symbol.dispose](): void {
@@ -41,9 +56,8 @@ export class Recorded {
   }
 
   git(...commands: string[]): void {
-    for (const command of commands) {
-      this.sh(`git -c user.name=a -c user.email=a@b -c commit.gpgsign=false ${command}`);
-    }
+    const options = "-c user.name=a -c user.email=a@b -c commit.gpgsign=false -c maintenance.auto=false";
+    this.sh(commands.map((command) => `git ${options} ${command}`).join(" && "));
   }
 
   sh(command: string): void {
@@ -55,16 +69,20 @@ export class Recorded {
   }
 
   async hook(event: string, input: object | string = {}, inputMs = 0): Promise<HookResult> {
-    const given = { session_id: "one", cwd: this.folder, prompt_id: "p1", ...(input as object) };
     const result = await runHook({
       event,
-      input: typeof input === "string" ? input : given,
+      input: typeof input === "string" ? input : this.given(input),
       cwd: this.folder,
       env: this.env,
       args: ["--from-neovim"],
       inputMs,
     });
     return result;
+  }
+
+  /** What the CLI gives each hook, and `input`. */
+  given(input: object): object {
+    return { session_id: "one", cwd: this.folder, prompt_id: "p1", ...input };
   }
 
   /** A prompt, and the snapshot of the work tree that it takes beside it. */
@@ -79,16 +97,27 @@ export class Recorded {
   }
 
   /** A Neovim's request for the review; there is none else that runs. */
-  async answer(method: string, params: object): Promise<unknown> {
-    const before = process.env.XDG_STATE_HOME;
-    process.env.XDG_STATE_HOME = join(this.home, ".local/state");
-    try {
+  answer(method: string, params: object): Promise<unknown> {
+    return this.inside(() => {
       const service = new ReviewService();
       service.follow([realpathSync(this.folder)]);
-      return await service.answer(method, params);
+      return service.answer(method, params);
+    });
+  }
+
+  /** Does something in this process with the environment of the hooks. */
+  async inside<T>(work: () => T | Promise<T>): Promise<T> {
+    const before = { ...process.env };
+    for (const name of ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_PROJECT_DIR"]) {
+      process.env[name] = this.env[name];
+    }
+    try {
+      return await work();
     } finally {
-      if (before === undefined) delete process.env.XDG_STATE_HOME;
-      else process.env.XDG_STATE_HOME = before;
+      for (const name of Object.keys(process.env)) {
+        if (before[name] === undefined) delete process.env[name];
+        else process.env[name] = before[name];
+      }
     }
   }
 
@@ -198,5 +227,42 @@ export class Recorded {
     if ("withheld" in content) return content.withheld;
     const bytes = new Blobs(this.state).get(content.blob);
     return bytes ? JSON.stringify(Buffer.from(bytes).toString("latin1")) : "gone";
+  }
+}
+
+/** A file has the time of the kernel's last tick, which is so long ago at most: hooks here take less. */
+const TICK_MS = 12;
+
+/** `.git` folders by the files that are committed there, to be copied: git starts four processes for one. */
+const repositories = new Map<string, string>();
+afterAll(() => {
+  for (const folder of repositories.values()) rmSync(folder, { recursive: true });
+  repositories.clear();
+});
+
+/** The same where the hooks' functions record in this process: it shows what they record, and not that they start. */
+export class RecordedHere extends Recorded {
+  constructor(files: Record<string, string | Uint8Array> = {}, git = true) {
+    const key = JSON.stringify(files);
+    const made = repositories.get(key);
+    super(files, git && made === undefined);
+    if (!git) return;
+    const folder = made ?? temporaryFolder();
+    const [from, to] = made ? [folder, this.path(".git")] : [this.path(".git"), folder];
+    cpSync(from, to, { recursive: true });
+    repositories.set(key, folder);
+  }
+
+  /** Prints nothing, and compares the work tree before it returns. */
+  override async hook(event: string, input: object = {}): Promise<HookResult> {
+    const call = new HookCall(parseInput(JSON.stringify(this.given(input))), "neovim", new Log());
+    await this.inside(() => {
+      const recorder = new Recorder(this.folder);
+      if (EVENTS[event]?.(recorder, call) !== "compare") return;
+      requestComparison(recorder.project.folder);
+      compareInTurns(recorder.project.root);
+    });
+    await Bun.sleep(TICK_MS);
+    return { code: 0, stdout: "", stderr: "", output: undefined };
   }
 }

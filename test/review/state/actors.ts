@@ -38,7 +38,7 @@ export class Actors extends World {
 
   /** Whether it went well. */
   git(...args: string[]): boolean {
-    const who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "gc.auto=0"];
+    const who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "maintenance.auto=false"];
     const env = { ...process.env, HOME: this.root, GIT_CONFIG_NOSYSTEM: "1" };
     return Bun.spawnSync(["git", "-C", this.root, ...who, ...args], { env }).success;
   }
