@@ -1,13 +1,4 @@
-import { afterAll } from "bun:test";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HookCall } from "../../src/hooks/call";
 import { parseInput } from "../../src/hooks/input";
@@ -22,6 +13,7 @@ import { ReviewService } from "../../src/review/service";
 import { eventually } from "../support/eventually";
 import { type HookResult, runHook } from "../support/hook";
 import { isolatedEnv, temporaryFolder } from "../support/neovim";
+import { commitAll } from "./repository";
 
 /** A project in which the hooks of a Claude run, and no Neovim: what they have recorded. */
 export class Recorded {
@@ -233,24 +225,11 @@ export class Recorded {
 /** A file has the time of the kernel's last tick, which is so long ago at most: hooks here take less. */
 const TICK_MS = 12;
 
-/** `.git` folders by the files that are committed there, to be copied: git starts four processes for one. */
-const repositories = new Map<string, string>();
-afterAll(() => {
-  for (const folder of repositories.values()) rmSync(folder, { recursive: true });
-  repositories.clear();
-});
-
 /** The same where the hooks' functions record in this process: it shows what they record, and not that they start. */
 export class RecordedHere extends Recorded {
   constructor(files: Record<string, string | Uint8Array> = {}, git = true) {
-    const key = JSON.stringify(files);
-    const made = repositories.get(key);
-    super(files, git && made === undefined);
-    if (!git) return;
-    const folder = made ?? temporaryFolder();
-    const [from, to] = made ? [folder, this.path(".git")] : [this.path(".git"), folder];
-    cpSync(from, to, { recursive: true });
-    repositories.set(key, folder);
+    super(files, false);
+    if (git) commitAll(this.folder, files);
   }
 
   /** Prints nothing, and compares the work tree before it returns. */

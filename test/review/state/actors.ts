@@ -3,6 +3,7 @@ import type { Content, RecordOf } from "../../../src/review/journal/record";
 import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
 import { Recorder } from "../../../src/review/record/recorder";
 import type { ToolCall } from "../../../src/review/record/tool-call";
+import { commitAll } from "../repository";
 import { base64, World } from "./world";
 
 /** What a program wrote so long before or after a command of Claude's is told apart by its time. */
@@ -31,9 +32,8 @@ export class Actors extends World {
 
   constructor(files: Texts = {}) {
     super();
-    this.git("init", "-q", "-b", "main");
     for (const [name, text] of Object.entries(files)) this.write(name, text);
-    this.commit();
+    commitAll(this.root, files);
   }
 
   /** Whether it went well. */

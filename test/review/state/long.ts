@@ -4,10 +4,10 @@
  */
 import fc from "fast-check";
 import { decided } from "./decisions";
-import { PROPERTIES, played } from "./properties";
+import { PROPERTIES, type Property, played } from "./properties";
 
 const [name = "", seed, minutes] = process.argv.slice(2);
-const known = PROPERTIES[name];
+const known = (PROPERTIES as Readonly<Record<string, Property>>)[name];
 const property = name === "decided" ? decided(30) : known && played(known, 30);
 if (!property || !Number(minutes)) {
   console.error(`long.ts ${Object.keys(PROPERTIES).join("|")}|decided SEED MINUTES`);

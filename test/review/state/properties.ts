@@ -16,7 +16,7 @@ export interface Property {
  * The four properties of the review, with each actor through what hooks do for it: all lines are
  * unlike each other, so that a model of some lines knows whose they are.
  */
-export const PROPERTIES: Readonly<Record<string, Property>> = {
+export const PROPERTIES = {
   whose: {
     says: "each line is Claude's, or the user's, as it was written",
     acts: Change,
@@ -41,23 +41,30 @@ export const PROPERTIES: Readonly<Record<string, Property>> = {
     holds: isUndone,
     runs: 8,
   },
-};
+} satisfies Record<string, Property>;
 
-/** A property of fast-check's, over as many acts; examples of it are those of `FOUND`. */
+/** A property of fast-check's, over as many acts. */
 export function played({ acts, holds }: Property, maxLength: number) {
   const all = fc.array(acts, { maxLength, size: "max" });
   const Played = fc.tuple(fc.constantFrom(...STARTS), all);
-  return fc.asyncProperty(Played, async ([start, all]) => {
-    using world = new Actors({ [FILES[0] as string]: start, [FILES[1] as string]: start });
-    const play = new Play(world);
-    try {
-      for (const act of all) await play.act(act);
-      for (const whose of ["A", "B"]) world.stopped(whose);
-      await holds(play);
-    } catch (error) {
-      throw new Error(`${message(error)}\nafter\n${world.journal()}`);
-    }
-  });
+  return fc.asyncProperty(Played, ([start, all]) => play(start, all, [holds]));
+}
+
+/** Plays some acts, with the same text in the first two files; then each of `holds` must hold, in turn. */
+export async function play(
+  start: string | undefined,
+  acts: readonly Act[],
+  holds: readonly Property["holds"][],
+): Promise<void> {
+  using world = new Actors({ [FILES[0] as string]: start, [FILES[1] as string]: start });
+  const play = new Play(world);
+  try {
+    for (const act of acts) await play.act(act);
+    for (const whose of ["A", "B"]) world.stopped(whose);
+    for (const one of holds) await one(play);
+  } catch (error) {
+    throw new Error(`${message(error)}\nafter\n${world.journal()}`);
+  }
 }
 
 async function isWhose(play: Play): Promise<void> {
