@@ -7,14 +7,15 @@ import { LIMITS } from "../../../src/review/git/run";
 import { Recorder } from "../../../src/review/record/recorder";
 import { eventually } from "../../support/eventually";
 import { outcomeOf } from "../../support/outcome";
+import { commitAll } from "../repository";
 import { World } from "./world";
 
 let world: World;
-beforeEach(async () => {
+beforeEach(() => {
   world = new World();
-  await git("init", "-q");
-  world.write("a", "1\n2\n3\n4\n5\n6\n7\n");
-  await commit("first");
+  const text = "1\n2\n3\n4\n5\n6\n7\n";
+  world.write("a", text);
+  commitAll(world.root, { a: text });
 });
 afterEach(() => world[Symbol.dispose]());
 
