@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
+import { ALL } from "../../support/toolchain";
 
 const TEXT = Array.from({ length: 12 }, (_, i) => `line ${i + 1}\n`).join("");
 const CHANGED = TEXT.replace("line 5", "LINE 5");
@@ -58,22 +59,34 @@ const withLine = (text: string, line: string) =>
   text.replace(/(\r?\n)/, (end) => `${end}${line}${end}`);
 
 const IN_LIST = "Claude review | copen | %Claude undo";
-const WAYS = {
-  "in the list": { isLoaded: false, undo: IN_LIST },
-  "in the list, of a file in a buffer": { isLoaded: true, undo: IN_LIST },
-  "in its buffer": { isLoaded: true, undo: "%Claude undo" },
-  "as a whole": { isLoaded: true, undo: "Claude undo!" },
-};
+/** Of a file that its buffer shows. */
+const WAYS = { "in its buffer": "%Claude undo", "as a whole": "Claude undo!" };
+
+/** As a whole is the same for each kind of text. */
+const WHOLE = ["a plain text", "an emptied file", "CRLF that becomes LF", "a lost byte order mark"];
+WHOLE.push("UTF-16, little endian", "UTF-16 that becomes UTF-8", "an image");
+const kindsOf = (way: string) =>
+  Object.entries(FILES).filter(([kind]) => ALL || way !== "as a whole" || WHOLE.includes(kind));
+
+/** Neovim has only characters of them. */
+const OPAQUE: [kind: string, undo: string][] = [
+  ["UTF-16, little endian", IN_LIST],
+  ["a NUL far down, in Latin-1", "%Claude undo"],
+  ["an image", "%Claude undo"],
+];
 
 onEachNeovim((session) => {
   let world: World;
   let tests = 0;
   let name = "";
+  /** What a list has at least. */
+  let listed: string[] = [];
   const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
 
   beforeEach(async () => {
     world = new World(session.neovim.cwd, session.neovim.home);
     name = `f${++tests}`;
+    listed = [name];
     await lua(`
       _G.said = {}
       vim.notify = function(text) table.insert(_G.said, text) end
@@ -101,19 +114,21 @@ onEachNeovim((session) => {
   const run = async (command: string) => {
     for (const part of command.split(" | ")) {
       await session.neovim.command(part);
-      if (part === "Claude review") await eventually("the list", isListed, 5000);
+      if (part === "Claude review") await eventually("the list", isListed);
     }
     await idle();
   };
-  const isListed = () =>
-    lua<boolean>(
-      `local item = vim.fn.getqflist()[1]
-      return item ~= nil and vim.fs.basename(vim.fn.bufname(item.bufnr)) == ...`,
-      name,
+  const isListed = async () => {
+    const names = await lua<string[]>(
+      `return vim.tbl_map(function(item)
+        return vim.fs.basename(vim.fn.bufname(item.bufnr))
+      end, vim.fn.getqflist())`,
     );
+    return new Set(names).isSupersetOf(new Set(listed));
+  };
 
   /** A buffer's text and its options, beside those of one that has just read the same bytes. */
-  const buffers = async () => {
+  const buffers = async (name: string) => {
     world.write("fresh", world.read(name));
     return lua<{ shown?: object; fresh?: object }>(
       `
@@ -135,51 +150,87 @@ onEachNeovim((session) => {
     );
   };
 
-  const expectText = async (text: string, isLoaded: boolean) => {
-    expect(world.read(name), (await said()).join("\n")).toBe(text);
-    const { shown, fresh } = await buffers();
-    if (isLoaded) expect(shown).toEqual(fresh);
+  const expectText = async (text: string, isLoaded: boolean, of = name) => {
+    expect(world.read(of), (await said()).join("\n")).toBe(text);
+    if (!isLoaded) return;
+    const { shown, fresh } = await buffers(of);
+    expect(shown).toEqual(fresh);
   };
 
   /** Somebody else than Neovim writes the file. */
-  const write = (work: () => void) => {
+  const write = async (work: () => void, of = [name]) => {
     work();
-    return lua(
-      `require("claude-code.editor.documents.reload").now({ path = ... })`,
-      session.path(name),
-    );
+    const reload = `require("claude-code.editor.documents.reload").now({ path = ... })`;
+    for (const one of of) await lua(reload, session.path(one));
   };
 
-  describe.each(Object.entries(WAYS))("%s", (_, { isLoaded, undo }) => {
-    test.each(Object.entries(FILES))(
-      "%s: undone and back to the byte",
-      async (_, [before, after]) => {
-        world.write(name, before);
-        if (isLoaded) await session.neovim.command(`edit ${name}`);
-        await write(() => world.claude({ [name]: after }));
-        await run(undo);
-        await expectText(before, isLoaded);
-        await run("Claude back");
-        await expectText(after, isLoaded);
-        // The same with lines of the user's.
-        if (firstRow(before) === undefined || firstRow(before) !== firstRow(after)) return;
-        await write(() => world.write(name, withLine(after, "one")));
-        await run(undo);
-        await expectText(withLine(before, "one"), isLoaded);
-        await write(() => world.write(name, withLine(withLine(before, "one"), "two")));
-        await run("Claude back");
-        await expectText(withLine(withLine(after, "one"), "two"), isLoaded);
-      },
-    );
+  const withLines = ([before, after]: [string, string]) => {
+    if (firstRow(before) === undefined || firstRow(before) !== firstRow(after)) return undefined;
+    const [undone, changed] = [withLine(before, "one"), withLine(after, "one")];
+    const more = [withLine(undone, "two"), withLine(changed, "two")] as const;
+    return { changed, undone, moreUndone: more[0], moreChanged: more[1] };
+  };
+
+  describe.each(Object.entries(WAYS))("%s", (way, undo) => {
+    test.each(kindsOf(way))("%s: undone and back to the byte", async (_, texts) => {
+      const [before, after] = texts;
+      world.write(name, before);
+      await session.neovim.command(`edit ${name}`);
+      await write(() => world.claude({ [name]: after }));
+      await run(undo);
+      await expectText(before, true);
+      await run("Claude back");
+      await expectText(after, true);
+      // The same with lines of the user's.
+      const lines = withLines(texts);
+      if (!lines) return;
+      await write(() => world.write(name, lines.changed));
+      await run(undo);
+      await expectText(lines.undone, true);
+      await write(() => world.write(name, lines.moreUndone));
+      await run("Claude back");
+      await expectText(lines.moreChanged, true);
+    });
   });
 
-  describe.each([
-    "UTF-16, little endian",
-    "a NUL far down, in Latin-1",
-    "a binary file",
-    "an image",
-  ])("%s, with unsaved changes", (kind) => {
-    test.each([IN_LIST, "%Claude undo"])("%s is refused, and back, too", async (undo) => {
+  test.each([
+    ["files", false],
+    ["files in buffers", true],
+  ])("in the list: %s, all undone and back to the byte", async (_, isLoaded) => {
+    const all = Object.values(FILES).map((texts, i) => {
+      const [before, after] = texts;
+      return { name: `l${tests}-${i}`, before, after, lines: withLines(texts) };
+    });
+    listed = all.map((one) => one.name);
+    const expectAll = async (text: (one: (typeof all)[number]) => string) => {
+      for (const one of all) await expectText(text(one), isLoaded, one.name);
+    };
+    for (const one of all) {
+      world.write(one.name, one.before);
+      if (isLoaded) await session.neovim.command(`edit ${one.name}`);
+    }
+    const changes = all.map(({ name, after }) => [name, after]);
+    await write(() => world.claude(Object.fromEntries(changes)), listed);
+    await run(IN_LIST);
+    await expectAll(({ before }) => before);
+    await run("Claude back");
+    await expectAll(({ after }) => after);
+    // The same with lines of the user's.
+    const writeAll = (text: (one: (typeof all)[number]) => string | undefined) =>
+      write(() => {
+        for (const one of all) world.write(one.name, text(one) ?? world.read(one.name));
+      }, listed);
+    await writeAll(({ lines }) => lines?.changed);
+    await run(IN_LIST);
+    await expectAll(({ before, lines }) => lines?.undone ?? before);
+    await writeAll(({ lines }) => lines?.moreUndone);
+    await run("Claude back");
+    await expectAll(({ after, lines }) => lines?.moreChanged ?? after);
+  });
+
+  test.each(OPAQUE)(
+    "%s, with unsaved changes: %s is refused, and back, too",
+    async (kind, undo) => {
       const [before, after] = FILES[kind] as [string, string];
       world.write(name, before);
       await session.neovim.command(`edit ${name}`);
@@ -202,8 +253,8 @@ onEachNeovim((session) => {
       await refused(before);
       await run("Claude back");
       await expectText(after, true);
-    });
-  });
+    },
+  );
 
   test("where line ends would change, unsaved changes are in the way of an undo", async () => {
     world.write(name, TEXT);
