@@ -17,7 +17,7 @@ import { requestComparison } from "../../src/review/record/comparison-request";
 import { eventually } from "../support/eventually";
 import { inMount } from "../support/mount";
 import { temporaryFolder } from "../support/neovim";
-import { EXECUTABLE } from "../support/toolchain";
+import { ALL, EXECUTABLE } from "../support/toolchain";
 import { Recorded } from "./recorded";
 
 setDefaultTimeout(60_000);
@@ -115,7 +115,7 @@ describe("a full disk", () => {
 test("killed at any moment, hooks and comparisons leave a journal that can be read", async () => {
   using world = new Recorded({ "a.txt": "0\n", "b.txt": "0\n" });
   await world.prompt();
-  const rounds = 24;
+  const rounds = ALL ? 24 : 12;
   for (let i = 1; i <= rounds; i++) {
     const before = readFileSync(world.path("a.txt"), "utf8");
     world.write("a.txt", `${i}\n`);

@@ -4,7 +4,7 @@ import { command, Git, LIMITS } from "../../src/review/git/run";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
-import { Recorded } from "./recorded";
+import { Recorded, RecordedHere } from "./recorded";
 
 /* What a folder from the internet may bring in its `.git`, against the hooks and the executable. */
 setDefaultTimeout(60_000);
@@ -23,7 +23,7 @@ describe("no filter driver runs", () => {
     ["beside too many others for one environment", "evil", '[filter "x#"]\n\tclean = cat\n'],
     ["behind a configuration that git cannot read to its end", "evil", "[broken\n"],
   ])("%s", async (_what, name, more) => {
-    using world = new Recorded({ "a.dat": "one\n" });
+    using world = new RecordedHere({ "a.dat": "one\n" });
     const mark = world.path(".git/ran");
     const attribute = [Buffer.from("*.dat filter="), Buffer.from(name), Buffer.from("\n")];
     world.write(".gitattributes", Buffer.concat(attribute));
@@ -35,11 +35,10 @@ describe("no filter driver runs", () => {
     world.write("a.dat", "two\n");
     await world.stop();
     expect(existsSync(mark)).toBe(false);
-    expect(world.log).not.toContain("WARN");
   });
 
   test("where the time does not suffice to read their names", () => {
-    using world = new Recorded({ "a.dat": "one\n" });
+    using world = new RecordedHere({ "a.dat": "one\n" });
     world.write(".gitattributes", "*.dat filter=evil\n");
     const mark = world.path(".git/ran");
     appendFileSync(world.path(".git/config"), driver("evil", mark));
@@ -57,7 +56,7 @@ describe("no filter driver runs", () => {
 });
 
 test.each(["evil", "a.b", "Ünï", ""])("no hook of the configuration runs: %p", async (name) => {
-  using world = new Recorded({ "a.txt": "one\n" });
+  using world = new RecordedHere({ "a.txt": "one\n" });
   const mark = world.path(".git/ran");
   const events = ["reference-transaction", "post-index-change"].map((one) => `\tevent = ${one}\n`);
   const hook = `[hook "${name}"]\n\tcommand = touch ${mark}\n\tenabled = true\n${events.join("")}`;
@@ -88,7 +87,7 @@ test.each([
     `git config core.trustctime false; ${OLD}; git update-index --refresh; ${SECOND}`,
   ],
 ])("no word of git's hides a change: %s", async (_what, command) => {
-  using world = new Recorded({ "a.txt": "one\n" });
+  using world = new RecordedHere({ "a.txt": "one\n" });
   await world.prompt();
   await world.failing(`${command}; echo two > a.txt; ${OLD}`);
   await world.stop();

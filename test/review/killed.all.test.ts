@@ -36,4 +36,4 @@ const CASES: Case[] = [
   },
 ];
 
-test.each(CASES)("killed at any step of a decision, it is made or not: $name", isMadeOrNot);
+test.each(CASES)("killed at steps of a decision, it is made or not: $name", isMadeOrNot);

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { requestComparison } from "../../src/review/record/comparison-request";
-import { all, BEFORE, type Case, CLAUDE, dueIn, isMadeOrNot, runOnce, USER } from "./killed";
+import { all, BEFORE, type Case, CLAUDE, dueIn, isMadeOrNot, runOnce, STRIDE, USER } from "./killed";
 import { Actors } from "./state/actors";
 import { World } from "./state/world";
 
@@ -46,7 +46,7 @@ const CASES: Case[] = [
   },
 ];
 
-test.each(CASES)("killed at any step of a decision, it is made or not: $name", isMadeOrNot);
+test.each(CASES)("killed at steps of a decision, it is made or not: $name", isMadeOrNot);
 
 test("killed at steps of a comparison, what a command changed is recorded, and once", async () => {
   const shown = (world: Actors) =>
@@ -55,8 +55,8 @@ test("killed at steps of a comparison, what a command changed is recorded, and o
       .split("\n")
       .filter((line) => line.includes("trees"));
   let killed = true;
-  // Each third step, for the time that it takes.
-  for (let step = 1; killed; step += 3) {
+  // Not each step, for the time that it takes.
+  for (let step = 1; killed; step += 3 * STRIDE) {
     using world = new Actors({ a: BEFORE, b: BEFORE });
     const change = () => {
       world.write("a", undefined);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { JournalReader } from "../../src/review/journal/read";
-import { temporaryFolder } from "../support/neovim";
+import { ALL, temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 
 /* Decisions of the review in processes that are killed; whoever imports this has the programs built for its tests. */
@@ -15,6 +15,9 @@ beforeAll(async () => {
   await Bun.build({ entrypoints, outdir: programs, target: "bun" });
 });
 afterAll(() => rmSync(programs, { recursive: true }));
+
+/** Steps from one kill to the next. */
+export const STRIDE = ALL ? 1 : 2;
 
 export const BEFORE = "1\n2\n3\n4\n5\n";
 export const USER = "user\n1\n2\n3\n4\n5\n";
@@ -97,7 +100,7 @@ export async function runOnce(
   return false;
 }
 
-/** Killed at each of its steps, a decision is made or not. */
+/** Killed at its steps, a decision is made or not. */
 export async function isMadeOrNot(one: Case): Promise<void> {
   const files = { ...one.files, ...one.claude };
   let end: Awaited<ReturnType<typeof stateOf>>;
@@ -108,7 +111,7 @@ export async function isMadeOrNot(one: Case): Promise<void> {
     expect(end.texts).toEqual(one.done);
   }
   let killed = true;
-  for (let step = 1; killed; step++) {
+  for (let step = 1; killed; step += STRIDE) {
     using world = await made(one);
     const start = await stateOf(world, files);
     killed = await decideOnce(world, one, step);

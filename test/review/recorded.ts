@@ -60,16 +60,14 @@ export class Recorded {
     if (done.exitCode > 3) throw new Error(`${command}: ${done.stderr}`);
   }
 
-  async hook(event: string, input: object | string = {}, inputMs = 0): Promise<HookResult> {
-    const result = await runHook({
-      event,
-      input: typeof input === "string" ? input : this.given(input),
-      cwd: this.folder,
-      env: this.env,
-      args: ["--from-neovim"],
-      inputMs,
-    });
-    return result;
+  hook(event: string, input: object = {}, inputMs = 0): Promise<HookResult> {
+    return this.compiled(event, input, inputMs);
+  }
+
+  /** One of the compiled executable. */
+  compiled(event: string, input: object, inputMs = 0): Promise<HookResult> {
+    const [env, cwd] = [this.env, this.folder];
+    return runHook({ event, input: this.given(input), cwd, env, args: ["--from-neovim"], inputMs });
   }
 
   /** What the CLI gives each hook, and `input`. */

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Recorded } from "./recorded";
+import { type Recorded, RecordedHere } from "./recorded";
 
 /* What Claude receives with the next prompt once the user has undone edits of it. */
 setDefaultTimeout(60_000);
@@ -11,7 +11,10 @@ const undo = (world: Recorded, name: string, more: object = {}) =>
 
 /** What the hook of the next prompt gives Claude; its first line says what the rest is. */
 async function received(world: Recorded, more: object = {}): Promise<string | undefined> {
-  const { output, code } = await world.hook("user-prompt-submit", { prompt: "go on", ...more });
+  const { output, code } = await world.compiled("user-prompt-submit", {
+    prompt: "go on",
+    ...more,
+  });
   expect(code).toBe(0);
   const context = (output as { hookSpecificOutput?: { additionalContext: string } } | undefined)
     ?.hookSpecificOutput?.additionalContext;
@@ -23,7 +26,7 @@ async function received(world: Recorded, more: object = {}): Promise<string | un
 }
 
 test("lines that are gone, and lines that are back, once", async () => {
-  using world = new Recorded({ "a.ts": "one\ntwo\nthree\nfour\nfive\n", "b ü.ts": "x\n" });
+  using world = new RecordedHere({ "a.ts": "one\ntwo\nthree\nfour\nfive\n", "b ü.ts": "x\n" });
   await world.prompt();
   await world.edit("a.ts", "one\nTWO ü\nTWO B\nthree\nfive\n");
   await world.edit("b ü.ts", "y\n");
@@ -41,7 +44,7 @@ test("lines that are gone, and lines that are back, once", async () => {
 });
 
 test("a file that came, and one that went", async () => {
-  using world = new Recorded({ "gone.ts": "x\n" });
+  using world = new RecordedHere({ "gone.ts": "x\n" });
   await world.prompt();
   await world.edit("new.ts", "1\n2\n");
   await world.bash("rm gone.ts", {
@@ -62,7 +65,7 @@ test("a file that came, and one that went", async () => {
 });
 
 test("only the session's own edits, to that session", async () => {
-  using world = new Recorded({ "a.ts": "1\n2\n3\n4\n5\n" });
+  using world = new RecordedHere({ "a.ts": "1\n2\n3\n4\n5\n" });
   await world.prompt();
   await world.edit("a.ts", "I\n2\n3\n4\n5\n");
   await world.stop();
@@ -75,7 +78,7 @@ test("only the session's own edits, to that session", async () => {
 });
 
 test("nothing of an undo that was taken back; of one that is not saved yet once it is", async () => {
-  using world = new Recorded({ "a.ts": "1\n", "b.ts": "1\n" });
+  using world = new RecordedHere({ "a.ts": "1\n", "b.ts": "1\n" });
   await world.prompt();
   await world.edit("a.ts", "2\n");
   await world.edit("b.ts", "2\n");
@@ -92,7 +95,7 @@ test("nothing of an undo that was taken back; of one that is not saved yet once 
 });
 
 test("more than the CLI shows: the files by name", async () => {
-  using world = new Recorded({ "a.ts": "1\n" });
+  using world = new RecordedHere({ "a.ts": "1\n" });
   await world.prompt();
   const long = Array.from({ length: 2_000 }, (_, i) => `line ${i}\n`).join("");
   await world.edit("a.ts", "2\n");
@@ -107,7 +110,7 @@ test("more than the CLI shows: the files by name", async () => {
 });
 
 test("hooks of two installations report it once, and a damaged journal stops nobody", async () => {
-  using world = new Recorded({ "a.ts": "1\n" });
+  using world = new RecordedHere({ "a.ts": "1\n" });
   await world.prompt();
   await world.edit("a.ts", "2\n");
   await world.stop();
@@ -118,7 +121,7 @@ test("hooks of two installations report it once, and a damaged journal stops nob
 });
 
 test("an undo of long ago is not reported: whether it was may be forgotten by now", async () => {
-  using world = new Recorded({ "a.ts": "1\n" });
+  using world = new RecordedHere({ "a.ts": "1\n" });
   await world.prompt();
   await world.edit("a.ts", "2\n");
   await world.stop();

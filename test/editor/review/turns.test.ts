@@ -4,11 +4,12 @@ import { journalPath } from "../../../src/review/journal/append";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
+import { ALL } from "../../support/toolchain";
 
 const OLD = Array.from({ length: 60 }, (_, i) => `  print("line ${i + 1}")\n`).join("");
 const CLAUDE = OLD.replaceAll(/print\("line (\d*5)"\)/g, 'log.info("$1")\n  log.flush()');
 /** Hunks that are decided one by one, and how fast a hand types. */
-const [PACED_HUNKS, KEY_MS] = [Number(process.env.PACED_HUNKS ?? 20), 30];
+const [PACED_HUNKS, KEY_MS] = [Number(process.env.PACED_HUNKS ?? (ALL ? 20 : 10)), 30];
 /** Hunks of a file, and of how many files. */
 const [HUNKS, FILES] = [6, 2];
 
