@@ -429,7 +429,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("what the user changed, before, between and after Claude's calls, is not recorded", async () => {
-    using world = new Recorded({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
     world.write("a.txt", "before\n");
     await world.prompt();
     await world.failing("true");
@@ -499,51 +499,49 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['c.txt: "one\\n" > "one\\nx\\n"']);
   });
 
-  test.each([
-    ["a command that fails", "failed"],
-    ["a command of which the CLI gives no hunks", "cut"],
-    ["a tool of an MCP server", "mcp"],
-  ])("what another editor wrote between two calls is not Claude's: %s", async (_name, how) => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
+  test("what another editor wrote between two calls is not Claude's, whatever the CLI says of them", async () => {
+    const ways = ["failed", "cut", "mcp"];
+    const fileOf = (how: string) => `${how}.txt`;
+    using world = new RecordedHere(Object.fromEntries(ways.map((how) => [fileOf(how), "one\n"])));
     await world.prompt();
-    await world.edit("a.txt", "two\n");
-    await Bun.sleep(APART_MS);
-    world.write("a.txt", "mine\ntwo\n");
-    await Bun.sleep(APART_MS);
-    const tool_name = how === "mcp" ? "mcp__files__write" : "Bash";
-    const call = { tool_name, tool_use_id: "u", tool_input: { command: "x" }, duration_ms: 0 };
-    await world.hook("pre-tool-use", call);
-    await world.compared();
-    world.write("a.txt", "mine\ntwo\nthree\n");
-    const bashEditDiff = { files: [], changedFiles: [world.path("a.txt")], moreFiles: 1 };
-    if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
-    else if (how === "mcp") await world.hook("post-tool-use", { ...call, tool_response: "ok" });
-    else await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
+    for (const how of ways) await world.edit(fileOf(how), "two\n");
+    for (const how of ways) {
+      const file = fileOf(how);
+      await Bun.sleep(APART_MS);
+      world.write(file, "mine\ntwo\n");
+      await Bun.sleep(APART_MS);
+      const tool_name = how === "mcp" ? "mcp__files__write" : "Bash";
+      const call = { tool_name, tool_use_id: how, tool_input: { command: "x" }, duration_ms: 0 };
+      await world.hook("pre-tool-use", call);
+      world.write(file, "mine\ntwo\nthree\n");
+      const bashEditDiff = { files: [], changedFiles: [world.path(file)], moreFiles: 1 };
+      if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
+      else if (how === "mcp") await world.hook("post-tool-use", { ...call, tool_response: "ok" });
+      else await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
+    }
     await world.stop();
-    expect(world.files.slice(1)).toEqual(['a.txt: "mine\\ntwo\\n" > "mine\\ntwo\\nthree\\n"']);
+    expect(world.files.slice(ways.length)).toEqual(
+      ways.map((how) => `${fileOf(how)}: "mine\\ntwo\\n" > "mine\\ntwo\\nthree\\n"`),
+    );
   });
 
-  test.each([
-    ["unavailable", { unavailable: "timeout" }, []],
-    ["skipped", { skipped: true }, []],
-    ["shared", { shared: true }, [expect.stringContaining("Other commands ran")]],
-  ])(
-    "a command whose changes the CLI calls %s: the work tree says what it changed",
-    async (_flag, flags, incomplete) => {
-      using world = new RecordedHere({ "a.txt": "one\n" });
-      await world.prompt();
-      const call = { tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
+  test("a command whose changes the CLI calls unavailable, skipped or shared: the work tree says", async () => {
+    const flags = [{ unavailable: "timeout" }, { skipped: true }, { shared: true }];
+    using world = new RecordedHere(Object.fromEntries(flags.map((_, i) => [`${i}`, "one\n"])));
+    await world.prompt();
+    for (const [i, flag] of flags.entries()) {
+      const call = { tool_name: "Bash", tool_use_id: `u${i}`, tool_input: { command: "x" } };
       await world.hook("pre-tool-use", call);
-      await world.compared();
-      world.write("a.txt", "two\n");
-      const bashEditDiff = { files: [], changedFiles: [], ...flags };
+      world.write(`${i}`, "two\n");
+      const bashEditDiff = { files: [], changedFiles: [], ...flag };
       await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
-      await world.stop();
-      expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
-      const listed = (await world.answer("list", {})) as { incomplete?: unknown };
-      expect(listed.incomplete ?? []).toEqual(incomplete);
-    },
-  );
+      const { incomplete } = (await world.answer("list", {})) as Listed;
+      const others = [expect.stringContaining("Other commands ran")];
+      expect(incomplete).toEqual("shared" in flag ? others : []);
+    }
+    await world.stop();
+    expect(world.files).toEqual(flags.map((_, i) => `${i}: "one\\n" > "two\\n"`));
+  });
 
   test("what the user saved just before the prompt is not Claude's, whatever Claude then adds", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
@@ -703,7 +701,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("a command in the background: found when the turn ends, and later", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     const call = { tool_name: "Bash", tool_use_id: "bg", tool_input: { command: "serve &" } };
     await world.hook("pre-tool-use", call);
@@ -733,7 +731,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("a tool of an MCP server that writes", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
+    using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     const call = { tool_name: "mcp__files__write", tool_use_id: "m", tool_input: { path: 7 } };
     await world.hook("pre-tool-use", call);
@@ -898,8 +896,12 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
 });
 
 describe("what is not known is said", () => {
+  /** Empty repositories. */
+  const INNER = Array.from({ length: 22 }, (_, i) => `d${i}/.git/objects d${i}/.git/refs`).join(" ");
+  const HEADS = "for d in d*; do echo ref: refs/heads/main > $d/.git/HEAD; done";
+
   test("without git: a command's changes of files that Claude edited, and that there may be more", async () => {
-    using world = new Recorded({ "a.txt": "one\n", "b.txt": "one\n" }, false);
+    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n" }, false);
     await world.prompt();
     await world.edit("a.txt", "two\n");
     await world.bash("echo three > a.txt; echo x > b.txt");
@@ -921,12 +923,11 @@ describe("what is not known is said", () => {
   test.each([
     ["git fails", "echo '[core' > .git/config", "could not be compared"],
     ["names that are not UTF-8", "touch $(printf 'a\\377b')", "1 files or inner repositories"],
-    ["inner repositories", "for i in $(seq 22); do git init -q d$i; done", "2 files or inner"],
+    ["inner repositories", `mkdir -p ${INNER}; ${HEADS}`, "2 files or inner"],
   ])("%s: said once a turn", async (_name, command, expected) => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.failing(command);
-    await world.failing("true");
     await world.stop();
     const sentences = world.changes.flatMap(({ incomplete }) => incomplete ?? []);
     expect(sentences).toEqual([expect.stringContaining(expected)]);
@@ -981,25 +982,25 @@ test.each(["Bash", "Write"])(
   },
 );
 
-test.each([
-  ["another text", "echo evil > a.txt; git add a.txt; echo one > a.txt", "a.txt"],
-  ["a file that is gone again", "echo evil > b.txt; git add b.txt; rm b.txt", "b.txt"],
-  ["a deletion", "git rm -q --cached a.txt", "a.txt"],
-])("what a command leaves in git's index alone waits: %s", async (_, command, name) => {
-  using world = new RecordedHere({ "a.txt": "one\n" });
+test("what a command leaves in git's index alone waits", async () => {
+  using world = new RecordedHere({ "a.txt": "one\n", "gone.txt": "one\n" });
   await world.prompt();
-  await world.failing(command);
+  const commands = [
+    "echo evil > a.txt; git add a.txt; echo one > a.txt",
+    "echo evil > b.txt; git add b.txt; rm b.txt",
+    "git rm -q --cached gone.txt",
+  ];
+  await world.failing(commands.join("; "));
   await world.failing("true");
   await world.stop();
   const listed = async () => ((await world.answer("list", {})) as Listed).files;
-  expect(await listed()).toMatchObject([
-    {
-      path: expect.stringContaining(name),
-      cannot_undo: expect.stringContaining("git diff --cached"),
-    },
-  ]);
-  const [{ path } = { path: "" }] = await listed();
-  await world.answer("keep", { files: [{ path }] });
+  const found = await listed();
+  const files = ["a.txt", "b.txt", "gone.txt"].map((name) => ({
+    path: join(realpathSync(world.folder), name),
+  }));
+  const cannot_undo = expect.stringContaining("git diff --cached");
+  expect(found).toMatchObject(files.map((file) => ({ ...file, cannot_undo })));
+  await world.answer("keep", { files });
   expect(await listed()).toEqual([]);
 });
 
