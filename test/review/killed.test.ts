@@ -2,7 +2,17 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { requestComparison } from "../../src/review/record/comparison-request";
-import { all, BEFORE, type Case, CLAUDE, dueIn, isMadeOrNot, runOnce, STRIDE, USER } from "./killed";
+import {
+  all,
+  BEFORE,
+  type Case,
+  CLAUDE,
+  dueIn,
+  isMadeOrNot,
+  runOnce,
+  STRIDE,
+  USER,
+} from "./killed";
 import { Actors } from "./state/actors";
 import { World } from "./state/world";
 

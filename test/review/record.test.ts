@@ -897,7 +897,9 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
 
 describe("what is not known is said", () => {
   /** Empty repositories. */
-  const INNER = Array.from({ length: 22 }, (_, i) => `d${i}/.git/objects d${i}/.git/refs`).join(" ");
+  const INNER = Array.from({ length: 22 }, (_, i) => `d${i}/.git/objects d${i}/.git/refs`).join(
+    " ",
+  );
   const HEADS = "for d in d*; do echo ref: refs/heads/main > $d/.git/HEAD; done";
 
   test("without git: a command's changes of files that Claude edited, and that there may be more", async () => {

@@ -48,7 +48,8 @@ export class Recorded {
   }
 
   git(...commands: string[]): void {
-    const options = "-c user.name=a -c user.email=a@b -c commit.gpgsign=false -c maintenance.auto=false";
+    const options =
+      "-c user.name=a -c user.email=a@b -c commit.gpgsign=false -c maintenance.auto=false";
     this.sh(commands.map((command) => `git ${options} ${command}`).join(" && "));
   }
 

@@ -1,6 +1,15 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { Project } from "../hooks/project";
+import { commitAll } from "../review/repository";
 import { eventually } from "../support/eventually";
 import { NEWEST, type NeovimVersion } from "../support/neovim";
 
@@ -14,9 +23,9 @@ export class Trees implements AsyncDisposable {
   /** `files`: of the first commit, from which the worktree starts. */
   static async open(files: Record<string, Given>, version: NeovimVersion = NEWEST): Promise<Trees> {
     const trees = new Trees(await Project.open(version));
-    trees.git("here", "init", "-q", "-b", "main");
-    trees.write("here", { ...files, ".gitignore": ".claude/worktrees/\nignored\n" });
-    trees.commit("here");
+    const all = { ...files, ".gitignore": ".claude/worktrees/\nignored\n" };
+    trees.write("here", all);
+    commitAll(trees.folder("here"), all);
     trees.git("here", "worktree", "add", "-q", "-b", "worktree-docs", trees.folder("there"));
     await trees.neovim.lua(
       `_G.notes = {}
@@ -51,7 +60,7 @@ export class Trees implements AsyncDisposable {
   write(side: "here" | "there", files: Record<string, Given>): void {
     for (const [name, given] of Object.entries(files)) {
       const path = this.path(side, name);
-      if (given === null) Bun.spawnSync(["rm", path]);
+      if (given === null) rmSync(path);
       else {
         mkdirSync(dirname(path), { recursive: true });
         const isRun = typeof given === "object" && "run" in given;

@@ -1,9 +1,18 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS, type TestNeovim } from "../../support/neovim";
+import { NEOVIMS, type TestNeovim, temporaryFolder } from "../../support/neovim";
 import { configure, ECHO, openEcho, startNeovim, terminalText } from "../../terminal/workbench";
 
 setDefaultTimeout(60_000);
@@ -13,15 +22,19 @@ const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 /** `:Claude review branch` in real repositories. */
 describe.each(NEOVIMS)("a branch in $name", (version) => {
   let neovim: TestNeovim;
-  let root: string;
+  /** The repository is made once, and copied. */
+  const template = temporaryFolder();
+  let root = template;
+  beforeAll(() => repository());
+  afterAll(() => rmSync(template, { recursive: true }));
   beforeEach(async () => {
     neovim = await startNeovim(version, "{}");
     root = neovim.cwd;
+    cpSync(template, root, { recursive: true });
     await neovim.lua("vim.o.timeoutlen = 100");
     await eventually("the executable", () =>
       neovim.lua<boolean>('return require("port").channel.is_attached()'),
     );
-    repository();
   });
   afterEach(() => neovim[Symbol.asyncDispose]());
 
