@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Log } from "../lib/log";
 import type { ReviewMethod } from "../review/requests";
+import type { ReviewSummary } from "../review/summary";
 import type { Link } from "./link";
 import type { Mirror } from "./mirror";
 import type { PathMap } from "./path-map";
@@ -22,7 +23,9 @@ const MOST_BROUGHT = 100;
 /** The review of a remote's own files, which a review endpoint beside the relay answers. */
 export class RemoteReview {
   /** What it reported last. */
-  summary: RemoteSummary | undefined;
+  #summary: RemoteSummary | undefined;
+  /** By their ids: undos of this Neovim that wait for the end of a turn, with their files. */
+  readonly #queued = new Map<unknown, string[]>();
   /** git may ask for a message. */
   isCommitting = false;
   #link: Link | undefined;
@@ -41,7 +44,7 @@ export class RemoteReview {
     private readonly onSummary: () => void,
     log: Log,
   ) {
-    this.#answers = answersOf(name, map);
+    this.#answers = answersOf(name, map, mirror);
     this.#relay = new Requests(
       name,
       "review",
@@ -52,9 +55,18 @@ export class RemoteReview {
   }
 
   #report(summary: RemoteSummary | undefined): void {
-    if (!this.summary && !summary) return;
-    this.summary = summary;
+    if (!this.#summary && !summary) return;
+    this.#summary = summary;
     this.onSummary();
+  }
+
+  /** What it reported last. It may say when an undo is due, and neither which ones there are nor of what. */
+  get summary(): Omit<ReviewSummary, "comments"> | undefined {
+    const due = this.#summary?.due.flatMap(({ decision }) => {
+      const paths = this.#queued.get(decision);
+      return paths ? [{ decision, paths }] : [];
+    });
+    return this.#summary && due && { ...this.#summary, due };
   }
 
   connect(link: Link): void {
@@ -102,12 +114,31 @@ export class RemoteReview {
     this.open();
     this.isCommitting ||= method === "commit";
     try {
-      const answer = await this.#ask(method, params);
+      const answer = await this.#decide(method, params);
       await this.#bring(answer);
       return answer;
     } finally {
       if (method === "commit") this.isCommitting = false;
     }
+  }
+
+  /** A queued undo is asked for once. Of a decision about some files the answer is about these. */
+  async #decide<M extends ReviewMethod>(
+    method: M,
+    params: { files?: { path: string }[]; queued?: unknown; decision?: unknown },
+  ): Promise<AnswerOf<M>> {
+    const { files, queued, decision } = params;
+    // It is taken back.
+    this.#queued.delete(decision);
+    if (!files) return this.#ask(method, params);
+    if (queued !== undefined && !this.#queued.delete(queued)) return { files: [] } as AnswerOf<M>;
+    const answer = (await this.#ask(method, params)) as AnswerOf<"undo">;
+    const paths = files.map(({ path }) => path);
+    const there = new Set(paths.map((path) => this.map.toRemote(path)));
+    answer.files = answer.files.filter(({ path }) => there.has(this.map.toRemote(path)));
+    if (method === "undo" && queued === undefined && answer.queued)
+      this.#queued.set(answer.decision, paths);
+    return answer as AnswerOf<M>;
   }
 
   async #ask<M extends ReviewMethod>(method: M, params: object): Promise<AnswerOf<M>> {

@@ -3,6 +3,7 @@ import { isObject } from "../lib/json";
 import { own } from "../lib/own";
 import { visibleLine } from "../lib/visible";
 import type { ReviewMethod } from "../review/requests";
+import type { Mirror } from "./mirror";
 import type { PathMap } from "./path-map";
 
 /* A review in a remote, whose requests and answers cross here: with the paths of the other side, and checked. */
@@ -64,14 +65,15 @@ function some<T extends v.GenericSchema>(schema: T) {
   return v.pipe(v.array(v.unknown()), v.transform(checked));
 }
 
-/** What each method of the review may answer, and what is reported: files of the remote `name`, by their paths here. */
-export function answersOf(name: string, map: PathMap) {
+/** What each method of the review may answer, and what is reported: files of a mirror alone, by their paths here. */
+export function answersOf(name: string, map: PathMap, mirror: Mirror) {
   const path = v.pipe(
     v.string(),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       const host = map.toHost(dataset.value);
-      if (host === undefined) addIssue({ message: "is no path of a shared folder" });
-      return host ?? NEVER;
+      if (host !== undefined && mirror.holds(host)) return host;
+      addIssue({ message: "is no path of a folder that is there alone" });
+      return NEVER;
     }),
   );
   const id = v.pipe(
@@ -110,6 +112,11 @@ export function answersOf(name: string, map: PathMap) {
       }),
     ),
   });
+  // It changes no text.
+  const kept = v.object({
+    decision: v.optional(id),
+    files: some(v.object({ path, problem: v.optional(words) })),
+  });
   const nothing = v.optional(v.null());
   const list = v.object({
     version: text,
@@ -122,11 +129,11 @@ export function answersOf(name: string, map: PathMap) {
   const methods = {
     list: v.union([list, v.object({ unchanged: v.literal(true) })]),
     file: v.optional(file),
-    keep: decision,
+    keep: kept,
     undo: decision,
     last: v.optional(v.object({ decision: id, type: text, at: v.number(), paths: some(path) })),
     back: decision,
-    done: decision,
+    done: kept,
     commit: v.object({
       commit: v.optional(words),
       files: count,
@@ -146,7 +153,7 @@ export function answersOf(name: string, map: PathMap) {
   const summary = v.object({
     counts,
     incomplete: v.boolean(),
-    due: v.array(v.object({ decision: id, paths: some(path) })),
+    due: v.array(v.object({ decision: id })),
     runs: v.boolean(),
   });
   return { methods, summary };

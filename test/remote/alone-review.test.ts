@@ -281,7 +281,7 @@ describe("a review of which nothing is believed", () => {
   const map = new PathMap([{ remote: THERE, host: root }], "posix");
 
   /** A remote that answers every request with `value`; what it is asked; what it says of its own. */
-  function hostile(value: unknown) {
+  function hostile(value: unknown, shared = map) {
     const asked: string[] = [];
     const open = (kind: Kind) => {
       const channel: Channel = {
@@ -301,9 +301,9 @@ describe("a review of which nothing is believed", () => {
     };
     let say: (said: unknown) => void = () => {};
     const link = { open } as unknown as Link;
-    const mirror = new Mirror("box", [root], map, log);
+    const mirror = new Mirror("box", [root], shared, log);
     mirror.connect(link, []);
-    const review = new RemoteReview("box", mirror, map, () => {}, log);
+    const review = new RemoteReview("box", mirror, shared, () => {}, log);
     review.connect(link);
     return { review, mirror, asked, say: (said: unknown) => say(said) };
   }
@@ -352,6 +352,58 @@ describe("a review of which nothing is believed", () => {
     await review.ask("back", { decision: undone.decision });
     const back = asked.find((text) => text.includes("back"));
     expect(JSON.parse(back as string).params).toEqual({ decision: "of-here" });
+  });
+
+  test("answers a decision about some files with these alone, and none of a shared folder", async () => {
+    const shared = join(folder, "shared");
+    mkdirSync(shared);
+    const mappings = [
+      { remote: THERE, host: root, isMirror: true },
+      { remote: "/srv/y", host: shared },
+    ];
+    const both = new PathMap(mappings, "posix");
+    const edits = [{ first: 1, count: 0, expected: [], lines: ["RVZJTA=="] }];
+    const named = ["/srv/y/b", `${THERE}/b`, `${THERE}/a`].map((path) => ({ path, edits }));
+    const value = { decision: "d", files: named.map((one) => ({ ...FILE, ...one })) };
+    const list = { version: "1", counts: COUNTS, incomplete: [], ignored: 0, ...value };
+    for (const method of ["undo", "back", "keep"] as const) {
+      const { review } = hostile(value, both);
+      const { files } = await review.ask(method, { files: [{ path: join(root, "a") }] });
+      expect(files.map(({ path }) => path)).toEqual([join(root, "a")]);
+    }
+    const done = await hostile(value, both).review.ask("done", {});
+    expect(done.files).toEqual([{ path: join(root, "b") }, { path: join(root, "a") }]);
+    expect(await hostile(list, both).review.ask("list", {})).toMatchObject({
+      files: [{ path: join(root, "b") }, { path: join(root, "a") }],
+    });
+    rmSync(shared, { recursive: true });
+  });
+
+  test("says when an undo of this Neovim's is due: once, of its files, and no other one", async () => {
+    const { review, asked, say } = hostile({ decision: "q", queued: true, files: [] });
+    review.open();
+    const due = ["q", "other"].map((decision) => ({ decision, paths: [`${THERE}/secret`] }));
+    const report = () => {
+      say({ summary: { counts: COUNTS, incomplete: false, due, runs: false } });
+      return review.summary?.due;
+    };
+    const files = [{ path: join(root, "a") }];
+    expect(report()).toEqual([]);
+    for (const method of ["keep", "back", "done"] as const) await review.ask(method, { files });
+    expect(report()).toEqual([]);
+    await review.ask("undo", { files });
+    const own = { decision: "remote box q", paths: [join(root, "a")] };
+    expect(report()).toEqual([own]);
+    const count = () => asked.filter((text) => text.includes("undo")).length;
+    for (let i = 0; i < 2; i++) {
+      await review.ask("undo", { files, queued: own.decision });
+      expect(count()).toBe(2);
+    }
+    // The answer of a queued undo must not queue it again.
+    expect(report()).toEqual([]);
+    await review.ask("undo", { files });
+    await review.ask("back", { files, decision: own.decision });
+    expect(report()).toEqual([]);
   });
 
   test("reports no comment, and a report or an answer that is wrong is none", async () => {

@@ -643,6 +643,25 @@ onEachNeovim((session) => {
     ]);
   });
 
+  test("edits of rows that a buffer cannot have change nothing, and hold nobody up", async () => {
+    write("a", "one\ntwo\n");
+    await nvim().command(`edit ${at("a")}`);
+    const far = Number.MAX_SAFE_INTEGER;
+    const wrong = [
+      { first: far, count: 0, expected: [], lines: ["x"] },
+      { first: 3, count: far, expected: [], lines: [] },
+      { first: 0, count: 0, expected: [], lines: ["x"] },
+      { first: 1, count: 1, expected: ["one", "two"], lines: [] },
+    ];
+    for (const edit of wrong) {
+      const files = [{ path: world.path(at("a")), edits: [edit], eol: true }];
+      await lua('require("claude-code.editor.review.outcome").run(...)', { files });
+      expect(await said()).toEqual([expect.stringContaining("its text has changed")]);
+      await lua("_G.said = {}");
+    }
+    expect(read("a")).toBe("one\ntwo\n");
+  });
+
   test("deleted lines, colours and signs are drawn, and go with the review", async () => {
     await changed();
     await nvim().command(`edit ${at("a")}`);

@@ -51,11 +51,19 @@ local M = {}
 
 ---@param old string[]
 ---@param edits claude-code.ReviewEdit[] from the last to the first
----@return string[]? new nil if another text stands there
+---@return string[]? new nil if another text stands there, or an edit is of rows that it cannot have
 local function edited(buf, old, edits)
   local lines_of_rows, new, done = text.reader(buf), {}, 0
   for i = #edits, 1, -1 do
     local edit = edits[i]
+    -- Another machine may have made them: no loop below ends at a number of its own.
+    if
+      edit.first <= done
+      or edit.first - 1 + edit.count > #old
+      or edit.count ~= #edit.expected
+    then
+      return nil
+    end
     local expected = lines_of_rows(edit.expected, edit.first)
     for row = done + 1, edit.first - 1 do
       new[#new + 1] = old[row]
