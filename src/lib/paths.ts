@@ -31,9 +31,13 @@ export function shownPath(path: string, root: string): string {
   return isBelow(path, root) && path !== root ? relative(root, path) : path;
 }
 
-/** Whether something has this name: a file, a folder, or a symlink that may lead nowhere. */
+/** Whether something has this name: a file, a folder, or a symlink that may lead nowhere. Not if nobody can say. */
 export function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** What is in a folder: nothing where there is none, or it cannot be read. */

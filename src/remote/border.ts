@@ -23,8 +23,8 @@ export interface RequestRule {
   result(result: JsonObject, asked: JsonObject, crossing: Crossing): unknown;
   /** How a Refusal is answered, where it is no error of the protocol. */
   refused?(message: string): unknown;
-  /** Files of this machine that it is about, by the parameters for the server. */
-  files?(params: JsonObject): string[];
+  /** Files of this machine that the user will see for it, by the parameters for the server. */
+  files?(params: JsonObject): readonly string[];
   /** It waits for the user: only so many of one remote may. */
   waits?(params: JsonObject): boolean;
 }
@@ -52,7 +52,7 @@ interface Passed {
 const MOST_WAITING = 8;
 /** Requests of one connection that may be under way at once. */
 const MOST_PASSED = 1_024;
-/** Messages that may wait for files to come, in characters. */
+/** Messages of one remote that may wait for files to come, in characters. */
 const MOST_BEHIND = LIMITS.lineBytes;
 
 /**
@@ -64,9 +64,8 @@ export class Border implements Transport {
   onClose: () => void = () => {};
   readonly #crossing: Crossing;
   readonly #passed = new Map<Id, Passed>();
-  /** A request whose files are still to come; what follows it waits, and has so many characters. */
+  /** A request whose files are still to come; what follows it waits. */
   #coming: Promise<void> | undefined;
-  #behind = 0;
   #isClosed = false;
 
   constructor(
@@ -102,13 +101,14 @@ export class Border implements Transport {
   }
 
   #inOrder(text: string): void {
-    if (this.#coming && this.#behind + text.length > MOST_BEHIND)
+    const { remote } = this;
+    if (this.#coming && remote.behind + text.length > MOST_BEHIND)
       return this.#fail(null, ErrorCode.Overloaded, "Too many messages");
     const receive = () => (this.#isClosed ? undefined : this.#receive(text));
-    if (this.#coming) this.#behind += text.length;
+    if (this.#coming) remote.behind += text.length;
     const coming: Promise<void> | undefined =
       this.#coming?.then(() => {
-        this.#behind -= text.length;
+        remote.behind -= text.length;
         return receive();
       }) ?? receive();
     this.#coming = coming;
@@ -141,13 +141,14 @@ export class Border implements Transport {
     let coming: Promise<void> | undefined;
     this.#answer(id, rule, () => {
       const params = rule.params(asked, this.#crossing);
-      const pass = () => {
-        this.#passed.set(id, { rule, asked, end: this.#place(rule, asked) });
-        this.onMessage(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-      };
+      this.#passed.set(id, { rule, asked, end: this.#place(rule, asked) });
+      const pass = () => this.onMessage(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
       coming = this.remote.mirror?.bring(rule.files?.(params) ?? [])?.then(
         () => this.#isClosed || this.#answer(id, rule, pass),
-        (error) => this.#answer(id, rule, () => refuse(message(error))),
+        (error) => {
+          this.#end(id);
+          this.#answer(id, rule, () => refuse(message(error)));
+        },
       ) as Promise<void> | undefined;
       if (!coming) pass();
     });

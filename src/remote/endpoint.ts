@@ -85,9 +85,9 @@ export class RemoteEndpoint {
   }
 
   #start(options: v.InferOutput<typeof Start>): void {
-    const { name, folder } = options;
+    const { name, folder, relay } = options;
     this.#links.get(name)?.end();
-    const mappings = mappingsOf(name, folder, options.mappings);
+    const mappings = mappingsOf(name, folder, relay, options.mappings);
     const windows = mappings.some(({ remote }) => /^[A-Za-z]:/.test(remote));
     const map = mapOf(name, mappings, windows ? "win32" : "posix");
     const mirrored = mappings.flatMap(({ host, isMirror }) => (isMirror ? [host] : []));

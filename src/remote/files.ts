@@ -69,7 +69,9 @@ export function serveFiles(
   };
   const read = (path: string, id?: number) => {
     sent.set(path, versionOf(path));
-    answer(path, () => ({ bytes: contentOf(path, roots)?.toString("base64") }), id);
+    // A folder may have taken its place: nobody asks for that.
+    const isGone = id === undefined && statOf(path)?.isDirectory();
+    answer(path, () => (isGone ? {} : { bytes: contentOf(path, roots)?.toString("base64") }), id);
   };
   const look = () => {
     timer = undefined;
@@ -84,6 +86,9 @@ export function serveFiles(
     if (given !== undefined)
       return answer(path, () => write(path, roots, Buffer.from(given, "base64"), hash), id);
     const isNew = !sent.has(path);
+    // As the link does it (Mirror): one that is not here gives its place to the next one.
+    const missing = isNew && sent.size >= LIMITS.files && [...sent].find(([, one]) => one === "");
+    if (missing) sent.delete(missing[0]);
     if (isNew) watch.follow([...sent.keys(), path]);
     read(path, id);
   };

@@ -51,10 +51,20 @@ const PLAIN_OF_ANSWER = ["type", "originalFile", "original_file"];
  * Neovim, with the paths of here. What cannot be mapped is not done, and the channel closes.
  */
 export async function runHelper(channel: Channel, d: string, remote: Remote): Promise<void> {
+  if (remote.running >= MOST_RUNNING) return channel.close();
+  remote.running++;
+  try {
+    await run(channel, d, remote);
+  } finally {
+    remote.running--;
+  }
+}
+
+/** Resolves once the program has ended. */
+async function run(channel: Channel, d: string, remote: Remote): Promise<unknown> {
   const opening = v.safeParse(Opening, parseJson(d));
   const cwd = opening.success ? remote.map.toHost(opening.output.cwd) : undefined;
-  if (!opening.success || cwd === undefined || remote.running >= MOST_RUNNING)
-    return channel.close();
+  if (!opening.success || cwd === undefined) return channel.close();
   const { args, env: given, input } = opening.output;
   const project = given.CLAUDE_PROJECT_DIR && remote.map.toHost(given.CLAUDE_PROJECT_DIR);
   const { CLAUDE_PID: _, CLAUDE_PLUGIN_ROOT: __, CLAUDE_CODE_SSE_PORT: ___, ...own } = process.env;
@@ -73,42 +83,44 @@ export async function runHelper(channel: Channel, d: string, remote: Remote): Pr
   const mapped = hookInput(parseJson(input), remote);
   if (!mapped || !EVENTS.some((one) => one === event)) return channel.close();
   const { file_path: path } = (mapped.tool_input ?? {}) as JsonObject;
-  await remote.mirror?.bring([String(path)])?.catch(() => {});
+  let isClosed = false;
+  channel.onClose = () => {
+    isClosed = true;
+  };
+  // Neovim is asked about it.
+  if (remote.mirror?.follows(String(path)))
+    await remote.mirror.bring([String(path)])?.catch(() => {});
+  if (isClosed) return undefined;
   // Something may have changed: its review begins to report.
   if (event === "post-tool-use" || event === "stop") remote.review?.open();
   const child = Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
     ...{ cwd: folder, env, stdout: "pipe", stderr: "ignore" },
     stdin: Buffer.from(JSON.stringify(mapped)),
   });
-  count(child, remote);
   channel.onClose = () => child.kill();
   void new Response(child.stdout).text().then((text) => {
     const answer = parseJson(text);
     if (answer !== undefined) channel.send(JSON.stringify(answerOf(answer, remote)));
     channel.close();
   });
+  return child.exited;
 }
 
-function runMcp(
+async function runMcp(
   channel: Channel,
   remote: Remote,
   { env, cwd }: { env: Environment; cwd: string },
-): void {
+): Promise<void> {
   const child = Bun.spawn([process.execPath, "mcp"], {
     ...{ cwd, env, stdin: "pipe", stdout: "pipe", stderr: "ignore" },
   });
-  count(child, remote);
   const server = new StdioTransport(child.stdout, child.stdin);
   const border = mcpBorder(channel, remote);
   border.onMessage = (text) => server.send(text);
   border.onClose = () => child.kill();
   server.onMessage = (text) => border.send(text);
-  void child.exited.then(() => channel.close());
-}
-
-function count(child: Bun.Subprocess, remote: Remote): void {
-  remote.running++;
-  void child.exited.then(() => remote.running--);
+  await child.exited;
+  channel.close();
 }
 
 /** In the reason for which a Stop is held, each line is about one file, which may be any of a work tree. */

@@ -1,5 +1,8 @@
+import * as v from "valibot";
 import { REASON } from "../ide/diffs/rejections";
 import type { IdeToolName } from "../ide/tools";
+import { Opening } from "../ide/tools/documents";
+import { Proposal } from "../ide/tools/open-diff";
 import type { Transport } from "../jsonrpc/transport";
 import type { JsonObject } from "../lib/json";
 import { Border, type NotificationRule, type RequestRule, type Rules } from "./border";
@@ -41,7 +44,8 @@ const TOOLS: ToolRules<IdeToolName> = {
       new_file_contents: "plain",
       tab_name: "plain",
     },
-    files: ["old_file_path", "new_file_path"],
+    // The old side, too.
+    files: (given) => (v.is(Proposal, given) ? [given.new_file_path] : []),
     waits: true,
     output([outcome = "", ...rest], asked) {
       if (outcome !== "DIFF_REJECTED") return [outcome, ...rest];
@@ -57,7 +61,7 @@ const TOOLS: ToolRules<IdeToolName> = {
       selectToEndOfLine: "plain",
       makeFrontmost: shownOnly,
     },
-    files: ["filePath"],
+    files: (given) => (v.is(Opening, given) ? [given.filePath] : []),
     output: (_blocks, asked) => [`Opened file: ${asked.filePath}`],
   },
   getCurrentSelection: selection,

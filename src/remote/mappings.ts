@@ -5,6 +5,7 @@ import { isObject } from "../lib/json";
 import { isThere, mirrorsFolder } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
 import { readText } from "../lib/read-regular";
+import { hashOf } from "./files";
 import type { Mapping } from "./path-map";
 
 const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
@@ -15,18 +16,19 @@ const MOST_BYTES = 1024 * 1024;
 /**
  * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder`
  * says, up to its repository's root, or else `folder`, with the same path on both sides. One that is mapped to false is
- * on the remote `name` alone. Throws the system's error where there can be no folder for its mirror.
+ * on the remote `name` alone, to which `relay` leads. Throws the system's error where there can be no folder for its mirror.
  */
 export function mappingsOf(
   name: string,
   folder: string,
+  relay: readonly string[] | string,
   given: Readonly<Record<string, string | false>> = {},
 ): Mapping[] {
   const mapped = Object.entries(given);
   if (mapped.length > 0)
     return mapped.map(([remote, host]) =>
       host === false
-        ? { remote, host: mirrorOf(name, remote), isMirror: true }
+        ? { remote, host: mirrorOf(name, relay, remote), isMirror: true }
         : { remote, host: withHome(host) },
     );
   for (let root = folder; dirname(root) !== root; root = dirname(root)) {
@@ -37,10 +39,13 @@ export function mappingsOf(
   return [{ remote: folder, host: folder }];
 }
 
-/** What is below it is named as there. */
-function mirrorOf(name: string, remote: string): string {
-  const names = remote.split(/[\\/]/).map(encodeURIComponent);
-  const folder = join(mirrorsFolder(), encodeURIComponent(name), ...names);
+/** What is below it is named as there. Another relay may lead to another machine, with other files of the same paths. */
+function mirrorOf(name: string, relay: readonly string[] | string, remote: string): string {
+  const machine = hashOf(Buffer.from(JSON.stringify(relay)))?.slice(0, 8);
+  const names = [`${name}-${machine}`, ...remote.split(/[\\/]/)];
+  // No name leads out of it.
+  const own = names.map((one) => encodeURIComponent(one).replace(/^\.+$/, "%2E"));
+  const folder = join(mirrorsFolder(), ...own);
   makePrivateFolder(folder);
   return folder;
 }

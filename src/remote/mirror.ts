@@ -1,10 +1,10 @@
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as v from "valibot";
 import { replace } from "../lib/atomic-write";
 import { UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { isBelow, realPath, removeFile } from "../lib/paths";
+import { isBelow, realPath, removeEmptyFolder, removeFile, statOf } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
 import { FileAnswer, hashOf } from "./files";
 import type { Link } from "./link";
@@ -12,12 +12,22 @@ import type { PathMap } from "./path-map";
 import { Requests } from "./requests";
 import { LIMITS } from "./wire";
 
+/**
+ * What makes a folder a repository, whose configuration runs programs, as some disks spell it, too. Each one of git's
+ * has a HEAD.
+ */
+const REPOSITORY = /[\\/](\.(git|hg|svn|jj|sl)([\\/]|$)|head$)/i;
+
 /** 16 MB over a slow network. */
 const ANSWER_MS = 30_000;
 
 interface Copied {
   readonly path: string;
   size: number;
+  /** Requests for it that are under way. */
+  asked: number;
+  /** False: there is no such file there, or nobody knows. */
+  isThere: boolean;
 }
 
 /**
@@ -59,14 +69,36 @@ export class Mirror {
     return Promise.all(own.map((path) => this.#bring(path))).then(() => {});
   }
 
+  /** Was it brought, or written? */
+  follows(path: string): boolean {
+    return this.#copied.has(this.map.toRemote(path) ?? "");
+  }
+
   async #bring(path: string): Promise<void> {
     const there = this.#there(path);
-    const copied = this.#copied.get(there) ?? { path, size: 0 };
-    if (this.#copied.size >= LIMITS.files && !this.#copied.has(there))
-      throw new UserError(`no more than ${LIMITS.files} files of ${this.name} can be here`);
+    const copied = this.#entry(path, there);
+    copied.asked++;
+    try {
+      const { bytes } = await this.#ask({ path: there });
+      this.#put(copied, bytes);
+    } finally {
+      copied.asked--;
+    }
+  }
+
+  /** One that is not there gives its place to the next one. Throws a UserError where there is no place. */
+  #entry(path: string, there: string): Copied {
+    const known = this.#copied.get(there);
+    if (known) return known;
+    if (this.#copied.size >= LIMITS.files) {
+      const missing = [...this.#copied].find(([, one]) => !one.isThere && one.asked === 0);
+      if (!missing)
+        throw new UserError(`no more than ${LIMITS.files} files of ${this.name} can be here`);
+      this.#copied.delete(missing[0]);
+    }
+    const copied = { path, size: 0, asked: 0, isThere: false };
     this.#copied.set(there, copied);
-    const { bytes } = await this.#ask({ path: there });
-    this.#put(copied, bytes);
+    return copied;
   }
 
   /**
@@ -79,16 +111,17 @@ export class Mirror {
     if (version === undefined) await this.#bring(path);
     else if (version !== versionOf(path)) throw new UserError("it has changed there");
     const there = this.#there(path);
+    const copied = this.#entry(path, there);
     const hash = hashOf(versionOf(path) === "" ? undefined : readRegular(path));
     const bytes = content.toString("base64");
     await this.#ask({ path: there, bytes, ...(hash !== undefined && { hash }) });
-    const copied = this.#copied.get(there) ?? { path, size: 0 };
-    this.#copied.set(there, copied);
     this.#put(copied, bytes);
   }
 
   #there(path: string): string {
     const there = this.map.toRemote(path);
+    if (REPOSITORY.test((there ?? "").replace(/\p{DI}/gu, "")))
+      throw new UserError(`${path} is of a repository: it stays there`);
     if (there !== undefined) return there;
     throw new UserError(`${path} is in no folder of ${this.name}`);
   }
@@ -112,16 +145,39 @@ export class Mirror {
     // A symlink that somebody has put there leads nowhere.
     if (!this.holds(path)) throw new UserError(`${path} is in no folder of ${this.name}`);
     copied.size = size;
-    if (!bytes) return void removeFile(path);
-    if (versionOf(path) !== "" && readRegular(path).equals(bytes)) return;
+    copied.isThere = bytes !== undefined;
+    if (!bytes) return this.#remove(path);
+    const before = statOf(path)?.mtimeMs ?? 0;
+    if (statOf(path)?.isFile() && readRegular(path).equals(bytes)) return;
+    // Of what is a folder there now, and the reverse.
+    for (const folder of this.#above(path)) if (statOf(folder)?.isFile()) removeFile(folder);
+    removeEmptyFolder(path);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    replace(path, (draft) => writeFileSync(draft, bytes, { mode: 0o600, flag: "wx" }));
+    replace(path, (draft) => {
+      writeFileSync(draft, bytes, { mode: 0o600, flag: "wx" });
+      // Another version: the clock of some file systems stands still for 4 ms.
+      if (statSync(draft).mtimeMs <= before) utimesSync(draft, new Date(), new Date(before + 1));
+    });
+  }
+
+  #remove(path: string): void {
+    removeFile(path);
+    // There may be a file of that name next.
+    this.#above(path).every(removeEmptyFolder);
+  }
+
+  /** The folders in which it is, from the innermost one, but for the mirror's own. */
+  #above(path: string): string[] {
+    const folder = dirname(path);
+    const isOwn = this.folders.every((one) => realPath(one) !== realPath(folder));
+    return isOwn && this.holds(folder) ? [folder, ...this.#above(folder)] : [];
   }
 }
 
 /** As Lua has it (editor/documents/mirror.lua); "" for no file. */
 function versionOf(path: string): string {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  // A file may be where a folder was.
+  const stats = statOf(path) && statSync(path, { bigint: true, throwIfNoEntry: false });
   if (!stats) return "";
   return [stats.mtimeNs / 1_000_000_000n, stats.mtimeNs % 1_000_000_000n, stats.size].join(":");
 }

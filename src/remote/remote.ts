@@ -10,6 +10,8 @@ import type { RemoteReview } from "./remote-review";
 export class Remote implements ClientRemote {
   /** Proposals from there that wait for the user. */
   waiting = 0;
+  /** Messages from there that wait for files to come, in characters. */
+  behind = 0;
   /** Programs that run here for it: hooks and MCP servers. */
   running = 0;
 

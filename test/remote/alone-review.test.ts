@@ -103,6 +103,7 @@ describe("the review of files that are in the remote alone", () => {
     await eventually("the list", () => box.neovim.lua("return #vim.fn.getqflist() == 2"));
     await box.neovim.command("cfirst");
     expect(await box.neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(box.mirror("a.txt"));
+    expect(await box.neovim.lua("return vim.fn.getline('.')")).toBe("LINE 2");
     await eventually("its keys", () =>
       box.neovim.lua<boolean>('return vim.fn.maparg("gr", "n", false, true).buffer == 1'),
     );

@@ -84,7 +84,9 @@ export class Box implements AsyncDisposable {
 
   /** The file's copy here. */
   mirror(name: string): string {
-    return join(this.neovim.home, ".local/state/claude-code.nvim/mirrors/box", THERE, name);
+    const folder = join(this.neovim.home, ".local/state/claude-code.nvim/mirrors");
+    const [own = ""] = readdirSync(folder);
+    return join(folder, own, THERE, name);
   }
 
   text(name: string): Promise<string> {

@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -17,6 +18,7 @@ import type { Transport } from "../../src/jsonrpc/transport";
 import { Log } from "../../src/lib/log";
 import type { Channel } from "../../src/remote/channels";
 import type { FileRequest } from "../../src/remote/files";
+import { runHelper } from "../../src/remote/helpers";
 import { border } from "../../src/remote/ide";
 import type { Link } from "../../src/remote/link";
 import { Mirror } from "../../src/remote/mirror";
@@ -222,6 +224,23 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     rmSync(join(box.project, "big"));
   });
 
+  test("a folder there where a file was, and a file where a folder was", async () => {
+    box.write("kind", "file\n");
+    await open("kind");
+    rmSync(join(box.project, "kind"));
+    box.write("kind/x.txt", "inside\n");
+    await open("kind/x.txt");
+    expect(await box.text("kind/x.txt")).toBe("inside");
+    rmSync(join(box.project, "kind"), { recursive: true });
+    await eventually("no folder", () => !existsSync(box.mirror("kind")));
+    box.write("kind", "again\n");
+    await open("kind");
+    expect(readFileSync(box.mirror("kind"), "utf8")).toBe("again\n");
+    rmSync(join(box.project, "kind"));
+    mkdirSync(join(box.project, "kind"));
+    await eventually("no file", () => !existsSync(box.mirror("kind")));
+  });
+
   test("a relay that is killed before and while it writes: the whole text or the one before, and :w says which", async () => {
     const lines = (word: string) => `${word} of a long text\n`.repeat(20_000);
     box.write("long.txt", lines("old"));
@@ -337,6 +356,157 @@ describe("a relay of which nothing is believed", () => {
     rmSync(join(root, "out"));
   });
 
+  /** A client of the border; what is sent to it, and what passes. */
+  function clientOf(mirror: Mirror) {
+    const map = new PathMap([{ remote: THERE, host: root }], "posix");
+    const remote = new Remote(
+      "box",
+      () => map,
+      () => new EditorState(),
+      mirror,
+    );
+    const [sent, passed]: [string[], string[]] = [[], []];
+    const outside: Transport = {
+      send: (text) => sent.push(text),
+      onMessage: () => {},
+      onClose: () => {},
+    };
+    const inner = border(outside, remote);
+    inner.onMessage = (text) => passed.push(JSON.parse(text).method);
+    let id = 0;
+    const call = (name: string, args: object) =>
+      outside.onMessage(
+        JSON.stringify({
+          ...{ jsonrpc: "2.0", id: ++id, method: "tools/call" },
+          params: { name, arguments: args },
+        }),
+      );
+    return { remote, sent, passed, outside, call };
+  }
+  const diffOf = (name: string) => ({
+    old_file_path: `${THERE}/${name}`,
+    new_file_path: `${THERE}/${name}`,
+    new_file_contents: "x",
+    tab_name: name,
+  });
+
+  test("is asked for no file that the user will not see", async () => {
+    const asked: string[] = [];
+    const { mirror } = mirrorOf(({ id, path }) => {
+      asked.push(path);
+      return { id, path, bytes };
+    });
+    const wrong = clientOf(mirror);
+    wrong.call("openDiff", { ...diffOf("a"), new_file_contents: 7 });
+    wrong.call("openDiff", { ...diffOf("a"), tab_name: 7 });
+    wrong.call("openFile", { filePath: `${THERE}/a`, startText: 7 });
+    wrong.call("openFile", { filePath: `${THERE}/a`, makeFrontmost: false });
+    wrong.call("openFile", { filePath: [`${THERE}/a`] });
+    expect(wrong.passed.length).toBe(4);
+    expect(asked).toEqual([]);
+    const { remote, sent, passed, call } = clientOf(mirror);
+    call("openDiff", { ...diffOf("b"), old_file_path: `${THERE}/a` });
+    for (let i = 0; i < 7; i++) call("openDiff", diffOf("b"));
+    const before = sent.length;
+    call("openDiff", diffOf("a"));
+    await eventually("the refusal", () => sent.length > before);
+    expect(sent.at(-1)).toContain("wait for the user already");
+    expect(passed.length).toBe(8);
+    expect(remote.waiting).toBe(8);
+    const input = JSON.stringify({ cwd: THERE, tool_input: { file_path: `${THERE}/a` } });
+    const closed: Channel = { ...channelOf(), kind: "hook" };
+    const ended = runHelper(closed, opening("post-tool-use", input), remote);
+    closed.onClose();
+    await ended;
+    expect(new Set(asked)).toEqual(new Set([`${THERE}/b`]));
+    rmSync(join(root, "b"));
+  });
+
+  test("a proposal whose file cannot come waits for nobody", async () => {
+    const { mirror } = mirrorOf(({ id, path }) => ({ id, path, problem: "none" }));
+    const { remote, sent, call } = clientOf(mirror);
+    for (let i = 0; i < 20; i++) call("openDiff", diffOf("a"));
+    await eventually("the answers", () => sent.length === 20);
+    expect(sent.join()).not.toContain("wait for the user already");
+    expect(remote.waiting).toBe(0);
+  });
+
+  const channelOf = (): Channel => ({
+    ...{ kind: "hook", send() {}, close() {}, onMessage() {}, onClose() {} },
+  });
+  const opening = (event: string, input: string) =>
+    JSON.stringify({ args: [event], cwd: THERE, env: {}, input });
+
+  test("runs no more hooks than may run, while their file does not come; none that nobody waits for", async () => {
+    const { mirror, channel } = mirrorOf(({ id, path }) =>
+      id === 1 ? { id, path, bytes } : undefined,
+    );
+    await mirror.bring([join(root, "a")]);
+    const { remote } = clientOf(mirror);
+    const input = JSON.stringify({ cwd: THERE, tool_input: { file_path: `${THERE}/a` } });
+    let refused = 0;
+    const run = () => {
+      const hook = { ...channelOf(), close: () => refused++ };
+      const ended = runHelper(hook, opening("session-start", input), remote);
+      hook.onClose();
+      return ended;
+    };
+    const all = Array.from({ length: 3 * LIMITS.channels }, run);
+    expect(remote.running).toBe(2 * LIMITS.channels);
+    expect(refused).toBe(LIMITS.channels);
+    for (let id = 2; id < 99; id++) channel.onMessage(JSON.stringify({ id, path: "", bytes }));
+    await Promise.all(all);
+    expect(remote.running).toBe(0);
+    rmSync(join(root, "a"));
+  });
+
+  test("brings nothing that makes a folder a repository, and it is not written there", async () => {
+    const asked: FileRequest[] = [];
+    const { mirror } = mirrorOf((one) => {
+      asked.push(one);
+      return { id: one.id, path: one.path, bytes };
+    });
+    const names = [".git", ".git/config", "sub/.GIT/hooks/x", ".g\u200cit/config", "x/HEAD"];
+    for (const name of [...names, ".hg/hgrc", ".svn/x", ".jj/x"]) {
+      expect(await outcomeOf(bring(mirror, [join(root, name)]))).toThrow("of a repository");
+      expect(await outcomeOf(mirror.write(join(root, name), Buffer.from(""), ""))).toThrow(
+        "of a repository",
+      );
+    }
+    expect(asked).toEqual([]);
+    for (const name of [".gitignore", ".github/x", "header", "HEAD.md"])
+      await mirror.bring([join(root, name)]);
+    expect(asked.length).toBe(4);
+    for (const name of readdirSync(root)) rmSync(join(root, name), { recursive: true });
+  });
+
+  test("questions about files that are not there take no place of others", async () => {
+    let isThere = false;
+    const { mirror } = mirrorOf(({ id, path }) => ({ id, path, ...(isThere && { bytes }) }));
+    for (let i = 0; i <= LIMITS.files; i++) await mirror.bring([join(root, `${i}`)]);
+    isThere = true;
+    await mirror.bring([join(root, "there")]);
+    for (let i = 1; i < LIMITS.files; i++) await mirror.bring([join(root, `${i}`)]);
+    expect(await outcomeOf(bring(mirror, [join(root, "more")]))).toThrow("no more than");
+    expect(await outcomeOf(mirror.write(join(root, "more"), Buffer.from(""), ""))).toThrow(
+      "no more than",
+    );
+    rmSync(root, { recursive: true });
+    mkdirSync(root);
+  });
+
+  test("two texts of one size are two versions, although the clock stands still", async () => {
+    const { mirror } = mirrorOf(({ id, path }) => ({ id, path, bytes: btoa(String(id)) }));
+    const path = join(root, "a");
+    await mirror.bring([path]);
+    const later = new Date(Date.now() + 60_000);
+    utimesSync(path, later, later);
+    await mirror.bring([path]);
+    expect(readFileSync(path, "utf8")).toBe("2");
+    expect(statSync(path).mtimeMs).toBeGreaterThan(later.getTime());
+    rmSync(path);
+  });
+
   test("sends no more than so much, and its words have no control characters", async () => {
     const big = Buffer.alloc(LIMITS.fileBytes + 1).toString("base64");
     const { mirror } = mirrorOf(({ id, path }) =>
@@ -358,25 +528,8 @@ describe("a relay of which nothing is believed", () => {
 
   test("a client that sends on and on while its file does not come: refused; what came before is in order", async () => {
     const { mirror, channel } = mirrorOf(() => undefined);
-    const map = new PathMap([{ remote: THERE, host: root }], "posix");
-    const remote = new Remote(
-      "box",
-      () => map,
-      () => new EditorState(),
-      mirror,
-    );
-    const [sent, passed]: [string[], string[]] = [[], []];
-    const outside: Transport = {
-      send: (text) => sent.push(text),
-      onMessage: () => {},
-      onClose: () => {},
-    };
-    const inner = border(outside, remote);
-    inner.onMessage = (text) => passed.push(JSON.parse(text).method);
-    const call = { name: "openFile", arguments: { filePath: `${THERE}/a` } };
-    outside.onMessage(
-      JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call }),
-    );
+    const { sent, passed, outside, call } = clientOf(mirror);
+    call("openFile", { filePath: `${THERE}/a` });
     outside.onMessage(JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" }));
     const long = JSON.stringify({ jsonrpc: "2.0", id: 3, method: "x".repeat(LIMITS.lineBytes) });
     outside.onMessage(long);

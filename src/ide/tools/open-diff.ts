@@ -11,7 +11,7 @@ import type { Diffs } from "../diffs/diffs";
 import type { Rejections } from "../diffs/rejections";
 import type { FileNames } from "./spellings";
 
-const Input = v.object({
+export const Proposal = v.object({
   old_file_path: v.pipe(v.string(), v.description("Path of the file as it is")),
   new_file_path: v.pipe(v.string(), v.description("Path the changed file will have")),
   new_file_contents: v.pipe(v.string(), v.description("The whole changed file")),
@@ -29,7 +29,7 @@ export function openDiff(
     name: "openDiff",
     description:
       "Show a proposed change as a diff and wait until the user accepts it, edited or not, or rejects it",
-    input: Input,
+    input: Proposal,
     async call(input, { client, signal }) {
       const root = editor.state.folders[0];
       const oldPath = resolvePath(input.old_file_path, root);

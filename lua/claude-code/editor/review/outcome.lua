@@ -57,11 +57,7 @@ local function edited(buf, old, edits)
   for i = #edits, 1, -1 do
     local edit = edits[i]
     -- Another machine may have made them: no loop below ends at a number of its own.
-    if
-      edit.first <= done
-      or edit.first - 1 + edit.count > #old
-      or edit.count ~= #edit.expected
-    then
+    if edit.first <= done or edit.first - 1 + edit.count > #old or edit.count ~= #edit.expected then
       return nil
     end
     local expected = lines_of_rows(edit.expected, edit.first)
