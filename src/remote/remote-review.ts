@@ -17,7 +17,7 @@ import {
 
 /** git compares a large work tree. */
 const ANSWER_MS = 60_000;
-/** Files of a list that come with it; others come when they are opened. */
+/** Files of an answer that come with it; others come when they are opened. */
 const MOST_BROUGHT = 100;
 
 /** The review of a remote's own files, which a review endpoint beside the relay answers. */
@@ -115,7 +115,7 @@ export class RemoteReview {
     this.isCommitting ||= method === "commit";
     try {
       const answer = await this.#decide(method, params);
-      await this.#bring(answer);
+      await this.#bring(answer, method === "list");
       return answer;
     } finally {
       if (method === "commit") this.isCommitting = false;
@@ -147,11 +147,12 @@ export class RemoteReview {
     return v.parse(this.#answers.methods[method], value) as AnswerOf<M>;
   }
 
-  /** The files here are those of there when Neovim looks at them. */
-  async #bring(answer: unknown): Promise<void> {
+  /** The files here are those of there when Neovim looks at them. A list shows names alone: no other files come. */
+  async #bring(answer: unknown, isList: boolean): Promise<void> {
     const { files } = (answer ?? {}) as { files?: unknown };
     const paths = Array.isArray(files) ? files.map(({ path }) => String(path)) : [];
-    const brought = paths.slice(0, MOST_BROUGHT).map((path) => this.mirror.bring([path]));
+    const wanted = isList ? paths.filter((path) => this.mirror.follows(path)) : paths;
+    const brought = wanted.slice(0, MOST_BROUGHT).map((path) => this.mirror.bring([path]));
     await Promise.allSettled(brought);
   }
 }

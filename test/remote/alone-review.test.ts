@@ -101,6 +101,8 @@ describe("the review of files that are in the remote alone", () => {
   test("gr undoes a hunk in the buffer, which is written there", async () => {
     await box.neovim.command("Claude review");
     await eventually("the list", () => box.neovim.lua("return #vim.fn.getqflist() == 2"));
+    // The list shows the first file, which comes for it.
+    await eventually("the file", async () => (await box.text("a.txt")) !== "");
     await box.neovim.command("cfirst");
     expect(await box.neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(box.mirror("a.txt"));
     expect(await box.neovim.lua("return vim.fn.getline('.')")).toBe("LINE 2");
@@ -327,7 +329,7 @@ describe("a review of which nothing is believed", () => {
     const others = HOSTILE_PATHS.map((path) => ({ ...FILE, path }));
     const odd = [{ ...FILE, path: `${THERE}/b`, kind: "other" }, { path: `${THERE}/b` }, 7, null];
     const good = { ...FILE, path: `${THERE}/a`, from: `${THERE}/b`, command: "x" };
-    const { review } = hostile({
+    const { review, asked } = hostile({
       ...{ version: "1", files: [...others, ...odd, good], counts: COUNTS, ignored: 0 },
       incomplete: ["\x1b[31mred\nline"],
     });
@@ -338,6 +340,7 @@ describe("a review of which nothing is believed", () => {
       incomplete: [expect.not.stringMatching(/\p{Cc}/u)],
     });
     expect(JSON.stringify(list)).not.toContain("command");
+    expect(asked.filter((text) => !text.includes("method"))).toEqual([]);
   });
 
   test("decides about no other file, and its decisions are taken for no other ones", async () => {
