@@ -434,17 +434,20 @@ onNewestNeovim(
     test("its word for its process is not believed", async () => {
       cli.notify("ide_connected", { pid: session.neovim.process.pid });
       await cli.request("ping");
-      const clients = await session.neovim.lua<object[]>("return require('port').server.clients");
-      expect(clients).toContainEqual(
-        expect.objectContaining({ name: "claude-code", remote: NAME }),
+      const clients = () => session.neovim.lua<object[]>("return require('port').server.clients");
+      await eventually("the client", async () =>
+        expect(await clients()).toContainEqual(
+          expect.objectContaining({ name: "claude-code", remote: NAME }),
+        ),
       );
-      expect(JSON.stringify(clients.at(-1))).not.toContain('"pid"');
-      const status = await session.neovim.lua<string[]>("return require('port').status.lines()");
-      expect(status.join("\n")).toContain(`claude-code 1.0.0 at ${NAME}, contained`);
+      expect(JSON.stringify((await clients()).at(-1))).not.toContain('"pid"');
+      const status = () => session.neovim.lua<string[]>("return require('port').status.lines()");
+      expect((await status()).join("\n")).toContain(`claude-code 1.0.0 at ${NAME}, contained`);
       using _other = await connect(`other\n\x1b[31m${"x".repeat(10_000)}`);
-      const lines = await session.neovim.lua<string[]>("return require('port').status.lines()");
-      expect(lines.find((line) => line.includes("other"))).toMatch(
-        /other <1b>\[31mx{50,100}… 1\.0\.0 at/,
+      await eventually("the other one", async () =>
+        expect((await status()).find((line) => line.includes("other"))).toMatch(
+          /other <1b>\[31mx{50,100}… 1\.0\.0 at/,
+        ),
       );
     });
 
