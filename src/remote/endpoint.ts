@@ -92,6 +92,7 @@ export class RemoteEndpoint {
     const map = mapOf(name, mappings, windows ? "win32" : "posix");
     const mirrored = mappings.flatMap(({ host, isMirror }) => (isMirror ? [host] : []));
     const mirror = mirrored.length > 0 ? new Mirror(name, mirrored, map, this.log) : undefined;
+    if (mirror) mirror.onKept = (problem) => this.#send("remote_kept", { problem });
     const review = mirror && new RemoteReview(name, mirror, map, () => this.onSummary(), this.log);
     for (const [method, params] of this.reviewOptions) review?.setOption(method, params);
     const remote = new Remote(
@@ -112,7 +113,7 @@ export class RemoteEndpoint {
             mirror?.connect(link, this.port.loadedFiles());
             review?.connect(link);
           }
-          this.#report({ name, ...state });
+          this.#send("remote_state", { name, ...state });
         },
         onChannel: (channel, d) => this.#join(channel, d, remote),
       },
@@ -177,10 +178,10 @@ export class RemoteEndpoint {
     }
   }
 
-  #report(state: object): void {
+  #send(method: string, params: object): void {
     this.port
-      .call("remote_state", state, REPORT_MS)
-      .catch((error) => this.log.warn(`The state of a remote was not shown: ${message(error)}`));
+      .call(method, params, REPORT_MS)
+      .catch((error) => this.log.warn(`${method} was not shown: ${message(error)}`));
   }
 
   end(): void {

@@ -118,7 +118,10 @@ function contentOf(path: string, roots: readonly string[]): Buffer | undefined {
 
 /** No other system call compares and writes: another program has the moment between those two. */
 function write(path: string, roots: readonly string[], content: Buffer, hash?: string): object {
-  if (hashOf(contentOf(path, roots)) !== hash) throw new Error("it has changed there");
+  const now = hashOf(contentOf(path, roots));
+  // The same text may be there by a write whose answer was lost.
+  if (now !== hash && now !== hashOf(content))
+    throw new Error(hash === undefined ? "there is a file already" : "it has changed there");
   const real = placeOf(path, roots);
   mkdirSync(dirname(real), { recursive: true });
   removeOldDrafts(dirname(real));

@@ -1,11 +1,19 @@
 import { mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
-import { replace } from "../lib/atomic-write";
+import { replace, writePrivateFile } from "../lib/atomic-write";
 import { UserError } from "../lib/errors";
+import { parseJson } from "../lib/json";
 import type { Log } from "../lib/log";
-import { isBelow, realPath, removeEmptyFolder, removeFile, statOf } from "../lib/paths";
-import { readRegular } from "../lib/read-regular";
+import {
+  isBelow,
+  realPath,
+  removeEmptyFolder,
+  removeFile,
+  stateFolder,
+  statOf,
+} from "../lib/paths";
+import { readRegular, readText } from "../lib/read-regular";
 import { FileAnswer, hashOf } from "./files";
 import type { Link } from "./link";
 import type { PathMap } from "./path-map";
@@ -23,12 +31,13 @@ const ANSWER_MS = 30_000;
 
 interface Copied {
   readonly path: string;
-  size: number;
-  /** Requests for it that are under way. */
-  asked: number;
-  /** False: there is no such file there, or nobody knows. */
-  isThere: boolean;
+  /** Left out: there is none. */
+  readonly size?: number;
 }
+
+/** What was last put here for a file, kept for all Neovims: another text is somebody's who writes here alone. */
+const Put = v.object({ hash: v.string(), version: v.string() });
+type Put = v.InferOutput<typeof Put>;
 
 /**
  * The folders of a remote that are not on this machine, as private folders here: with the files that were needed,
@@ -39,12 +48,17 @@ export class Mirror {
   readonly #relay: Requests;
   /** By their paths there. */
   readonly #copied = new Map<string, Copied>();
+  readonly #kept = new Set<string>();
+  /** A file here has another text than was put, which stays. */
+  onKept = (_problem: string) => {};
 
+  /** `records`: the folder of what was put. */
   constructor(
     private readonly name: string,
     private readonly folders: readonly string[],
     private readonly map: PathMap,
     log: Log,
+    private readonly records = join(stateFolder(), "mirrored"),
   ) {
     const take = (said: unknown) => this.#take(v.parse(FileAnswer, said));
     this.#relay = new Requests(name, "files", take, () => {}, log);
@@ -76,46 +90,48 @@ export class Mirror {
 
   async #bring(path: string): Promise<void> {
     const there = this.#there(path);
-    const copied = this.#entry(path, there);
-    copied.asked++;
-    try {
-      const { bytes } = await this.#ask({ path: there });
-      this.#put(copied, bytes);
-    } finally {
-      copied.asked--;
-    }
-  }
-
-  /** One that is not there gives its place to the next one. Throws a UserError where there is no place. */
-  #entry(path: string, there: string): Copied {
-    const known = this.#copied.get(there);
-    if (known) return known;
-    if (this.#copied.size >= LIMITS.files) {
-      const missing = [...this.#copied].find(([, one]) => !one.isThere && one.asked === 0);
-      if (!missing)
-        throw new UserError(`no more than ${LIMITS.files} files of ${this.name} can be here`);
-      this.#copied.delete(missing[0]);
-    }
-    const copied = { path, size: 0, asked: 0, isThere: false };
-    this.#copied.set(there, copied);
-    return copied;
+    const { bytes } = await this.#ask({ path: there });
+    this.#put(there, path, bytes);
   }
 
   /**
-   * Writes a file there, and then here. `version`: of the file here as the user has read it, "" for none; undefined
-   * replaces whatever is there. Rejects with a UserError, and then nothing is changed here.
+   * Writes a file there, and then here; resolves with its version here. `version`: of the file here as Neovim has
+   * read it, "" for none; undefined replaces whatever is there. Rejects with a UserError: then nothing was written,
+   * unless there was no answer, and what is there comes.
    */
-  async write(path: string, content: Buffer, version: string | undefined): Promise<void> {
+  async write(path: string, content: Buffer, version: string | undefined): Promise<string> {
     if (content.length > LIMITS.fileBytes)
       throw new UserError(`it has more than ${LIMITS.fileBytes / 1024 / 1024} MB`);
-    if (version === undefined) await this.#bring(path);
-    else if (version !== versionOf(path)) throw new UserError("it has changed there");
     const there = this.#there(path);
-    const copied = this.#entry(path, there);
-    const hash = hashOf(versionOf(path) === "" ? undefined : readRegular(path));
     const bytes = content.toString("base64");
-    await this.#ask({ path: there, bytes, ...(hash !== undefined && { hash }) });
-    this.#put(copied, bytes);
+    this.#follow(there, path, content.length);
+    try {
+      const hash = await this.#base(there, path, content, version);
+      await this.#ask({ path: there, bytes, ...(hash !== undefined && { hash }) });
+    } catch (error) {
+      void this.#bring(path).catch(() => {});
+      throw error;
+    }
+    return this.#put(there, path, bytes, true);
+  }
+
+  /** The hash of the text there that a new one takes the place of. */
+  async #base(
+    there: string,
+    path: string,
+    content: Buffer,
+    version: string | undefined,
+  ): Promise<string | undefined> {
+    if (version === "") return undefined;
+    if (version === undefined) {
+      const { bytes } = await this.#ask({ path: there });
+      return hashOf(bytes === undefined ? undefined : Buffer.from(bytes, "base64"));
+    }
+    const put = this.#lastPut(path);
+    // The same text has come by a write that got no answer in time; or a text that somebody wrote here was read.
+    const known = [put?.version, versionOf(path)].includes(version);
+    if (put && (known || put.hash === hashOf(content))) return put.hash;
+    throw new UserError("it has changed there");
   }
 
   #there(path: string): string {
@@ -132,26 +148,55 @@ export class Mirror {
 
   #take(answer: FileAnswer): void {
     const copied = this.#copied.get(answer.path);
-    if (copied && answer.problem === undefined) this.#put(copied, answer.bytes);
+    if (copied && answer.problem === undefined) this.#put(answer.path, copied.path, answer.bytes);
   }
 
-  #put(copied: Copied, base64: string | undefined): void {
-    const { path } = copied;
-    const bytes = base64 === undefined ? undefined : Buffer.from(base64, "base64");
-    const size = bytes?.length ?? 0;
-    const others = [...this.#copied.values()].reduce((sum, one) => sum + one.size, -copied.size);
-    if (size > LIMITS.fileBytes || others + size > LIMITS.filesBytes)
+  /** In place of one that is not there, where there are too many. */
+  #follow(there: string, path: string, size: number | undefined): void {
+    const others = [...this.#copied].reduce(
+      (sum, [key, one]) => sum + (key === there ? 0 : (one.size ?? 0)),
+      0,
+    );
+    const bytes = size ?? 0;
+    if (bytes > LIMITS.fileBytes || others + bytes > LIMITS.filesBytes)
       throw new UserError(`the files of ${this.name} are too big to be here`);
+    this.#copied.set(there, { path, ...(size !== undefined && { size }) });
+    if (this.#copied.size <= LIMITS.files) return;
+    const [missing] = [...this.#copied].find(([, one]) => one.size === undefined) ?? [];
+    this.#copied.delete(missing ?? there);
+    if (missing === undefined)
+      throw new UserError(`no more than ${LIMITS.files} files of ${this.name} can be here`);
+  }
+
+  /** Returns the version of the file. `isWritten`: by the user's own `:w`. */
+  #put(there: string, path: string, base64: string | undefined, isWritten = false): string {
+    const bytes = base64 === undefined ? undefined : Buffer.from(base64, "base64");
+    this.#follow(there, path, bytes?.length);
     // A symlink that somebody has put there leads nowhere.
     if (!this.holds(path)) throw new UserError(`${path} is in no folder of ${this.name}`);
-    copied.size = size;
-    copied.isThere = bytes !== undefined;
-    if (!bytes) return this.#remove(path);
-    const before = statOf(path)?.mtimeMs ?? 0;
-    if (statOf(path)?.isFile() && readRegular(path).equals(bytes)) return;
-    // Of what is a folder there now, and the reverse.
-    for (const folder of this.#above(path)) if (statOf(folder)?.isFile()) removeFile(folder);
+    const here = textOf(path);
+    const isSame = here !== undefined && bytes?.equals(here);
+    if (here && !isSame && !isWritten && !this.#isPut(path, here)) this.#keep(path);
+    this.#kept.delete(path);
+    if (!bytes) {
+      this.#remove(path);
+      return "";
+    }
+    if (!isSame) this.#replace(path, bytes);
+    const put: Put = { hash: hashOf(bytes) as string, version: versionOf(path) };
+    writePrivateFile(this.#recordOf(path), JSON.stringify(put));
+    return put.version;
+  }
+
+  #replace(path: string, bytes: Buffer): void {
+    // What is a folder there now, and the reverse.
+    for (const folder of this.#above(path)) {
+      const text = textOf(folder);
+      if (text && !this.#isPut(folder, text)) this.#keep(folder);
+      if (text) removeFile(folder);
+    }
     removeEmptyFolder(path);
+    const before = statOf(path)?.mtimeMs ?? 0;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     replace(path, (draft) => {
       writeFileSync(draft, bytes, { mode: 0o600, flag: "wx" });
@@ -172,6 +217,28 @@ export class Mirror {
     const isOwn = this.folders.every((one) => realPath(one) !== realPath(folder));
     return isOwn && this.holds(folder) ? [folder, ...this.#above(folder)] : [];
   }
+
+  #isPut(path: string, text: Buffer): boolean {
+    return hashOf(text) === this.#lastPut(path)?.hash;
+  }
+
+  #keep(path: string): never {
+    const problem =
+      `${basename(path)} has been changed here, but not by :w, and does not follow ${this.name}: ` +
+      `:w writes it there; delete it, and :e brings the file of there`;
+    if (!this.#kept.has(path)) this.onKept(problem);
+    this.#kept.add(path);
+    throw new UserError(problem);
+  }
+
+  #recordOf(path: string): string {
+    return join(this.records, String(hashOf(Buffer.from(realPath(path)))));
+  }
+
+  #lastPut(path: string): Put | undefined {
+    const put = v.safeParse(Put, parseJson(readText(this.#recordOf(path)) ?? ""));
+    return put.success ? put.output : undefined;
+  }
 }
 
 /** As Lua has it (editor/documents/mirror.lua); "" for no file. */
@@ -180,4 +247,9 @@ function versionOf(path: string): string {
   const stats = statOf(path) && statSync(path, { bigint: true, throwIfNoEntry: false });
   if (!stats) return "";
   return [stats.mtimeNs / 1_000_000_000n, stats.mtimeNs % 1_000_000_000n, stats.size].join(":");
+}
+
+/** undefined: there is no such file. */
+function textOf(path: string): Buffer | undefined {
+  return statOf(path)?.isFile() ? readRegular(path) : undefined;
 }

@@ -304,7 +304,7 @@ describe("a review of which nothing is believed", () => {
     };
     let say: (said: unknown) => void = () => {};
     const link = { open } as unknown as Link;
-    const mirror = new Mirror("box", [root], shared, log);
+    const mirror = new Mirror("box", [root], shared, log, join(folder, "records"));
     mirror.connect(link, []);
     const review = new RemoteReview("box", mirror, shared, () => {}, log);
     review.connect(link);

@@ -48,7 +48,7 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     box.write("a.txt", "old\nkept\n");
     await box.neovim.lua(`
       SAID = {}
-      vim.cmd("silent! only! | enew!")
+      vim.cmd("silent! only! | enew! | messages clear")
       for _, buf in ipairs(vim.api.nvim_list_bufs()) do
         if vim.api.nvim_buf_get_name(buf):find("/mirrors/") then
           vim.cmd.bwipeout({ buf, bang = true })
@@ -75,6 +75,9 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
        return ok and "" or problem`,
       command,
     );
+  const copied = (name: string, text: string) =>
+    eventually("the copy", () => readFileSync(box.mirror(name), "utf8") === text);
+  const messages = () => box.neovim.lua<string>("return vim.fn.execute('messages')");
   const isModified = () => box.neovim.lua<boolean>("return vim.bo.modified");
 
   test("no folder of here has the project's path", () => {
@@ -204,6 +207,156 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     expect(box.read("a.txt")).toBe("mine\nkept\n");
   });
 
+  test("a change there that Neovim has noticed, and not read, is not replaced without a !", async () => {
+    await open("a.txt");
+    await box.neovim.command("call setline(1, 'mine')");
+    box.write("a.txt", "theirs\n");
+    await copied("a.txt", "theirs\n");
+    await box.neovim.command("silent! checktime");
+    expect(await save()).toContain("it has changed there");
+    expect(box.read("a.txt")).toBe("theirs\n");
+    expect(await box.text("a.txt")).toBe("mine\nkept");
+  });
+
+  test(":w leaves no buffer and no other alternate file, and says what it has written; undo leads to 'modified'", async () => {
+    await open("a.txt");
+    await box.neovim.command(`edit ${box.mirror("b.txt")}`);
+    await box.neovim.command(`edit ${box.mirror("a.txt")} | call setline(1, 'mine')`);
+    const buffers = () => box.neovim.lua("return { vim.fn.bufnr('$'), vim.fn.bufname('#') }");
+    const before = await buffers();
+    const said = await box.neovim.lua<string>("return vim.fn.execute('write')");
+    expect(said).toContain('a.txt" 2L, 10B');
+    expect(said).not.toContain("New");
+    expect(await buffers()).toEqual(before);
+    await box.neovim.command("undo");
+    expect(await isModified()).toBe(true);
+    await box.neovim.command("redo");
+    expect(await isModified()).toBe(false);
+    expect(await box.neovim.lua("return vim.fn.undotree().save_last")).toBe(1);
+  });
+
+  test("what an event does while :w waits: another current buffer, another text", async () => {
+    await open("a.txt");
+    const slowly = async (event: string, text: string) => {
+      const relay = await box.relay();
+      process.kill(relay, "SIGSTOP");
+      await box.neovim.command("messages clear");
+      const said = save(
+        `call setline(1, '${text}') | call timer_start(1, {-> execute('${event}')}) | write`,
+      );
+      await eventually("the message", async () =>
+        (await messages()).includes("CTRL-C ends the wait"),
+      );
+      process.kill(relay, "SIGCONT");
+      return said;
+    };
+    expect(await slowly("new", "mine")).toBe("");
+    expect(box.read("a.txt")).toBe("mine\nkept\n");
+    await copied("a.txt", "mine\nkept\n");
+    await box.neovim.command("silent! only! | buffer a.txt");
+    expect(await isModified()).toBe(false);
+    expect(await slowly('call setline(2, "later")', "again")).toBe("");
+    expect(box.read("a.txt")).toBe("again\nkept\n");
+    expect(await isModified()).toBe(true);
+    expect(await save()).toBe("");
+    expect(box.read("a.txt")).toBe("again\nlater\n");
+  });
+
+  test("CTRL-C ends the wait; a text that was written all the same is no other one", async () => {
+    await open("a.txt");
+    const relay = await box.relay();
+    process.kill(relay, "SIGSTOP");
+    const said = save("call setline(1, 'mine') | write");
+    await eventually("the message", async () =>
+      (await messages()).includes("CTRL-C ends the wait"),
+    );
+    await box.neovim.type("<C-c>");
+    expect(await said).toContain("it may still be done");
+    process.kill(relay, "SIGCONT");
+    await copied("a.txt", "mine\nkept\n");
+    expect(box.read("a.txt")).toBe("mine\nkept\n");
+    expect(await save()).toBe("");
+    expect(await isModified()).toBe(false);
+  });
+
+  test("another name: :saveas and :file write what is not there, and nothing that is", async () => {
+    for (const name of ["fresh.txt", "fresh2.txt"])
+      rmSync(join(box.project, name), { force: true });
+    await open("a.txt");
+    expect(await save(`saveas ${box.mirror("fresh.txt")}`)).toBe("");
+    expect(box.read("fresh.txt")).toBe("old\nkept\n");
+    expect(await save("call setline(1, 'more') | write")).toBe("");
+    expect(await save(`file ${box.mirror("fresh2.txt")} | write`)).toBe("");
+    expect(box.read("fresh2.txt")).toBe("more\nkept\n");
+    box.write("there.txt", "theirs\n");
+    expect(await save(`saveas ${box.mirror("there.txt")}`)).toContain("there is a file already");
+    expect(box.read("there.txt")).toBe("theirs\n");
+    // To compare with.
+    await copied("there.txt", "theirs\n");
+    expect(await save("write!")).toBe("");
+  });
+
+  test("characters that cannot be converted: :w says so of the file, and the buffer stays modified", async () => {
+    await open("a.txt");
+    await box.neovim.command("set fileencoding=latin1 | call setline(1, '€')");
+    expect((await box.neovim.lua<string>("return vim.fn.execute('write')")).trim()).toMatch(
+      /^[<"].*a\.txt" +CONVERSION ERROR in line 1; *2L, 9B written$/,
+    );
+    expect(await isModified()).toBe(true);
+    expect(box.read("a.txt")).toBe("\xbf\nkept\n");
+  });
+
+  test("what is written here alone stays, and is said; :w writes it there", async () => {
+    await open("a.txt");
+    await box.neovim.command("call setline(1, 'formatted') | noautocmd write");
+    box.write("a.txt", "theirs\n");
+    const said = () => box.neovim.lua<string[]>("return SAID");
+    await eventually("a message", async () => (await said()).join().includes("but not by :w"));
+    expect(readFileSync(box.mirror("a.txt"), "utf8")).toBe("formatted\nkept\n");
+    expect(await box.text("a.txt")).toBe("formatted\nkept");
+    expect(await save()).toContain("it has changed there");
+    box.write("a.txt", "old\nkept\n");
+    expect(await save()).toBe("");
+    expect(box.read("a.txt")).toBe("formatted\nkept\n");
+    box.write("a.txt", "theirs\n");
+    await copied("a.txt", "theirs\n");
+  });
+
+  test("by a symlink to such a folder, and to such a file, :w writes there", async () => {
+    await open("a.txt");
+    const [folder, file] = ["folder", "file"].map((name) => join(box.neovim.home, name));
+    symlinkSync(box.mirror("."), String(folder));
+    symlinkSync(box.mirror("a.txt"), String(file));
+    for (const name of [`${folder}/a.txt`, String(file)]) {
+      await box.neovim.command("bwipeout!");
+      expect(await save(`edit ${name} | call setline(1, '${name}') | write`)).toBe("");
+      expect(box.read("a.txt")).toBe(`${name}\nkept\n`);
+    }
+    await box.neovim.command("bwipeout!");
+  });
+
+  test("the executable starts again: :w works, open files follow, and what was written here alone stays", async () => {
+    for (const name of ["a.txt", "b.txt", "c.txt"]) {
+      box.write(name, "old\n");
+      await open(name);
+    }
+    await box.neovim.command("call setline(1, 'formatted') | noautocmd write");
+    const server = () => box.neovim.lua<number>(`return require("port").server.process.pid`);
+    const before = await server();
+    process.kill(before, "SIGKILL");
+    await eventually("another one", async () => ![0, before].includes(await server()));
+    box.write("b.txt", "theirs\n");
+    await box.up();
+    await copied("b.txt", "theirs\n");
+    await eventually("the buffer", async () => (await box.text("b.txt")) === "theirs");
+    expect(readFileSync(box.mirror("c.txt"), "utf8")).toBe("formatted\n");
+    expect(await save("buffer a.txt | call setline(1, 'mine') | write")).toBe("");
+    expect(await save("buffer c.txt | write")).toBe("");
+    expect([box.read("a.txt"), box.read("c.txt")]).toEqual(["mine\n", "formatted\n"]);
+    cli.close();
+    cli = await box.client();
+  });
+
   test("what cannot come is said: too big, no file, led out by a symlink", async () => {
     writeFileSync(join(box.project, "big"), Buffer.alloc(LIMITS.fileBytes));
     await box.neovim.lua(
@@ -293,7 +446,10 @@ describe("a relay of which nothing is believed", () => {
   const folder = temporaryFolder();
   const root = join(folder, "mirror");
   mkdirSync(root);
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const records = temporaryFolder();
+  afterAll(() => {
+    for (const one of [folder, records]) rmSync(one, { recursive: true });
+  });
 
   /** A mirror whose relay answers each request by `answer`; `say` is what it says of its own. */
   function mirrorOf(answer: (asked: FileRequest) => object | undefined) {
@@ -308,7 +464,8 @@ describe("a relay of which nothing is believed", () => {
       onClose: () => {},
     };
     const map = new PathMap([{ remote: THERE, host: root }], "posix");
-    const mirror = new Mirror("box", [root], map, new Log({ file: join(folder, "log") }));
+    const log = new Log({ file: join(folder, "log") });
+    const mirror = new Mirror("box", [root], map, log, records);
     mirror.connect({ open: () => channel } as unknown as Link, []);
     return { mirror, say: (said: unknown) => channel.onMessage(JSON.stringify(said)), channel };
   }
@@ -515,9 +672,21 @@ describe("a relay of which nothing is believed", () => {
     expect(await outcomeOf(bring(mirror, [join(root, "big")]))).toThrow("too big");
     const said = await outcomeOf(bring(mirror, [join(root, "b")]));
     expect(said).toThrow(/^box: [^\p{Cc}]*$/u);
-    for (let i = 0; i < LIMITS.files; i++) void mirror.bring([join(root, `${i}`)])?.catch(() => {});
-    expect(await outcomeOf(bring(mirror, [join(root, "more")]))).toThrow("no more than");
     expect(names()).toEqual(["mirror"]);
+  });
+
+  test("sends no more than so many files; those that are not there make place", async () => {
+    const { mirror } = mirrorOf(({ id, path }) => ({
+      ...{ id, path },
+      ...(!path.endsWith("missing") && { bytes: "" }),
+    }));
+    const all = (suffix: string) =>
+      mirror.bring(Array.from({ length: LIMITS.files }, (_, i) => join(root, `${i}${suffix}`)));
+    for (const suffix of [".missing", ".txt"]) await all(suffix);
+    expect(await outcomeOf(bring(mirror, [join(root, "more")]))).toThrow("no more than");
+    await bring(mirror, [join(root, "more.missing")]);
+    expect(names().length).toBe(1 + LIMITS.files);
+    for (const name of readdirSync(root)) rmSync(join(root, name));
   });
 
   test("says that it has written: no other text is taken for the one there", async () => {

@@ -145,6 +145,7 @@ local methods = {
   session_problems = lazy("editor.turn_check", "problems"),
   remote_listen = lazy("remote", "listen"),
   remote_state = lazy("remote", "on_state"),
+  remote_kept = lazy("remote", "on_kept"),
   request_answer = lazy("server.requests", "on_answer"),
   transcript_news = lazy("sessions.transcripts", "on_news"),
   transcript_changed = lazy("editor.transcript", "on_changed"),

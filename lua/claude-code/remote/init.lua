@@ -134,6 +134,12 @@ local function is_wanted(name)
     end)
 end
 
+---A copy here has another text than the executable has put there, which stays.
+---@param params { problem: string }
+function M.on_kept(params)
+  require("claude-code.messages.notify").warn(params.problem)
+end
+
 --- The executable reports the state of a link.
 ---@param params { name: string } with the fields of claude-code.RemoteReport
 function M.on_state(params)
