@@ -17,6 +17,9 @@ const SETTLE_MS = 50;
 /** In base64. A regular expression that checks it fails for 16 MB. */
 const bytes = v.optional(v.string());
 
+/** Why something is not written, for who writes it in Neovim. */
+export const CHANGED = "it has changed there; :w! overwrites it, :e! loads it";
+
 /** From the link: the file's text is wanted, now and whenever it changes; or it gets another one. */
 export const FileRequest = v.object({
   id: v.number(),
@@ -121,7 +124,7 @@ function write(path: string, roots: readonly string[], content: Buffer, hash?: s
   const now = hashOf(contentOf(path, roots));
   // The same text may be there by a write whose answer was lost.
   if (now !== hash && now !== hashOf(content))
-    throw new Error(hash === undefined ? "there is a file already" : "it has changed there");
+    throw new Error(hash === undefined ? "there is a file already" : CHANGED);
   const real = placeOf(path, roots);
   mkdirSync(dirname(real), { recursive: true });
   removeOldDrafts(dirname(real));

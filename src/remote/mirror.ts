@@ -14,7 +14,7 @@ import {
   statOf,
 } from "../lib/paths";
 import { readRegular, readText } from "../lib/read-regular";
-import { FileAnswer, hashOf } from "./files";
+import { CHANGED, FileAnswer, hashOf } from "./files";
 import type { Link } from "./link";
 import type { PathMap } from "./path-map";
 import { Requests } from "./requests";
@@ -131,7 +131,7 @@ export class Mirror {
     // The same text has come by a write that got no answer in time; or a text that somebody wrote here was read.
     const known = [put?.version, versionOf(path)].includes(version);
     if (put && (known || put.hash === hashOf(content))) return put.hash;
-    throw new UserError("it has changed there");
+    throw new UserError(CHANGED);
   }
 
   #there(path: string): string {

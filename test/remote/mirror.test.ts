@@ -88,6 +88,11 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     await open("a.txt");
     const accepted = propose("a.txt", "new\nkept\n");
     await shown("a.txt");
+    const bars = await box.neovim.lua<string>(`return table.concat(vim.tbl_map(function(win)
+      return vim.wo[win].winbar
+    end, vim.api.nvim_tabpage_list_wins(0)))`);
+    expect(bars).toContain("box");
+    expect(bars).not.toContain("outside of the workspace");
     expect(readFileSync(box.mirror("a.txt"), "utf8")).toBe("old\nkept\n");
     await box.neovim.type("<CR>");
     expect(await accepted).toEqual(["FILE_SAVED", "new\nkept\n"]);
@@ -197,7 +202,7 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     await open("a.txt");
     await box.neovim.command("call setline(1, 'mine')");
     box.write("a.txt", "theirs\n");
-    expect(await save()).toContain("it has changed there");
+    expect(await save()).toContain("it has changed there; :w! overwrites it, :e! loads it");
     expect(await isModified()).toBe(true);
     expect(await box.text("a.txt")).toBe("mine\nkept");
     expect(box.read("a.txt")).toBe("theirs\n");

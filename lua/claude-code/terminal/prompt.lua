@@ -145,7 +145,7 @@ function M.submit_for_user(prompt)
   if n and require("claude-code.terminal").send(prompt.text, { submit = true, n = n }) then
     return true
   end
-  notify.info("Claude runs outside of this Neovim: press Enter in its prompt to send your reason")
+  notify.info("press Enter in Claude's prompt to send your reason")
   return false
 end
 
