@@ -103,6 +103,7 @@ function M.report()
     config_dir = require("claude-code.claude.config_dir").configured(),
     permission_mode = terminal.permission_mode or nil,
     terminal_args = terminal.args,
+    in_remote = terminal.remote and true or nil,
     diff_open = options.diff.open,
     language_servers = language_servers,
     source_files = source_files,

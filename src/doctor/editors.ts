@@ -24,6 +24,8 @@ export interface EditorReport {
   /** The options `terminal.permission_mode` and `terminal.args`. */
   permission_mode?: string;
   terminal_args?: string[];
+  /** Has the option `terminal.remote` a name? Then the CLI is elsewhere. */
+  in_remote?: boolean;
   /** The option `diff.open`. */
   diff_open?: string;
   /** Names of the language servers that serve a buffer, and how many buffers could use one. */

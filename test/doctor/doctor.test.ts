@@ -484,6 +484,18 @@ describe("claude-code-nvim doctor", () => {
     expect(findings.filter(isProblem)).toEqual([]);
   });
 
+  test("a CLI that runs in a remote is not missed here", async () => {
+    rmSync(join(world.bin, "claude"));
+    await world.setup(`{ terminal = { remote = "box" }, remotes = { box = {
+      command = { "ssh", "box", "env {env} claude {args}" }, relay = { "ssh", "box" } } } }`);
+    const { findings } = await world.findings();
+    await world.setup("{}");
+    expect(findings.filter(isProblem)).toEqual([]);
+    expect(findings.map(({ what }) => what)).toContain(
+      "no Claude CLI is here: terminal.remote says where it runs",
+    );
+  });
+
   test("says where the scrollback is, unless Claude draws line by line", async () => {
     const says = async (env: Record<string, string> = {}) =>
       (await world.findings({ env })).findings.some(({ what }) =>

@@ -439,9 +439,14 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     expect(said).toContain("a.txt was not written: the connection to box is down");
     expect(await isModified()).toBe(true);
     expect(box.read("a.txt")).toBe("old\nkept\n");
+    await box.neovim.lua(`require("port").running.RETRY_MS = 0`);
     await box.up();
     expect(await save()).toBe("");
     expect(box.read("a.txt")).toBe("mine\nkept\n");
+    const lost = "is not connected any more; :1Claude! --continue";
+    await eventually("the session that is lost", () =>
+      box.neovim.lua<boolean>("return table.concat(SAID):find((...), 1, true) ~= nil", lost),
+    );
     cli.close();
     cli = await box.client();
   });

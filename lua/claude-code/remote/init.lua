@@ -22,6 +22,7 @@ local WAIT_MS = 3000
 ---@field next_token string
 ---@field port? integer
 ---@field waiting (fun())[] for its first report
+---@field lost? boolean the connection has ended since it was up
 
 ---@type table<string, claude-code.RemoteLink> by the remote's name
 local links = {}
@@ -134,6 +135,26 @@ local function is_wanted(name)
     end)
 end
 
+---Says which sessions did not come back: a CLI gives up 17 s after the connection has ended, and its `/ide` then
+---takes the port of before for one that it is connected to (measured with 2.1.330).
+---@param name string
+local function report_lost(name)
+  require("claude-code.lib.timer").once(require("claude-code.terminal.running").RETRY_MS, function()
+    for _, row in ipairs(require("claude-code.sessions").list()) do
+      if
+        row.n
+        and row.remote == name
+        and not row.connected
+        and links[name].report.state == "up"
+      then
+        local text = "%s is not connected any more; :%dClaude! --continue starts it again"
+        local label = require("claude-code.sessions.label").of(row.n)
+        require("claude-code.messages.notify").warn(text:format(label, row.n))
+      end
+    end
+  end)
+end
+
 ---A copy here has another text than the executable has put there, which stays.
 ---@param params { problem: string }
 function M.on_kept(params)
@@ -160,7 +181,11 @@ function M.on_state(params)
   elseif now.state == "down" and before.state == "up" then
     local text =
       "The connection to the remote %s ended, and its diffs with it, rejected: %s; it is tried again"
+    link.lost = true
     messages.warn(text:format(name, now.cause))
+  elseif now.state == "up" and link.lost then
+    link.lost = nil
+    report_lost(name)
   end
   if params.state ~= "starting" then
     answer(link)
