@@ -68,8 +68,10 @@ export class InRemote extends InTerminal {
 
   /** A file of that project, as Neovim names it. */
   here(name: string): string {
-    const mirrors = ".local/state/claude-code.nvim/mirrors/dev";
-    return this.way.alone ? join(this.home, mirrors, this.inside(name)) : this.path(name);
+    if (!this.way.alone) return this.path(name);
+    const mirrors = join(this.home, ".local/state/claude-code.nvim/mirrors");
+    const [own = ""] = readdirSync(mirrors);
+    return join(mirrors, own, this.inside(name));
   }
 
   override onDisk(name: string): Promise<string> {

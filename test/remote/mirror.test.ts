@@ -84,6 +84,11 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     expect(existsSync(THERE)).toBe(false);
   });
 
+  test("messages name a file as it is there", async () => {
+    const title = 'return require("port").paths.title(...)';
+    expect(await box.neovim.lua<string>(title, box.mirror("a b.txt"))).toBe(`box:${THERE}/a b.txt`);
+  });
+
   test("a proposal is shown with the text there; accepted, the client writes and the buffer follows", async () => {
     await open("a.txt");
     const accepted = propose("a.txt", "new\nkept\n");
