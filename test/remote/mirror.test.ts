@@ -444,7 +444,7 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     expect(said).toContain("a.txt was not written: the connection to box is down");
     expect(await isModified()).toBe(true);
     expect(box.read("a.txt")).toBe("old\nkept\n");
-    await box.neovim.lua(`require("port").running.RETRY_MS = 0`);
+    await box.neovim.lua(`require("port").remote.RETRY_MS = 0`);
     await box.up();
     expect(await save()).toBe("");
     expect(box.read("a.txt")).toBe("mine\nkept\n");

@@ -39,6 +39,7 @@ local MODULES = {
   proposal_text = "claude-code.editor.diff.text",
   regular_files = "claude-code.lib.regular_file",
   review_client = "claude-code.editor.review.client",
+  remote = "claude-code.remote",
   remote_command = "claude-code.remote.command",
   remote_place = "claude-code.remote.place",
   restart = "claude-code.server.backoff",

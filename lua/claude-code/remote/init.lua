@@ -1,5 +1,8 @@
 --- The remotes in which Claude runs: their links, which the executable holds, and what it reports of them.
-local M = {}
+local M = {
+  ---In ms: by then a CLI has connected again, or given up.
+  RETRY_MS = 20000,
+}
 
 --- For the relay's first line. Claude starts after that without a connection, and finds it for 30 s more.
 local WAIT_MS = 3000
@@ -139,7 +142,7 @@ end
 ---takes the port of before for one that it is connected to (measured with 2.1.330).
 ---@param name string
 local function report_lost(name)
-  require("claude-code.lib.timer").once(require("claude-code.terminal.running").RETRY_MS, function()
+  require("claude-code.lib.timer").once(M.RETRY_MS, function()
     for _, row in ipairs(require("claude-code.sessions").list()) do
       if
         row.n
