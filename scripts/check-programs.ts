@@ -27,7 +27,7 @@ const STARTS: Record<string, string> = {
   "src/review/record/comparison-request.ts": "itself",
   "src/ide/tools/execute-code/run.ts": "an interpreter, by onPath()",
   "src/remote/helpers.ts": "itself",
-  "src/remote/message.ts": "itself",
+  "src/remote/commit-message.ts": "itself",
   "src/remote/peer.ts": "what starts the relay, by onPath()",
   "src/review/git/run.ts": "git, by onPath()",
 };

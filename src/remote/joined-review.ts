@@ -2,7 +2,7 @@ import { message } from "../lib/errors";
 import { isObject, type JsonObject } from "../lib/json";
 import type { Log } from "../lib/log";
 import { own } from "../lib/own";
-import { ReviewEndpoint, type ReviewPort } from "../review/endpoint";
+import { REPORT_MS, ReviewEndpoint, type ReviewPort } from "../review/endpoint";
 import { LastText } from "../review/last-text";
 import type { ReviewMethod } from "../review/requests";
 import { joined, type Listed, type Unchanged } from "../review/service";
@@ -11,8 +11,6 @@ import { sum } from "../review/state/entry";
 import type { ReviewSummary } from "../review/summary";
 import type { RemoteReview } from "./remote-review";
 
-/** Neovim may be asking its user something. */
-const REPORT_MS = 30_000;
 /** Lists of a request whose entries are about a file each. */
 const BY_FILE = ["paths", "expanded", "texts", "files"] as const;
 

@@ -16,7 +16,8 @@ const MOST_BYTES = 1024 * 1024;
 /**
  * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder`
  * says, up to its repository's root, or else `folder`, with the same path on both sides. One that is mapped to false is
- * on the remote `name` alone, to which `relay` leads. Throws the system's error where there can be no folder for its mirror.
+ * on the remote `name` alone, to which `relay` leads. Throws the system's error where there can be no folder for its
+ * mirror.
  */
 export function mappingsOf(
   name: string,

@@ -5,9 +5,7 @@ import type { Log } from "../lib/log";
 import { visibleLine } from "../lib/visible";
 import type { Channel, Kind } from "./channels";
 import type { Link } from "./link";
-
-/** Of what the relay says. */
-const SHOWN_LENGTH = 500;
+import { SHOWN_LENGTH } from "./peer";
 
 /**
  * Requests to the relay by a channel of their own, one for each connection: `{ id, … }`, answered by `{ id, … }`

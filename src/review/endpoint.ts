@@ -20,7 +20,7 @@ const GONE_MS = 1_000;
 const COMMIT_MS = 1_500;
 
 /** Neovim may be asking its user something. */
-const REPORT_MS = 30_000;
+export const REPORT_MS = 30_000;
 
 /** Methods after which Neovim shows something else than what was reported last. */
 const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);

@@ -1,4 +1,5 @@
 --- Which problems of edited files count: the new ones, by the user's options.
+local copies = require("claude-code.editor.documents.copies")
 local globs = require("claude-code.editor.privacy.glob")
 local path = require("claude-code.editor.documents.path")
 
@@ -72,7 +73,7 @@ end
 function M.counted(file, items, before)
   local options = require("claude-code.config").get().diagnostics
   -- Of a project on another machine only some files are here, and others are missed.
-  local only_new = options.only_new or file:find("/claude%-code%.nvim/%l*/?mirrors/") ~= nil
+  local only_new = options.only_new or copies.path(file) ~= nil
   if is_ignored(file, options.ignore_files) or (only_new and not before) then
     return {}
   end
