@@ -1,5 +1,6 @@
 --- Files that Claude edited and left before language servers had reported on them. Nobody knows
 --- whether they are right: the status line says so, and the user receives what is found later.
+local counted = require("claude-code.lib.counted")
 local filter = require("claude-code.editor.turn_check.filter")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
@@ -105,7 +106,7 @@ local function count_text(counts)
   for severity, name in ipairs({ "error", "warning", "note", "hint" }) do
     local count = counts[severity]
     if count > 0 then
-      parts[#parts + 1] = ("%d %s%s"):format(count, name, count > 1 and "s" or "")
+      parts[#parts + 1] = counted.of(count, name)
     end
   end
   return table.concat(parts, ", ")

@@ -1,6 +1,7 @@
 --- Comments reach Claude as a text of the user's own: pasted into its prompt in this Neovim, or, for a
 --- CLI elsewhere, as a mention of a resource that it reads when the user submits the prompt.
 local columns = require("claude-code.editor.columns")
+local counted = require("claude-code.lib.counted")
 local notify = require("claude-code.messages.notify")
 local store = require("claude-code.editor.review.comments.store")
 
@@ -56,11 +57,6 @@ local function message(comments)
   return table.concat(lines, "\n")
 end
 
----@param count integer
-local function counted(count)
-  return count == 1 and "1 comment" or ("%d comments"):format(count)
-end
-
 ---@param comments claude-code.ReviewComment[]
 local function mark_sent(comments)
   store.save(vim.tbl_map(function(comment)
@@ -81,7 +77,7 @@ function M.take()
   end
   local text = message(comments)
   mark_sent(comments)
-  notify.info(counted(#comments) .. " sent to Claude", "send")
+  notify.info(counted.of(#comments, "comment") .. " sent to Claude", "send")
   return text
 end
 
@@ -113,7 +109,7 @@ function M.all(submit)
   local prompt = require("claude-code.terminal.prompt")
   if prompt.refuse_while_asking("your comments") then
     return
-  elseif prompt.paste(message(comments), submit, nil, counted(#comments)) then
+  elseif prompt.paste(message(comments), submit, nil, counted.of(#comments, "comment")) then
     mark_sent(comments)
   else
     mention()
