@@ -47,7 +47,7 @@ export class Container {
   static async start(options: Options): Promise<Container> {
     const { project, at = project, home, hidden, locks, model } = options;
     for (const folder of ["tmp", "run", ".claude/ide"])
-      await mkdir(join(home, folder), { recursive: true });
+      await mkdir(join(home, folder), { recursive: true, mode: 0o700 });
     await prepareClaudeHome(home, at);
     const env = claudeEnv(Container.HOME, model.url);
     const ssh = options.ssh ? SshServer.make(home, Container.HOME, env) : undefined;
