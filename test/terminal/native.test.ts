@@ -198,6 +198,25 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
     }
   });
 
+  test.each([
+    [":new<CR>", ":quit<CR>"],
+    [":tabnew<CR>", ":tabclose<CR>"],
+    [":Claude status<CR>", "q"],
+  ])("%s and %s: the next keys are not for Claude", async (openAnother, close) => {
+    await open();
+    await neovim.type("<C-q>");
+    await waitForMode(neovim, "nt");
+    const claude = await neovim.lua("return vim.api.nvim_get_current_win()");
+    await neovim.type(openAnother);
+    await waitForMode(neovim, "n");
+    await neovim.type(close);
+    await neovim.lua("vim.wait(50)");
+    expect(await neovim.lua("return vim.api.nvim_get_current_win()")).toBe(claude);
+    await waitForMode(neovim, "nt");
+    await neovim.type("<C-w>h<C-w>l");
+    await waitForMode(neovim, "t");
+  });
+
   test.each(["gf", "gF"])("%s opens a file that Claude names in another window", async (keys) => {
     writeFileSync(join(neovim.cwd, "named.txt"), "1\n2\n3\n");
     await open();
@@ -264,7 +283,7 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
       await neovim.lua("vim.wait(50)");
       expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false, false]);
       // As it does before the file's window closes.
-      await neovim.command(`split | buffer ${claude} | wincmd x | quit`);
+      await neovim.command(`split | buffer ${claude} | wincmd x | quit | startinsert`);
       await isKept();
       expect((await layout()).length).toBe(before.length);
       await neovim.command("unlet g:unception_block_while_host_edits");

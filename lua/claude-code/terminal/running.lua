@@ -180,12 +180,14 @@ function M.focus(n)
   sessions.use(n)
 end
 
---- Moves to its terminal.
+--- Moves to its terminal, in terminal mode, also where the cursor is there already.
 ---@param n integer
 function M.show(n)
   local row = sessions.get(n)
   if row and row.buf ~= vim.api.nvim_get_current_buf() then
     M.focus(n)
+  elseif row then
+    M.call(n, "show")
   end
 end
 

@@ -462,7 +462,7 @@ onBothNeovims(
       const mark = () => session.neovim.lua<string>('return require("claude-code").statusline()');
       await session.neovim.type("Vj");
       await eventually("the lines", () => sent().at(-1)?.text.startsWith("one") === true);
-      expect(await mark()).toEndWith(", ⧉ 2 lines");
+      await eventually("the mark", async () => (await mark()).endsWith(", ⧉ 2 lines"));
       await session.neovim.type("<Esc>G");
       await eventually("that nothing is selected", () => sent().at(-1)?.text === "");
       expect(sent().map(({ filePath }) => filePath)).toEqual([

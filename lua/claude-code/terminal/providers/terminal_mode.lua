@@ -1,12 +1,12 @@
 --- Terminal mode in the window of Claude's terminal: it begins with the window, and comes back with it
---- unless the user has moved there without it, to read.
+--- unless the user has moved there without it, to read, or was put there because another window closed.
 local focus = require("claude-code.editor.windows.focus")
 local api = vim.api
 
 ---@class claude-code.TerminalMode
 ---@field private buf integer
 ---@field private resumes boolean whether terminal mode comes back with the window
----@field private pending boolean whether it is asked for, but has not begun
+---@field private pending? table what asked for it last, if it has not begun
 ---@field private left_at? table where the cursor was when it ended, see position()
 local TerminalMode = {}
 TerminalMode.__index = TerminalMode
@@ -25,6 +25,15 @@ local function position()
   }
 end
 
+--- Window that the user was in before the current one.
+local left = 0
+
+--- Did that window close? Then Neovim chose this one, and the next keys were typed for that one: a list
+--- whose last row was decided, a split after `:q`.
+local function has_closed()
+  return left ~= 0 and not api.nvim_win_is_valid(left)
+end
+
 --- Does a proposal wait for an answer? Then the CLI asks as well, and the next Enter in its terminal
 --- would be the answer.
 local function is_asking()
@@ -35,9 +44,15 @@ end
 --- another one in the same window it goes on by itself, without an event.
 ---@param before? integer window in which the cursor was
 function TerminalMode:enter(before)
-  self.pending = api.nvim_get_mode().mode ~= "t" or api.nvim_get_current_win() ~= before
+  local is_new = api.nvim_get_mode().mode ~= "t" or api.nvim_get_current_win() ~= before
+  local asked = is_new and {} or nil
+  self.pending = asked
   local function is_due()
-    return self.pending and api.nvim_get_current_buf() == self.buf
+    -- A new window shows the terminal until its own buffer comes.
+    if self.pending == asked and api.nvim_get_current_buf() ~= self.buf then
+      self.pending = nil
+    end
+    return asked ~= nil and self.pending == asked
   end
   vim.schedule(function()
     if is_due() then
@@ -49,8 +64,8 @@ end
 --- What is still pending would become insert mode in the window that comes next.
 ---@return boolean was_pending
 function TerminalMode:cancel()
-  local was_pending = self.pending
-  self.pending = false
+  local was_pending = self.pending ~= nil
+  self.pending = nil
   if was_pending and vim.startswith(api.nvim_get_mode().mode, "n") then
     vim.cmd.stopinsert()
   end
@@ -60,7 +75,7 @@ end
 --- Is it on in this terminal, or about to begin?
 ---@return boolean
 function TerminalMode:is_on()
-  return self.pending or api.nvim_get_mode().mode == "t"
+  return self.pending ~= nil or api.nvim_get_mode().mode == "t"
 end
 
 --- Did the user leave it and move or scroll since?
@@ -75,17 +90,25 @@ function TerminalMode:has_read()
     and not vim.deep_equal(before.from_end, now.from_end)
 end
 
+--- Follows the windows, once there is a terminal.
+local function watch()
+  require("claude-code.lib.autocommands").new("terminal.left"):on("WinLeave", function()
+    left = api.nvim_get_current_win()
+  end)
+end
+
 ---@param buf integer a terminal's
 ---@param is_open fun(): boolean does its command run?
 ---@return claude-code.TerminalMode
 function M.follow(buf, is_open)
   local group = api.nvim_create_augroup("claude-code.terminal", { clear = false })
-  local mode = setmetatable({ buf = buf, resumes = true, pending = false }, TerminalMode)
+  watch()
+  local mode = setmetatable({ buf = buf, resumes = true }, TerminalMode)
   local function on(event, callback)
     api.nvim_create_autocmd(event, { group = group, buffer = buf, callback = callback })
   end
   on("TermEnter", function()
-    mode.pending = false
+    mode.pending = nil
   end)
   on("TermLeave", function()
     mode.left_at = nil
@@ -103,7 +126,7 @@ function M.follow(buf, is_open)
     mode.resumes = mode:cancel() or not mode:has_read()
   end)
   on("WinEnter", function()
-    if mode.resumes and not is_asking() and is_open() then
+    if mode.resumes and not has_closed() and not is_asking() and is_open() then
       mode:enter()
     end
   end)
