@@ -40,10 +40,12 @@ describe("a container with the lock files of this machine", () => {
 
   const tokens = () =>
     Object.fromEntries(
-      readdirSync(locks()).map((name) => [
-        name,
-        JSON.parse(readFileSync(join(locks(), name), "utf8")).authToken as string,
-      ]),
+      readdirSync(locks())
+        .filter((name) => name.endsWith(".lock"))
+        .map((name) => [
+          name,
+          JSON.parse(readFileSync(join(locks(), name), "utf8")).authToken as string,
+        ]),
     );
   const clients = () =>
     claude.neovim.lua<string[]>(
