@@ -63,7 +63,9 @@ describe("Claude on another machine, by ssh, whose project is there alone", () =
         true,
         START_MS,
       );
-      await claude.command(`edit ${claude.here("other.lua")} | Claude keep`);
+      // Keys come once the buffer is written; an API client's commands may come while it still waits for that.
+      await claude.neovim.terminal.type(`:edit ${claude.here("other.lua")} | Claude keep`);
+      await claude.neovim.terminal.press("Enter");
       await eventually(count, 0, START_MS);
       await claude.neovim.lua('vim.schedule(function() vim.cmd("Claude commit") end) return true');
       const name = () =>
