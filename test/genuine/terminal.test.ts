@@ -62,6 +62,20 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
   );
 
   test(
+    "a line that begins with ! is no command of the shell",
+    async () => {
+      claude.model.script([[{ text: "I see a line." }]]);
+      const ran = claude.path("ran");
+      await claude.command(`new | call setline(1, "!touch ${ran}") | 1Claude send!`);
+      expect(newsText(await claude.model.nextRequest())).toContain(`!touch ${ran}`);
+      await claude.showing(/I see a line/);
+      expect(existsSync(ran)).toBe(false);
+      await claude.command("bwipeout!");
+    },
+    CASE_MS,
+  );
+
+  test(
     "comments are the user's own prompt",
     async () => {
       claude.model.script([[{ text: "I see a comment." }]]);
