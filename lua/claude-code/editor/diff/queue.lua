@@ -201,11 +201,15 @@ function Queue:bring_back(diff)
   self:show_first()
 end
 
----Shows another of those that wait; the one on screen waits again, with the user's edits.
+---Shows another of those that wait; the one on screen waits again, with the user's edits. Where it is the only one
+---the cursor moves there.
 ---@param step 1|-1
 function Queue:switch(step)
   local diff, waiting = self.shown, self.waiting
-  if #waiting == 0 then
+  if #waiting == 0 and diff and not diff.aside and not diff.view:is_inside() then
+    diff.view:enter()
+    return
+  elseif #waiting == 0 then
     notify.info("there is no other proposal", TOPIC)
     return
   elseif diff and (diff.outcome or diff.aside or not diff.view:hide()) then

@@ -123,12 +123,17 @@ function View:focus_when_idle()
   self.watch:replace("idle", function()
     return keyboard.after_idle(when.pause_ms(), function()
       if api.nvim_get_current_win() == self.origin.win and blocked.may_change() == "all" then
-        self.origin = focus.origin()
         self.guard:restart("appeared")
-        self:take_focus()
+        self:enter()
       end
     end)
   end)
+end
+
+---Moves the cursor into it from where the user is now.
+function View:enter()
+  self.origin = focus.origin()
+  self:take_focus()
 end
 
 ---Is it on screen, undecided, with all it is made of?
