@@ -14,14 +14,15 @@ TerminalMode.__index = TerminalMode
 local M = {}
 
 --- Where the cursor is in the current window, and what it shows. New output moves both with the end of the
---- buffer, or leaves both where they are; another size of the window moves them in any way.
+--- buffer, or leaves both where they are; another size of the window moves them in any way. A line that the CLI
+--- draws again moves the cursor in it.
 ---@return table
 local function position()
   local view, last = vim.fn.winsaveview(), api.nvim_buf_line_count(0)
   return {
     size = { api.nvim_win_get_width(0), api.nvim_win_get_height(0) },
-    at = { view.lnum, view.topline, view.col },
-    from_end = { view.lnum - last, view.topline - last, view.col },
+    at = { view.lnum, view.topline },
+    from_end = { view.lnum - last, view.topline - last },
   }
 end
 
@@ -122,6 +123,17 @@ function M.follow(buf, is_open)
       end
     end)
   end)
+  -- With its old size again it does not show what it did.
+  api.nvim_create_autocmd("WinResized", {
+    group = group,
+    callback = function()
+      local bufs = vim.tbl_map(api.nvim_win_get_buf, vim.v.event.windows)
+      if vim.tbl_contains(bufs, buf) then
+        mode.left_at = nil
+      end
+      return not api.nvim_buf_is_valid(buf)
+    end,
+  })
   on("WinLeave", function()
     mode.resumes = mode:cancel() or not mode:has_read()
   end)
