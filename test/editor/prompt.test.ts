@@ -181,7 +181,14 @@ onBothNeovims(
       await keys(":write<CR>");
       expect(await messages()).toContain("the draft of your prompt could not be kept");
       expect(readFileSync(file, "utf8")).toBe("before");
+      for (const quit of ["quit", "wincmd p | qall"])
+        expect(await session.neovim.command(quit).catch(String)).toMatch(/E37|E162/);
+      await session.neovim.command("Claude prompt");
+      expect(await lines()).toEqual(["after"]);
       rmdirSync(`${file}.new`);
+      await keys(":quit<CR>");
+      expect(readFileSync(file, "utf8")).toBe("after");
+      rmSync(file);
     });
 
     test("a draft of a Neovim that has ended is this one's; one of another that runs is not", async () => {
@@ -222,6 +229,25 @@ onBothNeovims(
       await eventually("the message", async () => (await messages()).includes("kept as a draft"));
       await open();
       expect(await lines()).toEqual(["for later"]);
+    });
+
+    test("a prompt for a session that ends meanwhile is sent to no other one", async () => {
+      await open();
+      await type(["for that one"]);
+      await lua("require('port').terminal.close_all()");
+      await session.neovim.command("wincmd t | Claude new");
+      await eventually("the next one", () =>
+        lua<boolean>("return require('port').terminal.is_open()"),
+      );
+      await lua("vim.cmd.stopinsert()");
+      await session.neovim.command("Claude prompt");
+      await keys(":wq<CR>");
+      await eventually("the message", async () =>
+        (await messages()).includes("Claude has ended, so your prompt is kept as a draft"),
+      );
+      await open();
+      expect(await lines()).toEqual(["for that one"]);
+      expect(received()).not.toContain("for that one");
     });
 
     describe("completion", () => {

@@ -28,6 +28,7 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
       expect(await lua<string>("return require('claude-code').sessions()[1].msg")).toContain(
         "waits",
       );
+      expect(await lua("return require('claude-code').sessions()[1].edits")).toBe(true);
       await keys("A of two<CR>lines<Esc>:wq<CR>");
       await claude.showing(/draft of two/);
       await eventually(() => lua("return vim.api.nvim_get_mode().mode"), "t");

@@ -185,6 +185,8 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
 
     for (const [keys, then] of [
       ["", "t"],
+      // The CLI draws the line again, and the cursor follows its end.
+      ["0", "t"],
       ["gg", "nt"],
     ] as const) {
       await neovim.type("<C-q>");
@@ -312,6 +314,12 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.lua("vim.wait(50)");
     await waitForMode(neovim, "t");
     await neovim.type("<C-q><C-w>b:quit<CR>");
+    await neovim.type("<C-w>t<C-w>l<C-q>:botright copen<CR>");
+    await neovim.lua("vim.wait(50)");
+    await neovim.type(":quit<CR>");
+    await neovim.lua("vim.wait(50)");
+    await neovim.type("<C-w>t<C-w>l");
+    await waitForMode(neovim, "t");
   });
 
   test.each(["wincmd p", "Claude close"])("%s while terminal mode is to begin", async (leave) => {
@@ -454,6 +462,14 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
         require("port").session_rows.report(row.n, "terminal", { state = ... })`,
         state,
       );
+    const edits = (value: string) =>
+      neovim.lua(
+        `require("port").session_rows.set(require("port").session_rows.list()[1].n, { edits = ${value} })`,
+      );
+    await edits("true");
+    await neovim.command("Claude send! 3");
+    expect((await said(neovim)).at(-1)).toContain("close that first, then send");
+    await edits("vim.NIL");
     await neovim.lua("SAID = {}");
     await report("blocked");
     await neovim.command("Claude send! 3");
@@ -593,6 +609,25 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.type("gg02lvj0lX");
     await waitForMode(neovim, "n");
     await shows(neovim, "^[[200~M-CM-<M-CM-^_e M-pM-^_M-&M-^J se^[[201~");
+  });
+
+  test.each([
+    ["!touch here", "^[[200~ !touch here^[[201~"],
+    ["// no command", "^[[200~// no command^[[201~"],
+    ["/etc/hosts", "^[[200~/etc/hosts^[[201~"],
+    ["/clear", undefined],
+    [" /mcp:do it", undefined],
+  ])("of lines that are %s nothing is carried out", async (line, pasted) => {
+    await open();
+    await neovim.type("<C-q>");
+    await neovim.command("wincmd p");
+    await neovim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { ... }) SAID = {}", line);
+    await neovim.command("1Claude send!");
+    if (pasted) return shows(neovim, pasted);
+    expect(await said(neovim)).toEqual([
+      expect.stringContaining(`would carry out ${line.trim().split(" ")[0]}`),
+    ]);
+    expect(await terminalText(neovim)).not.toContain("[200~");
   });
 
   test("sending to nobody says so", async () => {

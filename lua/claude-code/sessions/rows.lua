@@ -31,6 +31,7 @@ local M = {}
 ---@field state? claude-code.SessionState nil: not known
 ---@field kind? claude-code.BlockedKind
 ---@field msg? string one line: what it does, or what it asks
+---@field edits? true it waits for a file that it has opened in this Neovim
 ---@field context? integer how full the model's context is, in percent; nil: not known
 ---@field tokens? integer in it
 ---@field since integer ms since 1970, when the state began

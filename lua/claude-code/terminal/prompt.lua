@@ -111,6 +111,14 @@ local function shows_conversation(n)
   return table.concat(lines):find("Showing detailed transcript", 1, true) ~= nil
 end
 
+--- Does the CLI wait for a file in this Neovim (Ctrl+G)? It takes what is pasted only afterwards, as a part of that.
+---@param n? integer the session; the current one if left out
+local function edits(n)
+  n = n or running.current()
+  local row = n and require("claude-code.sessions").get(n)
+  return row ~= nil and row.edits == true
+end
+
 --- Refuses to paste while the CLI would take the text, or Enter, for the answer to something that it asks its user,
 --- or would drop it.
 ---@param what string that is not sent, for the message
@@ -119,8 +127,9 @@ end
 function M.refuse_while_asking(what, n)
   local why = is_asking(n)
       and "Claude asks something in its terminal: answer it first, then send %s"
-    or shows_conversation(n)
-      and "Claude's terminal shows the conversation: press Ctrl+O there, then send %s"
+    or shows_conversation(n) and "Claude's terminal shows the conversation: press Ctrl+O there, then send %s"
+    or edits(n)
+      and "Claude waits for what you write in its own window: close that first, then send %s"
   if why then
     require("claude-code.messages.notify").warn(why:format(what), "send")
   end

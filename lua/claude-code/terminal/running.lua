@@ -133,6 +133,12 @@ function M.is_open(n)
   return terminals[n] ~= nil
 end
 
+---@param n integer
+---@return table? terminal of the session with this number; that of another session is another one
+function M.terminal(n)
+  return M.is_open(n) and terminals[n] or nil
+end
+
 ---@return integer[] numbers of the sessions that run, in order
 function M.list()
   if next(terminals) == nil then

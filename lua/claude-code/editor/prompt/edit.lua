@@ -20,7 +20,7 @@ local function finish(params, value)
   local payload = { id = params.id, answer = { value = value ~= false } }
   pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
   if params.n then
-    sessions.set(params.n, { msg = vim.NIL })
+    sessions.set(params.n, { msg = vim.NIL, edits = vim.NIL })
   end
 end
 
@@ -86,7 +86,7 @@ function M.open(params)
     require("claude-code.editor.prompt.completion").attach(buf)
   end
   if params.n then
-    sessions.set(params.n, { msg = "waits for what you write" })
+    sessions.set(params.n, { msg = "waits for what you write", edits = true })
   end
   when_closed(buf, function()
     finish(params)

@@ -1,5 +1,5 @@
 --- A prompt for Claude in a Markdown buffer: `:wq` sends it, and what closes its window in another way keeps it as a
---- draft. The buffer is never modified: what is in it is kept as it is typed.
+--- draft. The buffer is modified only where that cannot be kept as it is typed.
 local api = vim.api
 local commands = require("claude-code.editor.input.commands")
 local drafts = require("claude-code.editor.prompt.draft")
@@ -15,11 +15,14 @@ local SENDING = { exit = true, wq = true, xit = true }
 
 ---@class claude-code.Prompt
 ---@field n integer number of the session
+---@field terminal? table of the session; nil: it was to be started
+---@field label string of the session
 ---@field buf integer
 ---@field draft claude-code.Draft
 ---@field source integer the buffer of the user's file, of which `{selection}` and the like speak
 ---@field from integer the window in which they were
 ---@field win? integer its own
+---@field is_lost boolean what is in it could not be kept
 ---@field is_sending boolean in this moment: what closes the window now sends it
 
 ---@type table<integer, claude-code.Prompt> by their buffers
@@ -35,6 +38,10 @@ end
 ---@return boolean kept
 local function keep(prompt, lines)
   local problem = prompt.draft:keep(lines)
+  prompt.is_lost = problem ~= nil
+  if api.nvim_buf_is_valid(prompt.buf) then
+    vim.bo[prompt.buf].modified = prompt.is_lost
+  end
   if problem then
     notify.error("the draft of your prompt could not be kept: " .. problem)
   end
@@ -65,7 +72,11 @@ local function send(prompt, lines)
   end
   local terminal = require("claude-code.terminal.prompt")
   require("claude-code.editor.prompt.expand").run(text, prompt.source, function(expanded)
-    if not expanded or terminal.refuse_while_asking("your prompt", prompt.n) then
+    local now = require("claude-code.terminal.running").terminal(prompt.n)
+    if expanded and prompt.terminal and prompt.terminal ~= now then
+      give_back(prompt, lines)
+      notify.warn(("%s has ended, so your prompt is kept as a draft"):format(prompt.label))
+    elseif not expanded or terminal.refuse_while_asking("your prompt", prompt.n) then
       give_back(prompt, lines)
     elseif not terminal.paste(expanded, true, prompt.n) then
       give_back(prompt, lines)
@@ -131,14 +142,15 @@ local function follow(prompt)
       return notify.error("a prompt is written to no file: :wq sends it")
     end
     keep(prompt, lines_of(prompt))
-    vim.bo[buf].modified = false
   end, { buffer = buf })
   events:on({ "TextChanged", "TextChangedI", "TextChangedP" }, function()
-    vim.bo[buf].modified = false
+    vim.bo[buf].modified = prompt.is_lost
     keep_soon()
   end, { buffer = buf })
   events:on("QuitPre", function()
-    vim.bo[buf].modified = false
+    if not prompt.is_sending then
+      keep(prompt, lines_of(prompt))
+    end
     -- Sent, it is closed everywhere.
     for _, win in ipairs(prompt.is_sending and vim.fn.win_findbuf(buf) or {}) do
       if win ~= api.nvim_get_current_win() then
@@ -169,10 +181,13 @@ local function new(n)
   local buf = api.nvim_create_buf(false, true)
   local prompt = {
     n = n,
+    terminal = require("claude-code.terminal.running").terminal(n),
+    label = require("claude-code.sessions.label").of(n),
     buf = buf,
     draft = drafts.open(n),
     source = api.nvim_win_get_buf(require("claude-code.editor.windows").for_file() or 0),
     from = api.nvim_get_current_win(),
+    is_lost = false,
     is_sending = false,
   }
   api.nvim_buf_set_name(buf, M.NAME .. n)
@@ -206,7 +221,7 @@ function M.open(n)
   end
   local prompt = new(n)
   prompt.win = window.open(prompt.buf, n)
-  local title = "Prompt for " .. require("claude-code.sessions.label").of(n)
+  local title = "Prompt for " .. prompt.label
   window.show_bar(prompt.win, title, ":wq sends   :q keeps the draft")
   vim.cmd.normal({ "G$", bang = true })
 end
