@@ -650,7 +650,7 @@ describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
     using claude = await TestClient.open(await neovim.lock());
     const path = join(neovim.cwd, "a.txt");
     await neovim.command(`file ${path}`);
-    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "1", "2", "3" })`);
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "1", "/clear", "3" })`);
     await neovim.command("write");
     await eventually("the client", () =>
       neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),

@@ -20,19 +20,6 @@ local function paste(text, submit, n, if_outside)
   end
 end
 
---- Lines of a file are text to the CLI, and no command that it carries out: `!` begins one of the shell, and a
---- `/name` one of its own. A blank before it ends the first meaning, not the second (measured with 2.1.330).
----@return string? text nil: a message says why not
-local function as_text(text)
-  local command = text:match("^%s*(/[%w:_-]+)%f[%s%z]")
-  if command then
-    local words = "Claude would carry out %s: select what is before it, too, or use :Claude mention"
-    notify.warn(words:format(command))
-    return nil
-  end
-  return (text:gsub("^!", " !"))
-end
-
 --- What follows whole lines in the prompt begins a line of its own.
 ---@param submit boolean nothing follows then
 local function whole_lines(lines, submit)
@@ -51,6 +38,24 @@ local function mention(first, last)
     line1 = first,
     line2 = last,
   })
+end
+
+--- Lines of a file are text to the CLI, and no command that it carries out: `!` begins one of the shell, and a
+--- `/name` one of its own. A blank before it ends the first meaning, not the second (measured with 2.1.330). A CLI
+--- outside of this Neovim gets a mention of the lines.
+---@param submit boolean
+---@param n? integer the session
+---@param first integer 1-based
+---@param last integer 1-based, included
+local function paste_lines(text, submit, n, first, last)
+  local command = text:match("^%s*(/[%w:_-]+)%f[%s%z]")
+  if command and require("claude-code.terminal.prompt").is_there() then
+    local words = "Claude would carry out %s: select what is before it, too, or use :Claude mention"
+    return notify.warn(words:format(command))
+  end
+  paste((text:gsub("^!", " !")), submit, n, function()
+    mention(first, last)
+  end)
 end
 
 --- Refuses a buffer whose file is private, and says so.
@@ -86,12 +91,7 @@ function M.lines(first, last, submit, n)
     return
   end
   local lines = api.nvim_buf_get_lines(0, first - 1, last, false)
-  local text = as_text(whole_lines(lines, submit))
-  if text then
-    paste(text, submit, n, function()
-      mention(first, last)
-    end)
-  end
+  paste_lines(whole_lines(lines, submit), submit, n, first, last)
 end
 
 --- What is selected in visual mode, which ends; a CLI outside of this Neovim gets a mention of its
@@ -103,12 +103,8 @@ function M.selection()
   if M.refuse_private(0) then
     return
   end
-  local text = as_text(mode == "V" and whole_lines(lines, false) or table.concat(lines, "\n"))
-  if text then
-    paste(text, false, nil, function()
-      mention(math.min(from[2], to[2]), math.max(from[2], to[2]))
-    end)
-  end
+  local text = mode == "V" and whole_lines(lines, false) or table.concat(lines, "\n")
+  paste_lines(text, false, nil, math.min(from[2], to[2]), math.max(from[2], to[2]))
 end
 
 return M

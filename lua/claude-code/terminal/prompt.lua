@@ -101,39 +101,36 @@ function M.paste(text, submit, n, what)
   return true
 end
 
+---@return boolean does a CLI run in a terminal of this Neovim?
+function M.is_there()
+  return running.is_any_open() or clients.terminal(clients.pids()) ~= nil
+end
+
 --- Does the CLI show its detailed conversation (Ctrl+O)? It drops what is pasted then (2.1.330).
----@param n? integer the session; the current one if left out
-local function shows_conversation(n)
-  n = n or running.current()
-  local row = n and require("claude-code.sessions").get(n) or {}
+---@param row { buf?: integer }
+local function shows_conversation(row)
   local is_there = row.buf and vim.api.nvim_buf_is_valid(row.buf)
   local lines = is_there and vim.api.nvim_buf_get_lines(row.buf, -4, -1, false) or {}
   return table.concat(lines):find("Showing detailed transcript", 1, true) ~= nil
 end
 
---- Does the CLI wait for a file in this Neovim (Ctrl+G)? It takes what is pasted only afterwards, as a part of that.
----@param n? integer the session; the current one if left out
-local function edits(n)
-  n = n or running.current()
-  local row = n and require("claude-code.sessions").get(n)
-  return row ~= nil and row.edits == true
-end
-
 --- Refuses to paste while the CLI would take the text, or Enter, for the answer to something that it asks its user,
---- or would drop it.
+--- would drop it, or make it a part of what the user writes in its own window (Ctrl+G).
 ---@param what string that is not sent, for the message
 ---@param n? integer the session; the current one if left out
 ---@return boolean refused
 function M.refuse_while_asking(what, n)
+  local row = require("claude-code.sessions").get(n or running.current() or 0) or {}
   local why = is_asking(n)
       and "Claude asks something in its terminal: answer it first, then send %s"
-    or shows_conversation(n) and "Claude's terminal shows the conversation: press Ctrl+O there, then send %s"
-    or edits(n)
+    or shows_conversation(row) and "Claude's terminal shows the conversation: press Ctrl+O there, then send %s"
+    or row.edits
       and "Claude waits for what you write in its own window: close that first, then send %s"
-  if why then
-    require("claude-code.messages.notify").warn(why:format(what), "send")
+  if not why then
+    return false
   end
-  return why ~= false
+  require("claude-code.messages.notify").warn(why:format(what), "send")
+  return true
 end
 
 --- Submits what the user said of an edit as their prompt to the CLI that proposed it, and to no other.
