@@ -206,13 +206,14 @@ end
 ---@param step 1|-1
 function Queue:switch(step)
   local diff, waiting = self.shown, self.waiting
-  if #waiting == 0 and diff and not diff.aside and not diff.view:is_inside() then
+  local is_open = diff and not diff.outcome and not diff.aside
+  if diff and is_open and #waiting == 0 and not diff.view:is_inside() then
     diff.view:enter()
     return
   elseif #waiting == 0 then
     notify.info("there is no other proposal", TOPIC)
     return
-  elseif diff and (diff.outcome or diff.aside or not diff.view:hide()) then
+  elseif diff and not (is_open and diff.view:hide()) then
     return
   elseif diff then
     diff.view, self.shown = nil, nil
