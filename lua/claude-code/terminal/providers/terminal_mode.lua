@@ -26,13 +26,16 @@ local function position()
   }
 end
 
---- Window that the user was in before the current one.
+--- Window that the user was in before the current one; 0 is always valid.
 local left = 0
+require("claude-code.lib.autocommands").new("terminal.left"):on("WinLeave", function()
+  left = api.nvim_get_current_win()
+end)
 
 --- Did that window close? Then Neovim chose this one, and the next keys were typed for that one: a list
 --- whose last row was decided, a split after `:q`.
 local function has_closed()
-  return left ~= 0 and not api.nvim_win_is_valid(left)
+  return not api.nvim_win_is_valid(left)
 end
 
 --- Does a proposal wait for an answer? Then the CLI asks as well, and the next Enter in its terminal
@@ -45,15 +48,18 @@ end
 --- another one in the same window it goes on by itself, without an event.
 ---@param before? integer window in which the cursor was
 function TerminalMode:enter(before)
-  local is_new = api.nvim_get_mode().mode ~= "t" or api.nvim_get_current_win() ~= before
-  local asked = is_new and {} or nil
+  self.pending = nil
+  if api.nvim_get_mode().mode == "t" and api.nvim_get_current_win() == before then
+    return
+  end
+  local asked = {}
   self.pending = asked
   local function is_due()
     -- A new window shows the terminal until its own buffer comes.
     if self.pending == asked and api.nvim_get_current_buf() ~= self.buf then
       self.pending = nil
     end
-    return asked ~= nil and self.pending == asked
+    return self.pending == asked
   end
   vim.schedule(function()
     if is_due() then
@@ -91,19 +97,11 @@ function TerminalMode:has_read()
     and not vim.deep_equal(before.from_end, now.from_end)
 end
 
---- Follows the windows, once there is a terminal.
-local function watch()
-  require("claude-code.lib.autocommands").new("terminal.left"):on("WinLeave", function()
-    left = api.nvim_get_current_win()
-  end)
-end
-
 ---@param buf integer a terminal's
 ---@param is_open fun(): boolean does its command run?
 ---@return claude-code.TerminalMode
 function M.follow(buf, is_open)
   local group = api.nvim_create_augroup("claude-code.terminal", { clear = false })
-  watch()
   local mode = setmetatable({ buf = buf, resumes = true }, TerminalMode)
   local function on(event, callback)
     api.nvim_create_autocmd(event, { group = group, buffer = buf, callback = callback })
@@ -127,8 +125,8 @@ function M.follow(buf, is_open)
   api.nvim_create_autocmd("WinResized", {
     group = group,
     callback = function()
-      local bufs = vim.tbl_map(api.nvim_win_get_buf, vim.v.event.windows)
-      if vim.tbl_contains(bufs, buf) then
+      -- One of them may be gone by now: its number is -1.
+      if vim.tbl_contains(vim.tbl_map(vim.fn.winbufnr, vim.v.event.windows), buf) then
         mode.left_at = nil
       end
       return not api.nvim_buf_is_valid(buf)
