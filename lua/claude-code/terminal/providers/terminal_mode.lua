@@ -132,8 +132,14 @@ function M.follow(buf, is_open)
       return not api.nvim_buf_is_valid(buf)
     end,
   })
+  local was_pending = false
+  -- Before WinLeave, and also where another buffer comes into the window.
+  on("BufLeave", function()
+    was_pending = mode:cancel()
+  end)
   on("WinLeave", function()
-    mode.resumes = mode:cancel() or not mode:has_read()
+    mode.resumes = mode:cancel() or was_pending or not mode:has_read()
+    was_pending = false
   end)
   on("WinEnter", function()
     if mode.resumes and not has_closed() and not is_asking() and is_open() then
