@@ -1,42 +1,34 @@
 /**
- * Runs test files, each in a process of its own, as many at once as the processors have time for:
- * `bun scripts/tests/main.ts [option of bun test | part of a file's path]…`. scripts/test calls it,
- * in the environment that tests need. Writes "PASSED FAILED SKIPPED UNSTEADY" into the file that
- * $CLAUDE_CODE_NVIM_TEST_TOTALS names; UNSTEADY are those of the passed tests that failed at first.
+ * Runs test files: `bun scripts/tests/main.ts [option of bun test | part of a file's path]…`.
+ * scripts/test calls it, in the environment that tests need. Writes "PASSED FAILED SKIPPED UNSTEADY"
+ * into the file that $CLAUDE_CODE_NVIM_TEST_TOTALS names; UNSTEADY are those of the passed tests that
+ * failed at first.
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { saveDurations } from "./durations";
-import { network } from "./network";
-import { runAll } from "./pool";
-import { Processors } from "./processors";
-import { failureLines, printTimes, total, unexplainedSkips } from "./report";
+import { HERE, loopback, type Place } from "./network";
+import { printTimes, total, unexplainedSkips } from "./report";
+import { type Outcome, run, saveDurations } from "./run";
 import { select } from "./selection";
-import { type Outcome, runFile } from "./test-file";
 
 /** Where tests of more files fail, something is broken: no second run says otherwise. */
 const FILES_AGAIN = 3;
+/** Most tests wait for an editor, a server or a terminal: so many workers for each processor. */
+const [FOR_OTHERS, FOR_GENUINE] = [2, 1];
 
 const { files, options, whole, named } = select(process.argv.slice(2));
 const reports = mkdtempSync(join(tmpdir(), "reports-"));
-const enter = network(files);
-const run = async (file: string) => {
-  const report = join(reports, `${file.replaceAll("/", "_")}.xml`);
-  const live = files.length === 1;
-  const outcome = await runFile({ file, options, report, live, enter });
-  if (!live) process.stdout.write(outcome.output);
-  return outcome;
-};
+const genuine = files.filter((file) => file.startsWith("test/genuine/"));
+const others = files.filter((file) => !genuine.includes(file));
+let runs = 0;
 
-const processors = new Processors();
-const outcomes = await runAll(files, run);
-const busy = processors.busy();
+const outcomes = await both(genuine, others);
 const counts = total(outcomes);
 const skips = named ? 0 : unexplainedSkips(outcomes);
 let unsteady = 0;
-if (whole) unsteady = await again(outcomes);
-printTimes(outcomes, busy);
+if (whole) unsteady = await again();
+printTimes(outcomes);
 if (counts.tests === (named ? counts.skipped : 0) && counts.failed === 0) {
   console.log("no test was selected");
   counts.failed += 1;
@@ -45,23 +37,39 @@ if (skips > 0) {
   console.log(`${skips} skipped without a 'platform skip:' reason`);
   counts.failed += 1;
 }
-if (whole && counts.failed === 0 && process.env.UPDATE_DURATIONS) saveDurations(outcomes);
-for (const line of failureLines(outcomes)) console.log(line);
+if (whole && counts.failed === 0 && process.env.UPDATE_DURATIONS)
+  saveDurations(outcomes.flatMap(({ files }) => files));
+for (const line of outcomes.flatMap(({ failures }) => failures)) console.log(line);
 const passed = counts.passed + unsteady;
 const totals = [passed, counts.failed - unsteady, counts.skipped, unsteady].join(" ");
 const { CLAUDE_CODE_NVIM_TEST_TOTALS } = process.env;
 if (CLAUDE_CODE_NVIM_TEST_TOTALS) writeFileSync(CLAUDE_CODE_NVIM_TEST_TOTALS, `${totals}\n`);
 
+/** Those of the genuine CLI, in a network of their own, beside the others, whose output comes first. */
+async function both(genuine: string[], others: string[]): Promise<Outcome[]> {
+  const start = (files: string[], each: number, live: boolean, place: Place) => {
+    const workers = each * availableParallelism();
+    const report = join(reports, `${++runs}.xml`);
+    return run({ files, options, workers, report, live, place });
+  };
+  const all = [];
+  if (others.length > 0) all.push(start(others, FOR_OTHERS, true, HERE));
+  if (genuine.length > 0) all.push(start(genuine, FOR_GENUINE, others.length === 0, loopback()));
+  return await Promise.all(all);
+}
+
 /**
- * Runs the few files again in which tests have failed, one after the other. Returns the number of
- * failures, if everything passes now; else 0.
+ * Runs the few files again in which tests have failed. Returns the number of failures, if everything
+ * passes now; else 0.
  */
-async function again(first: Outcome[]): Promise<number> {
-  const failed = first.filter(({ code }) => code !== 0);
+async function again(): Promise<number> {
+  const failed = outcomes.flatMap(({ files }) => files.filter((file) => file.failed > 0));
+  const names = failed.map(({ file }) => file);
+  const inTests = failed.reduce((sum, file) => sum + file.failed, 0);
   // What fails outside of a test, like a file that does not load, has no second try.
-  const inTests = failed.every(({ failures }) => failures.length > 0);
-  if (failed.length === 0 || failed.length > FILES_AGAIN || !inTests) return 0;
-  console.log(`\nagain: ${failed.map(({ file }) => file).join(" ")}`);
-  for (const { file } of failed) if ((await run(file)).code !== 0) return 0;
-  return total(failed).failed;
+  if (names.length === 0 || names.length > FILES_AGAIN || counts.failed > inTests) return 0;
+  console.log(`\nagain: ${names.join(" ")}`);
+  const those = (files: string[]) => files.filter((file) => names.includes(file));
+  const second = await both(those(genuine), those(others));
+  return total(second).failed === 0 ? inTests : 0;
 }

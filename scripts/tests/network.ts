@@ -8,25 +8,25 @@ const VARIABLE = "CLAUDE_CODE_NVIM_TEST_NETWORK";
 const NAMESPACE = ["unshare", "--map-root-user", "--net", "--", "sh", "-c"];
 const LOOPBACK = 'ip link set lo up && exec "$@"';
 
-/** What comes before the command that runs a file, and the variables for it. */
-export type Network = (file: string) => { command: string[]; env: Record<string, string> };
+/** What comes before a command that runs there, and the variables for it. */
+export interface Place {
+  readonly command: string[];
+  readonly env: Record<string, string>;
+}
 
-/** Says it if some of `files` would need a network of their own, and there cannot be one. */
-export function network(files: string[]): Network {
-  const none = { command: [], env: {} };
-  const genuine = (file: string) => file.startsWith("test/genuine/");
-  if (!files.some(genuine)) return () => none;
+/** This machine, with its own network. */
+export const HERE: Place = { command: [], env: {} };
+
+/** A network of its own; says it if there cannot be one. */
+export function loopback(): Place {
   const inside = [...NAMESPACE, LOOPBACK, "sh"];
   const obstacle = failureOf([...inside, "true"]);
-  if (obstacle === undefined) {
-    const own = { command: inside, env: { [VARIABLE]: "loopback" } };
-    return (file) => (genuine(file) ? own : none);
-  }
+  if (obstacle === undefined) return { command: inside, env: { [VARIABLE]: "loopback" } };
   console.log(`\
 !!! NO LOOPBACK-ONLY NETWORK NAMESPACE: the genuine CLI runs on this machine's own network,
 !!! with a made-up key and a loopback API address: ${obstacle}
 !!! For the namespace, install util-linux and iproute2 and allow unprivileged user namespaces.`);
-  return (file) => (genuine(file) ? { command: [], env: { [VARIABLE]: "own" } } : none);
+  return { command: [], env: { [VARIABLE]: "own" } };
 }
 
 function failureOf(command: string[]): string | undefined {

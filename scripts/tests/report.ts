@@ -1,9 +1,9 @@
 /** What a run of the tests says of itself. */
 import { dirname } from "node:path";
-import type { Outcome } from "./test-file";
+import type { FileOutcome, Outcome } from "./run";
 
-/** Files with a row of their own have at least so many seconds, of either kind. */
-const ROW_SECONDS = 15;
+/** Files with a row of their own have at least so many seconds. */
+const ROW_SECONDS = 10;
 
 export interface Counts {
   tests: number;
@@ -14,22 +14,15 @@ export interface Counts {
 
 export function total(outcomes: Outcome[]): Counts {
   const counts: Counts = { tests: 0, passed: 0, failed: 0, skipped: 0 };
-  for (const { code, tests, failed, skipped } of outcomes) {
-    counts.tests += tests;
-    counts.passed += tests - failed - skipped;
-    // Bun's own complaint counts, too: a file that does not load, an error outside a test.
-    counts.failed += failed || (code === 0 ? 0 : 1);
-    counts.skipped += skipped;
+  for (const { files, failures } of outcomes) {
+    const failed = sum(files, "failed");
+    counts.tests += sum(files, "tests");
+    counts.passed += sum(files, "tests") - failed - sum(files, "skipped");
+    // What fails outside of a test counts, too.
+    counts.failed += Math.max(failed, failures.length);
+    counts.skipped += sum(files, "skipped");
   }
   return counts;
-}
-
-/** What has failed, a line each: tests by their names, and files that fail in another way. */
-export function failureLines(outcomes: Outcome[]): string[] {
-  const lines = outcomes.flatMap(({ file, code, failures }) =>
-    code !== 0 && failures.length === 0 ? [`(fail) ${file}, outside of its tests`] : failures,
-  );
-  return [...new Set(lines)];
 }
 
 /** Skipped tests without a line that says why. */
@@ -38,26 +31,27 @@ export function unexplainedSkips(outcomes: Outcome[]): number {
   return total(outcomes).skipped - reasons.length;
 }
 
-/** Where the time went: by folder, and the longest files. */
-export function printTimes(outcomes: Outcome[], busy: number): void {
-  const folders = Map.groupBy(outcomes, ({ file }) => dirname(file));
-  console.log("\n seconds  processor  tests");
+/** Where the time of the workers went: by folder, and the longest files. */
+export function printTimes(outcomes: Outcome[]): void {
+  const all = outcomes.flatMap(({ files }) => files);
+  const folders = Map.groupBy(all, ({ file }) => dirname(file));
+  console.log("\n seconds  tests");
   for (const [folder, files] of [...folders].toSorted(([, a], [, b]) => bySeconds(a, b))) {
     row(files, folder);
   }
-  console.log("\n seconds  processor  tests");
-  const long = outcomes.filter(({ seconds, cpu }) => Math.max(seconds, cpu) >= ROW_SECONDS);
+  console.log("\n seconds  tests");
+  const long = all.filter(({ seconds }) => seconds >= ROW_SECONDS);
   for (const one of long.toSorted((a, b) => bySeconds([a], [b]))) row([one], one.file);
-  row(outcomes, `all; the processors were busy for ${Math.round(busy * 100)} % of the time`);
+  const cpu = outcomes.reduce((seconds, outcome) => seconds + outcome.cpu, 0);
+  row(all, `all, in ${cpu.toFixed(1)} s of processor time`);
 }
 
-const sum = (files: Outcome[], name: "seconds" | "cpu" | "tests") =>
+const sum = (files: FileOutcome[], name: "seconds" | "tests" | "failed" | "skipped") =>
   files.reduce((total, file) => total + file[name], 0);
 
-const bySeconds = (a: Outcome[], b: Outcome[]) => sum(b, "seconds") - sum(a, "seconds");
+const bySeconds = (a: FileOutcome[], b: FileOutcome[]) => sum(b, "seconds") - sum(a, "seconds");
 
-function row(files: Outcome[], name: string): void {
-  const [seconds, cpu] = [sum(files, "seconds").toFixed(1), sum(files, "cpu").toFixed(1)];
-  const tests = String(sum(files, "tests"));
-  console.log(`${seconds.padStart(8)} ${cpu.padStart(10)} ${tests.padStart(6)}  ${name}`);
+function row(files: FileOutcome[], name: string): void {
+  const seconds = sum(files, "seconds").toFixed(1);
+  console.log(`${seconds.padStart(8)} ${String(sum(files, "tests")).padStart(6)}  ${name}`);
 }

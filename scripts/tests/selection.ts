@@ -1,8 +1,6 @@
-/** Which test files run, and in which order. */
-import { statSync } from "node:fs";
+/** Which test files run. */
 import { join } from "node:path";
 import { Glob } from "bun";
-import { durations } from "./durations";
 
 const ROOT = join(import.meta.dir, "../..");
 /** Files of `scripts/test --all`; it sets the variable for all tests. */
@@ -12,7 +10,7 @@ const { CLAUDE_CODE_NVIM_TEST_ALL: ALL } = process.env;
 const WITH_VALUE = ["-t", "--test-name-pattern"];
 
 export interface Selection {
-  /** Paths in the repository, the longest first. */
+  /** Paths in the repository. */
   readonly files: string[];
   /** For `bun test`. */
   readonly options: string[];
@@ -32,19 +30,10 @@ export function select(args: string[]): Selection {
     else if (arg.startsWith("-")) options.push(arg);
     else parts.push(arg.replace(/^\.\//, ""));
   }
-  const every = [...new Glob("test/**/*.test.ts").scanSync({ cwd: ROOT })];
-  const files = every.filter(
-    (file) =>
-      (ALL || !file.endsWith(IN_ALL)) &&
-      (parts.length === 0 || parts.some((part) => file.includes(part))),
-  );
+  const files = [...new Glob("test/**/*.test.ts").scanSync({ cwd: ROOT })]
+    .filter((file) => ALL || !file.endsWith(IN_ALL))
+    .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
+    .sort();
   const named = options.some((option) => /^(-t|--test-name-pattern)\b/.test(option));
-  return { files: longestFirst(files), options, whole: args.length === 0, named };
-}
-
-/** By what was measured; where nothing was, by their size. */
-function longestFirst(files: string[]): string[] {
-  const measured = durations();
-  const rank = (file: string) => measured[file] ?? statSync(join(ROOT, file)).size / 1e9;
-  return files.toSorted((a, b) => rank(b) - rank(a) || a.localeCompare(b));
+  return { files, options, whole: args.length === 0, named };
 }

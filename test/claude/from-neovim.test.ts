@@ -24,7 +24,14 @@ import { stablePath } from "../../src/lib/paths";
 import { Project } from "../hooks/project";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { EXECUTABLE, NEOVIMS, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
+import {
+  EXECUTABLE,
+  NEOVIMS,
+  NEWEST,
+  nightly,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
 import { LATER } from "../terminal/workbench";
 
 /* What Neovim itself does for the loop: arguments for a CLI, setting projects up, sending. */
@@ -354,7 +361,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   });
 });
 
-test("mcp.auto_install sets each project up once, without asking", async () => {
+nightly.test("mcp.auto_install sets each project up once, without asking", async () => {
   const folder = temporaryFolder();
   const version = NEWEST;
   const setup = "{ mcp = { auto_install = true } }";

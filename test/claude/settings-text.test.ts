@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { hookSettings } from "../../src/claude/hooks";
 import { withHooks, withoutHooks } from "../../src/claude/settings-text";
+import { tries } from "../fuzz/effort";
 
 const OURS = hookSettings((event) => `/bin/claude-code-nvim hook ${event}`);
 const add = (text: string | undefined) => withHooks(text, OURS, "settings.local.json");
@@ -136,7 +137,7 @@ describe("hooks in a settings file", () => {
         expect(JSON.parse(after)).toEqual({ ...JSON.parse(text), hooks: OURS });
         expect(JSON.parse(remove(after))).toEqual(JSON.parse(text));
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     );
   });
 });

@@ -15,7 +15,7 @@ import { isProblem } from "../../src/doctor/finding";
 import { VERSION } from "../../src/lib/version";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
+import { NEOVIMS, NEWEST, nightly, TestNeovim, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { EXECUTABLE } from "../support/toolchain";
 import { World } from "./world";
@@ -550,7 +550,7 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     expect(await health(world.neovim)).toEqual([]);
   });
 
-  test("names each option that cannot be used", async () => {
+  nightly.test("names each option that cannot be used", async () => {
     await world.setup(`{ diff = { layot = "tab" }, keymaps = "yes" }`);
     expect(await health(world.neovim)).toEqual([
       expect.stringMatching(/ERROR.*diff\.layot/),

@@ -1,4 +1,4 @@
-import { afterAll, expect } from "bun:test";
+import { expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
@@ -71,14 +71,12 @@ const PICTURE = `
     mode = vim.api.nvim_get_mode().mode, windows = windows, buffers = buffers,
   }`;
 
-/** Neovims whose test is over, by their options: the next test with the same ones takes such a one. */
-const idle = new Map<string, Attached[]>();
-
-afterAll(async () => {
-  const all = [...idle.values()].flat();
-  idle.clear();
-  await Promise.all(all.map((attached) => attached.nvim[Symbol.asyncDispose]()));
-});
+/**
+ * Neovims whose test is over, the last one at the end: a test with the same options takes such a one,
+ * also in another file. They end with the process.
+ */
+const idle: Attached[] = [];
+const MOST_IDLE = 4;
 
 /** A Neovim in which this test plays the executable's part. */
 export class Attached implements AsyncDisposable {
@@ -114,8 +112,8 @@ export class Attached implements AsyncDisposable {
   /** As `start`, but perhaps a Neovim that a test has used before, and that is again as at its start. */
   static async asNew(options: NeovimOptions): Promise<Attached> {
     const key = JSON.stringify([options.version.name, options]);
-    const used = idle.get(key)?.pop();
-    if (used) return used;
+    const at = idle.findLastIndex((one) => one.#key === key);
+    if (at >= 0) return idle.splice(at, 1)[0] as Attached;
     const attached = await Attached.start(options);
     attached.#key = key;
     const source = join(import.meta.dir, "as-new.lua");
@@ -340,7 +338,8 @@ export class Attached implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const isIdle = this.#key !== undefined && (await this.#reset().catch(() => false));
-    if (isIdle) idle.set(this.#key as string, [...(idle.get(this.#key as string) ?? []), this]);
-    else await this.nvim[Symbol.asyncDispose]();
+    if (isIdle) idle.push(this);
+    const over = isIdle ? idle.splice(0, idle.length - MOST_IDLE) : [this];
+    await Promise.all(over.map(({ nvim }) => nvim[Symbol.asyncDispose]()));
   }
 }

@@ -11,10 +11,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
-import { onBothNeovims } from "../support/session";
+import { onEachNeovim } from "../support/session";
+import { nightly } from "../support/toolchain";
 
 /* A prompt in a buffer. The program in Claude's terminal writes down what it receives. */
-onBothNeovims(
+onEachNeovim(
   (session) => {
     const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
     const keys = (typed: string) =>
@@ -122,27 +123,30 @@ onBothNeovims(
       expect(received()).toBe("");
     });
 
-    test("a draft is whole again: a long one, after :edit!, after :tcd, in another tab page", async () => {
-      const long = Array.from({ length: 20_000 }, (_, i) => `${i} `.padEnd(100, "x"));
-      await open();
-      await type(long);
-      await keys(":quit<CR>");
-      await open();
-      expect(await lines()).toEqual(long);
-      await keys(":edit!<CR>");
-      expect(await lines()).toEqual(long);
-      session.write("sub/x", "");
-      await lua("vim.cmd.tcd('sub')");
-      await type(["short"]);
-      await keys(":quit<CR>");
-      await lua("vim.cmd.tcd('..')");
-      await open();
-      expect(await lines()).toEqual(["short"]);
-      await session.neovim.command("tabnew");
-      await open();
-      expect(await lua<number>("return vim.fn.tabpagenr()")).toBe(1);
-      await session.neovim.command("tabonly");
-    });
+    nightly.test(
+      "a draft is whole again: a long one, after :edit!, after :tcd, in another tab page",
+      async () => {
+        const long = Array.from({ length: 20_000 }, (_, i) => `${i} `.padEnd(100, "x"));
+        await open();
+        await type(long);
+        await keys(":quit<CR>");
+        await open();
+        expect(await lines()).toEqual(long);
+        await keys(":edit!<CR>");
+        expect(await lines()).toEqual(long);
+        session.write("sub/x", "");
+        await lua("vim.cmd.tcd('sub')");
+        await type(["short"]);
+        await keys(":quit<CR>");
+        await lua("vim.cmd.tcd('..')");
+        await open();
+        expect(await lines()).toEqual(["short"]);
+        await session.neovim.command("tabnew");
+        await open();
+        expect(await lua<number>("return vim.fn.tabpagenr()")).toBe(1);
+        await session.neovim.command("tabonly");
+      },
+    );
 
     test.each([
       ["two windows", "split", ":wq<CR>"],

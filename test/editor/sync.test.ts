@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../support/eventually";
-import { BOTH_NEOVIMS } from "../support/neovim";
+import { NEOVIMS } from "../support/neovim";
+import { nightly } from "../support/toolchain";
 import { Attached, type WireDelta } from "./attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -10,7 +11,7 @@ const report = (line: string) => void process.stdout.write(`${line}\n`);
 /** A push comes within 50 ms, unless it is dear. */
 const afterPush = () => Bun.sleep(150);
 
-for (const version of BOTH_NEOVIMS) {
+for (const version of NEOVIMS) {
   describe(version.name, () => {
     const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
     /** What is new: asked for, or pushed by itself before that. After it, everything was sent. */
@@ -201,7 +202,7 @@ for (const version of BOTH_NEOVIMS) {
       expect(pending).toEqual([]);
     });
 
-    test("10,000 diagnostics", async () => {
+    nightly.test("10,000 diagnostics", async () => {
       await using a = await start();
       const buf = await a.edit(
         a.file("main.lua", "local äöü = print(undefined_name)\n".repeat(10_000)),

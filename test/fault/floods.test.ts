@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { type CallError, TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { onEachNeovim, onNewestNeovim } from "../support/session";
+import { nightly } from "../support/toolchain";
 
 /*
  * More than anybody asks at once: each is answered or refused, and nobody else waits for it. Calls
@@ -77,29 +78,32 @@ onEachNeovim((session) => {
     });
   });
 
-  test("of many files opened while the user types, the last is shown; none waits for another", async () => {
-    await session.reset();
-    const paths = Array.from({ length: 60 }, (_, i) =>
-      session.write(`opened/${i}.txt`, `${i} text\n`),
-    );
-    const shown = () => session.neovim.lua<string>("return vim.api.nvim_buf_get_name(0)");
-    const open = (path: string) =>
-      session.client.call("openFile", { filePath: path, startText: "text" });
-    await session.neovim.type("i");
-    await Promise.all(paths.map(open));
-    expect(await shown()).toBe("");
-    await session.neovim.type("<Esc>");
-    await eventually("the last file", async () => (await shown()) === paths.at(-1));
-    // It is selected there; the user has not touched it.
-    await eventually("the selection", async () => {
-      return (await session.neovim.lua<string>("return vim.api.nvim_get_mode().mode")) === "v";
-    });
-    await open(paths[0] as string);
-    await eventually("the next file", async () => (await shown()) === paths[0]);
-    await session.neovim.type("l");
-    await open(paths[1] as string);
-    expect(await shown()).toBe(paths[0] as string);
-    await session.neovim.type("<Esc>");
-    await eventually("the file after that", async () => (await shown()) === paths[1]);
-  });
+  nightly.test(
+    "of many files opened while the user types, the last is shown; none waits for another",
+    async () => {
+      await session.reset();
+      const paths = Array.from({ length: 60 }, (_, i) =>
+        session.write(`opened/${i}.txt`, `${i} text\n`),
+      );
+      const shown = () => session.neovim.lua<string>("return vim.api.nvim_buf_get_name(0)");
+      const open = (path: string) =>
+        session.client.call("openFile", { filePath: path, startText: "text" });
+      await session.neovim.type("i");
+      await Promise.all(paths.map(open));
+      expect(await shown()).toBe("");
+      await session.neovim.type("<Esc>");
+      await eventually("the last file", async () => (await shown()) === paths.at(-1));
+      // It is selected there; the user has not touched it.
+      await eventually("the selection", async () => {
+        return (await session.neovim.lua<string>("return vim.api.nvim_get_mode().mode")) === "v";
+      });
+      await open(paths[0] as string);
+      await eventually("the next file", async () => (await shown()) === paths[0]);
+      await session.neovim.type("l");
+      await open(paths[1] as string);
+      expect(await shown()).toBe(paths[0] as string);
+      await session.neovim.type("<Esc>");
+      await eventually("the file after that", async () => (await shown()) === paths[1]);
+    },
+  );
 });

@@ -9,6 +9,7 @@ import {
   NEWEST,
   type NeovimOptions,
   type NeovimVersion,
+  nightly,
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
@@ -147,7 +148,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 describe("stopped and continued", () => {
   const version = NEWEST;
 
-  test(
+  nightly.test(
     "a stopped Neovim: the executable answers all the time, then all goes on",
     async () => {
       const { neovim, lock, executable, client } = await running({ version });

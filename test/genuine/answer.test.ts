@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
+import { NEOVIMS, nightly } from "../support/toolchain";
 import { Asking, bash, QUESTIONS } from "./answer";
 import { CASE_MS } from "./in-terminal";
 
@@ -59,7 +59,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     CASE_MS,
   );
 
-  test(
+  nightly.test(
     "denied with a reason, which Claude receives; without one it stops",
     async () => {
       await asking.ask(bash("touch d.txt"));
@@ -79,7 +79,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     CASE_MS,
   );
 
-  test(
+  nightly.test(
     "questions: an option, and several",
     async () => {
       await asking.ask(QUESTIONS);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
+import { NEOVIMS, nightly } from "../support/toolchain";
 import { CASE_MS, Loop } from "./diagnostics-loop";
 
 /*
@@ -14,7 +14,7 @@ requireNamespace();
 describe.each(NEOVIMS)("the loop with $name", (version) => {
   const loop = Loop.inBlock(version);
 
-  test(
+  nightly.test(
     "claude -p with what goes along from Neovim: no file of the user's is touched",
     async () => {
       const tool = "mcp__nvim-lsp__get_session_diagnostics";

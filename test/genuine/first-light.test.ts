@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
+import { NEOVIMS, nightly } from "../support/toolchain";
 import { eventually } from "./eventually";
 import {
   breaks,
@@ -62,7 +62,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   changesAndRejects(light);
 
-  test(
+  nightly.test(
     "answered Yes in the terminal: the diff closes, the CLI writes",
     async () => {
       const proposal = await light.propose('"two"', '"three"');
@@ -73,7 +73,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     CASE_MS,
   );
 
-  test(
+  nightly.test(
     "answered No in the terminal: the diff closes, nothing changes",
     async () => {
       const text = await light.onDisk();

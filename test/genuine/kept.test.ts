@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
+import { NEOVIMS, nightly } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { CASE_MS, Kept, TEXT } from "./kept";
@@ -30,7 +30,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
     CASE_MS,
   );
 
-  test(
+  nightly.test(
     "by :qa: connects again, and shows its next edit there",
     async () => {
       await kept.neovim.quit();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
+import { NEOVIMS, nightly } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
 import { CASE_MS, InTerminal } from "./in-terminal";
@@ -75,7 +75,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     CASE_MS,
   );
 
-  test(
+  nightly.test(
     "comments are the user's own prompt",
     async () => {
       claude.model.script([[{ text: "I see a comment." }]]);
@@ -87,7 +87,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     CASE_MS,
   );
 
-  test(
+  nightly.test(
     "stays visible beside a diff, which is answered there; then all is as before",
     async () => {
       const main = claude.path("main.lua");
@@ -128,8 +128,12 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     async () => {
       const main = claude.path("main.lua");
       const text = await claude.onDisk("main.lua");
-      const proposal = text.replace("one", "two");
-      claude.model.script([read(main), edit(main, "one", "two"), [{ text: "I see why." }]]);
+      const proposal = text.replace("return", "return -- two");
+      claude.model.script([
+        read(main),
+        edit(main, "return", "return -- two"),
+        [{ text: "I see why." }],
+      ]);
       await claude.command("Claude send! change it again");
       const diff = await claude.neovim.waitForDiff(proposal);
       await claude.neovim.focus(diff.proposed.window);
@@ -146,7 +150,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     CASE_MS,
   );
 
-  test(
+  nightly.test(
     "hidden it runs on; shown again it is as it was",
     async () => {
       await claude.command("Claude");
@@ -162,7 +166,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     CASE_MS,
   );
 
-  test(
+  nightly.test(
     "ends by its own /exit: says so, and the window closes",
     async () => {
       await claude.command("Claude send! /exit");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
+import { NEOVIMS, nightly } from "../support/toolchain";
 import { read } from "../support/turns";
 import { eventually } from "./eventually";
 import { CASE_MS, InTerminal } from "./in-terminal";
@@ -105,7 +105,7 @@ describe.each([
     terminal: `fullscreen = ${fullscreen}`,
   });
 
-  test(
+  nightly.test(
     "decides whether what scrolls off stays in the terminal's buffer",
     async () => {
       claude.model.script([[{ text: LONG }]]);

@@ -12,7 +12,7 @@ import { counted } from "../../src/lib/counted";
 import { keepBusy } from "../support/busy";
 import { LONGEST_MS, watchComputing } from "../support/computing";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, NEWEST } from "../support/neovim";
+import { NEOVIMS, NEWEST, nightly } from "../support/neovim";
 import { Project } from "./project";
 
 /* What the Stop hook decides, with the compiled executable and a real Neovim. */
@@ -328,7 +328,7 @@ describe("whatever happens, Claude is not blocked", () => {
     expect(result.stderr).toContain("session-start, post-tool-use, stop, session-end");
   });
 
-  test("a busy Neovim", async () => {
+  nightly.test("a busy Neovim", async () => {
     const release = await keepBusy(project.neovim);
     expect(await project.stop()).toEqual(GO);
     expect(project.log).toContain("busy");

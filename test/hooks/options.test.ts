@@ -7,7 +7,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { NEWEST, OLDEST } from "../support/neovim";
+import { NEWEST, nightly, OLDEST } from "../support/neovim";
 import { Project } from "./project";
 
 /*
@@ -130,7 +130,7 @@ describe("the options", () => {
   });
 });
 
-test("the hooks of a second installation change nothing", async () => {
+nightly.test("the hooks of a second installation change nothing", async () => {
   await using project = await Project.open(NEWEST);
   const plugin = { CLAUDE_PLUGIN_ROOT: "/somewhere" };
   await project.hook("session-start", { source: "startup" });

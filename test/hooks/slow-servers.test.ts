@@ -14,7 +14,16 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { eventually } from "../support/eventually";
 import { later } from "../support/later";
-import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST, ROOT, temporaryFolder } from "../support/neovim";
+import {
+  EXECUTABLE,
+  isolatedEnv,
+  NEOVIMS,
+  NEWEST,
+  nightly,
+  ROOT,
+  temporaryFolder,
+} from "../support/neovim";
+import { first } from "../support/toolchain";
 import { Calls } from "./calls";
 import { OPENED, Project } from "./project";
 
@@ -211,7 +220,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await stopped).toMatchObject({ reason: expect.stringContaining("WRONG one") });
   });
 
-  test.each(["starting", "indexing"])(
+  test.each(first(1, ["starting", "indexing"]))(
     "%s for too long: said, and what comes later is sent",
     async (state) => {
       hold(state);
@@ -255,37 +264,40 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     },
   );
 
-  test("of several sessions each has its message, and receives its own problems", async () => {
-    await project.neovim.lua(`
+  nightly.test(
+    "of several sessions each has its message, and receives its own problems",
+    async () => {
+      await project.neovim.lua(`
       ROWS = require("port").session_rows
       ROWS.add({ n = 1, id = "first" })
       ROWS.add({ n = 2, id = "second", name = "docs" })
       ROWS.use(1)`);
-    hold("starting");
-    await project.edit("one.txt", "WRONG one\n", { session_id: "first" });
-    await project.edit("two.txt", "WRONG two\n", { session_id: "second" });
-    for (const id of ["first", "second"]) await stopAfterAll("one", id);
-    release("starting");
-    await eventually("both messages", async () =>
-      expect((await notified()).toSorted()).toEqual([
-        expect.stringMatching(
-          /found after the turn of Claude 1: 1 error in one\.txt; .* Claude 1$/,
-        ),
-        expect.stringMatching(/turn of Claude 2 \(docs\): 1 error in two\.txt; .* \(docs\)$/),
-      ]),
-    );
-    await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
-    await project.neovim.command("Claude problems");
-    const message = await eventually("the message for Claude", async () => {
-      const said = (await notified()).join();
-      return said.includes("the whole message is in ") && project.storedMessage(said);
-    });
-    expect(message).toContain("one.txt:1:1");
-    expect(message).not.toContain("two.txt");
-    await project.neovim.lua("for n = 1, 2 do ROWS.remove(n) end");
-  });
+      hold("starting");
+      await project.edit("one.txt", "WRONG one\n", { session_id: "first" });
+      await project.edit("two.txt", "WRONG two\n", { session_id: "second" });
+      for (const id of ["first", "second"]) await stopAfterAll("one", id);
+      release("starting");
+      await eventually("both messages", async () =>
+        expect((await notified()).toSorted()).toEqual([
+          expect.stringMatching(
+            /found after the turn of Claude 1: 1 error in one\.txt; .* Claude 1$/,
+          ),
+          expect.stringMatching(/turn of Claude 2 \(docs\): 1 error in two\.txt; .* \(docs\)$/),
+        ]),
+      );
+      await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
+      await project.neovim.command("Claude problems");
+      const message = await eventually("the message for Claude", async () => {
+        const said = (await notified()).join();
+        return said.includes("the whole message is in ") && project.storedMessage(said);
+      });
+      expect(message).toContain("one.txt:1:1");
+      expect(message).not.toContain("two.txt");
+      await project.neovim.lua("for n = 1, 2 do ROWS.remove(n) end");
+    },
+  );
 
-  test("several files: one message", async () => {
+  nightly.test("several files: one message", async () => {
     hold("starting");
     await edit("WRONG one\n");
     await project.edit("other.txt", "WRONG two\n", session);
@@ -366,7 +378,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await stop("two")).toEqual(GO);
   });
 
-  test("it never starts: unknown", async () => {
+  nightly.test("it never starts: unknown", async () => {
     hold("starting");
     hold("crash");
     await edit("WRONG one\n");
@@ -382,7 +394,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await status()).not.toContain("unknown");
   });
 
-  test("it ends, and starts again while Claude stops: it is waited for", async () => {
+  nightly.test("it ends, and starts again while Claude stops: it is waited for", async () => {
     hold("indexing");
     await edit("WRONG one\n");
     await indexing();

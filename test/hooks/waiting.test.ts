@@ -10,7 +10,7 @@ import {
 import { keepBusy } from "../support/busy";
 import { eventually } from "../support/eventually";
 import { later } from "../support/later";
-import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST } from "../support/neovim";
+import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST, nightly } from "../support/neovim";
 import { Calls } from "./calls";
 import { OPENED, Project } from "./project";
 import { publish, startSilentServer } from "./silent-server";
@@ -187,7 +187,7 @@ describe("when the report does not come", () => {
   const edit = (name: string, text: string) => project.edit(name, text, session);
 
   // Neovim 0.10 gives all texts of a file that is reloaded the same version.
-  test("a late one on the text before does not count", async () => {
+  nightly.test("a late one on the text before does not count", async () => {
     await edit("older.txt", "one\n");
     await publish(project, "older.txt", "wrong");
     await edit("older.txt", "two\n");
@@ -224,7 +224,7 @@ describe("when the report does not come", () => {
     expect((await stopped).reason).toContain("ERROR by the linter");
   });
 
-  test("Neovim is busy until after the deadline: allowed", async () => {
+  nightly.test("Neovim is busy until after the deadline: allowed", async () => {
     // Neovim's own clock stands still: it is busy before the time is over.
     await project.neovim.lua("NOW, HELD = vim.uv.now, vim.uv.now()");
     await project.neovim.lua("vim.uv.now = function() return HELD end");

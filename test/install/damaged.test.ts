@@ -12,7 +12,7 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
-import { NEOVIMS, NEWEST } from "../support/neovim";
+import { NEOVIMS, NEWEST, nightly } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
 import { EXECUTABLE } from "../support/toolchain";
 
@@ -57,7 +57,7 @@ const damages: [name: string, change: Damage][] = [
   ["with a changed byte in its header", flip(16)],
 ];
 
-test.each(NEOVIMS)("$name names :Claude install for what does not run", async (version) => {
+nightly.test.each(NEOVIMS)("$name names :Claude install for what does not run", async (version) => {
   await using neovim = await published.neovim(version, { XDG_DATA_HOME: data.xdg });
   await mkdir(dirname(data.executable("0.1.0")), { recursive: true });
   for (const [name, change] of damages) {

@@ -19,6 +19,7 @@ import {
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
+  nightly,
   OLDEST,
   TestNeovim,
 } from "../support/neovim";
@@ -162,7 +163,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
     expect(texts.join()).toContain("cannot download");
   });
 
-  test("called off while it waits, it does not start", async () => {
+  nightly.test("called off while it waits, it does not start", async () => {
     published.server.reset("held");
     await using neovim = await start();
     await neovim.command("Claude");
@@ -187,7 +188,7 @@ describe("the first use", () => {
     expect(await messages(neovim)).toContain(`installed ${data.executable("0.1.0")}`);
   });
 
-  test("stopped in the meantime: stays stopped", async () => {
+  nightly.test("stopped in the meantime: stays stopped", async () => {
     published.server.reset("slow");
     await using neovim = await watched(version, options());
     await data.fetching(published.release.asset.file, neovim);
@@ -295,46 +296,52 @@ describe("an upgrade while Neovim runs", () => {
     expect(await serves(neovim)).toContain("openDiff");
   });
 
-  test("that replaced the one executable: says that Neovim has to be restarted", async () => {
-    const plugin = await published.release.checkout();
-    const place = async (release: TestRelease) => {
-      await mkdir(join(plugin, "dist"), { recursive: true });
-      await release.place(join(plugin, "dist/claude-code-nvim"));
-    };
-    await place(published.release);
-    const setup = "{ auto_start = true }";
-    await using neovim = await TestNeovim.start({ version, runtimepath: plugin, setup });
-    await ready(neovim);
-    await next.checkout(plugin);
-    await place(next);
-    await neovim.command("Claude stop");
-    await neovim.command("Claude start");
-    const message = await failed(neovim);
-    expect(message).toContain("restart Neovim, the plugin was upgraded to 0.2.0");
-    expect(message).toContain("this executable 0.2.0 has contract 2");
-  });
+  nightly.test(
+    "that replaced the one executable: says that Neovim has to be restarted",
+    async () => {
+      const plugin = await published.release.checkout();
+      const place = async (release: TestRelease) => {
+        await mkdir(join(plugin, "dist"), { recursive: true });
+        await release.place(join(plugin, "dist/claude-code-nvim"));
+      };
+      await place(published.release);
+      const setup = "{ auto_start = true }";
+      await using neovim = await TestNeovim.start({ version, runtimepath: plugin, setup });
+      await ready(neovim);
+      await next.checkout(plugin);
+      await place(next);
+      await neovim.command("Claude stop");
+      await neovim.command("Claude start");
+      const message = await failed(neovim);
+      expect(message).toContain("restart Neovim, the plugin was upgraded to 0.2.0");
+      expect(message).toContain("this executable 0.2.0 has contract 2");
+    },
+  );
 });
 
-test("an executable of another contract: both versions, and the command for where it is from", async () => {
-  const newer = join(await next.unpacked(), "claude-code-nvim");
-  const start = (setup: string, env = {}) =>
-    TestNeovim.start({
-      version: OLDEST,
-      runtimepath: published.plugin,
-      setup,
-      env,
+nightly.test(
+  "an executable of another contract: both versions, and the command for where it is from",
+  async () => {
+    const newer = join(await next.unpacked(), "claude-code-nvim");
+    const start = (setup: string, env = {}) =>
+      TestNeovim.start({
+        version: OLDEST,
+        runtimepath: published.plugin,
+        setup,
+        env,
+      });
+    await using configured = await start(`{ auto_start = true, binary = { path = [[${newer}]] } }`);
+    const versions = "this executable 0.2.0 has contract 2";
+    const byPath = await failed(configured);
+    expect(byPath).toContain(versions);
+    expect(byPath).toContain(newer);
+    expect(byPath).toContain("remove binary.path from setup()");
+    const PATH = `${join(newer, "..")}:${process.env.PATH}`;
+    await using system = await start(`{ auto_start = true }`, {
+      PATH,
     });
-  await using configured = await start(`{ auto_start = true, binary = { path = [[${newer}]] } }`);
-  const versions = "this executable 0.2.0 has contract 2";
-  const byPath = await failed(configured);
-  expect(byPath).toContain(versions);
-  expect(byPath).toContain(newer);
-  expect(byPath).toContain("remove binary.path from setup()");
-  const PATH = `${join(newer, "..")}:${process.env.PATH}`;
-  await using system = await start(`{ auto_start = true }`, {
-    PATH,
-  });
-  const onPath = await failed(system);
-  expect(onPath).toContain(versions);
-  expect(onPath).toContain("upgrade claude-code-nvim with the package manager");
-});
+    const onPath = await failed(system);
+    expect(onPath).toContain(versions);
+    expect(onPath).toContain("upgrade claude-code-nvim with the package manager");
+  },
+);

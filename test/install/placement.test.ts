@@ -20,6 +20,7 @@ import {
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
+  nightly,
   OLDEST,
   TestNeovim,
   temporaryFolder,
@@ -128,7 +129,7 @@ test("does not keep the editor waiting", async () => {
   expect(await outcome).toEqual(installed());
 });
 
-test("ends curl when Neovim ends", async () => {
+nightly.test("ends curl when Neovim ends", async () => {
   const { server, release } = published;
   server.reset("held");
   await using neovim = await start(NEWEST);

@@ -17,6 +17,7 @@ import {
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
+  nightly,
   OLDEST,
   TestNeovim,
   temporaryFolder,
@@ -115,22 +116,27 @@ test.each(NEOVIMS)(
   },
 );
 
-test("an update with another contract that cannot be had: says both, and nothing is served", async () => {
-  await installed();
-  const release = await TestRelease.standIn({ version: "0.2.0", contract: 2 });
-  await using incompatible = await Publication.start(release);
-  const { plugin, server } = incompatible;
-  server.reset("404");
-  await using neovim = await start(NEWEST, plugin, server.url);
-  const { last_error, warnings } = await reaches(neovim, "failed");
-  expect(last_error).toContain("does not fit the plugin: run :Claude install, then :Claude start");
-  expect(last_error).toMatch(
-    /the plugin 0\.2\.0 needs contract 2, this executable \S+ has contract 1/,
-  );
-  expect(warnings.join("\n")).toMatch(/could not be installed: cannot download .*404/);
-});
+nightly.test(
+  "an update with another contract that cannot be had: says both, and nothing is served",
+  async () => {
+    await installed();
+    const release = await TestRelease.standIn({ version: "0.2.0", contract: 2 });
+    await using incompatible = await Publication.start(release);
+    const { plugin, server } = incompatible;
+    server.reset("404");
+    await using neovim = await start(NEWEST, plugin, server.url);
+    const { last_error, warnings } = await reaches(neovim, "failed");
+    expect(last_error).toContain(
+      "does not fit the plugin: run :Claude install, then :Claude start",
+    );
+    expect(last_error).toMatch(
+      /the plugin 0\.2\.0 needs contract 2, this executable \S+ has contract 1/,
+    );
+    expect(warnings.join("\n")).toMatch(/could not be installed: cannot download .*404/);
+  },
+);
 
-test("an older plugin again: the stable path leads to the version in use", async () => {
+nightly.test("an older plugin again: the stable path leads to the version in use", async () => {
   await installed();
   const version = NEWEST;
   await (async () => {
@@ -160,7 +166,7 @@ async function unusable(): Promise<Publication> {
   return Publication.start(release);
 }
 
-test.each(NEOVIMS)(
+nightly.test.each(NEOVIMS)(
   "$name: an executable that does not run here is downloaded once, and kept",
   async (version) => {
     await using broken = await unusable();
@@ -180,7 +186,7 @@ test.each(NEOVIMS)(
   },
 );
 
-test("on NixOS without nix-ld: says what to do before anything is downloaded", async () => {
+nightly.test("on NixOS without nix-ld: says what to do before anything is downloaded", async () => {
   const before = `require("claude-code.install.target").nixos_file = "/etc/passwd"`;
   const version = NEWEST;
   const rtp = `vim.opt.rtp:prepend([[${old.plugin}]])`;
@@ -194,7 +200,7 @@ test("on NixOS without nix-ld: says what to do before anything is downloaded", a
   await reaches(enabled, "ready");
 });
 
-test.each(NEOVIMS)(
+nightly.test.each(NEOVIMS)(
   "$name: a certificate that is not trusted is named as the cause",
   async (version) => {
     using server = Bun.serve({
@@ -217,21 +223,24 @@ test.each(NEOVIMS)(
   },
 );
 
-test("a stripped executable is Bun alone: says so, and how a package avoids it", async () => {
-  const plugin = temporaryFolder();
-  for (const part of ["lua", "plugin"]) Bun.spawnSync(["cp", "-R", join(ROOT, part), plugin]);
-  const executable = join(plugin, "dist/claude-code-nvim");
-  await mkdir(dirname(executable));
-  await copyFile(process.execPath, executable);
-  await chmod(executable, 0o755);
-  await using neovim = await TestNeovim.start({
-    version: OLDEST,
-    runtimepath: plugin,
-    setup: "{ auto_start = false }",
-  });
-  await neovim.command("checkhealth claude-code");
-  const report = await neovim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
-  expect(report.join("\n")).toContain("was stripped, and is only Bun's runtime");
-  expect(report.join("\n")).toContain("!strip");
-  await rm(plugin, { recursive: true });
-});
+nightly.test(
+  "a stripped executable is Bun alone: says so, and how a package avoids it",
+  async () => {
+    const plugin = temporaryFolder();
+    for (const part of ["lua", "plugin"]) Bun.spawnSync(["cp", "-R", join(ROOT, part), plugin]);
+    const executable = join(plugin, "dist/claude-code-nvim");
+    await mkdir(dirname(executable));
+    await copyFile(process.execPath, executable);
+    await chmod(executable, 0o755);
+    await using neovim = await TestNeovim.start({
+      version: OLDEST,
+      runtimepath: plugin,
+      setup: "{ auto_start = false }",
+    });
+    await neovim.command("checkhealth claude-code");
+    const report = await neovim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
+    expect(report.join("\n")).toContain("was stripped, and is only Bun's runtime");
+    expect(report.join("\n")).toContain("!strip");
+    await rm(plugin, { recursive: true });
+  },
+);

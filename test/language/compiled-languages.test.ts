@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, NEWEST } from "../support/neovim";
+import { NEOVIMS, NEWEST, nightly } from "../support/neovim";
 import { LanguageProject } from "./world";
 
 /* clangd, gopls and rust-analyzer in a real Neovim: what Claude receives, and what it changes. */
@@ -445,37 +445,43 @@ describe.each(NEOVIMS)("clangd, gopls and rust-analyzer with $name", (version) =
 
 const WITHOUT_DATABASE = "cpp has indexed only open files (no compile_commands.json)";
 
-test("clangd without a compilation database: what uses the word is opened, and a rename is whole", async () => {
-  const files = { ...CLANGD, ...CPP, "compile_flags.txt": "-xc++\n-Iinclude\n" };
-  await using world = await LanguageProject.open(NEWEST, () => SERVERS, files);
-  await ready(world, "src/main.cpp");
-  await world.project.askAgainSoon();
-  const args = { symbol: "total", path: "src/main.cpp" };
-  const text = await world.answer("find_references", args);
-  expect(text).toContain("include/shape.h\n  8 double total(");
-  expect(text).toEndWith(`may be incomplete: ${WITHOUT_DATABASE}`);
-  const none = { symbol: "main", path: "src/main.cpp", relation: "callers" };
-  const { text: refusal, isError } = await world.ask("find_references", none);
-  expect(isError).toBe(true);
-  expect(refusal).toStartWith(`Not ready: ${WITHOUT_DATABASE}`);
-  expect(refusal).toEndWith("which says nothing. Use Grep.");
-  await world.answer("rename_symbol", { ...args, new_name: "sum_of" });
-  for (const name of Object.keys(CPP)) {
-    expect(await Bun.file(world.project.path(name)).text()).toContain("sum_of(");
-  }
-});
+nightly.test(
+  "clangd without a compilation database: what uses the word is opened, and a rename is whole",
+  async () => {
+    const files = { ...CLANGD, ...CPP, "compile_flags.txt": "-xc++\n-Iinclude\n" };
+    await using world = await LanguageProject.open(NEWEST, () => SERVERS, files);
+    await ready(world, "src/main.cpp");
+    await world.project.askAgainSoon();
+    const args = { symbol: "total", path: "src/main.cpp" };
+    const text = await world.answer("find_references", args);
+    expect(text).toContain("include/shape.h\n  8 double total(");
+    expect(text).toEndWith(`may be incomplete: ${WITHOUT_DATABASE}`);
+    const none = { symbol: "main", path: "src/main.cpp", relation: "callers" };
+    const { text: refusal, isError } = await world.ask("find_references", none);
+    expect(isError).toBe(true);
+    expect(refusal).toStartWith(`Not ready: ${WITHOUT_DATABASE}`);
+    expect(refusal).toEndWith("which says nothing. Use Grep.");
+    await world.answer("rename_symbol", { ...args, new_name: "sum_of" });
+    for (const name of Object.keys(CPP)) {
+      expect(await Bun.file(world.project.path(name)).text()).toContain("sum_of(");
+    }
+  },
+);
 
-test("clangd that takes a header for C: the prototype it misses is named, and nothing is renamed", async () => {
-  const files = { ...CLANGD, ...CPP, "compile_flags.txt": "-Iinclude\n" };
-  await using world = await LanguageProject.open(NEWEST, () => SERVERS, files);
-  await ready(world, "src/main.cpp");
-  await world.project.askAgainSoon();
-  const args = { symbol: "total", path: "src/main.cpp" };
-  const missed = "cpp did not list include/shape.h:8";
-  expect(await world.answer("find_references", args)).toEndWith(`${WITHOUT_DATABASE}; ${missed}`);
-  const { text, isError } = await world.ask("rename_symbol", { ...args, new_name: "sum_of" });
-  expect([isError, text]).toEqual([true, expect.stringContaining(missed)]);
-  for (const [name, before] of Object.entries(CPP)) {
-    expect(await Bun.file(world.project.path(name)).text()).toBe(before);
-  }
-});
+nightly.test(
+  "clangd that takes a header for C: the prototype it misses is named, and nothing is renamed",
+  async () => {
+    const files = { ...CLANGD, ...CPP, "compile_flags.txt": "-Iinclude\n" };
+    await using world = await LanguageProject.open(NEWEST, () => SERVERS, files);
+    await ready(world, "src/main.cpp");
+    await world.project.askAgainSoon();
+    const args = { symbol: "total", path: "src/main.cpp" };
+    const missed = "cpp did not list include/shape.h:8";
+    expect(await world.answer("find_references", args)).toEndWith(`${WITHOUT_DATABASE}; ${missed}`);
+    const { text, isError } = await world.ask("rename_symbol", { ...args, new_name: "sum_of" });
+    expect([isError, text]).toEqual([true, expect.stringContaining(missed)]);
+    for (const [name, before] of Object.entries(CPP)) {
+      expect(await Bun.file(world.project.path(name)).text()).toBe(before);
+    }
+  },
+);

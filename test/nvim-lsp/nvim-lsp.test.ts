@@ -14,6 +14,7 @@ import {
   isolatedEnv,
   NEOVIMS,
   NEWEST,
+  nightly,
   OLDEST,
   temporaryFolder,
 } from "../support/neovim";
@@ -398,7 +399,7 @@ describe("without Neovim", () => {
   });
 });
 
-test("a Neovim that restarts is followed, one that is busy is named", async () => {
+nightly.test("a Neovim that restarts is followed, one that is busy is named", async () => {
   const version = OLDEST;
   await using first = await Project.open(version);
   const env = { ...isolatedEnv(first.neovim.home), NVIM: join(first.neovim.home, "gone.sock") };
@@ -456,7 +457,7 @@ describe("with a second Neovim that is opened later for the same folder", () => 
     tool_input: { file_path: project.write(name, "ERROR\n") },
   });
 
-  test("hooks and server stay with the first", async () => {
+  nightly.test("hooks and server stay with the first", async () => {
     await using first = await Project.open(version);
     const client = await connect(first.folder, isolatedEnv(first.neovim.home));
     await json(client, "get_diagnostics");
@@ -488,17 +489,20 @@ describe("with a second Neovim that is opened later for the same folder", () => 
     await client.close();
   });
 
-  test("a CLI that has just started with the number of an older one chooses again", async () => {
-    await using first = await Project.open(version);
-    await first.hook("session-start", { source: "startup" }, CLI);
-    await using second = await Project.open(version, "{}", first);
-    await eventually("both", () => first.registered().length === 2);
-    const sessions = () =>
-      second.neovim.lua<string[]>(`
+  nightly.test(
+    "a CLI that has just started with the number of an older one chooses again",
+    async () => {
+      await using first = await Project.open(version);
+      await first.hook("session-start", { source: "startup" }, CLI);
+      await using second = await Project.open(version, "{}", first);
+      await eventually("both", () => first.registered().length === 2);
+      const sessions = () =>
+        second.neovim.lua<string[]>(`
         return vim.tbl_map(function(session) return session.id end, require("port").sessions.list())`);
-    await second.hook("session-start", { source: "clear" }, CLI);
-    expect(await sessions()).toEqual([]);
-    await second.hook("session-start", { source: "startup" }, CLI);
-    expect(await sessions()).toEqual(["one"]);
-  });
+      await second.hook("session-start", { source: "clear" }, CLI);
+      expect(await sessions()).toEqual([]);
+      await second.hook("session-start", { source: "startup" }, CLI);
+      expect(await sessions()).toEqual(["one"]);
+    },
+  );
 });

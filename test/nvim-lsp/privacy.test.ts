@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import fc from "fast-check";
 import { tries } from "../fuzz/effort";
 import { Project } from "../hooks/project";
-import { BOTH_NEOVIMS, isolatedEnv } from "../support/neovim";
+import { isolatedEnv, NEOVIMS } from "../support/neovim";
 import { disguises, spellings, uris } from "../support/spellings";
 import { call, connect } from "./client";
 
@@ -37,7 +37,7 @@ const SPELLINGS: [string, (name: string, folder: string) => string][] = [
   ["capitals", (name) => name.toUpperCase()],
 ];
 
-describe.each(BOTH_NEOVIMS)("nvim-lsp with $name", (version) => {
+describe.each(NEOVIMS)("nvim-lsp with $name", (version) => {
   let project: Project;
   let client: Awaited<ReturnType<typeof connect>>;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { eventually } from "../support/eventually";
-import { NEOVIMS } from "../support/neovim";
+import { NEOVIMS, nightly } from "../support/neovim";
 import { TSCONFIG } from "../support/typescript";
 import { EditedProject, TYPESCRIPT } from "./edits";
 
@@ -126,7 +126,7 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     expect(sessions[0]?.files).toBe(4);
   });
 
-  test("a rename that breaks something says so", async () => {
+  nightly.test("a rename that breaks something says so", async () => {
     const args = { path: "unused.ts", symbol: "one", new_name: "parse" };
     const text = await edited.call("rename_symbol", args);
     expect(text).toContain("problems now:\n");
@@ -135,7 +135,7 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     expect(edited.texts(NAMES)).toEqual(FILES);
   });
 
-  test("a file that was changed since: nothing is undone, and it is named", async () => {
+  nightly.test("a file that was changed since: nothing is undone, and it is named", async () => {
     const args = { path: "parser.ts", symbol: "parse", new_name: "parseText" };
     await edited.call("rename_symbol", args);
     // All of them are loaded by now: each text was checked with the others, so that every report comes.
@@ -234,7 +234,7 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     );
   });
 
-  test("format and organize_imports", async () => {
+  nightly.test("format and organize_imports", async () => {
     const imports = ['import { z } from "./z";', 'import { a } from "./a";', "a(z);"];
     edited.project.write("order.ts", `${imports.join("\n")}\n`);
     const text = await edited.call("code_action", { path: "order.ts", action: "organize_imports" });

@@ -32,6 +32,7 @@ import {
   isolatedEnv,
   NEOVIMS,
   NEWEST,
+  nightly,
   OLDEST,
   TestNeovim,
   temporaryFolder,
@@ -88,7 +89,7 @@ describe("claude-code-nvim install", () => {
     expect(version).toBe("claude-code.nvim 0.1.0\n");
   });
 
-  test("brings the licenses, and sweeps what a killed installation has left", async () => {
+  nightly.test("brings the licenses, and sweeps what a killed installation has left", async () => {
     const bin = join(prefix, "bin/.claude-code-nvim.0a1b2c3d.tmp");
     const pack = join(prefix, PLUGIN, "../../.new-x/claude-code.nvim/lua");
     await mkdir(join(prefix, "bin"), { recursive: true });
@@ -134,7 +135,7 @@ describe("claude-code-nvim install", () => {
     expect(refused).toContain("came together with its executable");
   });
 
-  test("writes the help tags that Neovim would", async () => {
+  nightly.test("writes the help tags that Neovim would", async () => {
     await install("--prefix", prefix);
     const doc = join(prefix, PLUGIN, "doc");
     const ours = readFileSync(join(doc, "tags"), "utf8");
@@ -144,7 +145,7 @@ describe("claude-code-nvim install", () => {
     expect(ours).toBe(readFileSync(join(doc, "tags"), "utf8"));
   });
 
-  test("replaces an older version as a whole", async () => {
+  nightly.test("replaces an older version as a whole", async () => {
     await install("--prefix", prefix);
     const stale = join(prefix, PLUGIN, "lua/claude-code/stale.lua");
     await writeFile(stale, "return 1");
@@ -152,7 +153,7 @@ describe("claude-code-nvim install", () => {
     expect(existsSync(stale)).toBe(false);
   });
 
-  test("leaves alone what is not its own", async () => {
+  nightly.test("leaves alone what is not its own", async () => {
     const plugin = join(prefix, PLUGIN);
     await mkdir(plugin, { recursive: true });
     const other = await install("--prefix", prefix);
@@ -178,22 +179,25 @@ describe("claude-code-nvim install", () => {
     expect(err).toContain(`the file system of ${folder} does not run programs (noexec)`);
   });
 
-  test.each(["077", "002"])("umask %s: everybody may read it, nobody else write", async (umask) => {
-    const target = join(prefix, "a/new folder");
-    const command = `umask ${umask} && exec "$0" install --prefix "$1"`;
-    const program = join(unpacked, "claude-code-nvim");
-    expect((await run(["sh", "-c", command, program, target])).code).toBe(0);
-    const names = readdirSync(join(prefix, "a"), { recursive: true, encoding: "utf8" });
-    const modes = ["", ...names].map((name) => {
-      const stats = lstatSync(join(prefix, "a", name));
-      const isRun = stats.isDirectory() || name.endsWith("bin/claude-code-nvim");
-      const wanted = stats.isSymbolicLink() ? stats.mode & 0o777 : isRun ? 0o755 : 0o644;
-      return { name, mode: (stats.mode & 0o777).toString(8), wanted: wanted.toString(8) };
-    });
-    expect(modes.filter(({ mode, wanted }) => mode !== wanted)).toEqual([]);
-  });
+  nightly.test.each(["077", "002"])(
+    "umask %s: everybody may read it, nobody else write",
+    async (umask) => {
+      const target = join(prefix, "a/new folder");
+      const command = `umask ${umask} && exec "$0" install --prefix "$1"`;
+      const program = join(unpacked, "claude-code-nvim");
+      expect((await run(["sh", "-c", command, program, target])).code).toBe(0);
+      const names = readdirSync(join(prefix, "a"), { recursive: true, encoding: "utf8" });
+      const modes = ["", ...names].map((name) => {
+        const stats = lstatSync(join(prefix, "a", name));
+        const isRun = stats.isDirectory() || name.endsWith("bin/claude-code-nvim");
+        const wanted = stats.isSymbolicLink() ? stats.mode & 0o777 : isRun ? 0o755 : 0o644;
+        return { name, mode: (stats.mode & 0o777).toString(8), wanted: wanted.toString(8) };
+      });
+      expect(modes.filter(({ mode, wanted }) => mode !== wanted)).toEqual([]);
+    },
+  );
 
-  test("cannot do it: says why", async () => {
+  nightly.test("cannot do it: says why", async () => {
     expect((await install()).code).toBe(2);
     expect((await install("--prefix", prefix, "more")).code).toBe(2);
     const file = join(prefix, "file");
@@ -446,7 +450,7 @@ describe("install.sh", () => {
     expect([plain.code, plain.err]).toEqual([1, expect.stringContaining("is not https")]);
   });
 
-  test("the release's own copy needs only the archive, and no other host", async () => {
+  nightly.test("the release's own copy needs only the archive, and no other host", async () => {
     const own = join(prefix, "install.sh");
     const { version, assets } = small.release;
     await writeFile(own, renderInstaller(readFileSync(script, "utf8"), version, assets));
@@ -459,23 +463,26 @@ describe("install.sh", () => {
     expect((await run(["sh", own, ...args])).err).toContain("is damaged or was tampered with");
   });
 
-  test("leaves nothing beside what it installs, and removes what a killed run has left", async () => {
-    for (const [name, minutes] of [
-      ["0ldOne", 61],
-      ["yoUng1", 1],
-    ] as const) {
-      const folder = join(prefix, `.claude-code-nvim.${name}`);
-      await mkdir(folder);
-      await writeFile(join(folder, "claude-code-nvim.tar.gz"), "half");
-      const then = new Date(Date.now() - minutes * 60_000);
-      await utimes(folder, then, then);
-    }
-    const before = (await installer()).out;
-    expect(before).toContain(`$PATH lacks ${prefix}/bin`);
-    expect(readdirSync(prefix).sort()).toEqual([".claude-code-nvim.yoUng1", "bin", "share"]);
-    const { out } = await installer({ PATH: `${process.env.PATH}:${prefix}/bin` });
-    expect(out).not.toContain("lacks");
-  });
+  nightly.test(
+    "leaves nothing beside what it installs, and removes what a killed run has left",
+    async () => {
+      for (const [name, minutes] of [
+        ["0ldOne", 61],
+        ["yoUng1", 1],
+      ] as const) {
+        const folder = join(prefix, `.claude-code-nvim.${name}`);
+        await mkdir(folder);
+        await writeFile(join(folder, "claude-code-nvim.tar.gz"), "half");
+        const then = new Date(Date.now() - minutes * 60_000);
+        await utimes(folder, then, then);
+      }
+      const before = (await installer()).out;
+      expect(before).toContain(`$PATH lacks ${prefix}/bin`);
+      expect(readdirSync(prefix).sort()).toEqual([".claude-code-nvim.yoUng1", "bin", "share"]);
+      const { out } = await installer({ PATH: `${process.env.PATH}:${prefix}/bin` });
+      expect(out).not.toContain("lacks");
+    },
+  );
 
   test("--help lists the options, and neither curl nor wget names both", async () => {
     const { code, out } = await run(["sh", script, "--help"]);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EXECUTABLE, isolatedEnv, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, isolatedEnv, nightly, temporaryFolder } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
@@ -100,7 +100,7 @@ test("removes all that it named, and nothing else", async () => {
   expect(existsSync(join(home, "state/claude-code.nvim"))).toBe(false);
 });
 
-test("of a prefix that is named; what another program put at our place stays", async () => {
+nightly.test("of a prefix that is named; what another program put at our place stays", async () => {
   await everything();
   const pack = join(prefix, "share/nvim/site/pack/claude-code.nvim");
   rmSync(pack, { recursive: true });
@@ -113,14 +113,17 @@ test("of a prefix that is named; what another program put at our place stays", a
   expect([again.code, again.out]).toEqual([0, expect.stringContaining("Nothing of claude-code")]);
 });
 
-test("install.sh --uninstall does the same, and names the place where nothing is", async () => {
-  await everything();
-  const script = join(ROOT, "install.sh");
-  const { out } = await run(["sh", script, "--uninstall", "--prefix", prefix]);
-  expect(out).toContain(`${prefix}/bin/claude-code-nvim`);
-  const nothing = await run(["sh", script, "--uninstall", "--prefix", join(home, "none")]);
-  expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining("is not there")]);
-});
+nightly.test(
+  "install.sh --uninstall does the same, and names the place where nothing is",
+  async () => {
+    await everything();
+    const script = join(ROOT, "install.sh");
+    const { out } = await run(["sh", script, "--uninstall", "--prefix", prefix]);
+    expect(out).toContain(`${prefix}/bin/claude-code-nvim`);
+    const nothing = await run(["sh", script, "--uninstall", "--prefix", join(home, "none")]);
+    expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining("is not there")]);
+  },
+);
 
 test("hooks in a project do nothing once the program is gone, and say !strip if it is not ours", async () => {
   await run([EXECUTABLE, "install-hooks", "--yes"], project);
@@ -134,7 +137,7 @@ test("hooks in a project do nothing once the program is gone, and say !strip if 
   expect([code, err]).toEqual([1, expect.stringContaining("!strip")]);
 });
 
-test("a project that cannot be undone keeps nothing else", async () => {
+nightly.test("a project that cannot be undone keeps nothing else", async () => {
   await everything();
   const settings = join(project, ".claude/settings.local.json");
   rmSync(settings);

@@ -13,7 +13,7 @@ import { checkRuntime, RUNTIMES } from "../../scripts/packaging/runtimes";
 import { tar } from "../../scripts/packaging/tar";
 import { TARGETS } from "../../scripts/packaging/targets";
 import { PLUGIN } from "../../src/package/prefix";
-import { temporaryFolder } from "../support/neovim";
+import { nightly, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
@@ -33,7 +33,7 @@ const run = (...command: string[]) => {
 };
 
 describe("an archive", () => {
-  test("holds executable and plugin, without owner, time and manifest", async () => {
+  nightly.test("holds executable and plugin, without owner, time and manifest", async () => {
     const entries = members(Bun.gunzipSync(await Bun.file(release.archive).bytes()));
     const top = release.asset.file.replace(".tar.gz", "");
     const paths = entries.map(({ path }) => path);

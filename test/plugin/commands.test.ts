@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BOTH_NEOVIMS, TestNeovim } from "../support/neovim";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
 
-describe.each(BOTH_NEOVIMS)("the commands in $name", (version) => {
+describe.each(NEOVIMS)("the commands in $name", (version) => {
   let neovim: TestNeovim;
 
   beforeAll(async () => {

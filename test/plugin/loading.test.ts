@@ -7,6 +7,7 @@ import {
   BOTH_NEOVIMS,
   isolatedEnv,
   NEWEST,
+  nightly,
   ROOT,
   TestNeovim,
   temporaryFolder,
@@ -126,7 +127,7 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
 });
 
 describe("loading by vim.pack", () => {
-  test("from a clone, as its documentation says", async () => {
+  nightly.test("from a clone, as its documentation says", async () => {
     const { binary } = NEWEST;
     const home = temporaryFolder();
     const repository = join(home, "claude-code.nvim");

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
-import { BOTH_NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "../support/neovim";
+import { NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "../support/neovim";
 
 /* Another plugin for Claude Code beside ours: a message, and no mixture of both. */
 setDefaultTimeout(60_000);
@@ -16,7 +16,7 @@ function sameModule(): string {
   return folder;
 }
 
-describe.each(BOTH_NEOVIMS)("$name", (version) => {
+describe.each(NEOVIMS)("$name", (version) => {
   const start = (options: Partial<NeovimOptions>) => TestNeovim.start({ version, ...options });
   const says = (neovim: TestNeovim, text: string) =>
     eventually(text, async () => expect(await neovim.command("messages")).toContain(text));

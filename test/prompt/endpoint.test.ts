@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PromptEndpoint } from "../../src/prompt/endpoint";
-import { temporaryFolder } from "../support/neovim";
+import { nightly, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 
 let folder: string;
@@ -46,7 +46,7 @@ describe("files", () => {
     expect(await asked("files", "@.env")).toEqual([]);
   });
 
-  test("of too many one item says so, and git is not asked at each key", async () => {
+  nightly.test("of too many one item says so, and git is not asked at each key", async () => {
     git(["init", "-q"]);
     const blob = git(["hash-object", "-w", "--stdin"]).toString().trim();
     const all = Array.from({ length: 50_001 }, (_, i) => `100644 ${blob}\t${i % 100}/${i}\n`);

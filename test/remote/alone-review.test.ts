@@ -10,7 +10,7 @@ import { PathMap } from "../../src/remote/path-map";
 import { RemoteReview } from "../../src/remote/remote-review";
 import type { ReviewPort } from "../../src/review/endpoint";
 import { eventually } from "../support/eventually";
-import { temporaryFolder } from "../support/neovim";
+import { nightly, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { Box, THERE } from "./box";
 
@@ -220,7 +220,7 @@ describe("the review of files that are in the remote alone", () => {
     expect(await box.neovim.lua<string>(names)).not.toContain("COMMIT_EDITMSG");
   });
 
-  test("an undo while Claude works is carried out there when its turn ends", async () => {
+  nightly.test("an undo while Claude works is carried out there when its turn ends", async () => {
     await hook("user-prompt-submit", { prompt: "more", prompt_id: "p2" });
     await edit("b.txt", box.read("b.txt").replace("line 9", "NINE"), { prompt_id: "p2" });
     await hunks(3);
@@ -254,25 +254,30 @@ describe("the review of files that are in the remote alone", () => {
     expect(box.read("a.txt")).toBe(BASE);
   });
 
-  test("a relay that is killed in the middle of an undo: what is undone is not listed, and what is listed stands there", async () => {
-    const texts = { "a.txt": changed(BASE, 3, 12), "b.txt": changed(box.read("b.txt"), 14) };
-    for (const ms of [5, 40]) {
-      for (const [name, text] of Object.entries(texts)) await edit(name, text, { prompt_id: "p4" });
-      await hook("stop", { stop_hook_active: false, prompt_id: "p4" });
-      await hunks(3);
-      const relay = await box.relay();
-      const files = Object.keys(texts).map((name) => ({ path: box.mirror(name) }));
-      const undone = ask("undo", { files });
-      await Bun.sleep(ms);
-      process.kill(relay, "SIGKILL");
-      await undone;
-      await eventually("another relay", async () => (await box.relay()) !== relay);
-      await box.up();
-      const listed = await names();
-      for (const [name, text] of Object.entries(texts))
-        expect(box.read(name) === text).toBe(listed?.includes(box.mirror(name)) === true);
-    }
-  }, 60_000);
+  nightly.test(
+    "a relay that is killed in the middle of an undo: what is undone is not listed, and what is listed stands there",
+    async () => {
+      const texts = { "a.txt": changed(BASE, 3, 12), "b.txt": changed(box.read("b.txt"), 14) };
+      for (const ms of [5, 40]) {
+        for (const [name, text] of Object.entries(texts))
+          await edit(name, text, { prompt_id: "p4" });
+        await hook("stop", { stop_hook_active: false, prompt_id: "p4" });
+        await hunks(3);
+        const relay = await box.relay();
+        const files = Object.keys(texts).map((name) => ({ path: box.mirror(name) }));
+        const undone = ask("undo", { files });
+        await Bun.sleep(ms);
+        process.kill(relay, "SIGKILL");
+        await undone;
+        await eventually("another relay", async () => (await box.relay()) !== relay);
+        await box.up();
+        const listed = await names();
+        for (const [name, text] of Object.entries(texts))
+          expect(box.read(name) === text).toBe(listed?.includes(box.mirror(name)) === true);
+      }
+    },
+    60_000,
+  );
 });
 
 describe("a review of which nothing is believed", () => {

@@ -18,6 +18,7 @@ import { LIMITS } from "../../src/remote/wire";
 import { TranscriptEndpoint } from "../../src/transcript/endpoint";
 import { eventually } from "../support/eventually";
 import { outcomeOf } from "../support/outcome";
+import { nightly } from "../support/toolchain";
 import { answer, calls, line, prompt } from "../transcript/entries";
 import { World } from "./world";
 
@@ -157,7 +158,7 @@ test("a name in it of a file that is there alone: it comes before it is opened",
   }
 });
 
-test("an entry of 20 MB is counted, and what is beside it is shown", async () => {
+nightly.test("an entry of 20 MB is counted, and what is beside it is shown", async () => {
   append(prompt("before"), prompt("x".repeat(20_000_000)), prompt("behind"));
   await start();
   const { block } = await open();

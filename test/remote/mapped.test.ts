@@ -9,7 +9,7 @@ import { Remote } from "../../src/remote/remote";
 import { WebSocketListener } from "../../src/transport/websocket";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { temporaryFolder } from "../support/neovim";
+import { nightly, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { onNewestNeovim } from "../support/session";
 import { openDiff } from "./world";
@@ -148,30 +148,33 @@ onNewestNeovim((session) => {
     expect(await outcomeOf(gone)).toThrow(`No open buffer for file://${THERE}/none`);
   });
 
-  test("selection, mentions and changed problems: with paths there, or not at all", async () => {
-    const here = session.write("a b.lua", "return {}\n");
-    await session.edit(here);
-    const last = () => cli.notifications<{ filePath: string }>("selection_changed").at(-1);
-    await eventually("the selection", () => last()?.filePath === `${THERE}/a b.lua`);
-    expect(last()).toMatchObject({ fileUrl: `file://${THERE}/a%20b.lua` });
-    expect(await cli.json("getLatestSelection")).toMatchObject({ filePath: `${THERE}/a b.lua` });
-    await setProblem(join(outside, "secret.txt"));
-    await setProblem(here);
-    const changed = () =>
-      cli.notifications<{ uris: string[] }>("diagnostics_changed").flatMap(({ uris }) => uris);
-    await eventually("the problems", () => changed().includes(`file://${THERE}/a%20b.lua`));
-    for (const uri of changed()) expect(uri).toStartWith(`file://${THERE}/`);
-    await session.neovim.lua(
-      'require("claude-code").mention({ { path = (...), first = 1 } })',
-      here,
-    );
-    await eventually("the mention", () => cli.notifications("at_mentioned").length > 0);
-    expect(cli.notifications("at_mentioned")[0]).toMatchObject({ filePath: `${THERE}/a b.lua` });
-    await session.edit(join(outside, "secret.txt"));
-    await eventually("none", () => last()?.filePath === "");
-  });
+  nightly.test(
+    "selection, mentions and changed problems: with paths there, or not at all",
+    async () => {
+      const here = session.write("a b.lua", "return {}\n");
+      await session.edit(here);
+      const last = () => cli.notifications<{ filePath: string }>("selection_changed").at(-1);
+      await eventually("the selection", () => last()?.filePath === `${THERE}/a b.lua`);
+      expect(last()).toMatchObject({ fileUrl: `file://${THERE}/a%20b.lua` });
+      expect(await cli.json("getLatestSelection")).toMatchObject({ filePath: `${THERE}/a b.lua` });
+      await setProblem(join(outside, "secret.txt"));
+      await setProblem(here);
+      const changed = () =>
+        cli.notifications<{ uris: string[] }>("diagnostics_changed").flatMap(({ uris }) => uris);
+      await eventually("the problems", () => changed().includes(`file://${THERE}/a%20b.lua`));
+      for (const uri of changed()) expect(uri).toStartWith(`file://${THERE}/`);
+      await session.neovim.lua(
+        'require("claude-code").mention({ { path = (...), first = 1 } })',
+        here,
+      );
+      await eventually("the mention", () => cli.notifications("at_mentioned").length > 0);
+      expect(cli.notifications("at_mentioned")[0]).toMatchObject({ filePath: `${THERE}/a b.lua` });
+      await session.edit(join(outside, "secret.txt"));
+      await eventually("none", () => last()?.filePath === "");
+    },
+  );
 
-  test("a reason for a rejection quotes the path there", async () => {
+  nightly.test("a reason for a rejection quotes the path there", async () => {
     const here = session.write("a.lua", "old\n");
     const answer = open(`${THERE}/a.lua`, "new\n");
     await shown(here);

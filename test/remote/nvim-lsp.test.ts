@@ -18,7 +18,7 @@ import { Remote } from "../../src/remote/remote";
 import { Privacy } from "../../src/review/record/privacy";
 import { LanguageProject, scripted } from "../language/world";
 import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, NEWEST, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, isolatedEnv, NEWEST, nightly, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 
 setDefaultTimeout(60_000);
@@ -163,7 +163,7 @@ describe("nvim-lsp for a Claude elsewhere", () => {
     },
   );
 
-  test("a symbol that is defined elsewhere stays where it is", async () => {
+  nightly.test("a symbol that is defined elsewhere stays where it is", async () => {
     await world.project.neovim.command(`edit ${world.project.path("shared/outer.txt")}`);
     const { text } = await call("find_symbol", { symbol: "quince", path: "outer.txt", body: true });
     expect(text.split("\n")[0]).toBe("quince is defined in a private file");

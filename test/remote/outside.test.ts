@@ -14,9 +14,9 @@ import { CONTRACT, VERSION } from "../../src/lib/version";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import {
-  BOTH_NEOVIMS,
   EXECUTABLE,
   isolatedEnv,
+  NEOVIMS,
   NEWEST,
   TestNeovim,
   temporaryFolder,
@@ -90,7 +90,7 @@ function linkOf(home: string, cwd: string, name = "outside"): string[] {
   return ["/usr/bin/env", "-i", "-C", cwd, ...words, EXECUTABLE, "link", name];
 }
 
-describe.each(BOTH_NEOVIMS)("Neovim in a container, Claude outside, $name", (version) => {
+describe.each(NEOVIMS)("Neovim in a container, Claude outside, $name", (version) => {
   let neovim: TestNeovim;
   const link = (name?: string) => linkOf(neovim.home, neovim.cwd, name);
   const clients = () =>

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { mappingsOf } from "../../src/remote/mappings";
 import { type Disk, type Mapping, PathMap } from "../../src/remote/path-map";
 import type { PathStyle } from "../../src/remote/place";
+import { tries } from "../fuzz/effort";
 import { temporaryFolder } from "../support/neovim";
 
 /** A disk without symlinks. */
@@ -195,7 +196,7 @@ describe("for any path", () => {
         if (remotes.every((one) => !isBelow(remote, one)) && isNormal(remote))
           expect(found).toBeUndefined();
       }),
-      { numRuns: 3_000 },
+      { numRuns: tries(3_000) },
     );
   });
 

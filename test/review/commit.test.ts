@@ -17,6 +17,7 @@ import { tries } from "../fuzz/effort";
 import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
+import { first } from "../support/toolchain";
 import { World } from "./state/world";
 
 /** The message is written, as `:wq` does. */
@@ -53,7 +54,7 @@ function git(...args: string[]): string {
   return done.stdout.toString("latin1");
 }
 
-function first(files: Record<string, string>): void {
+function firstCommit(files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) world.write(name, text);
   git("add", "-A");
   git("commit", "-q", "-m", "first");
@@ -108,6 +109,12 @@ const EDITS = fc.array(
 
 const CONFIGURATIONS = {
   plain: { eol: "\n", last: "\n", attributes: "", inGit: (text: string) => text },
+  "a filter driver": {
+    eol: "\n",
+    last: "\n",
+    attributes: "* filter=rot\n",
+    inGit: rotated,
+  },
   "no last line end": { eol: "\n", last: "", attributes: "", inGit: (text: string) => text },
   CRLF: {
     eol: "\r\n",
@@ -121,15 +128,9 @@ const CONFIGURATIONS = {
     attributes: "",
     inGit: (text: string) => text,
   },
-  "a filter driver": {
-    eol: "\n",
-    last: "\n",
-    attributes: "* filter=rot\n",
-    inGit: rotated,
-  },
 };
 
-test.each(Object.entries(CONFIGURATIONS))(
+test.each(first(2, Object.entries(CONFIGURATIONS)))(
   "a commit holds HEAD and the kept hunks to the byte: %s",
   async (_name, { eol, last, attributes, inGit }) => {
     const rot = `[filter "rot"]\n\tclean = ${FILTER}\n\tsmudge = ${FILTER}\n[include]\n\tpath = autocrlf\n`;
@@ -154,7 +155,7 @@ test.each(Object.entries(CONFIGURATIONS))(
         const autocrlf = (is: boolean) =>
           writeFileSync(world.path(".git/autocrlf"), `[core]\n\tautocrlf = ${is}\n`);
         autocrlf(false);
-        first({ [name]: textOf(items), ...(attributes && { ".gitattributes": attributes }) });
+        firstCommit({ [name]: textOf(items), ...(attributes && { ".gitattributes": attributes }) });
         const [textAtHead, head] = [inGit(textOf(items)), branch()];
         if (_name === "CRLF that was committed") autocrlf(true);
         // The user's own edits before Claude's, Claude's, and those after; none of what the other has inserted.
@@ -225,14 +226,14 @@ function hook(name: string, text: string): void {
 
 /** Claude has changed two lines, of which the first is kept; the user has begun one. */
 async function half(): Promise<void> {
-  first({ a: TEN, b: TEN });
+  firstCommit({ a: TEN, b: TEN });
   world.claude({ a: TEN.replace("2\n", "II\n").replace("9\n", "IX\n") });
   world.write("a", TEN.replace("2\n", "II\n").replace("5\n", "5\nmine\n").replace("9\n", "IX\n"));
   await keep("a", "II");
 }
 
 test("files that come, go, move, get another mode or are links; what cannot be told is named", async () => {
-  first({
+  firstCommit({
     ".gitignore": "ignored\n",
     gone: "gone\n",
     old: TEN,
@@ -319,7 +320,7 @@ test.each([
   ["after you kept it: Claude's line", true, "II\n"],
   ["before you kept it: yours", false, "mine\n"],
 ])("a line of Claude's that you changed %s is committed", async (_what, keepsFirst, line) => {
-  first({ a: TEN });
+  firstCommit({ a: TEN });
   world.claude({ a: TEN.replace("2\n", "II\n") });
   if (keepsFirst) await keep("a");
   world.write("a", TEN.replace("2\n", "mine\n"));
@@ -334,7 +335,7 @@ test.each([
   ["equal lines", "a {\n}\n", ["b {\n}\na {\n}\n", "b {\n}\n\nc {\n}\na {\n}\n\n"], "}\n"],
   ["equal lines that go", "}\n}\na\n}\n}\n", ["}\na\n}\n}\n", "}\na\n}\n", "a\n"], "half done\n"],
 ])("commit after commit, each of what is kept by then: %s", async (_what, text, texts, mine) => {
-  first({ a: text });
+  firstCommit({ a: text });
   for (const one of texts) {
     world.claude({ a: one });
     await keep("a");
@@ -448,7 +449,7 @@ test("what somebody stages while the blobs are made is not committed", async () 
 });
 
 test("a file in the folder that stands for another one goes with the removal of that one alone", async () => {
-  first({ a: TEN, b: TEN });
+  firstCommit({ a: TEN, b: TEN });
   world.claude({ a: undefined });
   world.claude({ "a/b": "new\n" });
   await keep("a/b");
@@ -459,7 +460,7 @@ test("a file in the folder that stands for another one goes with the removal of 
 });
 
 test("a file that was made known to git with nothing in it", async () => {
-  first({ a: TEN });
+  firstCommit({ a: TEN });
   world.claude({ n: "new\n" });
   world.write("o", "mine\n");
   git("add", "-N", "n", "o");
@@ -470,7 +471,7 @@ test("a file that was made known to git with nothing in it", async () => {
 });
 
 test("a removal that is kept, and the file that comes after it", async () => {
-  first({ a: TEN, b: TEN, c: TEN });
+  firstCommit({ a: TEN, b: TEN, c: TEN });
   world.claude({ a: undefined, b: undefined });
   await keep("a");
   await keep("b");
@@ -482,7 +483,7 @@ test("a removal that is kept, and the file that comes after it", async () => {
 });
 
 test("a mode that is kept is committed although the file's removal waits for a decision", async () => {
-  first({ a: TEN });
+  firstCommit({ a: TEN });
   world.chmod("a", 0o755);
   const content = world.content(TEN);
   const files = [{ path: "a", before: content, after: content, mode: [0o644, 0o755] as const }];
@@ -494,7 +495,7 @@ test("a mode that is kept is committed although the file's removal waits for a d
 });
 
 test("where git does not look at modes, none is committed", async () => {
-  first({ a: TEN });
+  firstCommit({ a: TEN });
   git("config", "core.fileMode", "false");
   world.claude({ n: "new\n" });
   world.chmod("n", 0o777);
@@ -509,7 +510,7 @@ test.each([
 ])("a file with the line ends that it was written with: %s", async (_what, autocrlf, eol) => {
   git("config", "core.autocrlf", autocrlf);
   const onDisk = (text: string) => text.replaceAll("\n", eol);
-  first({ a: onDisk(TEN), b: onDisk(TEN) });
+  firstCommit({ a: onDisk(TEN), b: onDisk(TEN) });
   world.claude({
     a: onDisk(TEN.replace("2\n", "II\n")),
     b: onDisk(TEN.replace("2\n", "")),
@@ -524,7 +525,7 @@ test.each([
   ["1\r\n2\n", "1\n2\n"],
   ["1\n2\n", "1\r\n2\r\n"],
 ])("line ends that Claude has changed are committed", async (before, after) => {
-  first({ a: before });
+  firstCommit({ a: before });
   world.claude({ a: after });
   await keep("a");
   await commit();
@@ -555,7 +556,7 @@ test("an index.lock that was left behind: nothing is committed", async () => {
 });
 
 test("a .git folder that is no repository, inside of one: nothing is committed there", async () => {
-  first({ a: TEN });
+  firstCommit({ a: TEN });
   const outer = world;
   world = new World(outer.path("inner"), join(outer.root, ".."));
   world.write(".git/keep", "");

@@ -16,7 +16,7 @@ import { JournalReader } from "../../src/review/journal/read";
 import { requestComparison } from "../../src/review/record/comparison-request";
 import { eventually } from "../support/eventually";
 import { inMount } from "../support/mount";
-import { temporaryFolder } from "../support/neovim";
+import { nightly, temporaryFolder } from "../support/neovim";
 import { ALL, EXECUTABLE } from "../support/toolchain";
 import { Recorded } from "./recorded";
 
@@ -112,42 +112,50 @@ describe("a full disk", () => {
   });
 });
 
-test("killed at any moment, hooks and comparisons leave a journal that can be read", async () => {
-  using world = new Recorded({ "a.txt": "0\n", "b.txt": "0\n" });
-  await world.prompt();
-  const rounds = ALL ? 24 : 12;
-  for (let i = 1; i <= rounds; i++) {
-    const before = readFileSync(world.path("a.txt"), "utf8");
-    world.write("a.txt", `${i}\n`);
-    const killMs = (i * 60) / rounds;
-    await run(world, "post-tool-use", edited(world, before, `u${i}`), { killMs });
-    const call = { tool_name: "Bash", tool_use_id: `b${i}`, tool_input: { command: `${i}` } };
-    await run(world, "pre-tool-use", call);
-    world.write("b.txt", `${i}\n`);
-    await run(world, "post-tool-use-failure", { ...call, error: "x", duration_ms: 1 }, { killMs });
-    await killComparison(world);
-  }
-  await world.stop();
+nightly.test(
+  "killed at any moment, hooks and comparisons leave a journal that can be read",
+  async () => {
+    using world = new Recorded({ "a.txt": "0\n", "b.txt": "0\n" });
+    await world.prompt();
+    const rounds = ALL ? 24 : 12;
+    for (let i = 1; i <= rounds; i++) {
+      const before = readFileSync(world.path("a.txt"), "utf8");
+      world.write("a.txt", `${i}\n`);
+      const killMs = (i * 60) / rounds;
+      await run(world, "post-tool-use", edited(world, before, `u${i}`), { killMs });
+      const call = { tool_name: "Bash", tool_use_id: `b${i}`, tool_input: { command: `${i}` } };
+      await run(world, "pre-tool-use", call);
+      world.write("b.txt", `${i}\n`);
+      await run(
+        world,
+        "post-tool-use-failure",
+        { ...call, error: "x", duration_ms: 1 },
+        { killMs },
+      );
+      await killComparison(world);
+    }
+    await world.stop();
 
-  const reader = new JournalReader(world.state);
-  const { records } = reader.read();
-  expect(reader.damaged).toBe(0);
-  const blobs = new Blobs(world.state);
-  const hashes = JSON.stringify(records).matchAll(/"blob":"([0-9a-f]{64})"/g);
-  for (const [, hash] of hashes) expect(blobs.get(hash as string)).toBeDefined();
-  // Of what Bash did nothing is lost: each change begins with what the one before has left.
-  const texts = world.files
-    .filter((line) => line.startsWith("b.txt: "))
-    .map((line) => line.slice(7));
-  expect(texts.at(0)).toStartWith('"0\\n" >');
-  expect(texts.at(-1)).toEndWith(`> "${rounds}\\n"`);
-  texts.reduce((last, text) => {
-    expect(text.split(" > ")[0]).toBe(last.split(" > ")[1] as string);
-    return text;
-  });
-  expect(readdirSync(world.state).filter((name) => name.endsWith(".lock"))).toEqual([]);
-  expect(statSync(join(world.state, "journal.jsonl")).mode & 0o777).toBe(0o600);
-});
+    const reader = new JournalReader(world.state);
+    const { records } = reader.read();
+    expect(reader.damaged).toBe(0);
+    const blobs = new Blobs(world.state);
+    const hashes = JSON.stringify(records).matchAll(/"blob":"([0-9a-f]{64})"/g);
+    for (const [, hash] of hashes) expect(blobs.get(hash as string)).toBeDefined();
+    // Of what Bash did nothing is lost: each change begins with what the one before has left.
+    const texts = world.files
+      .filter((line) => line.startsWith("b.txt: "))
+      .map((line) => line.slice(7));
+    expect(texts.at(0)).toStartWith('"0\\n" >');
+    expect(texts.at(-1)).toEndWith(`> "${rounds}\\n"`);
+    texts.reduce((last, text) => {
+      expect(text.split(" > ")[0]).toBe(last.split(" > ")[1] as string);
+      return text;
+    });
+    expect(readdirSync(world.state).filter((name) => name.endsWith(".lock"))).toEqual([]);
+    expect(statSync(join(world.state, "journal.jsonl")).mode & 0o777).toBe(0o600);
+  },
+);
 
 /** The process that holds the lock, by the lock. Until it is gone nobody can take the lock over. */
 async function killComparison(world: Recorded): Promise<void> {

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { requestComparison } from "../../src/review/record/comparison-request";
+import { first, nightly } from "../support/toolchain";
 import {
   all,
   BEFORE,
@@ -56,7 +57,7 @@ const CASES: Case[] = [
   },
 ];
 
-test.each(CASES)("killed at steps of a decision, it is made or not: $name", isMadeOrNot);
+test.each(first(1, CASES))("killed at steps of a decision, it is made or not: $name", isMadeOrNot);
 
 test("killed at steps of a comparison, what a command changed is recorded, and once", async () => {
   const shown = (world: Actors) =>
@@ -84,7 +85,7 @@ test("killed at steps of a comparison, what a command changed is recorded, and o
   }
 });
 
-test("drafts of a process that was killed go, and nothing else", async () => {
+nightly.test("drafts of a process that was killed go, and nothing else", async () => {
   using world = new World();
   const draft = ".claude-code-nvim.0123abcd.tmp";
   const others = [".claude-code-nvim.89abcdef.tmp", ".claude-code-nvim.notes.tmp", "a.tmp"];

@@ -1,20 +1,25 @@
-import { afterAll, beforeAll, expect } from "bun:test";
-import { readdirSync, rmSync } from "node:fs";
+import { expect } from "bun:test";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { JournalReader } from "../../src/review/journal/read";
 import { ALL, temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 
-/* Decisions of the review in processes that are killed; whoever imports this has the programs built for its tests. */
+/* Decisions of the review in processes that are killed. */
 
-/** The programs that are killed, each in one file: they start so often. */
-const programs = temporaryFolder();
-beforeAll(async () => {
-  const names = ["decide-once.ts", "compare-once.ts"];
-  const entrypoints = names.map((name) => join(import.meta.dir, name));
-  await Bun.build({ entrypoints, outdir: programs, target: "bun" });
-});
-afterAll(() => rmSync(programs, { recursive: true }));
+let built: Promise<string> | undefined;
+
+/** The folder of the programs that are killed, each in one file: they start so often. */
+function programs(): Promise<string> {
+  built ??= (async () => {
+    const names = ["decide-once.ts", "compare-once.ts"];
+    const entrypoints = names.map((name) => join(import.meta.dir, name));
+    const outdir = temporaryFolder();
+    await Bun.build({ entrypoints, outdir, target: "bun" });
+    return outdir;
+  })();
+  return built;
+}
 
 /** Steps from one kill to the next. */
 export const STRIDE = ALL ? 1 : 2;
@@ -90,7 +95,7 @@ export async function runOnce(
 ): Promise<boolean> {
   const killer = join(import.meta.dir, "kill-at-step.ts");
   const child = Bun.spawn(
-    [process.execPath, "--preload", killer, join(programs, program), world.root, ...args],
+    [process.execPath, "--preload", killer, join(await programs(), program), world.root, ...args],
     { env: { ...process.env, KILL_AT: String(killAt) }, stderr: "pipe" },
   );
   const problem = await new Response(child.stderr).text();

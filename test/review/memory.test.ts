@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, renameSync, truncateSync, writeFileSync }
 import { journalPath } from "../../src/review/journal/append";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { outcomeOf } from "../support/outcome";
+import { first } from "../support/toolchain";
 import { World } from "./state/world";
 
 /* What of a journal stays in memory, in bytes after a garbage collection. */
@@ -44,7 +45,7 @@ function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test.each(KINDS)(
+test.each(first(1, KINDS))(
   "of %s, the bound is kept, also where the journal is replaced",
   async (_, record) => {
     using world = new World();

@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import type { Listed } from "../../src/review/service";
 import { eventually } from "../support/eventually";
+import { first, nightly } from "../support/toolchain";
 import { Recorded, RecordedHere } from "./recorded";
 import { APART_MS } from "./state/actors";
 
@@ -196,7 +197,7 @@ describe("what the CLI says of Bash", () => {
     expect(world.changes[0]).toMatchObject({ tool: "Bash", source: "bash", use: "use-1" });
   });
 
-  test.each(["by the CLI", "by a comparison"])(
+  test.each(first(1, ["by the CLI", "by a comparison"]))(
     "the user's files that git ignores no more are not the command's: %s",
     async (how) => {
       using world = new RecordedHere({ "a.txt": "one\n", ".gitignore": "*.log\nlocal/\n" });
@@ -288,7 +289,7 @@ describe("what the CLI says of Bash", () => {
     ]);
   });
 
-  test("nonsense is as if it said nothing", async () => {
+  nightly.test("nonsense is as if it said nothing", async () => {
     const said = [
       "text",
       { files: [{ filePath: 7, hunks: "x" }], changedFiles: [] },
@@ -402,7 +403,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(undone).toMatchObject({ files: [problem, problem] });
   });
 
-  test("more files than are looked up at once", async () => {
+  nightly.test("more files than are looked up at once", async () => {
     const names = Array.from({ length: 600 }, (_, i) => `d/${i}.txt`);
     using world = new RecordedHere(Object.fromEntries(names.map((name) => [name, "one\n"])));
     await world.prompt();
@@ -481,7 +482,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     });
   });
 
-  test("what the user does with git between two calls is not recorded", async () => {
+  nightly.test("what the user does with git between two calls is not recorded", async () => {
     using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
     world.git("checkout -qb other", "rm -q b.txt");
     world.write("a.txt", "other\n");
@@ -499,31 +500,34 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['c.txt: "one\\n" > "one\\nx\\n"']);
   });
 
-  test("what another editor wrote between two calls is not Claude's, whatever the CLI says of them", async () => {
-    const ways = ["failed", "cut", "mcp"];
-    const fileOf = (how: string) => `${how}.txt`;
-    using world = new RecordedHere(Object.fromEntries(ways.map((how) => [fileOf(how), "one\n"])));
-    await world.prompt();
-    for (const how of ways) await world.edit(fileOf(how), "two\n");
-    for (const how of ways) {
-      const file = fileOf(how);
-      await Bun.sleep(APART_MS);
-      world.write(file, "mine\ntwo\n");
-      await Bun.sleep(APART_MS);
-      const tool_name = how === "mcp" ? "mcp__files__write" : "Bash";
-      const call = { tool_name, tool_use_id: how, tool_input: { command: "x" }, duration_ms: 0 };
-      await world.hook("pre-tool-use", call);
-      world.write(file, "mine\ntwo\nthree\n");
-      const bashEditDiff = { files: [], changedFiles: [world.path(file)], moreFiles: 1 };
-      if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
-      else if (how === "mcp") await world.hook("post-tool-use", { ...call, tool_response: "ok" });
-      else await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
-    }
-    await world.stop();
-    expect(world.files.slice(ways.length)).toEqual(
-      ways.map((how) => `${fileOf(how)}: "mine\\ntwo\\n" > "mine\\ntwo\\nthree\\n"`),
-    );
-  });
+  nightly.test(
+    "what another editor wrote between two calls is not Claude's, whatever the CLI says of them",
+    async () => {
+      const ways = ["failed", "cut", "mcp"];
+      const fileOf = (how: string) => `${how}.txt`;
+      using world = new RecordedHere(Object.fromEntries(ways.map((how) => [fileOf(how), "one\n"])));
+      await world.prompt();
+      for (const how of ways) await world.edit(fileOf(how), "two\n");
+      for (const how of ways) {
+        const file = fileOf(how);
+        await Bun.sleep(APART_MS);
+        world.write(file, "mine\ntwo\n");
+        await Bun.sleep(APART_MS);
+        const tool_name = how === "mcp" ? "mcp__files__write" : "Bash";
+        const call = { tool_name, tool_use_id: how, tool_input: { command: "x" }, duration_ms: 0 };
+        await world.hook("pre-tool-use", call);
+        world.write(file, "mine\ntwo\nthree\n");
+        const bashEditDiff = { files: [], changedFiles: [world.path(file)], moreFiles: 1 };
+        if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
+        else if (how === "mcp") await world.hook("post-tool-use", { ...call, tool_response: "ok" });
+        else await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
+      }
+      await world.stop();
+      expect(world.files.slice(ways.length)).toEqual(
+        ways.map((how) => `${fileOf(how)}: "mine\\ntwo\\n" > "mine\\ntwo\\nthree\\n"`),
+      );
+    },
+  );
 
   test("a command whose changes the CLI calls unavailable, skipped or shared: the work tree says", async () => {
     const flags = [{ unavailable: "timeout" }, { skipped: true }, { shared: true }];
@@ -797,40 +801,45 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files.sort()).toEqual(['a.txt: absent > "x\\n"', 'inner/x.txt: "x\\n" > "y\\n"']);
   });
 
-  test("repositories inside of the project: a clone, a worktree, a submodule, one in another", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n", ".gitignore": "ignored/\n" });
-    const commit = "git -c user.name=a -c user.email=b commit -qam x";
-    const make = (folder: string) =>
-      world.sh(
-        `mkdir -p ${folder} && cd ${folder} && git init -q . && echo one > f && git add f && ${commit}`,
+  nightly.test(
+    "repositories inside of the project: a clone, a worktree, a submodule, one in another",
+    async () => {
+      using world = new RecordedHere({ "a.txt": "one\n", ".gitignore": "ignored/\n" });
+      const commit = "git -c user.name=a -c user.email=b commit -qam x";
+      const make = (folder: string) =>
+        world.sh(
+          `mkdir -p ${folder} && cd ${folder} && git init -q . && echo one > f && git add f && ${commit}`,
+        );
+      make("clone");
+      make("clone/deep");
+      make("ignored");
+      world.git("worktree add -q tree");
+      make("module");
+      world.write(
+        ".gitmodules",
+        '[submodule "module"]\n\tpath = module\n[submodule "x"]\n\tpath = ../..\n',
       );
-    make("clone");
-    make("clone/deep");
-    make("ignored");
-    world.git("worktree add -q tree");
-    make("module");
-    world.write(
-      ".gitmodules",
-      '[submodule "module"]\n\tpath = module\n[submodule "x"]\n\tpath = ../..\n',
-    );
-    world.git("-c advice.addEmbeddedRepo=false add module .gitmodules", "commit -qm module");
-    await world.prompt();
-    const places = ["clone/f", "clone/deep/f", "ignored/f", "tree/a.txt", "module/f"];
-    await world.failing(`for f in ${places.join(" ")}; do echo two > $f; done; rm clone/deep/f`);
-    await world.failing(`echo new > clone/new; (cd module && ${commit}); (cd clone && ${commit})`);
-    await world.stop();
-    expect(world.files.sort()).toEqual([
-      'clone/deep/f: "one\\n" > absent (644 > 0)',
-      'clone/f: "one\\n" > "two\\n"',
-      'clone/new: absent > "new\\n"',
-      'module/f: "one\\n" > "two\\n"',
-      'tree/a.txt: "one\\n" > "two\\n"',
-    ]);
-    const sentences = world.changes.flatMap(({ incomplete }) => incomplete ?? []);
-    expect(sentences).toEqual([]);
-  });
+      world.git("-c advice.addEmbeddedRepo=false add module .gitmodules", "commit -qm module");
+      await world.prompt();
+      const places = ["clone/f", "clone/deep/f", "ignored/f", "tree/a.txt", "module/f"];
+      await world.failing(`for f in ${places.join(" ")}; do echo two > $f; done; rm clone/deep/f`);
+      await world.failing(
+        `echo new > clone/new; (cd module && ${commit}); (cd clone && ${commit})`,
+      );
+      await world.stop();
+      expect(world.files.sort()).toEqual([
+        'clone/deep/f: "one\\n" > absent (644 > 0)',
+        'clone/f: "one\\n" > "two\\n"',
+        'clone/new: absent > "new\\n"',
+        'module/f: "one\\n" > "two\\n"',
+        'tree/a.txt: "one\\n" > "two\\n"',
+      ]);
+      const sentences = world.changes.flatMap(({ incomplete }) => incomplete ?? []);
+      expect(sentences).toEqual([]);
+    },
+  );
 
-  test("a text that only the commit of an inner repository has", async () => {
+  nightly.test("a text that only the commit of an inner repository has", async () => {
     using world = new RecordedHere({});
     world.sh("mkdir in && cd in && git init -q . && printf 'one\\r\\ntwo\\r\\n' > f && git add f");
     world.sh("cd in && git -c user.name=a -c user.email=b commit -qm x");
@@ -861,18 +870,21 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   const COMMIT = "git -c user.name=a -c user.email=b commit -qam x";
   const SLOW = { prompt_id: "p2", tool_name: "Bash", tool_use_id: "slow", tool_input: {} };
 
-  test("a command that begins and ends while git still looks at the work tree", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
-    await world.prompt();
-    const { go } = await slowPrompt(world);
-    await world.hook("pre-tool-use", SLOW);
-    world.write("a.txt", "two\n");
-    await world.hook("post-tool-use-failure", SLOW);
-    await go();
-    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
-  });
+  nightly.test(
+    "a command that begins and ends while git still looks at the work tree",
+    async () => {
+      using world = new Recorded({ "a.txt": "one\n" });
+      await world.prompt();
+      const { go } = await slowPrompt(world);
+      await world.hook("pre-tool-use", SLOW);
+      world.write("a.txt", "two\n");
+      await world.hook("post-tool-use-failure", SLOW);
+      await go();
+      expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+    },
+  );
 
-  test.each([
+  nightly.test.each([
     ["the project", "."],
     ["an inner repository", "in"],
   ])(
@@ -922,11 +934,13 @@ describe("what is not known is said", () => {
     );
   });
 
-  test.each([
-    ["git fails", "echo '[core' > .git/config", "could not be compared"],
-    ["names that are not UTF-8", "touch $(printf 'a\\377b')", "1 files or inner repositories"],
-    ["inner repositories", `mkdir -p ${INNER}; ${HEADS}`, "2 files or inner"],
-  ])("%s: said once a turn", async (_name, command, expected) => {
+  test.each(
+    first(1, [
+      ["git fails", "echo '[core' > .git/config", "could not be compared"],
+      ["names that are not UTF-8", "touch $(printf 'a\\377b')", "1 files or inner repositories"],
+      ["inner repositories", `mkdir -p ${INNER}; ${HEADS}`, "2 files or inner"],
+    ]),
+  )("%s: said once a turn", async (_name, command, expected) => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.failing(command);

@@ -1,14 +1,9 @@
-import { afterAll } from "bun:test";
-import { cpSync, rmSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { isolatedEnv, temporaryFolder } from "../support/neovim";
 
 /** `.git` folders by what is committed there. */
 const made = new Map<string, string>();
-afterAll(() => {
-  for (const folder of made.values()) rmSync(folder, { recursive: true });
-  made.clear();
-});
 
 /**
  * Makes a folder a repository, on the branch `main`, where its files are committed. `files`: what they are, by

@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { nightly } from "../support/toolchain";
 import { type Recorded, RecordedHere } from "./recorded";
 
 /* What Claude receives with the next prompt once the user has undone edits of it. */
@@ -94,7 +95,7 @@ test("nothing of an undo that was taken back; of one that is not saved yet once 
   expect(await received(world)).toBe("b.ts\nline 1:\n+1\n-2");
 });
 
-test("more than the CLI shows: the files by name", async () => {
+nightly.test("more than the CLI shows: the files by name", async () => {
   using world = new RecordedHere({ "a.ts": "1\n" });
   await world.prompt();
   const long = Array.from({ length: 2_000 }, (_, i) => `line ${i}\n`).join("");

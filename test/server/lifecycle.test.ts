@@ -12,7 +12,7 @@ import { basename, dirname, join } from "node:path";
 import type { LockContent } from "../../src/ide/lock-file";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { BOTH_NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { isRunning, ps } from "../support/process";
 
@@ -50,7 +50,7 @@ async function folders(neovim: TestNeovim, wanted: string[]): Promise<void> {
   });
 }
 
-describe.each(BOTH_NEOVIMS)("$name", (version) => {
+describe.each(NEOVIMS)("$name", (version) => {
   describe("one Neovim's server", () => {
     let neovim: TestNeovim;
     let lock: { path: string; port: number; content: LockContent };

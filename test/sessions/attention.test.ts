@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, PORT, TestNeovim } from "../support/neovim";
+import { NEOVIMS, nightly, PORT, TestNeovim } from "../support/neovim";
 import { ROOT } from "../support/toolchain";
 
 /* What calls the user to a session that needs them: the options `notify.*`. */
@@ -130,7 +130,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     expect(await messages()).toBe("");
   });
 
-  test("is reported by the terminal when Neovim has not the focus", async () => {
+  nightly.test("is reported by the terminal when Neovim has not the focus", async () => {
     const inner = `
       require("port").hurry(${HURRY})
       require("claude-code").setup({ auto_start = false })

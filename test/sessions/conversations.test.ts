@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Conversation } from "../../src/sessions/conversations";
-import { isolatedEnv, temporaryFolder } from "../support/neovim";
+import { isolatedEnv, nightly, temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";
 
 /* The past conversations of a project, as `claude-code-nvim sessions --json` lists them. */
@@ -131,7 +131,7 @@ describe("past conversations", () => {
     expect(list().map((one) => one.id)).toEqual([good]);
   });
 
-  test("the newest 200, of 5 MB each", () => {
+  nightly.test("the newest 200, of 5 MB each", () => {
     reset();
     const filler = JSON.stringify({ type: "assistant", text: "z".repeat(20_000), cwd: project });
     const middle = Array.from({ length: Math.ceil((5 * MB) / filler.length) }, () => filler);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { eventually } from "../support/eventually";
-import { BOTH_NEOVIMS, TestNeovim } from "../support/neovim";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
 
 /*
  * What a program reports to the terminal it runs in (OSC 7501). Reports are untrusted: whatever comes
@@ -20,21 +20,19 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 const report = (body: string) => `\x1b]7501;${body}\x1b\\`;
 const working = (text: string) => report(`state=working:app=claude-code:msg=${base64(text)}`);
 
-describe.each([...BOTH_NEOVIMS])(
-  "a CLI that reports to its terminal in Neovim $name",
-  (version) => {
-    let neovim: TestNeovim;
-    let runs = 0;
+describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name", (version) => {
+  let neovim: TestNeovim;
+  let runs = 0;
 
-    beforeAll(async () => {
-      neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
-    });
-    afterAll(() => neovim[Symbol.asyncDispose]());
+  beforeAll(async () => {
+    neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
 
-    /** Runs a shell's script in a session's terminal, which nobody looks at. */
-    const start = (script: string) =>
-      neovim.lua(
-        `
+  /** Runs a shell's script in a session's terminal, which nobody looks at. */
+  const start = (script: string) =>
+    neovim.lua(
+      `
       local command = { "sh", "-c", ... }
       rows = require("port").session_rows
       for _, row in ipairs(rows.list()) do rows.remove(row.n) end
@@ -47,107 +45,103 @@ describe.each([...BOTH_NEOVIMS])(
           vim.fn.termopen(command)
         end
       end)`,
-        script,
-      );
+      script,
+    );
 
-    /** Lets the terminal's program write these bytes at once, and waits until Neovim has seen them. */
-    async function write(bytes: string | Buffer): Promise<Row> {
-      const file = join(neovim.cwd, `bytes-${runs++}`);
-      writeFileSync(file, bytes);
-      await start(`cat ${file}; printf '\\033[2J\\033[Hthe end'; exec sleep 30`);
-      await eventually("the end of the output", () =>
-        neovim.lua<boolean>(`
+  /** Lets the terminal's program write these bytes at once, and waits until Neovim has seen them. */
+  async function write(bytes: string | Buffer): Promise<Row> {
+    const file = join(neovim.cwd, `bytes-${runs++}`);
+    writeFileSync(file, bytes);
+    await start(`cat ${file}; printf '\\033[2J\\033[Hthe end'; exec sleep 30`);
+    await eventually("the end of the output", () =>
+      neovim.lua<boolean>(`
         local text = vim.api.nvim_buf_get_lines(rows.get(1).buf, 0, 1, false)[1]
         return text ~= nil and text:find("the end") ~= nil`),
-      );
-      return neovim.lua<Row>("return rows.get(1)");
-    }
+    );
+    return neovim.lua<Row>("return rows.get(1)");
+  }
 
-    test("is answered when it asks, in the bytes of its question", async () => {
-      const answer = join(neovim.cwd, "answer");
-      await start(
-        `stty raw -echo; printf '\\033]7501;?\\033\\\\'; head -c 10 > ${answer}; sleep 30`,
-      );
-      await eventually("the answer", () => readFileSync(answer, "latin1").length === 10);
-      expect(readFileSync(answer, "latin1")).toBe("\x1b]7501;?\x1b\\");
-    });
+  test("is answered when it asks, in the bytes of its question", async () => {
+    const answer = join(neovim.cwd, "answer");
+    await start(`stty raw -echo; printf '\\033]7501;?\\033\\\\'; head -c 10 > ${answer}; sleep 30`);
+    await eventually("the answer", () => readFileSync(answer, "latin1").length === 10);
+    expect(readFileSync(answer, "latin1")).toBe("\x1b]7501;?\x1b\\");
+  });
 
-    test("another handler of a user's may answer as well", async () => {
-      const answer = join(neovim.cwd, "answers");
-      const autocommand = await neovim.lua<number>(`
+  test("another handler of a user's may answer as well", async () => {
+    const answer = join(neovim.cwd, "answers");
+    const autocommand = await neovim.lua<number>(`
       return vim.api.nvim_create_autocmd("TermRequest", {
         callback = function(event)
           vim.api.nvim_chan_send(vim.bo[event.buf].channel, "\\27]7501;?\\27\\\\")
         end,
       })`);
-      await start(
-        `stty raw -echo; printf '\\033]7501;?\\033\\\\'; head -c 20 > ${answer}; sleep 30`,
-      );
-      await eventually("both answers", () => readFileSync(answer, "latin1").length === 20);
-      await neovim.lua("vim.api.nvim_del_autocmd(...)", autocommand);
-    });
+    await start(`stty raw -echo; printf '\\033]7501;?\\033\\\\'; head -c 20 > ${answer}; sleep 30`);
+    await eventually("both answers", () => readFileSync(answer, "latin1").length === 20);
+    await neovim.lua("vim.api.nvim_del_autocmd(...)", autocommand);
+  });
 
-    test.each<[string, string, Row]>([
-      ["idle", report("state=idle:app=claude-code"), { state: "idle" }],
-      ["what it does", working("Reading a.txt"), { state: "working", msg: "Reading a.txt" }],
-      [
-        "a permission it asks for",
-        report(
-          `state=blocked:app=claude-code:kind=permission:msg=${base64("approve Bash: npm test")}`,
-        ),
-        { state: "blocked", kind: "permission", msg: "approve Bash: npm test" },
-      ],
-      ["the end of a turn", report("state=done:app=claude-code"), { state: "done" }],
-      ["an error", report("state=error:app=claude-code"), { state: "error" }],
-      ["the last report", working("one") + report("state=idle:app=claude-code"), { state: "idle" }],
-      ["nothing any more", working("one") + report("state=clear"), {}],
-      [
-        "nothing of a part",
-        working("one") + report("state=done:app=claude-code:id=a"),
-        {
-          state: "working",
-          msg: "one",
-        },
-      ],
-      ["nothing of another program", report("state=done:app=crush"), {}],
-      ["nothing of an unknown state", report("state=dreaming:app=claude-code"), {}],
-      ["nothing that was cut", "\x1b]7501;state=working:app=claude\x1b\\", {}],
-      [
-        "one line without control characters",
-        working("a\nb\tc\x1b[31m\u009b1md\u0000\x7f\u202e\u2066e"),
-        {
-          state: "working",
-          msg: "a b c [31m 1md e",
-        },
-      ],
-      [
-        "a message that is too long, cut",
-        working("ä".repeat(300)),
-        {
-          state: "working",
-          msg: "ä".repeat(200),
-        },
-      ],
-      [
-        "no message that is not base64",
-        report("state=working:app=claude-code:msg=%%%"),
-        { state: "working" },
-      ],
-    ])("says %s", async (_, bytes, expected) => {
-      const { state, kind, msg } = await write(bytes);
-      expect({ ...(state && { state }), ...(kind && { kind }), ...(msg && { msg }) }).toEqual(
-        expected,
-      );
-    });
+  test.each<[string, string, Row]>([
+    ["idle", report("state=idle:app=claude-code"), { state: "idle" }],
+    ["what it does", working("Reading a.txt"), { state: "working", msg: "Reading a.txt" }],
+    [
+      "a permission it asks for",
+      report(
+        `state=blocked:app=claude-code:kind=permission:msg=${base64("approve Bash: npm test")}`,
+      ),
+      { state: "blocked", kind: "permission", msg: "approve Bash: npm test" },
+    ],
+    ["the end of a turn", report("state=done:app=claude-code"), { state: "done" }],
+    ["an error", report("state=error:app=claude-code"), { state: "error" }],
+    ["the last report", working("one") + report("state=idle:app=claude-code"), { state: "idle" }],
+    ["nothing any more", working("one") + report("state=clear"), {}],
+    [
+      "nothing of a part",
+      working("one") + report("state=done:app=claude-code:id=a"),
+      {
+        state: "working",
+        msg: "one",
+      },
+    ],
+    ["nothing of another program", report("state=done:app=crush"), {}],
+    ["nothing of an unknown state", report("state=dreaming:app=claude-code"), {}],
+    ["nothing that was cut", "\x1b]7501;state=working:app=claude\x1b\\", {}],
+    [
+      "one line without control characters",
+      working("a\nb\tc\x1b[31m\u009b1md\u0000\x7f\u202e\u2066e"),
+      {
+        state: "working",
+        msg: "a b c [31m 1md e",
+      },
+    ],
+    [
+      "a message that is too long, cut",
+      working("ä".repeat(300)),
+      {
+        state: "working",
+        msg: "ä".repeat(200),
+      },
+    ],
+    [
+      "no message that is not base64",
+      report("state=working:app=claude-code:msg=%%%"),
+      { state: "working" },
+    ],
+  ])("says %s", async (_, bytes, expected) => {
+    const { state, kind, msg } = await write(bytes);
+    expect({ ...(state && { state }), ...(kind && { kind }), ...(msg && { msg }) }).toEqual(
+      expected,
+    );
+  });
 
-    test("says nothing by a sequence that is longer than allowed", async () => {
-      // Neovim 0.10 passes the beginning on.
-      expect((await write(working("x".repeat(3_100)))).msg).toBeUndefined();
-    });
+  test("says nothing by a sequence that is longer than allowed", async () => {
+    // Neovim 0.10 passes the beginning on.
+    expect((await write(working("x".repeat(3_100)))).msg).toBeUndefined();
+  });
 
-    test("is idle once a turn that was done was looked at", async () => {
-      expect((await write(report("state=done:app=claude-code"))).state).toBe("done");
-      const seen = await neovim.lua(`
+  test("is idle once a turn that was done was looked at", async () => {
+    expect((await write(report("state=done:app=claude-code"))).state).toBe("done");
+    const seen = await neovim.lua(`
       vim.cmd.doautocmd("FocusLost")
       vim.cmd.sbuffer(rows.get(1).buf)
       local states = { rows.get(1).state }
@@ -155,51 +149,51 @@ describe.each([...BOTH_NEOVIMS])(
       table.insert(states, rows.get(1).state)
       vim.cmd.close()
       return states`);
-      expect(seen).toEqual(["done", "idle"]);
-    });
+    expect(seen).toEqual(["done", "idle"]);
+  });
 
-    test("changes a row and nothing else, whatever it writes", async () => {
-      const word = fc.oneof(
-        fc.constantFrom("state", "app", "kind", "msg", "id", "progress", "title", "?", "clear"),
-        fc.constantFrom("claude-code", "idle", "working", "blocked", "permission", "auth"),
-        fc.string({ maxLength: 20, unit: "binary" }),
-        fc.base64String({ maxLength: 60 }),
-      );
-      const sequence = fc
-        .array(fc.tuple(word, fc.constantFrom("=", ":", ";", "", "\x07", "\x1b\\", "\x18"), word), {
-          maxLength: 12,
-        })
-        .map((parts) => `\x1b]7501;${parts.flat().join("")}`);
-      const written = fc.sample(fc.tuple(sequence, fc.constantFrom("\x1b\\", "\x07", "")), {
-        numRuns: 300,
-        seed: Number(process.env.CLAUDE_CODE_NVIM_FUZZ_SEED ?? 1),
-      });
-      const before = await untouched();
-      await neovim.lua(`
+  test("changes a row and nothing else, whatever it writes", async () => {
+    const word = fc.oneof(
+      fc.constantFrom("state", "app", "kind", "msg", "id", "progress", "title", "?", "clear"),
+      fc.constantFrom("claude-code", "idle", "working", "blocked", "permission", "auth"),
+      fc.string({ maxLength: 20, unit: "binary" }),
+      fc.base64String({ maxLength: 60 }),
+    );
+    const sequence = fc
+      .array(fc.tuple(word, fc.constantFrom("=", ":", ";", "", "\x07", "\x1b\\", "\x18"), word), {
+        maxLength: 12,
+      })
+      .map((parts) => `\x1b]7501;${parts.flat().join("")}`);
+    const written = fc.sample(fc.tuple(sequence, fc.constantFrom("\x1b\\", "\x07", "")), {
+      numRuns: 300,
+      seed: Number(process.env.CLAUDE_CODE_NVIM_FUZZ_SEED ?? 1),
+    });
+    const before = await untouched();
+    await neovim.lua(`
       happened = {}
       vim.api.nvim_create_autocmd("User", {
         group = vim.api.nvim_create_augroup("test", { clear = true }),
         pattern = "ClaudeCodeSessionChanged",
         callback = function(event) table.insert(happened, event.data.session) end,
       })`);
-      const file = join(neovim.cwd, "hostile");
-      // CAN ends whatever sequence is open.
-      writeFileSync(file, `${written.flat().join("")}\x18\x1b\\${working("the end")}`);
-      await start(`cat ${file}; exec sleep 30`);
-      await eventually("the end of the output", () =>
-        neovim.lua<boolean>(`return rows.get(1).msg == "the end"`),
-      );
-      for (const row of await neovim.lua<Row[]>("return happened")) {
-        expect(["idle", "working", "blocked", "done", "error", undefined]).toContain(row.state);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
-        expect(row.msg ?? "").not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
-        expect((row.msg ?? "").length).toBeLessThanOrEqual(200);
-      }
-      expect(await untouched()).toEqual(before);
-    });
+    const file = join(neovim.cwd, "hostile");
+    // CAN ends whatever sequence is open.
+    writeFileSync(file, `${written.flat().join("")}\x18\x1b\\${working("the end")}`);
+    await start(`cat ${file}; exec sleep 30`);
+    await eventually("the end of the output", () =>
+      neovim.lua<boolean>(`return rows.get(1).msg == "the end"`),
+    );
+    for (const row of await neovim.lua<Row[]>("return happened")) {
+      expect(["idle", "working", "blocked", "done", "error", undefined]).toContain(row.state);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+      expect(row.msg ?? "").not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
+      expect((row.msg ?? "").length).toBeLessThanOrEqual(200);
+    }
+    expect(await untouched()).toEqual(before);
+  });
 
-    const untouched = () =>
-      neovim.lua(`
+  const untouched = () =>
+    neovim.lua(`
       return {
         vim.v.errmsg, vim.api.nvim_exec2("messages", { output = true }).output,
         #vim.api.nvim_list_wins(), vim.api.nvim_get_mode().mode, vim.fn.getreg('"'),
@@ -207,5 +201,4 @@ describe.each([...BOTH_NEOVIMS])(
           return vim.bo[buf].buftype ~= "terminal"
         end, vim.api.nvim_list_bufs()),
       }`);
-  },
-);
+});

@@ -17,7 +17,14 @@ import { hookSettings } from "../../src/claude/hooks";
 import { keepBusy } from "../support/busy";
 import { eventually } from "../support/eventually";
 import { runHook } from "../support/hook";
-import { EXECUTABLE, isolatedEnv, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
+import {
+  EXECUTABLE,
+  isolatedEnv,
+  NEWEST,
+  nightly,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
 
 /* `install-hooks` and `uninstall-hooks` with the compiled executable, without a Claude CLI. */
 setDefaultTimeout(60_000);
@@ -310,7 +317,7 @@ describe("install-hooks", () => {
     expect(existsSync(join(project, SETTINGS))).toBe(true);
   });
 
-  test("what others changed between two installations stays", async () => {
+  nightly.test("what others changed between two installations stays", async () => {
     write(SETTINGS, THEIRS);
     write("CLAUDE.md", "# Old\n");
     await install("--claude-md");
@@ -512,7 +519,7 @@ describe("the project's file that names its Neovim", () => {
     expect([await known(older), await known(newer)]).toEqual([true, false]);
   });
 
-  test("chooses one also while that is busy: no other is asked", async () => {
+  nightly.test("chooses one also while that is busy: no other is asked", async () => {
     await install();
     await using other = await TestNeovim.start({ version, cwd: project, home });
     await other.lock();

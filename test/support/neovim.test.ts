@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { nightly } from "../support/toolchain";
 import { eventually } from "./eventually";
 import { NEOVIMS, NEWEST, TestNeovim } from "./neovim";
 import { outcomeOf } from "./outcome";
@@ -11,7 +12,7 @@ test("requests to a Neovim that is killed fail at once, before and after its end
   expect(await outcomeOf(neovim.lua("return 1"))).toThrow("Neovim ended with SIGKILL");
 });
 
-test.each(NEOVIMS)(
+nightly.test.each(NEOVIMS)(
   "$name without a screen answers after any number of messages",
   async (version) => {
     await using neovim = await TestNeovim.start({ version, setup: false });

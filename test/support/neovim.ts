@@ -8,7 +8,7 @@ import type { LockContent } from "../../src/ide/lock-file";
 import { eventually } from "./eventually";
 import { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, OLDEST, ROOT } from "./toolchain";
 
-export { ALL, BOTH_NEOVIMS } from "./toolchain";
+export { ALL, BOTH_NEOVIMS, nightly } from "./toolchain";
 export { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, OLDEST, ROOT };
 
 /** An empty folder of its own, by its real path, short enough for sockets below it. */

@@ -1,3 +1,4 @@
+import { describe, test } from "bun:test";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
@@ -17,6 +18,15 @@ export interface NeovimVersion {
 /** Whether every case runs, as in `scripts/test --all`. */
 export const ALL = process.env.CLAUDE_CODE_NVIM_TEST_ALL === "1";
 
+/**
+ * Further cases, of `scripts/test --all` alone: sizes at a limit, waits in real time, kills and races that are
+ * tried again and again, and other ways through what a test of each run goes through.
+ */
+export const nightly = {
+  test: ALL ? test : without<typeof test>(),
+  describe: ALL ? describe : without<typeof describe>(),
+};
+
 /** Cases of one rule: the run of each change takes the first ones, `scripts/test --all` every one. */
 export const first = <Case>(count: number, cases: readonly Case[]): Case[] =>
   cases.slice(0, ALL ? cases.length : count);
@@ -34,6 +44,12 @@ export const NEOVIMS: NeovimVersion[] = ALL ? BOTH_NEOVIMS : [NEWEST];
 /** The genuine Claude Code CLI, in the version whose behaviour we know. */
 export function claudeCli(): string {
   return tool("CLAUDE_CLI", "claude/bin/claude");
+}
+
+/** Takes what the function takes, and does nothing. */
+function without<Tests>(): Tests {
+  const nothing = () => {};
+  return Object.assign(() => {}, { concurrent: nothing, each: () => nothing }) as unknown as Tests;
 }
 
 function neovim(name: string, variable: string, place: string): NeovimVersion {

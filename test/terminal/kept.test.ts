@@ -9,6 +9,7 @@ import {
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
+  nightly,
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
@@ -321,7 +322,7 @@ describe("a pane that is kept", () => {
     await Promise.all(both.map(kill));
   });
 
-  describe("whose port another program has", () => {
+  nightly.describe("whose port another program has", () => {
     let stranger: Server;
     afterAll(() => stranger?.close());
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { BOTH_NEOVIMS, ROOT, type TestNeovim } from "../support/neovim";
+import { NEOVIMS, ROOT, type TestNeovim } from "../support/neovim";
 import {
   configure,
   ECHO,
@@ -22,7 +22,7 @@ import {
 /** A program that prints what the shell makes of `words`, and stays. */
 const print = (words: string) => `{ "sh", "-c", '${LATER} echo "<${words}>"; exec cat' }`;
 
-describe.each(BOTH_NEOVIMS)("options of Claude's terminal in $name", (version) => {
+describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
   let neovim: TestNeovim;
   beforeAll(async () => {
     neovim = await startNeovim(version, "{ auto_start = false }");

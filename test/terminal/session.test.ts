@@ -3,13 +3,13 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { BOTH_NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 import { LATER, SCREEN, shows, waitForMode } from "./workbench";
 
 /** A buffer in the place of Claude's terminal was named by its conversation. */
 const OLDER = "claude-code://terminal/00000000-0000-4000-8000-000000000001";
 
-describe.each(BOTH_NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {
+describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {
   const folder = temporaryFolder();
   const claude = join(folder, "claude");
   const starts = join(folder, "starts");

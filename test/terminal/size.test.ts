@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually";
-import { BOTH_NEOVIMS, type TestNeovim } from "../support/neovim";
+import { NEOVIMS, type TestNeovim } from "../support/neovim";
 import {
   configure,
   ECHO,
@@ -14,7 +14,7 @@ import {
   windows,
 } from "./workbench";
 
-describe.each(BOTH_NEOVIMS)("the size of Claude's terminal in $name", (version) => {
+describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
   let neovim: TestNeovim;
   beforeAll(async () => {
     neovim = await startNeovim(version, `{ terminal = { command = ${ECHO}, position = "right" } }`);

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
+import { first, nightly } from "../support/toolchain";
 import { Trees } from "./tree";
 
 /* A worktree is found by its name or its session, shown, reviewed and removed. */
@@ -26,21 +27,24 @@ test("it is removed when nothing is lost, and its branch stays", async () => {
   expect(trees.git("here", "branch", "--list", "worktree-docs")).toContain("worktree-docs");
 });
 
-test("commits are nowhere else until another branch, or this work tree, has them", async () => {
-  await using trees = await Trees.open({ "a.txt": "old\n" });
-  trees.git("there", "checkout", "-q", "--detach");
-  trees.write("there", { "a.txt": "new\n" });
-  trees.commit("there");
-  expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
-  // Home is undone: it counts no more.
-  await trees.run("Claude worktree home docs");
-  await trees.run("Claude undo home");
-  expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
-  trees.write("here", { "a.txt": "new\n" });
-  expect(await trees.run(REMOVE)).toContain("removed the worktree docs");
-});
+nightly.test(
+  "commits are nowhere else until another branch, or this work tree, has them",
+  async () => {
+    await using trees = await Trees.open({ "a.txt": "old\n" });
+    trees.git("there", "checkout", "-q", "--detach");
+    trees.write("there", { "a.txt": "new\n" });
+    trees.commit("there");
+    expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
+    // Home is undone: it counts no more.
+    await trees.run("Claude worktree home docs");
+    await trees.run("Claude undo home");
+    expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
+    trees.write("here", { "a.txt": "new\n" });
+    expect(await trees.run(REMOVE)).toContain("removed the worktree docs");
+  },
+);
 
-test("a submodule that was never checked out there keeps no worktree", async () => {
+nightly.test("a submodule that was never checked out there keeps no worktree", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   trees.git("here", "init", "-q", "lib");
   trees.git("here", "-C", "lib", "commit", "-q", "--allow-empty", "-m", "first");
@@ -53,17 +57,6 @@ test("a submodule that was never checked out there keeps no worktree", async () 
 type Use = [what: string, use: (trees: Trees) => Promise<unknown> | unknown, said: string];
 const USES: Use[] = [
   ["locked", (trees) => trees.git("here", "worktree", "lock", trees.folder("there")), "locked"],
-  [
-    "with a submodule",
-    (trees) => {
-      trees.git("here", "init", "-q", "lib");
-      trees.git("here", "-C", "lib", "commit", "-q", "--allow-empty", "-m", "first");
-      trees.git("there", "submodule", "--quiet", "add", trees.path("here", "lib"), "lib");
-      trees.commit("there");
-      trees.git("here", "branch", "more", "worktree-docs");
-    },
-    "it has changes (lib)",
-  ],
   [
     "in a buffer",
     (trees) => trees.neovim.command(`edit ${trees.path("there", "a.txt")}`),
@@ -88,8 +81,19 @@ const USES: Use[] = [
       ),
     "Claude (docs) is in it",
   ],
+  [
+    "with a submodule",
+    (trees) => {
+      trees.git("here", "init", "-q", "lib");
+      trees.git("here", "-C", "lib", "commit", "-q", "--allow-empty", "-m", "first");
+      trees.git("there", "submodule", "--quiet", "add", trees.path("here", "lib"), "lib");
+      trees.commit("there");
+      trees.git("here", "branch", "more", "worktree-docs");
+    },
+    "it has changes (lib)",
+  ],
 ];
-test.each(USES)("one that is %s is not removed", async (_what, use, said) => {
+test.each(first(4, USES))("one that is %s is not removed", async (_what, use, said) => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   await use(trees);
   const text = await trees.run(REMOVE);
@@ -122,27 +126,30 @@ test("one beside the repository comes home, and goes back, with no tab page ther
   expect(trees.read("a.txt")).toEqual(["old\n"]);
 });
 
-test("of a bare repository it comes home to the tab page's worktree, and to no other", async () => {
-  await using trees = await Trees.open({ "a.txt": "old\n" });
-  const { neovim } = trees;
-  trees.git("here", "config", "core.bare", "true");
-  trees.write("there", { "a.txt": "new\n" });
-  await neovim.command("Claude worktree show docs");
-  expect(await trees.run("Claude worktree home")).toContain("is no work tree");
-  const bare = join(neovim.home, "bare.git");
-  trees.git("here", "clone", "-q", "--bare", trees.folder("here"), bare);
-  const folder = (name: string) => join(neovim.home, name);
-  for (const name of ["a", "b", "c"]) {
-    trees.git("here", "-C", bare, "worktree", "add", "-q", "-b", name, folder(name), "main");
-  }
-  writeFileSync(join(folder("b"), "a.txt"), "new\n");
-  await neovim.command(`tcd ${folder("b")}`);
-  expect(await trees.run("Claude worktree home")).toContain("this repository is bare");
-  await neovim.command(`tcd ${folder("a")}`);
-  expect(await trees.run("Claude worktree home b")).toContain("b is home");
-  const read = (name: string) => readFileSync(join(folder(name), "a.txt"), "utf8");
-  expect(["a", "b", "c"].map(read)).toEqual(["new\n", "new\n", "old\n"]);
-});
+nightly.test(
+  "of a bare repository it comes home to the tab page's worktree, and to no other",
+  async () => {
+    await using trees = await Trees.open({ "a.txt": "old\n" });
+    const { neovim } = trees;
+    trees.git("here", "config", "core.bare", "true");
+    trees.write("there", { "a.txt": "new\n" });
+    await neovim.command("Claude worktree show docs");
+    expect(await trees.run("Claude worktree home")).toContain("is no work tree");
+    const bare = join(neovim.home, "bare.git");
+    trees.git("here", "clone", "-q", "--bare", trees.folder("here"), bare);
+    const folder = (name: string) => join(neovim.home, name);
+    for (const name of ["a", "b", "c"]) {
+      trees.git("here", "-C", bare, "worktree", "add", "-q", "-b", name, folder(name), "main");
+    }
+    writeFileSync(join(folder("b"), "a.txt"), "new\n");
+    await neovim.command(`tcd ${folder("b")}`);
+    expect(await trees.run("Claude worktree home")).toContain("this repository is bare");
+    await neovim.command(`tcd ${folder("a")}`);
+    expect(await trees.run("Claude worktree home b")).toContain("b is home");
+    const read = (name: string) => readFileSync(join(folder(name), "a.txt"), "utf8");
+    expect(["a", "b", "c"].map(read)).toEqual(["new\n", "new\n", "old\n"]);
+  },
+);
 
 test("names complete; a session names its worktree; without a name the user chooses", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
@@ -177,7 +184,7 @@ test("names complete; a session names its worktree; without a name the user choo
   expect(await trees.run("Claude sessions!")).toContain("docs is home");
 });
 
-test("a review begins at the branch point", async () => {
+nightly.test("a review begins at the branch point", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   const base = trees.git("here", "rev-parse", "HEAD").trim();
   for (const side of ["here", "there"] as const) {

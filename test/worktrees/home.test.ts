@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { Project } from "../hooks/project";
 import { eventually } from "../support/eventually";
-import { NEWEST, temporaryFolder } from "../support/neovim";
+import { NEWEST, nightly, temporaryFolder } from "../support/neovim";
 import { Trees } from "./tree";
 
 /* What a worktree changed is brought home: all of it, or nothing. */
@@ -148,96 +148,114 @@ test("with a conflict nothing comes home; with ! all else does, and markers wher
   expect(trees.read(...names)).toEqual(before);
 });
 
-test("what changes there again after it came home comes home again, and nobody's edit is lost", async () => {
-  await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
-  for (const text of ["one\n", "two\n"]) {
-    trees.write("there", { "a.txt": text, "b.txt": text, "new.txt": text });
+nightly.test(
+  "what changes there again after it came home comes home again, and nobody's edit is lost",
+  async () => {
+    await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
+    for (const text of ["one\n", "two\n"]) {
+      trees.write("there", { "a.txt": text, "b.txt": text, "new.txt": text });
+      expect(await trees.run(HOME)).toContain("changed 3 files");
+    }
+    trees.commit("here");
+    trees.write("here", { "b.txt": "mine\n" });
+    trees.write("there", { "a.txt": "three\n", "b.txt": "three\n" });
+    expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
+    expect(trees.read("a.txt", "b.txt", "new.txt")).toEqual(["two\n", "mine\n", "two\n"]);
+  },
+);
+
+nightly.test(
+  "home again: only what is new there comes, and what the user made of a conflict stays",
+  async () => {
+    await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.sh": "echo\n" });
+    trees.write("here", { "a.txt": "1\nhere\n3\n4\n5\n", "b.txt": "here\n2\n3\n4\n5\n" });
+    trees.write("there", {
+      "a.txt": "1\nthere\n3\n4\n5\n",
+      "b.txt": "1\n2\n3\n4\nthere\n",
+      "c.sh": "x\n",
+    });
+    expect(await trees.run("Claude worktree home! docs")).toContain("changed 3 files");
+    const [marked] = trees.read("a.txt");
+    expect(await trees.run("Claude worktree home! docs")).toContain("nothing is left");
+    expect(trees.read("a.txt")).toEqual([marked]);
+    trees.write("here", { "a.txt": "1\nhere\n3\n4\n5\n" });
+    expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
+    trees.write("here", { "a.txt": "1\nboth\n3\n4\n5\n", "c.sh": { run: "x\n" } });
+    trees.write("there", { "b.txt": "1\n2\n3\n4\nlater\n", "c.sh": "y\n" });
+    expect(await trees.run(HOME)).toContain("changed 2 files");
+    expect(trees.read("a.txt", "b.txt", "c.sh")).toEqual([
+      "1\nboth\n3\n4\n5\n",
+      "here\n2\n3\n4\nlater\n",
+      { run: "y\n" },
+    ]);
+  },
+);
+
+nightly.test(
+  "what is taken back there after it came home is taken back here, unless it is committed",
+  async () => {
+    const files = { "a.txt": LINES, "b.txt": "old\n", "gone.txt": "old\n" };
+    await using trees = await Trees.open(files);
+    trees.write("here", { "a.txt": "mine\n2\n3\n4\n5\n" });
+    const names = [...Object.keys(files), "new.txt", "other.txt"];
+    const before = trees.read(...names);
+    trees.write("there", { "a.txt": "1\n2\n3\n4\nV\n", "b.txt": "new\n", "gone.txt": null });
+    trees.write("there", { "new.txt": "x\n", "other.txt": "x\n" });
+    expect(await trees.run(HOME)).toContain("changed 5 files");
+    trees.git("here", "add", "b.txt", "other.txt");
+    trees.git("here", "commit", "-qm", "x");
+    trees.write("there", { ...files, "new.txt": null, "other.txt": null });
     expect(await trees.run(HOME)).toContain("changed 3 files");
-  }
-  trees.commit("here");
-  trees.write("here", { "b.txt": "mine\n" });
-  trees.write("there", { "a.txt": "three\n", "b.txt": "three\n" });
-  expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
-  expect(trees.read("a.txt", "b.txt", "new.txt")).toEqual(["two\n", "mine\n", "two\n"]);
-});
+    expect(trees.read(...names)).toEqual([before[0], "new\n", "old\n", null, "x\n"]);
+    expect(await trees.run(HOME)).toContain("nothing is left");
+  },
+);
 
-test("home again: only what is new there comes, and what the user made of a conflict stays", async () => {
-  await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.sh": "echo\n" });
-  trees.write("here", { "a.txt": "1\nhere\n3\n4\n5\n", "b.txt": "here\n2\n3\n4\n5\n" });
-  trees.write("there", {
-    "a.txt": "1\nthere\n3\n4\n5\n",
-    "b.txt": "1\n2\n3\n4\nthere\n",
-    "c.sh": "x\n",
-  });
-  expect(await trees.run("Claude worktree home! docs")).toContain("changed 3 files");
-  const [marked] = trees.read("a.txt");
-  expect(await trees.run("Claude worktree home! docs")).toContain("nothing is left");
-  expect(trees.read("a.txt")).toEqual([marked]);
-  trees.write("here", { "a.txt": "1\nhere\n3\n4\n5\n" });
-  expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
-  trees.write("here", { "a.txt": "1\nboth\n3\n4\n5\n", "c.sh": { run: "x\n" } });
-  trees.write("there", { "b.txt": "1\n2\n3\n4\nlater\n", "c.sh": "y\n" });
-  expect(await trees.run(HOME)).toContain("changed 2 files");
-  expect(trees.read("a.txt", "b.txt", "c.sh")).toEqual([
-    "1\nboth\n3\n4\n5\n",
-    "here\n2\n3\n4\nlater\n",
-    { run: "y\n" },
-  ]);
-});
+nightly.test(
+  "a worktree in the place of a removed one does not overwrite what that brought home",
+  async () => {
+    await using trees = await Trees.open({ "a.txt": "old\n" });
+    trees.write("there", { "a.txt": "first\n" });
+    await trees.run(HOME);
+    trees.git("here", "worktree", "remove", "--force", trees.folder("there"));
+    trees.git("here", "worktree", "add", "-q", "-b", "next", trees.folder("there"), "main");
+    trees.write("there", { "a.txt": "second\n" });
+    expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
+    expect(trees.read("a.txt")).toEqual(["first\n"]);
+  },
+);
 
-test("what is taken back there after it came home is taken back here, unless it is committed", async () => {
-  const files = { "a.txt": LINES, "b.txt": "old\n", "gone.txt": "old\n" };
-  await using trees = await Trees.open(files);
-  trees.write("here", { "a.txt": "mine\n2\n3\n4\n5\n" });
-  const names = [...Object.keys(files), "new.txt", "other.txt"];
-  const before = trees.read(...names);
-  trees.write("there", { "a.txt": "1\n2\n3\n4\nV\n", "b.txt": "new\n", "gone.txt": null });
-  trees.write("there", { "new.txt": "x\n", "other.txt": "x\n" });
-  expect(await trees.run(HOME)).toContain("changed 5 files");
-  trees.git("here", "add", "b.txt", "other.txt");
-  trees.git("here", "commit", "-qm", "x");
-  trees.write("there", { ...files, "new.txt": null, "other.txt": null });
-  expect(await trees.run(HOME)).toContain("changed 3 files");
-  expect(trees.read(...names)).toEqual([before[0], "new\n", "old\n", null, "x\n"]);
-  expect(await trees.run(HOME)).toContain("nothing is left");
-});
+nightly.test(
+  "a detached HEAD comes home, and one without a commit in common does not",
+  async () => {
+    await using trees = await Trees.open({ "a.txt": "old\n" });
+    trees.git("there", "checkout", "-q", "--detach");
+    trees.write("there", { "a.txt": "new\n" });
+    trees.commit("there");
+    expect(await trees.run(HOME)).toContain("changed 1 file");
+    trees.git("there", "checkout", "-q", "--orphan", "alone");
+    expect(await trees.run(HOME)).toContain("docs has no commit");
+    trees.commit("there");
+    expect(await trees.run(HOME)).toContain("have no commit in common");
+  },
+);
 
-test("a worktree in the place of a removed one does not overwrite what that brought home", async () => {
-  await using trees = await Trees.open({ "a.txt": "old\n" });
-  trees.write("there", { "a.txt": "first\n" });
-  await trees.run(HOME);
-  trees.git("here", "worktree", "remove", "--force", trees.folder("there"));
-  trees.git("here", "worktree", "add", "-q", "-b", "next", trees.folder("there"), "main");
-  trees.write("there", { "a.txt": "second\n" });
-  expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
-  expect(trees.read("a.txt")).toEqual(["first\n"]);
-});
-
-test("a detached HEAD comes home, and one without a commit in common does not", async () => {
-  await using trees = await Trees.open({ "a.txt": "old\n" });
-  trees.git("there", "checkout", "-q", "--detach");
-  trees.write("there", { "a.txt": "new\n" });
-  trees.commit("there");
-  expect(await trees.run(HOME)).toContain("changed 1 file");
-  trees.git("there", "checkout", "-q", "--orphan", "alone");
-  expect(await trees.run(HOME)).toContain("docs has no commit");
-  trees.commit("there");
-  expect(await trees.run(HOME)).toContain("have no commit in common");
-});
-
-test("from a sparse checkout what it lacks is not deleted here, in a subfolder either", async () => {
-  const files = { "in/a.txt": "old\n", "out/a.txt": "old\n", "out/b.txt": "old\n" };
-  await using trees = await Trees.open(files);
-  trees.write("there", { "in/a.txt": "new\n", "out/a.txt": "new\n", "out/b.txt": null });
-  trees.commit("there");
-  trees.git("there", "sparse-checkout", "set", "--cone", "in");
-  expect(existsSync(trees.path("there", "out"))).toBe(false);
-  await trees.neovim.command(`cd ${trees.path("here", "in")}`);
-  expect(await trees.run(HOME)).toContain("changed 3 files");
-  expect(trees.read(...Object.keys(files))).toEqual(["new\n", "new\n", null]);
-  expect(await trees.run("Claude undo home")).toContain("3 files");
-  expect(trees.read(...Object.keys(files))).toEqual(["old\n", "old\n", "old\n"]);
-});
+nightly.test(
+  "from a sparse checkout what it lacks is not deleted here, in a subfolder either",
+  async () => {
+    const files = { "in/a.txt": "old\n", "out/a.txt": "old\n", "out/b.txt": "old\n" };
+    await using trees = await Trees.open(files);
+    trees.write("there", { "in/a.txt": "new\n", "out/a.txt": "new\n", "out/b.txt": null });
+    trees.commit("there");
+    trees.git("there", "sparse-checkout", "set", "--cone", "in");
+    expect(existsSync(trees.path("there", "out"))).toBe(false);
+    await trees.neovim.command(`cd ${trees.path("here", "in")}`);
+    expect(await trees.run(HOME)).toContain("changed 3 files");
+    expect(trees.read(...Object.keys(files))).toEqual(["new\n", "new\n", null]);
+    expect(await trees.run("Claude undo home")).toContain("3 files");
+    expect(trees.read(...Object.keys(files))).toEqual(["old\n", "old\n", "old\n"]);
+  },
+);
 
 test("unsaved changes here: the file is named, and nothing changes", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
@@ -381,19 +399,22 @@ test.each(KILLS)("kill -9 of %s: nothing is half", async (_phase, lua, text) => 
   expect(trees.read(...names)).toEqual(before);
 });
 
-test("kill -9 of the executable during the undo: it is taken back, and no other undo finds it", async () => {
-  await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
-  trees.write("there", { "a.txt": "new\n", "b.txt": "new\n" });
-  await trees.run(HOME);
-  const pid = "require('claude-code').status().process_id";
-  const killed = await trees.neovim.lua<number>(`return ${pid}`);
-  await trees.neovim.lua(`local executable = ${pid}\n${KILLS[1]?.[1]}`);
-  await trees.neovim.command("Claude undo home");
-  const isNew = `local pid = ${pid} return pid ~= nil and pid ~= ...`;
-  await eventually("the next", () => trees.neovim.lua<boolean>(isNew, killed));
-  const records = new Bun.Glob("edits/*/operation.json");
-  await eventually("the end", () => [...records.scanSync(trees.project.state)].length === 0);
-  expect(trees.read("a.txt", "b.txt")).toEqual(["old\n", "old\n"]);
-  expect(await trees.run("Claude undo rename")).toContain("no rename of Claude's");
-  expect(await trees.run("Claude undo home")).toContain("no worktree that came home");
-});
+nightly.test(
+  "kill -9 of the executable during the undo: it is taken back, and no other undo finds it",
+  async () => {
+    await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
+    trees.write("there", { "a.txt": "new\n", "b.txt": "new\n" });
+    await trees.run(HOME);
+    const pid = "require('claude-code').status().process_id";
+    const killed = await trees.neovim.lua<number>(`return ${pid}`);
+    await trees.neovim.lua(`local executable = ${pid}\n${KILLS[1]?.[1]}`);
+    await trees.neovim.command("Claude undo home");
+    const isNew = `local pid = ${pid} return pid ~= nil and pid ~= ...`;
+    await eventually("the next", () => trees.neovim.lua<boolean>(isNew, killed));
+    const records = new Bun.Glob("edits/*/operation.json");
+    await eventually("the end", () => [...records.scanSync(trees.project.state)].length === 0);
+    expect(trees.read("a.txt", "b.txt")).toEqual(["old\n", "old\n"]);
+    expect(await trees.run("Claude undo rename")).toContain("no rename of Claude's");
+    expect(await trees.run("Claude undo home")).toContain("no worktree that came home");
+  },
+);

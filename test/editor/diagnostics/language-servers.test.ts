@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../../support/eventually";
-import { NEWEST } from "../../support/neovim";
+import { NEWEST, nightly } from "../../support/neovim";
 import { COLD_MS, GO, openWorld, settled, type World } from "./language-servers";
 
 /* Real language servers in a real Neovim: what they report on the text that Claude wrote, never before. */
@@ -13,38 +13,45 @@ describe("language servers", () => {
   });
   afterAll(() => world?.close());
 
-  test("Claude breaks several files, is blocked, looks, fixes them, and may stop", async () => {
-    const { project } = world;
-    const prompt = { prompt_id: "p1" };
-    project.write("open.ts", "export const n: number = 1;\n");
-    await project.neovim.command(`edit ${project.path("open.ts")}`);
-    await project.edit("open.ts", "export const n: number = 'one';\n");
-    await project.edit("closed.ts", "import { n } from './open';\nexport const m: string = n;\n", {
-      tool_response: { type: "create" },
-    });
-    await project.edit("data.json", '{\n  "a": 1,\n  "b"\n}\n', {
-      tool_response: { type: "create" },
-    });
-    await settled(project);
-    const blocked = await project.stop(prompt);
-    expect(blocked.decision).toBe("block");
-    expect(blocked.reason).toMatch(/^Found [34] errors and 0 warnings in edited files\./);
-    expect(blocked.reason).toContain("open.ts:1:14 error: Type 'string' is not assignable");
-    expect(blocked.reason).not.toContain("older than");
+  nightly.test(
+    "Claude breaks several files, is blocked, looks, fixes them, and may stop",
+    async () => {
+      const { project } = world;
+      const prompt = { prompt_id: "p1" };
+      project.write("open.ts", "export const n: number = 1;\n");
+      await project.neovim.command(`edit ${project.path("open.ts")}`);
+      await project.edit("open.ts", "export const n: number = 'one';\n");
+      await project.edit(
+        "closed.ts",
+        "import { n } from './open';\nexport const m: string = n;\n",
+        {
+          tool_response: { type: "create" },
+        },
+      );
+      await project.edit("data.json", '{\n  "a": 1,\n  "b"\n}\n', {
+        tool_response: { type: "create" },
+      });
+      await settled(project);
+      const blocked = await project.stop(prompt);
+      expect(blocked.decision).toBe("block");
+      expect(blocked.reason).toMatch(/^Found [34] errors and 0 warnings in edited files\./);
+      expect(blocked.reason).toContain("open.ts:1:14 error: Type 'string' is not assignable");
+      expect(blocked.reason).not.toContain("older than");
 
-    const shown = await world.sessionDiagnostics();
-    expect(Object.keys(shown).sort()).toEqual(["closed.ts", "data.json", "open.ts"]);
-    expect(shown["open.ts"]).toMatchObject([
-      { line: 1, column: 14, severity: "ERROR", source: "typescript" },
-    ]);
+      const shown = await world.sessionDiagnostics();
+      expect(Object.keys(shown).sort()).toEqual(["closed.ts", "data.json", "open.ts"]);
+      expect(shown["open.ts"]).toMatchObject([
+        { line: 1, column: 14, severity: "ERROR", source: "typescript" },
+      ]);
 
-    await project.edit("open.ts", "export const n: number = 2;\n");
-    await project.edit("closed.ts", "import { n } from './open';\nexport const m: number = n;\n");
-    await project.edit("data.json", '{\n  "a": 1,\n  "b": 2\n}\n');
-    await settled(project);
-    expect(await project.stop({ ...prompt, stop_hook_active: true })).toEqual(GO);
-    expect(await world.sessionDiagnostics()).toEqual({});
-  });
+      await project.edit("open.ts", "export const n: number = 2;\n");
+      await project.edit("closed.ts", "import { n } from './open';\nexport const m: number = n;\n");
+      await project.edit("data.json", '{\n  "a": 1,\n  "b": 2\n}\n');
+      await settled(project);
+      expect(await project.stop({ ...prompt, stop_hook_active: true })).toEqual(GO);
+      expect(await world.sessionDiagnostics()).toEqual({});
+    },
+  );
 
   test("servers that check a file when it is saved receive Claude's writes as saves", async () => {
     const { project } = world;

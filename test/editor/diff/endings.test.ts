@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../../support/eventually";
-import { BOTH_NEOVIMS } from "../../support/neovim";
+import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -42,7 +42,7 @@ const ENDINGS: {
   { how: ":close without autocommands", do: ":noautocmd close<CR>", outcome: "rejected" },
 ];
 
-for (const version of BOTH_NEOVIMS) {
+for (const version of NEOVIMS) {
   describe(version.name, () => {
     for (const ending of ENDINGS) {
       test(`${ending.how}: ${ending.outcome}, once, and nothing stays behind`, async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { attach } from "neovim";
 import { eventually } from "../../support/eventually";
-import { BOTH_NEOVIMS, type NeovimOptions } from "../../support/neovim";
+import { NEOVIMS, type NeovimOptions } from "../../support/neovim";
 import { Attached } from "../attached";
 
 /* A diff among the mappings, options, plugins and screens that users have. */
@@ -11,7 +11,7 @@ const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 10\n", "LINE 10\n");
 const LAYOUTS = ["vertical", "horizontal", "tab", "inline"];
 
-describe.each(BOTH_NEOVIMS)("$name", (version) => {
+describe.each(NEOVIMS)("$name", (version) => {
   /** A Neovim with main.txt in its window, scrolled, and other.txt behind it. */
   async function start(layout: string, more: Partial<NeovimOptions> = {}): Promise<Attached> {
     const a = await Attached.asNew({ version, ui: { width: 170, height: 45 }, ...more });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, TestNeovim } from "../../support/neovim";
+import { first } from "../../support/toolchain";
 import { shows, terminalText, waitForMode, windows } from "../../terminal/workbench";
 import { Attached } from "../attached";
 
@@ -254,7 +255,7 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
 
   const wide = async (neovim: TestNeovim) => (await windows(neovim)).map(({ width }) => width);
 
-  test.each(["inline", "vertical"])(
+  test.each(first(1, ["inline", "vertical"]))(
     "that has enough beside it keeps its columns, its program as well (%s)",
     async (layout) => {
       await using neovim = await start(`layout = "${layout}"`);

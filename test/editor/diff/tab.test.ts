@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS, TestNeovim } from "../../support/neovim";
+import { NEOVIMS, nightly, TestNeovim } from "../../support/neovim";
 import { ECHO, shows, waitForMode } from "../../terminal/workbench";
 
 /* A diff in a tab page of its own, while Claude's terminal is open. */
@@ -107,19 +107,22 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     return { answer };
   }
 
-  test("moving to Claude's terminal while it waits does not start terminal mode", async () => {
-    await using neovim = await start();
-    using client = await TestClient.open(await neovim.lock(), "claude-code");
-    const { answer } = await propose(neovim, client);
-    const inTerminal = () => neovim.lua<boolean>(`return vim.bo.buftype == "terminal"`);
-    await eventually("the diff", async () => !(await inTerminal()));
-    await neovim.type("<C-w>p");
-    await eventually("Claude's terminal", inTerminal);
-    await Bun.sleep(200);
-    expect(await neovim.lua("return vim.api.nvim_get_mode().mode")).toBe("nt");
-    await neovim.command("Claude diff reject");
-    await answer;
-  });
+  nightly.test(
+    "moving to Claude's terminal while it waits does not start terminal mode",
+    async () => {
+      await using neovim = await start();
+      using client = await TestClient.open(await neovim.lock(), "claude-code");
+      const { answer } = await propose(neovim, client);
+      const inTerminal = () => neovim.lua<boolean>(`return vim.bo.buftype == "terminal"`);
+      await eventually("the diff", async () => !(await inTerminal()));
+      await neovim.type("<C-w>p");
+      await eventually("Claude's terminal", inTerminal);
+      await Bun.sleep(200);
+      expect(await neovim.lua("return vim.api.nvim_get_mode().mode")).toBe("nt");
+      await neovim.command("Claude diff reject");
+      await answer;
+    },
+  );
 
   test("leaving it does not start terminal mode on the user's own tab page", async () => {
     await using neovim = await start('{ layout = "tab" }');

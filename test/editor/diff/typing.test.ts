@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { eventually } from "../../support/eventually";
-import { BOTH_NEOVIMS, type NeovimOptions } from "../../support/neovim";
+import { NEOVIMS, type NeovimOptions } from "../../support/neovim";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -72,7 +72,7 @@ class User {
   }
 }
 
-for (const version of BOTH_NEOVIMS) {
+for (const version of NEOVIMS) {
   describe(`${version.name}: keys typed for something else decide nothing`, () => {
     const start = async (options: Partial<NeovimOptions> = {}) => {
       const a = await Attached.asNew({ version, ui: UI, waitsForPauses: true, ...options });

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { NEOVIMS, nightly } from "../../support/neovim";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -349,58 +349,63 @@ for (const version of NEOVIMS) {
       expect(await line(a, buf)).toBe("two");
     });
 
-    test("more folders than are watched: the others at the next focus, entered buffer, hook or sync", async () => {
-      await using a = await start();
-      const count = 204;
-      for (let i = 0; i < count; i++) a.file(`${i}/main.txt`, "one\n");
-      await a.nvim.lua(
-        `BUFS = {}
+    nightly.test(
+      "more folders than are watched: the others at the next focus, entered buffer, hook or sync",
+      async () => {
+        await using a = await start();
+        const count = 204;
+        for (let i = 0; i < count; i++) a.file(`${i}/main.txt`, "one\n");
+        await a.nvim.lua(
+          `BUFS = {}
          for i = 0, ... - 1 do
            BUFS[i + 1] = vim.fn.bufadd(i .. "/main.txt")
            vim.fn.bufload(BUFS[i + 1])
          end`,
-        count,
-      );
-      await a.attach();
-      await clients(a, [{ id: 1, name: "claude-code" }]);
-      const texts = () =>
-        a.nvim.lua<string[]>(
-          "return vim.tbl_map(function(buf) return vim.fn.getbufline(buf, 1)[1] end, BUFS)",
+          count,
         );
-      /** Files that Neovim has with another text. */
-      const others = async (files: number[], text: string) => {
-        const shown = await texts();
-        return files.filter((i) => shown[i] !== text);
-      };
-      // The last four of them are too many.
-      let written = Array.from({ length: 8 }, (_, i) => count - 1 - i);
-      const moments = [
-        () => a.nvim.command("doautocmd FocusGained"),
-        () => a.nvim.command("new"),
-        () => a.call("session_start", { session: "s", installation: "i", source: "startup" }),
-        () => a.call("sync"),
-      ];
-      for (const [round, moment] of moments.entries()) {
-        const text = `round ${round}`;
-        for (const i of written) a.file(`${i}/main.txt`, `${text}\n`);
-        const left = await eventually("the watched ones", async () => {
-          const found = await others(written, text);
-          expect(found).toHaveLength(4);
-          return found;
-        });
-        await moment();
-        await eventually("all", async () => expect(await others(written, text)).toEqual([]));
-        // The same ones are not watched; one that is shows when the others would be there.
-        written = [...left, written.find((i) => !left.includes(i)) as number];
-      }
-    });
+        await a.attach();
+        await clients(a, [{ id: 1, name: "claude-code" }]);
+        const texts = () =>
+          a.nvim.lua<string[]>(
+            "return vim.tbl_map(function(buf) return vim.fn.getbufline(buf, 1)[1] end, BUFS)",
+          );
+        /** Files that Neovim has with another text. */
+        const others = async (files: number[], text: string) => {
+          const shown = await texts();
+          return files.filter((i) => shown[i] !== text);
+        };
+        // The last four of them are too many.
+        let written = Array.from({ length: 8 }, (_, i) => count - 1 - i);
+        const moments = [
+          () => a.nvim.command("doautocmd FocusGained"),
+          () => a.nvim.command("new"),
+          () => a.call("session_start", { session: "s", installation: "i", source: "startup" }),
+          () => a.call("sync"),
+        ];
+        for (const [round, moment] of moments.entries()) {
+          const text = `round ${round}`;
+          for (const i of written) a.file(`${i}/main.txt`, `${text}\n`);
+          const left = await eventually("the watched ones", async () => {
+            const found = await others(written, text);
+            expect(found).toHaveLength(4);
+            return found;
+          });
+          await moment();
+          await eventually("all", async () => expect(await others(written, text)).toEqual([]));
+          // The same ones are not watched; one that is shows when the others would be there.
+          written = [...left, written.find((i) => !left.includes(i)) as number];
+        }
+      },
+    );
 
-    test("many files at once: Neovim answers while they are loaded, those on screen first", async () => {
-      await using a = await withClient();
-      const count = 100;
-      for (let i = 0; i < count; i++) a.file(`src/${i}.txt`, "one\n");
-      await a.nvim.lua(
-        `for i = 0, ... - 1 do vim.fn.bufload(vim.fn.bufadd("src/" .. i .. ".txt")) end
+    nightly.test(
+      "many files at once: Neovim answers while they are loaded, those on screen first",
+      async () => {
+        await using a = await withClient();
+        const count = 100;
+        for (let i = 0; i < count; i++) a.file(`src/${i}.txt`, "one\n");
+        await a.nvim.lua(
+          `for i = 0, ... - 1 do vim.fn.bufload(vim.fn.bufadd("src/" .. i .. ".txt")) end
          vim.cmd.edit("src/99.txt")
          -- The files of a moment are loaded in one go: here each takes one.
          local late = 0
@@ -416,19 +421,20 @@ for (const version of NEOVIMS) {
          vim.uv.new_timer():start(1, 1, function()
            if ORDER[1] and #ORDER < 100 then TURNS = TURNS + 1 end
          end)`,
-        count,
-      );
-      // All have changed when Neovim looks: sed may take longer than changes are collected.
-      a.nvim.process.kill("SIGSTOP");
-      shell(a, "sed -i s/one/two/ src/*.txt");
-      a.nvim.process.kill("SIGCONT");
-      await eventually("all", async () =>
-        expect(await a.nvim.lua<number>("return #ORDER")).toBe(count),
-      );
-      await a.nvim.lua("vim.uv.hrtime = HRTIME");
-      expect(await a.nvim.lua<string>("return ORDER[1]")).toBe("99.txt");
-      expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(count / 2);
-    });
+          count,
+        );
+        // All have changed when Neovim looks: sed may take longer than changes are collected.
+        a.nvim.process.kill("SIGSTOP");
+        shell(a, "sed -i s/one/two/ src/*.txt");
+        a.nvim.process.kill("SIGCONT");
+        await eventually("all", async () =>
+          expect(await a.nvim.lua<number>("return #ORDER")).toBe(count),
+        );
+        await a.nvim.lua("vim.uv.hrtime = HRTIME");
+        expect(await a.nvim.lua<string>("return ORDER[1]")).toBe("99.txt");
+        expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(count / 2);
+      },
+    );
 
     test("a command that is typed keeps the text until it is done", async () => {
       await using a = await withClient();

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../support/eventually";
-import { BOTH_NEOVIMS } from "../../support/neovim";
+import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -35,7 +35,7 @@ const selected = `
 const selects = (a: Attached, what: string, expected: { mode: string; text: string }) =>
   eventually(what, async () => expect(await a.nvim.lua(selected)).toEqual(expected));
 
-for (const version of BOTH_NEOVIMS) {
+for (const version of NEOVIMS) {
   describe(version.name, () => {
     const start = () => Attached.asNew({ version, ui: UI });
     const lines = (a: Attached, buf: number) =>

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../../support/eventually";
-import { BOTH_NEOVIMS } from "../../support/neovim";
+import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
 setDefaultTimeout(60_000);
 
-for (const version of BOTH_NEOVIMS) {
+for (const version of NEOVIMS) {
   describe(version.name, () => {
     const UI = { width: 120, height: 40 };
     const SWAPS = "vim.o.directory = vim.fn.getcwd() .. '//' vim.o.updatecount = 1";

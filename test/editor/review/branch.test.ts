@@ -12,7 +12,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { dirname, join } from "node:path";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS, type TestNeovim, temporaryFolder } from "../../support/neovim";
+import { NEOVIMS, nightly, type TestNeovim, temporaryFolder } from "../../support/neovim";
 import { configure, ECHO, openEcho, startNeovim, terminalText } from "../../terminal/workbench";
 
 setDefaultTimeout(60_000);
@@ -198,7 +198,7 @@ describe.each(NEOVIMS)("a branch in $name", (version) => {
     });
   });
 
-  test("a comment on a private file's lines is refused", async () => {
+  nightly.test("a comment on a private file's lines is refused", async () => {
     write(".env", "SECRET=1\n");
     write("sub/.env", "SECRET=2\n");
     git("add", "-f", "sub/.env");
@@ -219,7 +219,7 @@ describe.each(NEOVIMS)("a branch in $name", (version) => {
     ).toEqual([]);
   });
 
-  test("it and the review of Claude's changes take each other's place", async () => {
+  nightly.test("it and the review of Claude's changes take each other's place", async () => {
     using world = new World(neovim.cwd, neovim.home);
     const text = readFileSync(join(root, "a"), "utf8");
     world.claude({ a: text.replace("line 4\n", "CLAUDE\n"), d: "by Claude\n" });
@@ -256,28 +256,31 @@ describe.each(NEOVIMS)("a branch in $name", (version) => {
     await eventually("the undo", () => expect(readFileSync(join(root, "a"), "utf8")).toBe(text));
   });
 
-  test("a deleted file is read as it was at the base, and in the review as Claude found it", async () => {
-    using world = new World(neovim.cwd, neovim.home);
-    write("b", "edited\n");
-    world.claude({ b: undefined });
-    await eventually("Claude's", () =>
-      lua<boolean>(`return require("claude-code.editor.review").count() > 0`),
-    );
-    const reads = (text: string) =>
-      eventually(text, async () => {
-        const lines = await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
-        expect(`${lines.join("\n")}\n`).toBe(text);
-      });
-    await read("Claude review branch! main b", 1);
-    await at("b", 1);
-    await reads(TEN);
-    await neovim.command("Claude review!");
-    await reads("edited\n");
-    await neovim.command("Claude review branch! main b");
-    await reads(TEN);
-  });
+  nightly.test(
+    "a deleted file is read as it was at the base, and in the review as Claude found it",
+    async () => {
+      using world = new World(neovim.cwd, neovim.home);
+      write("b", "edited\n");
+      world.claude({ b: undefined });
+      await eventually("Claude's", () =>
+        lua<boolean>(`return require("claude-code.editor.review").count() > 0`),
+      );
+      const reads = (text: string) =>
+        eventually(text, async () => {
+          const lines = await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
+          expect(`${lines.join("\n")}\n`).toBe(text);
+        });
+      await read("Claude review branch! main b", 1);
+      await at("b", 1);
+      await reads(TEN);
+      await neovim.command("Claude review!");
+      await reads("edited\n");
+      await neovim.command("Claude review branch! main b");
+      await reads(TEN);
+    },
+  );
 
-  test("another base, folders, and none that there is", async () => {
+  nightly.test("another base, folders, and none that there is", async () => {
     await neovim.command("Claude review branch nowhere");
     await says(`has no branch, tag or commit of the name nowhere`);
     expect(
@@ -298,7 +301,7 @@ describe.each(NEOVIMS)("a branch in $name", (version) => {
     await says("has no commit yet");
   });
 
-  test("a work tree that is not the current one, detached", async () => {
+  nightly.test("a work tree that is not the current one, detached", async () => {
     const other = mkdtempSync(join(neovim.home, "tree-"));
     rmSync(other, { recursive: true });
     git("worktree", "add", "-q", "--detach", other, "topic");

@@ -3,6 +3,7 @@ import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { TestNeovim } from "../../support/neovim";
 import { onEachNeovim } from "../../support/session";
+import { first } from "../../support/toolchain";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 const CHANGED = TEN.replace("line 2\n", "LINE 2\n").replace("line 8\n", "LINE 8\nand more\n");
@@ -92,7 +93,7 @@ onEachNeovim((session, version) => {
     );
   });
 
-  describe.each(["bdelete", "bwipeout", "bunload"])(":%s", (command) => {
+  describe.each(first(1, ["bdelete", "bwipeout", "bunload"]))(":%s", (command) => {
     test("and the file again: everything is shown as before, and gr undoes", async () => {
       await reviewed();
       await nvim().command(`new | ${command} a`);

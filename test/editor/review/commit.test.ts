@@ -5,7 +5,7 @@ import { isAlive } from "../../../src/lib/process";
 import { commitAll } from "../../review/repository";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
-import { isolatedEnv, TestNeovim } from "../../support/neovim";
+import { isolatedEnv, nightly, TestNeovim } from "../../support/neovim";
 import { onEachNeovim } from "../../support/session";
 
 /* `:Claude commit`: git's message in this Neovim. */
@@ -92,7 +92,7 @@ onEachNeovim((session, version) => {
     },
   );
 
-  test.each([
+  nightly.test.each([
     ["where the executable was killed, what is written then is not committed", true],
     ["where Neovim ends, nothing is committed", false],
   ])("%s", async (_what, isKilled) => {

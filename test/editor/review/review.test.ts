@@ -7,6 +7,7 @@ import { Recorder } from "../../../src/review/record/recorder";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
+import { nightly } from "../../support/toolchain";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 
@@ -1467,45 +1468,51 @@ onEachNeovim((session) => {
 
   // At the end: what they record is in the journal of each test behind them.
   describe("a long list", () => {
-    test("of 2,100 hunks has one entry for most files, and that file's hunks once it is opened", async () => {
-      const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`);
-      const changed = text.map((line, i) => (i % 4 === 3 ? line.toUpperCase() : line)).join("");
-      const names = Array.from({ length: 300 }, (_, i) => `f${String(i).padStart(3, "0")}`);
-      for (const name of names) write(name, text.join(""));
-      claude(Object.fromEntries(names.map((name) => [name, changed])));
-      await nvim().command("Claude review");
-      const items = await listed(71 * 7 + 229);
-      expect(items.at(-1)).toMatchObject({ name: at("f299"), lnum: 4 });
-      expect(items.at(-1)?.text).toStartWith("changed, 7 hunks");
-      await nvim().command("clast");
-      const longer = await listed(71 * 7 + 228 + 7);
-      expect(longer.slice(-7).map(({ name, lnum }) => [name, lnum])).toEqual(
-        [4, 8, 12, 16, 20, 24, 28].map((row) => [at("f299"), row]),
-      );
-      await eventually("the bar", async () => (await bar()).includes("hunk 1/7"));
-      expect(await cursor()).toEqual([4, 0]);
-      await nvim().command("cnext");
-      expect(await cursor()).toEqual([8, 0]);
-      await nvim().type("ga");
-      await listed(71 * 7 + 228 + 6);
-    });
+    nightly.test(
+      "of 2,100 hunks has one entry for most files, and that file's hunks once it is opened",
+      async () => {
+        const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`);
+        const changed = text.map((line, i) => (i % 4 === 3 ? line.toUpperCase() : line)).join("");
+        const names = Array.from({ length: 300 }, (_, i) => `f${String(i).padStart(3, "0")}`);
+        for (const name of names) write(name, text.join(""));
+        claude(Object.fromEntries(names.map((name) => [name, changed])));
+        await nvim().command("Claude review");
+        const items = await listed(71 * 7 + 229);
+        expect(items.at(-1)).toMatchObject({ name: at("f299"), lnum: 4 });
+        expect(items.at(-1)?.text).toStartWith("changed, 7 hunks");
+        await nvim().command("clast");
+        const longer = await listed(71 * 7 + 228 + 7);
+        expect(longer.slice(-7).map(({ name, lnum }) => [name, lnum])).toEqual(
+          [4, 8, 12, 16, 20, 24, 28].map((row) => [at("f299"), row]),
+        );
+        await eventually("the bar", async () => (await bar()).includes("hunk 1/7"));
+        expect(await cursor()).toEqual([4, 0]);
+        await nvim().command("cnext");
+        expect(await cursor()).toEqual([8, 0]);
+        await nvim().type("ga");
+        await listed(71 * 7 + 228 + 6);
+      },
+    );
 
-    test("of 2,002 files says in its title, and in a message, that two have no room", async () => {
-      const names = Array.from({ length: 2_001 }, (_, i) => `many/f${i}`);
-      claude(Object.fromEntries(names.map((name) => [name, "new\n"])));
-      claude({ "few/z": "new\n" });
-      await nvim().command("Claude review");
-      await listed(2_000);
-      const title = () => lua<string>("return vim.fn.getqflist({ title = 0 }).title");
-      expect(await title()).toBe(
-        "Claude's changes (2 more files follow once these are decided, or name a folder)",
-      );
-      const message =
-        "only 2000 of 2002 files are listed: decide about some of them, or name a folder (:Claude review src/)";
-      expect((await said()).join("\n")).toContain(message);
-      await nvim().command(`Claude review ${at("few")}`);
-      await listed(1);
-      expect(await title()).toBe("Claude's changes");
-    });
+    nightly.test(
+      "of 2,002 files says in its title, and in a message, that two have no room",
+      async () => {
+        const names = Array.from({ length: 2_001 }, (_, i) => `many/f${i}`);
+        claude(Object.fromEntries(names.map((name) => [name, "new\n"])));
+        claude({ "few/z": "new\n" });
+        await nvim().command("Claude review");
+        await listed(2_000);
+        const title = () => lua<string>("return vim.fn.getqflist({ title = 0 }).title");
+        expect(await title()).toBe(
+          "Claude's changes (2 more files follow once these are decided, or name a folder)",
+        );
+        const message =
+          "only 2000 of 2002 files are listed: decide about some of them, or name a folder (:Claude review src/)";
+        expect((await said()).join("\n")).toContain(message);
+        await nvim().command(`Claude review ${at("few")}`);
+        await listed(1);
+        expect(await title()).toBe("Claude's changes");
+      },
+    );
   });
 });

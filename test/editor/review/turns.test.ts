@@ -4,7 +4,7 @@ import { journalPath } from "../../../src/review/journal/append";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
-import { ALL } from "../../support/toolchain";
+import { ALL, first, nightly } from "../../support/toolchain";
 
 const OLD = Array.from({ length: 60 }, (_, i) => `  print("line ${i + 1}")\n`).join("");
 const CLAUDE = OLD.replaceAll(/print\("line (\d*5)"\)/g, 'log.info("$1")\n  log.flush()');
@@ -80,7 +80,7 @@ onEachNeovim((session) => {
   }
 
   describe("many undos by one command, each taken back", () => {
-    for (const command of ["cdo normal gr", "cdo Claude undo"]) {
+    for (const command of first(1, ["cdo normal gr", "cdo Claude undo"])) {
       test(`${command}: the files are byte for byte as Claude left them`, async () => {
         await review();
         await nvim().command(command);
@@ -141,7 +141,7 @@ onEachNeovim((session) => {
     expect(world.read(names()[0] as string)).toBe(CLAUDE);
   });
 
-  test("a step that a buffer cannot take is taken back later", async () => {
+  nightly.test("a step that a buffer cannot take is taken back later", async () => {
     const name = names()[0] as string;
     await nvim().command(`edit ${name} | 5`);
     await nvim().command("Claude undo");
@@ -205,11 +205,13 @@ onEachNeovim((session) => {
     }
 
     describe.each(["Claude review!", "Claude review"])("%s, while Claude works", (command) => {
-      test.each([
-        ["grgagrga", 2],
-        ["grgagrgagRgB", 2],
-        ["grgagrgagB", 1],
-      ])("%s: both undos are carried out at the end of the turn, and said", async (keys, kept) => {
+      test.each(
+        first(1, [
+          ["grgagrgagRgB", 2],
+          ["grgagrga", 2],
+          ["grgagrgagB", 1],
+        ]),
+      )("%s: both undos are carried out at the end of the turn, and said", async (keys, kept) => {
         busy(true);
         await review(command);
         await nvim().type(keys);
@@ -268,11 +270,13 @@ onEachNeovim((session) => {
       expect((await said()).join()).not.toMatch(/no change|since it was shown|nothing to review/);
     });
 
-    test.each([
-      ["gr", "in a file", false],
-      ["ga", "in a file", true],
-      ["ga", "in the list", true],
-    ])("]c %s ]c … as a hand types it %s, while Claude works: %p", async (key, where, isBusy) => {
+    test.each(
+      first(1, [
+        ["ga", "in a file", true],
+        ["ga", "in the list", true],
+        ["gr", "in a file", false],
+      ]),
+    )("]c %s ]c … as a hand types it %s, while Claude works: %p", async (key, where, isBusy) => {
       const [name, other] = names() as [string, string];
       // On a busy machine a key may come later than a tenth of a second.
       await lua("vim.o.timeoutlen = 10000");

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
-import { onBothNeovims, type Session } from "../../support/session";
+import { onEachNeovim, type Session } from "../../support/session";
 
 /*
  * Which selection is Claude's, when it is sent, and to whom: frames as clients of a real Neovim with
@@ -26,7 +26,7 @@ const OPTIONS = {
   client: "claude-code",
 };
 
-onBothNeovims((session) => {
+onEachNeovim((session) => {
   const file = () => session.path("main.txt");
   const frames = (client = session.client) =>
     client.notifications<SelectionChanged>("selection_changed");
@@ -360,7 +360,7 @@ const watched = (session: Session, event: string) =>
     event,
   );
 
-onBothNeovims((session) => {
+onEachNeovim((session) => {
   afterEach(() => session.client.close());
 
   test("without a client no cursor movement is watched, yet a selection is kept for it", async () => {
@@ -432,7 +432,7 @@ onBothNeovims((session) => {
   });
 });
 
-onBothNeovims(
+onEachNeovim(
   (session) => {
     test('with selection.send = "none" nothing is sent and nothing is watched', async () => {
       await session.neovim.command(`edit ${session.write("main.txt", TEXT)}`);
@@ -454,7 +454,7 @@ onBothNeovims(
   { setup: '{ selection = { send = "none", debounce_ms = 0 } }' },
 );
 
-onBothNeovims(
+onEachNeovim(
   (session) => {
     test('with selection.send = "selection" no file is named unless lines are selected', async () => {
       await session.neovim.command(`edit ${session.write("main.txt", TEXT)}`);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { tries } from "../../fuzz/effort";
 import { eventually } from "../../support/eventually";
 import { outcomeOf } from "../../support/outcome";
-import { onBothNeovims } from "../../support/session";
+import { onEachNeovim } from "../../support/session";
 
 /* Files whose text and names never leave Neovim. */
 const SECRET = "TOKEN=very-secret-value\n";
@@ -70,7 +70,7 @@ const PUBLIC = [
   "history.ts",
 ];
 
-onBothNeovims(
+onEachNeovim(
   (session) => {
     /** Lets the debounce time end in Neovim's own clock, and every frame that is under way arrive. */
     const settled = async () => {

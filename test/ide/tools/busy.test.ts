@@ -3,6 +3,7 @@ import { keepBusy } from "../../support/busy";
 import { type CallError, TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
+import { first } from "../../support/toolchain";
 
 /** What happens while Neovim does not answer: a long `:sleep`, or a hit-enter prompt. */
 onEachNeovim(
@@ -52,7 +53,7 @@ onEachNeovim(
       return () => !answered;
     }
 
-    describe.each(busy)("while Neovim %s", (_name, makeBusy) => {
+    describe.each(first(1, busy))("while Neovim %s", (_name, makeBusy) => {
       test("ping and lists answer, diagnostics come from what was known, others say so", async () => {
         const path = session.write("busy.txt", "text\n");
         await session.edit(path);

@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
+import { nightly } from "../../support/toolchain";
 import { TSCONFIG, TYPESCRIPT, TYPESCRIPT_OPTIONS } from "../../support/typescript";
 
 interface FileDiagnostics {
@@ -134,24 +135,29 @@ onEachNeovim((session) => {
       cli.close();
     });
 
-    test("of everything is capped at 10,000, errors first, and says so; one file never is", async () => {
-      const path = session.write("many.txt", "x\n".repeat(12_000));
-      await session.edit(path);
-      await session.neovim.lua(`
+    nightly.test(
+      "of everything is capped at 10,000, errors first, and says so; one file never is",
+      async () => {
+        const path = session.write("many.txt", "x\n".repeat(12_000));
+        await session.edit(path);
+        await session.neovim.lua(`
         local items = {}
         for i = 1, 12000 do
           items[i] = { lnum = i - 1, col = 0, message = "m" .. i, severity = i > 11000 and 1 or 4 }
         end
         vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, items)`);
-      await session.known();
-      const answer = await session.client.call("getDiagnostics");
-      expect(answer._meta).toMatchObject({ truncated: true, total: 12_000, returned: 10_000 });
-      const [file] = JSON.parse(answer.content[0]?.text ?? "") as FileDiagnostics[];
-      expect(file?.diagnostics).toHaveLength(10_000);
-      expect(file?.diagnostics.filter(({ severity }) => severity === "Error")).toHaveLength(1_000);
-      const [whole] = await ask({ uri: `file://${path}` });
-      expect(whole?.diagnostics).toHaveLength(12_000);
-    });
+        await session.known();
+        const answer = await session.client.call("getDiagnostics");
+        expect(answer._meta).toMatchObject({ truncated: true, total: 12_000, returned: 10_000 });
+        const [file] = JSON.parse(answer.content[0]?.text ?? "") as FileDiagnostics[];
+        expect(file?.diagnostics).toHaveLength(10_000);
+        expect(file?.diagnostics.filter(({ severity }) => severity === "Error")).toHaveLength(
+          1_000,
+        );
+        const [whole] = await ask({ uri: `file://${path}` });
+        expect(whole?.diagnostics).toHaveLength(12_000);
+      },
+    );
 
     test.each([
       ["NUL", "/tmp/a%00b", "/tmp/a\0b"],
@@ -174,35 +180,39 @@ onEachNeovim((session) => {
     });
   });
 
-  test("diagnostics of a real language server arrive", async () => {
-    session.write("package.json", "{}");
-    session.write("tsconfig.json", TSCONFIG);
-    const path = session.write(
-      "größe.ts",
-      'class Shop {\n  price(): number {\n    return "😀";\n  }\n}\n',
-    );
-    await session.edit(path);
-    await session.neovim.lua(
-      `local cmd, init_options = ...
+  nightly.test(
+    "diagnostics of a real language server arrive",
+    async () => {
+      session.write("package.json", "{}");
+      session.write("tsconfig.json", TSCONFIG);
+      const path = session.write(
+        "größe.ts",
+        'class Shop {\n  price(): number {\n    return "😀";\n  }\n}\n',
+      );
+      await session.edit(path);
+      await session.neovim.lua(
+        `local cmd, init_options = ...
        vim.lsp.start({ name = "ts", cmd = cmd, init_options = init_options, root_dir = vim.fn.getcwd() })`,
-      TYPESCRIPT,
-      TYPESCRIPT_OPTIONS,
-    );
-    const found = await eventually(
-      "a type error",
-      async () => {
-        const [file] = await ask({ uri: `file://${path}` });
-        return file?.diagnostics.find(({ code }) => code === "2322") ?? (false as const);
-      },
-      45_000,
-    );
-    expect(found).toMatchObject({
-      severity: "Error",
-      source: "typescript",
-      range: range(2, 4, 2, 10),
-    });
-    await session.neovim.lua("vim.lsp.stop_client(vim.lsp.get_clients(), true)");
-  }, 90_000);
+        TYPESCRIPT,
+        TYPESCRIPT_OPTIONS,
+      );
+      const found = await eventually(
+        "a type error",
+        async () => {
+          const [file] = await ask({ uri: `file://${path}` });
+          return file?.diagnostics.find(({ code }) => code === "2322") ?? (false as const);
+        },
+        45_000,
+      );
+      expect(found).toMatchObject({
+        severity: "Error",
+        source: "typescript",
+        range: range(2, 4, 2, 10),
+      });
+      await session.neovim.lua("vim.lsp.stop_client(vim.lsp.get_clients(), true)");
+    },
+    90_000,
+  );
 });
 
 function range(line: number, character: number, endLine: number, endCharacter: number) {

@@ -6,6 +6,7 @@ import { Git } from "../../../src/review/git/run";
 import type { Listed } from "../../../src/review/service";
 import type { ShownFile } from "../../../src/review/shown";
 import { outcomeOf } from "../../support/outcome";
+import { nightly } from "../../support/toolchain";
 import { World } from "./world";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
@@ -230,20 +231,23 @@ describe("a branch", () => {
       expect(world.read("ran")).toBeUndefined();
     });
 
-    test("of submodules are left out, and so are other repositories and what is not checked out", async () => {
-      const inner = join(world.root, "inner");
-      mkdirSync(inner);
-      Bun.spawnSync(["git", "-C", inner, "init", "-q"]);
-      const who = ["-c", "user.name=a", "-c", "user.email=b"];
-      Bun.spawnSync(["git", "-C", inner, ...who, "commit", "-q", "--allow-empty", "-m", "x"]);
-      git("submodule", "--quiet", "add", inner, "sub");
-      commit({ a: "other\n", "far/b": TEN });
-      git("worktree", "add", "-q", "tree");
-      git("sparse-checkout", "set", "--no-cone", "/a", "/sub", "/.gitmodules");
-      const { files: all, incomplete } = await list();
-      expect(all.map(shown).map(({ name }) => name)).toEqual([".gitmodules", "a"]);
-      expect(incomplete).toEqual(["the submodule sub is left out"]);
-    });
+    nightly.test(
+      "of submodules are left out, and so are other repositories and what is not checked out",
+      async () => {
+        const inner = join(world.root, "inner");
+        mkdirSync(inner);
+        Bun.spawnSync(["git", "-C", inner, "init", "-q"]);
+        const who = ["-c", "user.name=a", "-c", "user.email=b"];
+        Bun.spawnSync(["git", "-C", inner, ...who, "commit", "-q", "--allow-empty", "-m", "x"]);
+        git("submodule", "--quiet", "add", inner, "sub");
+        commit({ a: "other\n", "far/b": TEN });
+        git("worktree", "add", "-q", "tree");
+        git("sparse-checkout", "set", "--no-cone", "/a", "/sub", "/.gitmodules");
+        const { files: all, incomplete } = await list();
+        expect(all.map(shown).map(({ name }) => name)).toEqual([".gitmodules", "a"]);
+        expect(incomplete).toEqual(["the submodule sub is left out"]);
+      },
+    );
 
     test("are those of the folders that are named", async () => {
       commit({ a: "other\n", "src/b": TEN, "src/c": TEN });
@@ -276,7 +280,7 @@ describe("a branch", () => {
       expect((await files("HEAD", { paths })).map(({ name }) => name)).toEqual(["src/c"]);
     });
 
-    test("more than 2000 are cut, which is said", async () => {
+    nightly.test("more than 2000 are cut, which is said", async () => {
       for (let i = 0; i < 2001; i++) write(`many/${i}`, "");
       const { files: all, incomplete } = await list();
       expect(all).toHaveLength(2000);
@@ -310,7 +314,7 @@ describe("a branch", () => {
       expect(await files()).toEqual([]);
     });
 
-    test("are read once by many who ask at the same time", async () => {
+    nightly.test("are read once by many who ask at the same time", async () => {
       commit({ a: "other\n", "src/b": TEN });
       const all = await Promise.all(Array.from({ length: 10 }, () => list()));
       expect(new Set(all.map(({ version }) => version)).size).toBe(1);

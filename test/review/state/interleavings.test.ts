@@ -5,6 +5,7 @@ import type { Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
 import { waitingIn } from "../../../src/review/state/waiting";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
+import { nightly } from "../../support/toolchain";
 import { base64, type Call, World } from "./world";
 
 const FILES = ["a", "dir/b"];
@@ -261,7 +262,7 @@ test(
 
 const HOUR_MS = 60 * 60_000;
 
-test(
+nightly.test(
   "pruning what is decided changes neither the list nor any hunk",
   whatever(async ({ world }) => {
     // Larger than all others together: once it is gone, nothing else has to go.

@@ -7,6 +7,7 @@ import type { JournalRecord } from "../../../src/review/journal/record";
 import type { ShownDecision } from "../../../src/review/shown";
 import { ReviewedProject } from "../../../src/review/state/reviewed-project";
 import { eventually } from "../../support/eventually";
+import { nightly } from "../../support/toolchain";
 import { base64, World } from "./world";
 
 let world: World;
@@ -98,7 +99,7 @@ describe("an undo that waits for the end of the turn", () => {
 });
 
 describe("at the same time", () => {
-  test("an undo of the same hunks by two processes is one undo", async () => {
+  nightly.test("an undo of the same hunks by two processes is one undo", async () => {
     const names = Array.from({ length: 60 }, (_, i) => `f${i}`);
     for (const name of names) world.write(name, "1\n2\n");
     for (const name of names) world.claude({ [name]: "1\nII\n" });

@@ -5,6 +5,7 @@ import { keptText } from "../../../src/review/weave/kept-text";
 import { FILE, type Lines } from "../../../src/review/weave/lines";
 import { ALL } from "../../../src/review/weave/row";
 import { Weave } from "../../../src/review/weave/weave";
+import { tries } from "../../fuzz/effort";
 
 /** Most of them are equal. */
 const LINE = fc.constantFrom("}\n", "\n", "a\n", "b\n");
@@ -63,7 +64,7 @@ test("of equal lines in the file, those at HEAD are never taken for those that a
     fc.array(ROUND, { minLength: 1, maxLength: 4 }),
     play,
   );
-  fc.assert(property, { numRuns: 2_000 });
+  fc.assert(property, { numRuns: tries(2_000) });
 });
 
 test.each([

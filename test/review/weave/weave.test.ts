@@ -6,6 +6,7 @@ import { FILE, type Lines, linesOf } from "../../../src/review/weave/lines";
 import { ALL, type Change, type Scope } from "../../../src/review/weave/row";
 import { Weave } from "../../../src/review/weave/weave";
 import { tries } from "../../fuzz/effort";
+import { nightly } from "../../support/toolchain";
 import { change, hunks, lines, session, text } from "./texts";
 
 const A = change("A", 1);
@@ -123,7 +124,7 @@ describe("decisions", () => {
   });
 });
 
-test("a large file that is rewritten again and again stays bounded", () => {
+nightly.test("a large file that is rewritten again and again stays bounded", () => {
   const rewritten = (round: number) =>
     linesOf(Buffer.from(Array.from({ length: 20_000 }, (_, i) => `${round} ${i}\n`).join("")));
   let weave = Weave.of(rewritten(0));

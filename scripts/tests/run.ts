@@ -1,0 +1,129 @@
+/** Runs test files: several workers take one file after the other, the longest first. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Place } from "./network";
+
+/** For a test or hook that does not say otherwise. */
+const TEST_MS = 60_000;
+/** What takes longer hangs. */
+const RUN_MS = 3_600_000;
+/** What the last output may take after the process: a program it left may hold the pipe. */
+const OUTPUT_MS = 1_000;
+/** How long each file takes, in ms, so that a new clone, too, starts with the long ones. */
+const DURATIONS = join(import.meta.dir, "durations.json");
+/** What is shorter fits in anywhere. */
+const LEAST_SECONDS = 1;
+
+export interface Job {
+  /** Paths in the repository. */
+  readonly files: string[];
+  /** For `bun test`. */
+  readonly options: string[];
+  readonly workers: number;
+  /** Where the report goes. */
+  readonly report: string;
+  /** Prints what comes as it comes. */
+  readonly live: boolean;
+  readonly place: Place;
+}
+
+/** What ran of one file. */
+export interface FileOutcome {
+  readonly file: string;
+  readonly tests: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly seconds: number;
+}
+
+export interface Outcome {
+  readonly files: FileOutcome[];
+  readonly code: number;
+  readonly output: string;
+  /** The lines that name failed tests, and files that failed outside of them. */
+  readonly failures: string[];
+  /** Seconds of processor time: of the process, and of all below it that were waited for. */
+  readonly cpu: number;
+}
+
+/** Runs test files to their end. */
+export async function run({ files, options, workers, report, live, place }: Job): Promise<Outcome> {
+  const bun = [process.execPath, "test", `--timeout=${TEST_MS}`, "--pass-with-no-tests"];
+  // A worker keeps the modules it has loaded, and Neovims that the next file may use.
+  const parallel = [`--parallel=${workers}`, "--no-isolate", `--timings=${DURATIONS}`];
+  const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
+  // Results are on stderr, and what tests print on stdout: in one pipe they keep their order.
+  const merged = ["sh", "-c", 'exec "$@" 2>&1', "sh"];
+  const what = [...options, ...files.map((file) => `./${file}`)];
+  const child = Bun.spawn(
+    [...merged, ...place.command, ...bun, ...parallel, ...reporter, ...what],
+    {
+      env: { ...process.env, ...place.env },
+      stdio: ["ignore", "pipe", "inherit"],
+      timeout: RUN_MS,
+      killSignal: "SIGKILL",
+    },
+  );
+  let output = "";
+  const decoder = new TextDecoder();
+  const read = (async () => {
+    for await (const chunk of child.stdout) {
+      if (live) process.stdout.write(chunk);
+      output += decoder.decode(chunk, { stream: true });
+    }
+  })();
+  await child.exited;
+  await Promise.race([read, Bun.sleep(OUTPUT_MS)]);
+  if (!live) process.stdout.write(output);
+  if (child.signalCode) console.log(`the tests were ended by ${child.signalCode}`);
+  // With `-t` files without such a test are none that fail.
+  const none = /^error: regex .* matched 0 tests/m.test(output);
+  const code = none ? 0 : (child.exitCode ?? 1);
+  const counted = reported(report);
+  // Bun says them again at the end.
+  const inTests = [...new Set(output.match(/^\(fail\) .*$/gm))];
+  // Bun's report leaves out a file that does not load.
+  const missing =
+    none || counted.length === 0
+      ? []
+      : files.filter((file) => !counted.some((one) => one.file === file));
+  const outside = missing.map((file) => `(fail) ${file}, outside of its tests`);
+  if (code !== 0 && inTests.length + outside.length === 0)
+    outside.push("(fail) outside of the tests");
+  return {
+    files: counted,
+    code,
+    output,
+    failures: [...inTests, ...outside],
+    cpu: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
+  };
+}
+
+/** What Bun's report says of each file. */
+function reported(report: string): FileOutcome[] {
+  if (!existsSync(report)) return [];
+  const suites = readFileSync(report, "utf8").matchAll(
+    /<testsuite name="([^"]*)" file="\1"([^>]*)/g,
+  );
+  return [...suites].map(([, file = "", attributes = ""]) => {
+    const number = (name: string) =>
+      Number(new RegExp(`\\b${name}="([\\d.]+)"`).exec(attributes)?.[1] ?? 0);
+    return {
+      file,
+      tests: number("tests"),
+      failed: number("failures"),
+      skipped: number("skipped"),
+      seconds: number("time"),
+    };
+  });
+}
+
+/** Keeps what a whole run has measured. */
+export function saveDurations(files: FileOutcome[]): void {
+  const long = files
+    .filter(({ seconds }) => seconds >= LEAST_SECONDS)
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .map(({ file, seconds }) => [file, Math.round(seconds) * 1000]);
+  const all = { version: 1, files: Object.fromEntries(long) };
+  writeFileSync(DURATIONS, `${JSON.stringify(all, null, 2)}\n`);
+}
