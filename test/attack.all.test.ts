@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { attack, table } from "../bench/soak/attack";
 import { NEOVIMS } from "./support/neovim";
+import { platformSkip } from "./support/platform-skip";
 
 const SECONDS = 3;
 
@@ -9,7 +10,7 @@ test.each(NEOVIMS)(
   "under attack every client is served, and nothing grows: $name",
   async (version) => {
     if (process.platform !== "linux") {
-      console.log("platform skip: memory and descriptors are read from Linux's /proc");
+      platformSkip("memory and descriptors are read from Linux's /proc");
       return;
     }
     const result = await attack(version, SECONDS, 1);

@@ -15,7 +15,7 @@ import { select } from "./selection";
 /** Where tests of more files fail, something is broken: no second run says otherwise. */
 const FILES_AGAIN = 3;
 /** Most tests wait for an editor, a server or a terminal: so many workers for each processor. */
-const [FOR_OTHERS, FOR_GENUINE] = [2, 1];
+const [FOR_OTHERS, FOR_GENUINE] = [1.5, 0.5];
 
 const { files, options, whole, named } = select(process.argv.slice(2));
 const reports = mkdtempSync(join(tmpdir(), "reports-"));
@@ -48,7 +48,7 @@ if (CLAUDE_CODE_NVIM_TEST_TOTALS) writeFileSync(CLAUDE_CODE_NVIM_TEST_TOTALS, `$
 /** Those of the genuine CLI, in a network of their own, beside the others, whose output comes first. */
 async function both(genuine: string[], others: string[]): Promise<Outcome[]> {
   const start = (files: string[], each: number, live: boolean, place: Place) => {
-    const workers = each * availableParallelism();
+    const workers = Math.ceil(each * availableParallelism());
     const report = join(reports, `${++runs}.xml`);
     return run({ files, options, workers, report, live, place });
   };

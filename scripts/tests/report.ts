@@ -1,5 +1,6 @@
 /** What a run of the tests says of itself. */
-import { dirname } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { FileOutcome, Outcome } from "./run";
 
 /** Files with a row of their own have at least so many seconds. */
@@ -25,9 +26,12 @@ export function total(outcomes: Outcome[]): Counts {
   return counts;
 }
 
-/** Skipped tests without a line that says why. */
+/** Prints why the platform could not run some tests. Returns how many were skipped for no such reason. */
 export function unexplainedSkips(outcomes: Outcome[]): number {
-  const reasons = outcomes.flatMap(({ output }) => output.match(/^platform skip:/gm) ?? []);
+  const file = join(process.env.CLAUDE_CODE_NVIM_TEST_RUN ?? "", "skips");
+  const reasons = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+  for (const [reason, all] of Map.groupBy(reasons, String))
+    console.log(`${reason} (${all.length})`);
   return total(outcomes).skipped - reasons.length;
 }
 

@@ -39,7 +39,6 @@ export interface FileOutcome {
 export interface Outcome {
   readonly files: FileOutcome[];
   readonly code: number;
-  readonly output: string;
   /** The lines that name failed tests, and files that failed outside of them. */
   readonly failures: string[];
   /** Seconds of processor time: of the process, and of all below it that were waited for. */
@@ -93,7 +92,6 @@ export async function run({ files, options, workers, report, live, place }: Job)
   return {
     files: counted,
     code,
-    output,
     failures: [...inTests, ...outside],
     cpu: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
   };

@@ -13,6 +13,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
+import { platformSkip } from "../support/platform-skip";
 import { isRunning } from "../support/process";
 
 /** How long a stopped Neovim stays so beyond what clients ask, in s: by CLAUDE_CODE_NVIM_LONG=1 as long as it may be. */
@@ -215,7 +216,7 @@ describe("nowhere to write", () => {
   test("a full disk: says so, and writes the lock file once there is room", async () => {
     const namespace = ["unshare", "--map-root-user", "--mount", "--"];
     if (Bun.spawnSync([...namespace, "true"]).exitCode !== 0) {
-      console.log("platform skip: a full disk needs a mount namespace (unshare) to be tried");
+      platformSkip("a full disk needs a mount namespace (unshare) to be tried");
       return;
     }
     await using neovim = await TestNeovim.start({ version: onFullDisk(version) });

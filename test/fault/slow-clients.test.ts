@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import { LIMITS, type Limits, WebSocketListener } from "../../src/transport/websocket";
 import { eventually } from "../support/eventually";
 import { outcomeOf } from "../support/outcome";
+import { platformSkip } from "../support/platform-skip";
 import { first, nightly, ROOT } from "../support/toolchain";
 
 /** The listener alone, with limits small enough to be reached: who is dropped, and who is not. */
@@ -139,7 +140,7 @@ nightly.test.concurrent(
   "more half-open connections than descriptors: clients are served, and new ones once those time out",
   async () => {
     if (process.platform !== "linux") {
-      console.log("platform skip: descriptors are counted by Linux's /proc");
+      platformSkip("descriptors are counted by Linux's /proc");
       return;
     }
     await using opened = new AsyncDisposableStack();

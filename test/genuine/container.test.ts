@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { HOST_NAME, inContainer } from "../support/container";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { ALL, NEWEST } from "../support/toolchain";
+import { NEWEST, nightly } from "../support/toolchain";
 import { breaks, CASE_MS, changesAndRejects, FirstLight, MODIFIED, UPDATED } from "./first-light";
 import { Selected } from "./selection";
 
@@ -18,7 +18,7 @@ const container = (locks: string, mode: "ro" | "rw") => ({
   options: ({ home }: { home: string }) => inContainer(home, { locks, mode }),
 });
 
-describe("edits from a container", () => {
+nightly.describe("edits from a container", () => {
   const light = FirstLight.inBlock(NEWEST, container(".local/state/claude-code.nvim/ide", "ro"));
 
   test(
@@ -33,10 +33,8 @@ describe("edits from a container", () => {
     CASE_MS,
   );
 
-  if (ALL) {
-    changesAndRejects(light);
-    breaks(light);
-  }
+  changesAndRejects(light);
+  breaks(light);
 });
 
 describe("what the user shows a Claude in a container", () => {

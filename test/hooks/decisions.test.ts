@@ -13,6 +13,7 @@ import { keepBusy } from "../support/busy";
 import { LONGEST_MS, watchComputing } from "../support/computing";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, nightly } from "../support/neovim";
+import { first } from "../support/toolchain";
 import { Project } from "./project";
 
 /* What the Stop hook decides, with the compiled executable and a real Neovim. */
@@ -93,7 +94,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     });
   }
 
-  test.each(["bunload", "bdelete", "bwipeout"])(
+  test.each(first(1, ["bunload", "bdelete", "bwipeout"]))(
     "the buffer was closed by :%s since: its problems count all the same",
     async (command) => {
       const name = `${command}.txt`;
@@ -249,7 +250,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(await stop()).toEqual(blocked(1, 0));
   });
 
-  test.each(["Read", "Bash", "mcp__x__Edit"])("%s is no edit", async (tool_name) => {
+  test.each(first(1, ["Read", "Bash", "mcp__x__Edit"]))("%s is no edit", async (tool_name) => {
     const path = project.write("read.txt", "ERROR\n");
     const input = { ...session, tool_name, tool_input: { file_path: path } };
     await project.hook("post-tool-use", input);
@@ -267,23 +268,30 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(await stop()).toEqual(blocked(1, 0));
   });
 
-  test("what a failed command has changed, too, where the project is a git repository", async () => {
-    Bun.spawnSync(["git", "init", "-q", project.folder]);
-    const input = { ...session, prompt_id: "p" };
-    project.write("failed.txt", "fine\n");
-    await project.hook("user-prompt-submit", { ...input, prompt: "go" });
-    await eventually("the snapshot", () => project.reviewed("snapshot.json"));
-    const call = { ...input, tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
-    await project.hook("pre-tool-use", call);
-    project.write("failed.txt", "ERROR\n");
-    await project.hook("post-tool-use-failure", { ...call, error: "Exit code 1", duration_ms: 5 });
-    const loaded = "return vim.fn.bufloaded(...)";
-    await eventually("the edited file", async () =>
-      expect(await project.neovim.lua<number>(loaded, project.path("failed.txt"))).toBe(1),
-    );
-    expect(await stop({ prompt_id: "p" })).toEqual(blocked(1, 0));
-    rmSync(project.path(".git"), { recursive: true });
-  });
+  nightly.test(
+    "what a failed command has changed, too, where the project is a git repository",
+    async () => {
+      Bun.spawnSync(["git", "init", "-q", project.folder]);
+      const input = { ...session, prompt_id: "p" };
+      project.write("failed.txt", "fine\n");
+      await project.hook("user-prompt-submit", { ...input, prompt: "go" });
+      await eventually("the snapshot", () => project.reviewed("snapshot.json"));
+      const call = { ...input, tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
+      await project.hook("pre-tool-use", call);
+      project.write("failed.txt", "ERROR\n");
+      await project.hook("post-tool-use-failure", {
+        ...call,
+        error: "Exit code 1",
+        duration_ms: 5,
+      });
+      const loaded = "return vim.fn.bufloaded(...)";
+      await eventually("the edited file", async () =>
+        expect(await project.neovim.lua<number>(loaded, project.path("failed.txt"))).toBe(1),
+      );
+      expect(await stop({ prompt_id: "p" })).toEqual(blocked(1, 0));
+      rmSync(project.path(".git"), { recursive: true });
+    },
+  );
 
   test("the user's unsaved edits stay", async () => {
     const path = project.write("unsaved.txt", "one\n");

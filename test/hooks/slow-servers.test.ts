@@ -313,46 +313,54 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     });
   });
 
-  test("late without a word: unknown, unless that is how it says that nothing has changed", async () => {
-    await edit("fine\n");
-    expect(await stop("one")).toEqual(GO);
-    hold("silent");
-    await edit("WRONG one\n");
-    const systemMessage = `diagnostics of ${name} unknown (scripted has not reported in time)`;
-    expect(await stopAfterAll("two")).toEqual({ ...GO, systemMessage });
-    release("silent");
-    await eventually("the message", async () => {
-      expect(await notified()).toEqual([expect.stringContaining("1 error in")]);
-    });
+  nightly.test(
+    "late without a word: unknown, unless that is how it says that nothing has changed",
+    async () => {
+      await edit("fine\n");
+      expect(await stop("one")).toEqual(GO);
+      hold("silent");
+      await edit("WRONG one\n");
+      const systemMessage = `diagnostics of ${name} unknown (scripted has not reported in time)`;
+      expect(await stopAfterAll("two")).toEqual({ ...GO, systemMessage });
+      release("silent");
+      await eventually("the message", async () => {
+        expect(await notified()).toEqual([expect.stringContaining("1 error in")]);
+      });
 
-    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
-    hold("silent");
-    await edit("fine\n");
-    const pending = "return #require('port').pending_reports.paths()";
-    await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
-    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
-    await edit("fine too\n");
-    const { reason } = await stopAfterAll("three");
-    expect(reason).toContain("server has reported in time: this may be older than your last edit");
-  });
+      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
+      hold("silent");
+      await edit("fine\n");
+      const pending = "return #require('port').pending_reports.paths()";
+      await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
+      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
+      await edit("fine too\n");
+      const { reason } = await stopAfterAll("three");
+      expect(reason).toContain(
+        "server has reported in time: this may be older than your last edit",
+      );
+    },
+  );
 
-  test("silence on a file that stays without problems is learned, and not waited out again", async () => {
-    await edit("fine\n");
-    expect(await stop("one")).toEqual(GO);
-    hold("silent");
-    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
-    await edit("fine too\n");
-    const pending = "return #require('port').pending_reports.paths()";
-    await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
-    await project.hook("session-end", session);
+  nightly.test(
+    "silence on a file that stays without problems is learned, and not waited out again",
+    async () => {
+      await edit("fine\n");
+      expect(await stop("one")).toEqual(GO);
+      hold("silent");
+      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
+      await edit("fine too\n");
+      const pending = "return #require('port').pending_reports.paths()";
+      await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
+      await project.hook("session-end", session);
 
-    session = { session_id: `${session.session_id}-later` };
-    // Longer than the test may take.
-    await options(600_000, 600_000);
-    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
-    await edit("still fine\n");
-    expect(await stop("two")).toEqual(GO);
-  });
+      session = { session_id: `${session.session_id}-later` };
+      // Longer than the test may take.
+      await options(600_000, 600_000);
+      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
+      await edit("still fine\n");
+      expect(await stop("two")).toEqual(GO);
+    },
+  );
 
   test("nothing wrong after all: no message", async () => {
     hold("starting");

@@ -22,6 +22,7 @@ import {
   type TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
+import { platformSkip } from "../support/platform-skip";
 import { BUILD_MS, TestRelease } from "../support/release";
 import type { Behaviour } from "../support/release-server";
 
@@ -184,7 +185,7 @@ test("a folder that another user can change is not used", async () => {
     [0o755, 65_534],
   ] as const) {
     if (owner && process.getuid?.() !== 0) {
-      console.log("platform skip: only root can chown");
+      platformSkip("only root can chown");
       continue;
     }
     await using data = await new DataFolder().use(neovim);

@@ -14,6 +14,7 @@ import { deb } from "../../scripts/packaging/deb";
 import { readRepository } from "../../scripts/packaging/repository";
 import { PLUGIN } from "../../src/package/prefix";
 import { EXECUTABLE, temporaryFolder } from "../support/neovim";
+import { platformSkip } from "../support/platform-skip";
 import { BUILD_MS, NATIVE } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
@@ -33,7 +34,7 @@ const run = (command: string[], env: Record<string, string> = {}) => {
 };
 
 test("the flake builds executable and plugin", () => {
-  if (!Bun.which("nix")) return console.log("platform skip: no nix, so flake.nix is not built");
+  if (!Bun.which("nix")) return platformSkip("no nix, so flake.nix is not built");
   const nix = join(folder, "nix");
   const source = join(nix, "source");
   mkdirSync(source, { recursive: true });
@@ -105,5 +106,4 @@ describe.skipIf(!Bun.which("dpkg-deb"))("the Debian package", () => {
     expect([check.code, check.out]).toEqual([0, ""]);
   });
 });
-if (!Bun.which("dpkg-deb"))
-  console.log("platform skip: no dpkg-deb, so the Debian package is not tried");
+if (!Bun.which("dpkg-deb")) platformSkip("no dpkg-deb, so the Debian package is not tried");

@@ -7,6 +7,7 @@ import { type Repository, readRepository } from "../../scripts/packaging/reposit
 import { TARGETS } from "../../scripts/packaging/targets";
 import { zip } from "../../scripts/packaging/zip";
 import { NEOVIMS, temporaryFolder } from "../support/neovim";
+import { platformSkip } from "../support/platform-skip";
 import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
@@ -115,7 +116,7 @@ test("aqua's registry entry gives the names of the archives", async () => {
 test("the flake pins the dependencies that bun.lock has now", async () => {
   expect(await flakeHash(ROOT)).toBe(await dependenciesHash(ROOT));
   if (!Bun.which("nix-hash"))
-    return console.log("platform skip: no nix, so its hashes are not compared with ours");
+    return platformSkip("no nix, so its hashes are not compared with ours");
   const tree = join(folder, "tree/a b");
   mkdirSync(tree, { recursive: true });
   writeFileSync(join(tree, "run"), "#!/bin/sh\n", { mode: 0o755 });

@@ -20,6 +20,7 @@ import { LanguageProject, scripted } from "../language/world";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEWEST, nightly, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
+import { first } from "../support/toolchain";
 
 setDefaultTimeout(60_000);
 
@@ -146,7 +147,7 @@ describe("nvim-lsp for a Claude elsewhere", () => {
     }
   });
 
-  test.each([`${THERE}/one.txt`, "one.txt", "./one.txt"])(
+  test.each(first(1, [`${THERE}/one.txt`, "one.txt", "./one.txt"]))(
     "names files as there: %s",
     async (path) => {
       const { text } = await call("find_references", { symbol: "apple", path });

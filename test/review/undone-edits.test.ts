@@ -65,7 +65,7 @@ test("a file that came, and one that went", async () => {
   expect(text).toContain("gone.ts\nthe file is back");
 });
 
-test("only the session's own edits, to that session", async () => {
+nightly.test("only the session's own edits, to that session", async () => {
   using world = new RecordedHere({ "a.ts": "1\n2\n3\n4\n5\n" });
   await world.prompt();
   await world.edit("a.ts", "I\n2\n3\n4\n5\n");

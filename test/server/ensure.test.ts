@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { NEOVIMS, nightly, TestNeovim } from "../support/neovim";
 
 /* What :Claude and mentions wait for: one call that starts the server and answers once. */
 
@@ -65,35 +65,38 @@ describe.each(NEOVIMS)("ensure() in $name", (version) => {
   });
 });
 
-test("ensure() does not wait longer than three seconds for an executable that hangs", async () => {
-  const [version] = NEOVIMS;
-  if (!version) throw new Error("no Neovim");
-  await using neovim = await TestNeovim.start({ version, setup: false });
-  const path = join(neovim.cwd, "hangs");
-  writeFileSync(path, "#!/bin/sh\necho one >&2\necho two >&2\nexec sleep 60\n", { mode: 0o755 });
-  await neovim.lua(
-    `require("port").hurry(10)
+nightly.test(
+  "ensure() does not wait longer than three seconds for an executable that hangs",
+  async () => {
+    const [version] = NEOVIMS;
+    if (!version) throw new Error("no Neovim");
+    await using neovim = await TestNeovim.start({ version, setup: false });
+    const path = join(neovim.cwd, "hangs");
+    writeFileSync(path, "#!/bin/sh\necho one >&2\necho two >&2\nexec sleep 60\n", { mode: 0o755 });
+    await neovim.lua(
+      `require("port").hurry(10)
      require("claude-code").setup({ auto_start = false, binary = { path = ... } })
      require("port").server.ensure(nil, function(...) ANSWER = { ... } end)`,
-    path,
-  );
-  const answer = await eventually(
-    "an answer",
-    async () => (await neovim.lua<unknown[] | null>("return ANSWER")) ?? false,
-  );
-  expect(answer).toEqual([null, "the server is not ready after 3 s"]);
-  expect(await neovim.lua(`return require("port").server.state`)).toBe("starting");
-  await eventually("what it prints", async () => {
-    const stderr = await neovim.lua(`return require("claude-code").status().stderr`);
-    expect(stderr).toEqual(["one", "two"]);
-  });
-  // It says so, and what to do, also when nobody waits.
-  const error = await eventually("a word about it", async () => {
-    const status = `return require("claude-code").status().last_error`;
-    return (await neovim.lua<string | null>(status)) ?? false;
-  });
-  expect(error).toContain("the executable has not answered for 10 s");
-  expect(error).toContain(":Claude stop");
-  expect(error).toContain(path);
-  expect(await neovim.command("messages")).toContain("has not answered for 10 s");
-});
+      path,
+    );
+    const answer = await eventually(
+      "an answer",
+      async () => (await neovim.lua<unknown[] | null>("return ANSWER")) ?? false,
+    );
+    expect(answer).toEqual([null, "the server is not ready after 3 s"]);
+    expect(await neovim.lua(`return require("port").server.state`)).toBe("starting");
+    await eventually("what it prints", async () => {
+      const stderr = await neovim.lua(`return require("claude-code").status().stderr`);
+      expect(stderr).toEqual(["one", "two"]);
+    });
+    // It says so, and what to do, also when nobody waits.
+    const error = await eventually("a word about it", async () => {
+      const status = `return require("claude-code").status().last_error`;
+      return (await neovim.lua<string | null>(status)) ?? false;
+    });
+    expect(error).toContain("the executable has not answered for 10 s");
+    expect(error).toContain(":Claude stop");
+    expect(error).toContain(path);
+    expect(await neovim.command("messages")).toContain("has not answered for 10 s");
+  },
+);

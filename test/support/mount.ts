@@ -1,5 +1,6 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { platformSkip } from "./platform-skip";
 
 /**
  * Writes a script in `place` that runs `program` with its arguments where a new tmpfs with the mount
@@ -15,7 +16,7 @@ export async function inMount(
   const mount = `mount -t tmpfs -o ${options} tmpfs "${folder}"`;
   const possible = Bun.which("unshare") !== null;
   if (!possible || Bun.spawnSync([...unshare, "sh", "-c", mount]).exitCode !== 0) {
-    console.log("platform skip: no mount namespace, so no full, read-only or noexec disk");
+    platformSkip("no mount namespace, so no full, read-only or noexec disk");
     return null;
   }
   const script = join(place, "mounted");

@@ -3,6 +3,7 @@ import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from "no
 import type { CallError } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { outcomeOf } from "../../support/outcome";
+import { platformSkip } from "../../support/platform-skip";
 import { onEachNeovim, type Session } from "../../support/session";
 
 /** Names that patterns, the command line or URIs would trip over. */
@@ -193,7 +194,7 @@ onEachNeovim((session) => {
     });
 
     const onLinux = process.platform === "linux";
-    if (!onLinux) console.log("platform skip: no file that opens and then fails to be read");
+    if (!onLinux) platformSkip("no file that opens and then fails to be read");
     const endless = [
       "/proc/self/mem",
       "/proc/self/pagemap",

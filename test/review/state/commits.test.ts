@@ -7,6 +7,7 @@ import { LIMITS } from "../../../src/review/git/run";
 import { Recorder } from "../../../src/review/record/recorder";
 import { eventually } from "../../support/eventually";
 import { outcomeOf } from "../../support/outcome";
+import { platformSkip } from "../../support/platform-skip";
 import { commitAll } from "../repository";
 import { World } from "./world";
 
@@ -173,7 +174,7 @@ test.each(["commit", "add"])("a call that is recorded late does git %s: it waits
 
 test.each(["in the project", "elsewhere"])("a process left %s commits: it waits", async (where) => {
   if (process.platform !== "linux") {
-    return console.log("platform skip: another process's environment is seen in Linux's /proc");
+    return platformSkip("another process's environment is seen in Linux's /proc");
   }
   await prompt();
   world.claude(EDITED);

@@ -1,0 +1,13 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * Says why this platform cannot run a test, each time one is skipped or ends early: scripts/test prints it, and
+ * fails if more are skipped. In a file, as `bun test --parallel` loses some of what its workers print.
+ */
+export function platformSkip(reason: string): void {
+  const { CLAUDE_CODE_NVIM_TEST_RUN: folder } = process.env;
+  const line = `platform skip: ${reason}\n`;
+  if (folder) appendFileSync(join(folder, "skips"), line);
+  else process.stdout.write(line);
+}
