@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { counted } from "../lib/counted";
 import type { Facts } from "./facts";
 import { error, type Finding } from "./finding";
@@ -46,9 +47,29 @@ function* refusedHosts({ editors }: Facts): Generator<Finding> {
 }
 
 /** What they connect to is a bridge, where Neovim does not listen: all containers could come. */
-function* containersOfLinux({ running }: Facts): Generator<Finding> {
-  const cli = running.find(({ env, isElsewhere }) => env[HOST_OVERRIDE] && isElsewhere);
+function* containersOfLinux({ running, cwd }: Facts): Generator<Finding> {
+  const here = around(cwd);
+  const cli = running.find(({ env, isElsewhere, pid }) => {
+    if (!env[HOST_OVERRIDE] || !isElsewhere) return false;
+    const there = around(`/proc/${pid}/cwd`);
+    return there.includes(here[0] ?? "") || here.includes(there[0] ?? "");
+  });
   if (!cli) return;
   const what = `the CLI ${cli.pid} runs in a container of this machine itself: ${cli.env[HOST_OVERRIDE]} leads to the container's network, and Neovim listens on 127.0.0.1 alone`;
   yield error("container-of-linux", what, `start Neovim in the container, too (${HELP})`);
+}
+
+/** Which folder this is, and which ones are around it: in a container they have other paths. */
+function around(folder: string): string[] {
+  const ids: string[] = [];
+  try {
+    for (let at = folder; ; at += "/..") {
+      const { dev, ino } = statSync(at);
+      const id = `${dev}:${ino}`;
+      if (id === ids.at(-1)) return ids;
+      ids.push(id);
+    }
+  } catch {
+    return ids; // The process has ended, or belongs to another user.
+  }
 }

@@ -219,7 +219,9 @@ const FAULTS: Problem[] = [
     remedy: "start Neovim in the container, too",
     async seed(world) {
       const env = { CLAUDE_CODE_IDE_HOST_OVERRIDE: "host.docker.internal" };
-      world.runClaude([], env, ["unshare", "--map-root-user", "--net"]);
+      const mounted = `mount --bind '${world.project}' /mnt && cd /mnt && exec "$@"`;
+      const namespaces = ["unshare", "--map-root-user", "--net", "--mount"];
+      world.runClaude([], env, [...namespaces, "sh", "-c", mounted, "sh"]);
     },
   },
   {
@@ -482,6 +484,12 @@ describe("claude-code-nvim doctor", () => {
     expect(await other.lua(`return require("claude-code").status().state`)).toBe("stopped");
     const { findings } = await world.findings();
     expect(findings.filter(isProblem)).toEqual([]);
+  });
+
+  test("a CLI in a container of another project is none of this one's", async () => {
+    const env = { CLAUDE_CODE_IDE_HOST_OVERRIDE: "host.docker.internal" };
+    world.runClaude([], env, ["unshare", "--map-root-user", "--net"], world.bin);
+    expect((await world.findings()).findings.filter(isProblem)).toEqual([]);
   });
 
   test("a CLI that runs in a remote is not missed here", async () => {

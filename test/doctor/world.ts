@@ -115,9 +115,14 @@ export class World implements AsyncDisposable {
   }
 
   /** A CLI that runs in the project. */
-  runClaude(args: string[] = [], env: Record<string, string> = {}, inside: string[] = []): void {
+  runClaude(
+    args: string[] = [],
+    env: Record<string, string> = {},
+    inside: string[] = [],
+    cwd = this.project,
+  ): void {
     const child = Bun.spawn([...inside, join(this.bin, "claude"), ...args], {
-      cwd: this.project,
+      cwd,
       env: { ...this.env, ...env },
       stdin: "pipe",
     });
