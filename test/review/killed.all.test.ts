@@ -33,6 +33,7 @@ const CASES: Case[] = [
     prepare: (world) => world.undo([{ path: world.path("a") }]),
     decide: () => ["back", { files: [] }],
     done: { a: CLAUDE },
+    again: true,
   },
 ];
 

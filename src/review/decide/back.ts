@@ -2,9 +2,10 @@ import { headOf } from "../git/head";
 import { Git } from "../git/run";
 import { DECIDED_MS } from "../journal/prune";
 import { modeOf } from "../state/entry";
-import type { Decision, ReviewedProject } from "../state/reviewed-project";
+import type { Decision, ReviewedProject, View } from "../state/reviewed-project";
+import type { TrackedFile } from "../state/tracked-file";
 import { takenBack } from "../weave/decision";
-import { sameLines } from "../weave/lines";
+import { type Lines, sameLines } from "../weave/lines";
 import { type AppliedFile, applyAll, type FileTarget, recordWritten } from "./apply";
 import { changeIndex, type IndexChange, indexBefore } from "./index-entries";
 import type { Undone } from "./undo";
@@ -39,11 +40,12 @@ export async function takeBack(
   await changeIndex(project, entries);
   // What the user has made of the text since then is theirs before the marks go.
   const failed = new Set(files.flatMap(({ path, problem }) => (problem ? [path] : [])));
-  const seen = targets.flatMap(({ file: { path, weave }, view }) =>
-    view && weave && !failed.has(path) && !sameLines(view.lines, weave.lines)
-      ? [{ path, content: project.contents.put(view.lines) }]
-      : [],
-  );
+  const seen = targets.flatMap(({ file, view }) => {
+    const { path, weave } = file;
+    if (!view || !weave || failed.has(path) || sameLines(view.lines, weave.lines)) return [];
+    if (isThere(file, view, decision)) return [];
+    return [{ path, content: project.contents.put(view.lines) }];
+  });
   if (seen.length > 0) project.append({ type: "written", files: seen });
   const head = (await Git.in(project.root)?.run(headOf(project.root))) ?? undefined;
   const isDone = ({ problem, edits }: AppliedFile) => !problem && !edits?.edits.length;
@@ -66,13 +68,29 @@ function targetsOf(
     const text = texts.get(path);
     const marks = file.marks.filter(({ undo }) => undo === decision.id);
     const view = project.view(file, text);
-    const target = view ? takenBack(view.weave, decision.id).lines : [];
+    const target = view ? linesAgain(file, view, decision) : [];
     const isOurs = marks.length > 0 || view?.lines.length === 0;
     const mode = isOurs
       ? recordedMode(decision, path) || modeOf({ marks, view })?.after
       : undefined;
     return [{ file, view, target, inBuffer: text !== undefined, mode }];
   });
+}
+
+function linesAgain(file: TrackedFile, view: View, decision: Decision): Lines {
+  return isThere(file, view, decision) ? view.lines : takenBack(view.weave, decision.id).lines;
+}
+
+/**
+ * Would lines come twice, and are all that the decision took away there again, as they were? A process that was
+ * killed has written them before it could record that: they are not the user's.
+ */
+function isThere({ weave }: TrackedFile, view: View, { id }: Decision): boolean {
+  return (
+    weave !== undefined &&
+    sameLines(view.lines, takenBack(weave, id).lines) &&
+    !sameLines(view.lines, takenBack(view.weave, id).lines)
+  );
 }
 
 /** What an undo has changed in git's index, of the files that are as before it. */
