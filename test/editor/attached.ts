@@ -72,8 +72,8 @@ const PICTURE = `
   }`;
 
 /**
- * Neovims whose test is over, the last one at the end: a test with the same options takes such a one,
- * also in another file. They end with the process.
+ * Neovims whose test is over, the last one at the end: the next test of the file with the same options takes
+ * such a one. The last ones end with the process.
  */
 const idle: Attached[] = [];
 const MOST_IDLE = 4;
@@ -109,9 +109,9 @@ export class Attached implements AsyncDisposable {
     return attached;
   }
 
-  /** As `start`, but perhaps a Neovim that a test has used before, and that is again as at its start. */
+  /** As `start`, but perhaps a Neovim that a test of this file has used, and that is again as at its start. */
   static async asNew(options: NeovimOptions): Promise<Attached> {
-    const key = JSON.stringify([options.version.name, options]);
+    const key = JSON.stringify([Bun.main, options.version.name, options]);
     const at = idle.findLastIndex((one) => one.#key === key);
     if (at >= 0) return idle.splice(at, 1)[0] as Attached;
     const attached = await Attached.start(options);

@@ -184,7 +184,9 @@ for (const version of NEOVIMS) {
         `local path = ...
          local watch, is_noticed = vim.uv.new_fs_event(), false
          watch:start(vim.fs.dirname(path), {}, function() is_noticed = true end)
-         io.open(path, "w"):write("two\\n"):close()
+         local file = io.open(path, "w")
+         file:write("two\\n")
+         file:close()
          -- As it happens in the middle of a long work: only what needs no turn of Neovim's runs.
          vim.wait(10000, function() return is_noticed end, 1, true)
          vim.api.nvim_exec_autocmds("BufReadPost", { buffer = 0, modeline = false })
