@@ -51,7 +51,8 @@ export class Asking extends InTerminal {
     const asking = new Asking().inBlock(version, {
       files: { "main.lua": "return 1\n" },
       terminal: `permission_mode = "default"`,
-      setup: "permissions = { answer = true }",
+      // A plan as a request: plan.test.ts has it as a document.
+      setup: "permissions = { answer = true, plan = false }",
     });
     beforeAll(() => start(asking), CASE_MS);
     // What a failed test left.

@@ -43,7 +43,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       const write = { tool: "Write", input: { file_path: file, content } };
       light.model.script([[write], [{ text: "Done." }]]);
       await light.bench.claude.prompt("Write a new file");
-      await light.shown(content);
+      await light.shown(content, 1);
       expect(existsSync(join(light.bench.project, "deep"))).toBe(false);
       await light.press("Enter");
       expect(newsText(await light.received(CREATED))).not.toContain(MODIFIED);

@@ -88,12 +88,12 @@ export class FirstLight {
   }
 
   /** Waits until Neovim shows the diff, and puts the cursor on the proposed side. */
-  async shown(proposal: string): Promise<void> {
+  async shown(proposal: string, windows = 2): Promise<void> {
     const { neovim, claude } = this.bench;
     const diff = await neovim.waitForDiff(proposal).catch(async (error: Error) => {
       throw new Error(`${error.message}\n${await claude.editorLog()}`);
     });
-    expect(diff.windows).toBe(2);
+    expect(diff.windows).toBe(windows);
     await neovim.focus(diff.proposed.window);
   }
 

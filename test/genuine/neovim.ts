@@ -157,9 +157,11 @@ export class Neovim {
     return this.lua(`
       local found, count = vim.NIL, 0
       for _, win in ipairs(vim.api.nvim_list_wins()) do
-        if vim.wo[win].diff then
+        local buf = vim.api.nvim_win_get_buf(win)
+        -- Nothing stands beside a new file.
+        local is_proposal = vim.api.nvim_buf_get_name(buf):find("(proposed)", 1, true)
+        if vim.wo[win].diff or is_proposal then
           count = count + 1
-          local buf = vim.api.nvim_win_get_buf(win)
           if vim.bo[buf].modifiable then
             found = {
               proposed = { window = win, lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false) },

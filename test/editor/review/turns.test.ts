@@ -101,7 +101,8 @@ onEachNeovim((session) => {
       await eventually("Claude's text", () =>
         expect(world.read(names()[0] as string)).toBe(withMine),
       );
-      expect(await waiting()).toBe(HUNKS * FILES);
+      // The disk comes before the journal.
+      await eventually("what waits", async () => expect(await waiting()).toBe(HUNKS * FILES));
     });
   });
 
