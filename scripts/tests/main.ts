@@ -49,7 +49,7 @@ if (CLAUDE_CODE_NVIM_TEST_TOTALS) writeFileSync(CLAUDE_CODE_NVIM_TEST_TOTALS, `$
 async function both(genuine: string[], others: string[]): Promise<Outcome[]> {
   const start = (files: string[], each: number, live: boolean, place: Place) => {
     const workers = Math.ceil(each * availableParallelism());
-    const report = join(reports, `${++runs}.xml`);
+    const report = join(reports, `${place === HERE ? "others" : "genuine"}-${++runs}.xml`);
     return run({ files, options, workers, report, live, place });
   };
   const all = [];

@@ -38,7 +38,6 @@ export interface FileOutcome {
 
 export interface Outcome {
   readonly files: FileOutcome[];
-  readonly code: number;
   /** The lines that name failed tests, and files that failed outside of them. */
   readonly failures: string[];
   /** Seconds of processor time: of the process, and of all below it that were waited for. */
@@ -91,7 +90,6 @@ export async function run({ files, options, workers, report, live, place }: Job)
     outside.push("(fail) outside of the tests");
   return {
     files: counted,
-    code,
     failures: [...inTests, ...outside],
     cpu: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
   };

@@ -40,10 +40,9 @@ export async function takeBack(
   await changeIndex(project, entries);
   // What the user has made of the text since then is theirs before the marks go.
   const failed = new Set(files.flatMap(({ path, problem }) => (problem ? [path] : [])));
-  const seen = targets.flatMap(({ file, view }) => {
-    const { path, weave } = file;
-    if (!view || !weave || failed.has(path) || sameLines(view.lines, weave.lines)) return [];
-    if (isThere(file, view, decision)) return [];
+  const seen = targets.flatMap(({ file: { path, weave }, view, isThere }) => {
+    if (!view || !weave || isThere || failed.has(path)) return [];
+    if (sameLines(view.lines, weave.lines)) return [];
     return [{ path, content: project.contents.put(view.lines) }];
   });
   if (seen.length > 0) project.append({ type: "written", files: seen });
@@ -57,40 +56,41 @@ export async function takeBack(
   return { decision: ids[0], files };
 }
 
+/** A file of an undo that is taken back. */
+interface Restored extends FileTarget {
+  /**
+   * All that the undo took away is there again, as it was, and would come twice: a process that was killed has
+   * written it before it could record that. It is not the user's.
+   */
+  isThere: boolean;
+}
+
 function targetsOf(
   project: ReviewedProject,
   decision: Decision,
   texts: ReadonlyMap<string, Uint8Array>,
-): FileTarget[] {
-  return decision.files.flatMap(({ path }): FileTarget[] => {
+): Restored[] {
+  return decision.files.flatMap(({ path }): Restored[] => {
     const file = project.files.get(path);
     if (!file) return [];
     const text = texts.get(path);
     const marks = file.marks.filter(({ undo }) => undo === decision.id);
     const view = project.view(file, text);
-    const target = view ? linesAgain(file, view, decision) : [];
+    const target = view ? takenBack(view.weave, decision.id).lines : [];
+    const isThere = view !== undefined && isWritten(file, view, target, decision);
     const isOurs = marks.length > 0 || view?.lines.length === 0;
     const mode = isOurs
       ? recordedMode(decision, path) || modeOf({ marks, view })?.after
       : undefined;
-    return [{ file, view, target, inBuffer: text !== undefined, mode }];
+    const inBuffer = text !== undefined;
+    return [{ file, view, target: isThere ? view.lines : target, inBuffer, mode, isThere }];
   });
 }
 
-function linesAgain(file: TrackedFile, view: View, decision: Decision): Lines {
-  return isThere(file, view, decision) ? view.lines : takenBack(view.weave, decision.id).lines;
-}
-
-/**
- * Would lines come twice, and are all that the decision took away there again, as they were? A process that was
- * killed has written them before it could record that: they are not the user's.
- */
-function isThere({ weave }: TrackedFile, view: View, { id }: Decision): boolean {
-  return (
-    weave !== undefined &&
-    sameLines(view.lines, takenBack(weave, id).lines) &&
-    !sameLines(view.lines, takenBack(view.weave, id).lines)
-  );
+/** See `isThere`; `target` is what the text would become. */
+function isWritten({ weave }: TrackedFile, view: View, target: Lines, { id }: Decision): boolean {
+  if (weave === undefined || sameLines(view.lines, target)) return false;
+  return sameLines(view.lines, takenBack(weave, id).lines);
 }
 
 /** What an undo has changed in git's index, of the files that are as before it. */
