@@ -149,16 +149,27 @@ describe.each(NEOVIMS)("Neovim in a container, Claude outside, $name", (version)
     await there.end(0);
   });
 
-  test("with Neovim's executable it ends, and says so", async () => {
+  test("with Neovim's executable it ends, and says so; the next waits for the next one", async () => {
     const there = new There(neovim.cwd, link());
     await there.says();
-    await neovim.lua(`vim.uv.kill(require("port").server.process.pid, "sigkill")`);
+    const [pid, channels] = await neovim.lua<[number, number]>(`
+      local server = require("port").server
+      local ended = server.process.pid
+      vim.uv.kill(ended, "sigkill")
+      vim.wait(10000, function() return server.process ~= nil and server.process.pid ~= ended end, 1)
+      vim.uv.kill(server.process.pid, "sigstop")
+      return { server.process.pid, #vim.api.nvim_list_chans() }`);
     expect(await there.end(1)).toBe(
       "/usr/bin/env ended with code 1: claude-code-nvim: Neovim has ended the connection",
     );
-    await eventually("the server", () =>
-      neovim.lua(`return require("port").server.state == "ready"`),
+    const next = new There(neovim.cwd, link());
+    await eventually("its question", () =>
+      neovim.lua<boolean>("return #vim.api.nvim_list_chans() > ...", channels),
     );
+    process.kill(pid, "SIGCONT");
+    expect(await next.says()).toStartWith("Connected to Neovim");
+    next.child.kill();
+    await next.end(0);
   });
 
   test.each([

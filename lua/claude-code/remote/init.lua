@@ -114,10 +114,18 @@ function M.listen(params)
   elseif M.report(params.name).state == "up" then
     return nil, ("a relay is connected to the remote %s already"):format(params.name)
   end
-  start(renew(place), function(problem)
+  local function settle(problem)
     local found = problem and { error = problem } or { value = place.relay:sub(#"unix:" + 1) }
     local payload = { id = params.id, answer = found }
     pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
+  end
+  -- Its lock file may be there before it is ready.
+  require("claude-code.server").ensure({}, function(is_ready, problem)
+    if is_ready then
+      start(renew(place), settle)
+    else
+      settle(problem)
+    end
   end)
   return vim.empty_dict()
 end
