@@ -18,7 +18,7 @@ const FARTHEST = 1_000;
 const MOST_LENGTH = 300;
 
 const KEYWORD =
-  /\b(?:function\*?|class|interface|struct|enum|trait|impl|module|namespace|def|fn|func|type|object|record|protocol|extension|sub)\s+(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?([\p{L}\w$.:#]+)/u;
+  /\b(?:function\*?|class|interface|struct|enum|trait|impl|module|namespace|def|fn|func|type|object|record|protocol|extension|sub)(?:<[^>]*>)?\s+(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?([\p{L}\w$.:#]+)/u;
 const ASSIGNED =
   /([\p{L}\w$.:#]+)\s*(?::[^=]+)?[:=]\s*(?:async\s+)?(?:function\b|\([^)]*\)[^=]*=>)/u;
 const TEST = /^\s*(describe|it|test|suite|context)(?:\.\w+)*\(\s*(["'`])(.*?)\2/;
