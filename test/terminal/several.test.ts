@@ -295,6 +295,12 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await next(1);
     await leave();
     await next(1);
+    // The one that has waited longest.
+    await report(1, "working");
+    await Bun.sleep(2);
+    await report(1, "blocked");
+    await leave();
+    await next(2);
   });
 
   test("the list shows all, and goes to the one that is chosen", async () => {
