@@ -286,7 +286,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
   test.each([
     ["spaces", " ".repeat(100), "<100 blanks>"],
     ["tabs", "\t".repeat(25), "<25 blanks>"],
-    ["both", " \t".repeat(30), "<60 blanks>"],
+    ["both", " \t".repeat(16), "<32 blanks>"],
   ])(
     "text behind many blanks, %s: shown where they begin, and the bar warns",
     async (_, blanks, code) => {

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { candidates } from "../../src/locate/candidates";
+import { Registration } from "../../src/locate/registry";
+import { temporaryFolder } from "../support/neovim";
+
+test("of Neovims around a folder the deepest workspace comes first, then the newest; each once", () => {
+  const [state, workspace] = [temporaryFolder(), temporaryFolder()];
+  const [deep, below] = [join(workspace, "a"), join(workspace, "a/b")];
+  const before = process.env.XDG_STATE_HOME;
+  process.env.XDG_STATE_HOME = state;
+  const sleepers = [0, 1, 2, 3].map(() => Bun.spawn(["sleep", "1000"]));
+  try {
+    const folders = [[workspace], [workspace], [deep], [join(workspace, "b")]];
+    for (const [i, workspaceFolders] of folders.entries()) {
+      const { pid } = sleepers[i] as Bun.Subprocess;
+      const rest = { version: "1", port: 100 + i, since: i };
+      new Registration({ pid, address: `/${i}`, workspaceFolders, ...rest });
+    }
+    const found = (env: Record<string, string> = {}) =>
+      [...candidates([below, deep], undefined, env)].map(({ address }) => address);
+    expect(found()).toEqual(["/2", "/1", "/0"]);
+    expect(found({ CLAUDE_CODE_SSE_PORT: "100" })).toEqual(["/0", "/2", "/1"]);
+    expect(found({ CLAUDE_CODE_SSE_PORT: "100", NVIM: "/x" })).toEqual(["/x", "/0", "/2", "/1"]);
+  } finally {
+    for (const sleeper of sleepers) sleeper.kill();
+    if (before === undefined) delete process.env.XDG_STATE_HOME;
+    else process.env.XDG_STATE_HOME = before;
+  }
+});
