@@ -92,6 +92,18 @@ onNewestNeovim((session) => {
     await shown(here);
     await session.neovim.type("q");
     expect(await rejected).toEqual(["DIFF_REJECTED", there]);
+    cli.send({
+      ...{ jsonrpc: "2.0", id: "to-cancel", method: "tools/call" },
+      params: {
+        name: "openDiff",
+        arguments: { old_file_path: there, new_file_path: there, new_file_contents: "x\n" },
+      },
+    });
+    await shown(here);
+    cli.notify("notifications/cancelled", { requestId: "to-cancel" });
+    await eventually("no diff", () =>
+      session.neovim.lua<boolean>('return not require("port").diff_shown(...)', here),
+    );
   });
 
   test("a file is opened here, and named as there", async () => {

@@ -375,14 +375,7 @@ onNewestNeovim((session) => {
     for (const line of [3, 1, 2]) await session.neovim.command(`${line}Claude mention`);
     await eventually("a word", async () => expect(await said()).toContain("waits for Claude"));
 
-    using early = await TestClient.connect(session.lock);
-    await early.request("initialize", {
-      protocolVersion: "2025-11-25",
-      capabilities: {},
-      clientInfo: { name: "claude-code", version: "1.0.0" },
-    });
-    early.notify("notifications/initialized");
-    await early.request("ping");
+    using early = await justStarted();
     expect(mentions(early)).toEqual([]);
     early.notify("ide_connected", { pid: process.pid });
     const filePath = session.path("main.lua");
@@ -395,6 +388,35 @@ onNewestNeovim((session) => {
     await late.request("ping");
     expect(mentions(late)).toEqual([]);
   });
+
+  test("goes to another client when the one that it waits for is gone", async () => {
+    session.write("main.lua", TEXT);
+    await session.edit(session.path("main.lua"));
+    session.client.close();
+    using other = await TestClient.open(session.lock);
+    await other.request("ping");
+    using early = await justStarted();
+    early.notify("ide_connected", { pid: process.pid });
+    await early.request("ping");
+    await session.neovim.command("Claude mention");
+    await other.request("ping");
+    expect(mentions(other)).toEqual([]);
+    early.close();
+    await expectMentions(other, [{ filePath: session.path("main.lua") }]);
+  });
+
+  /** A CLI that takes no mention yet. */
+  async function justStarted(): Promise<TestClient> {
+    const cli = await TestClient.connect(session.lock);
+    await cli.request("initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "claude-code", version: "1.0.0" },
+    });
+    cli.notify("notifications/initialized");
+    await cli.request("ping");
+    return cli;
+  }
 });
 
 onEachNeovim(
