@@ -64,8 +64,14 @@ testWithPlugins("Telescope: <M-a> mentions what is selected", async () => {
       `${count} entries and the prompt`,
       `local prompt = vim.api.nvim_get_current_buf()
        local picker = require("telescope.actions.state").get_current_picker(prompt)
-       return picker ~= nil and picker.manager ~= false and picker.manager:num_results() == ${count}
-         and picker:get_selection() ~= nil and vim.api.nvim_get_mode().mode == "i"`,
+       local manager = picker and picker.manager
+       if not manager or manager:num_results() ~= ${count} then
+         return false
+       end
+       -- It selects again only after it has filtered.
+       local selected = picker:get_selection()
+       local is_shown = vim.iter(manager:iter()):any(function(entry) return entry == selected end)
+       return is_shown and vim.api.nvim_get_mode().mode == "i"`,
     );
   const open = () => editor.neovim.command("Telescope find_files cwd=src");
   const openList = () => editor.neovim.command("Telescope quickfix");
