@@ -151,7 +151,7 @@ for (const version of NEOVIMS) {
       await a.edit(a.file("a.txt", OLD));
       const id = await a.propose(a.path("a.txt"), NEW);
       expect(await me.inside()).toBe(true);
-      await me.type("<CR>qZZZQ:w<CR>:wq<CR>:x<CR>");
+      await me.type("<CR>qQZZZQ:w<CR>:wq<CR>:x<CR>");
       expect(await me.inside()).toBe(true);
       expect((await a.messages()).match(/a.txt appeared just now: press <CR> again/g)).toHaveLength(
         1,
