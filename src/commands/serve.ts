@@ -118,9 +118,9 @@ async function run(
   const failed = attachment.make(launch, listener.port, token, lock);
   const ending = await Promise.race([gone, failed]);
   log.info(`Ending: ${ending}`);
-  await server.end();
-  // All at once from here: a Delta in between would publish us again.
+  // A CLI that starts now would find a port that closes.
   published.end();
+  await server.end();
   const finished = requests.end();
   rpc.close();
   await Promise.all([listener.stop(), finished]);
@@ -150,6 +150,7 @@ class Published {
   readonly #containedLock: LockKeeper | undefined;
   readonly #registration: Registration;
   readonly #projectFiles: ProjectFiles;
+  #isEnded = false;
 
   constructor(
     launch: Launch,
@@ -176,6 +177,7 @@ class Published {
 
   /** Real paths, the current working directory first. */
   follow(folders: readonly string[]): void {
+    if (this.#isEnded) return;
     this.lock.follow(folders);
     this.#containedLock?.follow(folders);
     this.#registration.follow(folders);
@@ -183,6 +185,7 @@ class Published {
   }
 
   end(): void {
+    this.#isEnded = true;
     this.lock.end();
     this.#containedLock?.end();
     this.#registration.end();

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Finding } from "../../src/doctor/finding";
 import { eventually } from "../support/eventually";
 import { isolatedEnv, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
+import { isRunning } from "../support/process";
 import { EXECUTABLE } from "../support/toolchain";
 
 /** A language server inside Neovim, since only its presence counts here. */
@@ -82,11 +83,11 @@ export class World implements AsyncDisposable {
     );
   }
 
-  /** Stops the server; it counts until its lock file is gone. */
+  /** Stops the server, and waits for its end: until then its lock file may count. */
   async stop(): Promise<void> {
-    const { path } = await this.neovim.lock();
+    const pid = await this.neovim.lua<number>('return require("claude-code").status().process_id');
     await this.neovim.command("Claude stop");
-    await eventually("its end", () => !existsSync(path));
+    await eventually("its end", () => !isRunning(pid));
   }
 
   get home(): string {
