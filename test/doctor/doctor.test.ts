@@ -165,7 +165,7 @@ const FAULTS: Problem[] = [
         folder,
       );
       await world.ready();
-      world.runClaude();
+      await world.runClaude();
       return { env: { CLAUDE_CONFIG_DIR: folder } };
     },
   },
@@ -221,7 +221,7 @@ const FAULTS: Problem[] = [
       const env = { CLAUDE_CODE_IDE_HOST_OVERRIDE: "host.docker.internal" };
       const mounted = `mount --bind '${world.project}' /mnt && cd /mnt && exec "$@"`;
       const namespaces = ["unshare", "--map-root-user", "--net", "--mount"];
-      world.runClaude([], env, [...namespaces, "sh", "-c", mounted, "sh"]);
+      await world.runClaude([], env, [...namespaces, "sh", "-c", mounted, "sh"]);
     },
   },
   {
@@ -488,7 +488,7 @@ describe("claude-code-nvim doctor", () => {
 
   test("a CLI in a container of another project is none of this one's", async () => {
     const env = { CLAUDE_CODE_IDE_HOST_OVERRIDE: "host.docker.internal" };
-    world.runClaude([], env, ["unshare", "--map-root-user", "--net"], world.bin);
+    await world.runClaude([], env, ["unshare", "--map-root-user", "--net"], world.bin);
     expect((await world.findings()).findings.filter(isProblem)).toEqual([]);
   });
 

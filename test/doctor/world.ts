@@ -1,6 +1,8 @@
+import { expect } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Finding } from "../../src/doctor/finding";
+import { linesOf } from "../../src/lib/lines";
 import { eventually } from "../support/eventually";
 import { isolatedEnv, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
 import { isRunning } from "../support/process";
@@ -107,27 +109,28 @@ export class World implements AsyncDisposable {
     return path;
   }
 
-  /** A `claude` that prints this version, and otherwise runs until it is ended. */
+  /** A `claude` that prints this version; otherwise it says that it is up, and runs until it is ended. */
   installClaude(version: string): string {
-    const script = `#!/bin/sh\n[ "$1" = --version ] && echo "${version} (Claude Code)" && exit\nread -r _\n`;
+    const script = `#!/bin/sh\n[ "$1" = --version ] && echo "${version} (Claude Code)" && exit\necho up\nread -r _\n`;
     const path = this.write("bin/claude", script);
     chmodSync(path, 0o755);
     return path;
   }
 
-  /** A CLI that runs in the project. */
-  runClaude(
+  /** A CLI that runs in the project; resolves once it does, `inside` of what starts it. */
+  async runClaude(
     args: string[] = [],
     env: Record<string, string> = {},
     inside: string[] = [],
     cwd = this.project,
-  ): void {
+  ): Promise<void> {
     const child = Bun.spawn([...inside, join(this.bin, "claude"), ...args], {
       cwd,
       env: { ...this.env, ...env },
       stdin: "pipe",
     });
     this.#processes.push(child);
+    expect((await linesOf(child.stdout).next()).value).toBe("up");
   }
 
   /** What `claude-code-nvim doctor` prints, run as a user would. */

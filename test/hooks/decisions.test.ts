@@ -214,7 +214,8 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
       project.neovim.lua<number>("return vim.fn.bufexists(...)", project.path("end.txt"));
     expect(await buffers()).toBe(1);
     await project.hook("session-end", { ...session, reason: "other" });
-    expect(await buffers()).toBe(0);
+    // One after the other.
+    await eventually("its end", async () => (await buffers()) === 0);
     expect(await stop()).toEqual(GO);
   });
 
