@@ -292,6 +292,27 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     expect(await isModified()).toBe(false);
   });
 
+  test("what changes while :w waits is noticed of other files, and not of the file itself", async () => {
+    const other = join(box.neovim.cwd, "other.txt");
+    writeFileSync(other, "old\n");
+    await box.neovim.lua("vim.cmd.edit(...) vim.fn.setline(1, 'mine')", other);
+    await open("a.txt");
+    const relay = await box.relay();
+    process.kill(relay, "SIGSTOP");
+    const said = save("call setline(1, 'mine') | write");
+    await eventually("the message", async () =>
+      (await messages()).includes("CTRL-C ends the wait"),
+    );
+    for (const path of [box.mirror("a.txt"), other]) writeFileSync(path, "mine\nkept\n");
+    const notes = () => box.neovim.lua<string>("return table.concat(SAID)");
+    await eventually("a word", async () => (await notes()).includes("other.txt changed on disk"));
+    process.kill(relay, "SIGCONT");
+    expect(await said).toBe("");
+    expect(await notes()).not.toContain("a.txt");
+    expect(box.read("a.txt")).toBe("mine\nkept\n");
+    await box.neovim.lua("vim.cmd.bwipeout({ vim.fn.bufnr(...), bang = true })", other);
+  });
+
   test("another name: :saveas and :file write what is not there, and nothing that is", async () => {
     for (const name of ["fresh.txt", "fresh2.txt"])
       rmSync(join(box.project, name), { force: true });

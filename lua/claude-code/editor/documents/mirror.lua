@@ -2,6 +2,7 @@
 --- (src/remote/mirror.ts). `:edit` brings one, and `:w` writes it there.
 local api, uv = vim.api, vim.uv
 local copies = require("claude-code.editor.documents.copies")
+local reload = require("claude-code.editor.documents.reload")
 
 ---In ms: longer than the executable waits for the other machine; and when a message says so.
 local WAIT_MS, SILENT_MS = 35000, 500
@@ -62,7 +63,7 @@ end
 ---Brings what is there; then Neovim reads it once more, if it has another text.
 local function refresh(path)
   require("claude-code.server.requests").request("remote/bring", { path = path }, function()
-    require("claude-code.editor.documents.reload").now({ path = path })
+    reload.now({ path = path })
   end)
 end
 
@@ -102,10 +103,16 @@ end
 ---@return string command
 function M.write()
   local name = vim.fn.expand("<amatch>")
-  local ok, problem = pcall(write, tonumber(vim.fn.expand("<abuf>")), name)
+  local buf = tonumber(vim.fn.expand("<abuf>")) --[[@as integer]]
+  reload.hold(buf, true)
+  local ok, problem = pcall(write, buf, name)
+  reload.hold(buf, false)
   if ok and not problem then
     return ""
   end
+  vim.schedule(function()
+    reload.check(buf)
+  end)
   local text = ("%s was not written: %s"):format(vim.fs.basename(name), problem)
   return "echoerr " .. vim.fn.string(text)
 end
@@ -119,7 +126,9 @@ function M.follow()
     local pattern = top:gsub("[%*%?%[%]{},\\]", "\\%0")
     local function on(events, command)
       local patterns = { pattern, pattern .. "/*" }
-      api.nvim_create_autocmd(events, { group = group, pattern = patterns, command = command })
+      -- Nested, since other files change in the wait (FileChangedShell).
+      local options = { group = group, pattern = patterns, command = command, nested = true }
+      api.nvim_create_autocmd(events, options)
     end
     if not served[top] then
       served[top] = true
