@@ -99,7 +99,12 @@ export class InTerminal {
         local row = require("port").session_rows.get(${n})
         local lines = row and row.buf and vim.api.nvim_buf_get_lines(row.buf, 0, -1, false) or {}
         return table.concat(lines, "\\n")`);
-    return eventually(async () => wanted.test(await shown()), true, START_MS);
+    // What is shown instead says why.
+    const found = async () => {
+      const text = await shown();
+      return wanted.test(text) || text;
+    };
+    return eventually<true | string>(found, true, START_MS);
   }
 
   /** Waits until the CLI is connected to Neovim. */

@@ -22,13 +22,13 @@ export async function lockFiles(home: string): Promise<LockFile[]> {
   const names = await readdir(folder).catch(() => []);
   const locks = names.filter((name) => name.endsWith(".lock")).map((name) => join(folder, name));
   const folderMode = locks.length > 0 ? (await stat(folder)).mode & 0o777 : 0;
-  return Promise.all(
-    locks.map(async (path) => ({
-      path,
-      port: Number(basename(path, ".lock")),
-      mode: (await stat(path)).mode & 0o777,
-      folderMode,
-      content: JSON.parse(await readFile(path, "utf8")),
-    })),
-  );
+  const read = async (path: string) => ({
+    path,
+    port: Number(basename(path, ".lock")),
+    mode: (await stat(path)).mode & 0o777,
+    folderMode,
+    content: JSON.parse(await readFile(path, "utf8")),
+  });
+  // That of a Neovim that was killed goes in this moment.
+  return (await Promise.all(locks.map((path) => read(path).catch(() => [])))).flat();
 }
