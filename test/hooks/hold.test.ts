@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
+import { Calls } from "./calls";
 import { Project } from "./project";
 
 /* Claude is about to edit a file that has unsaved edits of the user's. */
@@ -57,11 +58,11 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
 
   test("of two Claudes waits for :w, and both go on", async () => {
     const path = await unsaved();
+    const calls = await Calls.count(project);
     const hooks = [begins(path), begins(path)];
-    await eventually("both wait", async () => {
-      const text = "Claude waits for config.ts";
-      return (await messages()).split(text).length > 2;
-    });
+    // The message may be one for both.
+    await eventually("both wait", async () => (await calls.of("task_start")) === 2);
+    await waits();
     await project.neovim.type(":w<CR>");
     const outputs = await Promise.all(hooks.map(async (hook) => (await hook).output));
     expect(outputs).toHaveLength(2);
