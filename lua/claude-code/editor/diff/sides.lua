@@ -97,14 +97,18 @@ function Sides:fold()
   end
 end
 
----Both sides at the first change, so that the user sees what it is about.
+---Both sides at the first change, so that the user sees what it is about. 'cursorbind' brings the other side there,
+---unless this window has the memory and the cursor of a window before it, for which Neovim 0.12 takes it.
 ---@private
 function Sides:to_first_change()
-  api.nvim_win_call(self.win, function()
-    if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
-      pcall(vim.cmd, "keepjumps normal! ]c")
-    end
-  end)
+  for _, win in ipairs({ self.win, self.old_win }) do
+    api.nvim_win_call(win, function()
+      local is_there = vim.fn.line(".") > 1
+      if not is_there and vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
+        pcall(vim.cmd, "keepjumps normal! ]c")
+      end
+    end)
+  end
   self:reveal(self.proposal:hunks().list[1])
 end
 
