@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import { replace, writePrivateFile } from "../lib/atomic-write";
 import { UserError } from "../lib/errors";
+import { fileVersion } from "../lib/file-version";
 import { parseJson } from "../lib/json";
 import type { Log } from "../lib/log";
 import {
@@ -129,7 +130,7 @@ export class Mirror {
     }
     const put = this.#lastPut(path);
     // The same text has come by a write that got no answer in time; or a text that somebody wrote here was read.
-    const known = [put?.version, versionOf(path)].includes(version);
+    const known = [put?.version, fileVersion(path)].includes(version);
     if (put && (known || put.hash === hashOf(content))) return put.hash;
     throw new UserError(CHANGED);
   }
@@ -183,7 +184,7 @@ export class Mirror {
       return "";
     }
     if (!isSame) this.#replace(path, bytes);
-    const put: Put = { hash: hashOf(bytes) as string, version: versionOf(path) };
+    const put: Put = { hash: hashOf(bytes) as string, version: fileVersion(path) };
     writePrivateFile(this.#recordOf(path), JSON.stringify(put));
     return put.version;
   }
@@ -239,14 +240,6 @@ export class Mirror {
     const put = v.safeParse(Put, parseJson(readText(this.#recordOf(path)) ?? ""));
     return put.success ? put.output : undefined;
   }
-}
-
-/** As Lua has it (editor/documents/mirror.lua); "" for no file. */
-function versionOf(path: string): string {
-  // A file may be where a folder was.
-  const stats = statOf(path) && statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (!stats) return "";
-  return [stats.mtimeNs / 1_000_000_000n, stats.mtimeNs % 1_000_000_000n, stats.size].join(":");
 }
 
 /** undefined: there is no such file. */

@@ -134,8 +134,11 @@ const Comment = v.object({
 
 export const Comments = v.object({ changes: v.array(Comment) });
 
-/** `over`: what the file held before, where Neovim had not written it. */
-export const Written = v.object({ path: Path, over: Text });
+/**
+ * `over`: what the file held before, where Neovim had not written it. `version`: of the file as Neovim has written it
+ * (lib/file-version.ts).
+ */
+export const Written = v.object({ path: Path, over: Text, version: v.optional(v.string()) });
 
 /** The option `review.ignore`. */
 export const Ignore = v.object({ patterns: v.array(v.string()) });

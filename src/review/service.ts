@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../lib/errors";
+import { fileVersion } from "../lib/file-version";
 import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/own";
 import { isBelow, realPath } from "../lib/paths";
@@ -40,6 +41,8 @@ const MOST_FILES = 2_000;
 
 /** So long after a call its comparison may be about to run. */
 const MOMENT_MS = 500;
+/** Who writes a file has written it after so long, mostly; and how often it is read until then. */
+const [WRITING_MS, MOST_READS] = [20, 50];
 
 type Request<S extends v.GenericSchema> = v.InferOutput<S>;
 type Method = (params: unknown) => unknown;
@@ -351,11 +354,23 @@ export class ReviewService {
    * While commands of Claude's may run, what Neovim writes is kept apart from what they write. Once an
    * undo is written, its lines are the user's.
    */
-  async #written({ path, over }: Request<typeof requests.Written>): Promise<undefined> {
+  async #written({ path, over, version }: Request<typeof requests.Written>): Promise<undefined> {
     const { project, relativePath } = this.#projects.locate(path);
-    const isSettled = project.files.get(relativePath)?.isSettled ?? true;
-    if (isSettled && !project.sessions.anyRuns()) return;
-    const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(relativePath);
+    const isNeeded = () => {
+      const isSettled = project.files.get(relativePath)?.isSettled ?? true;
+      return !isSettled || project.sessions.anyRuns();
+    };
+    if (!isNeeded() || new Privacy().isPrivate(path)) return;
+    let content = project.onDisk(relativePath);
+    // Who writes it again just now has emptied it first: nobody has deleted all of it.
+    for (let reads = 1; reads < MOST_READS; reads++) {
+      const now = fileVersion(path);
+      if (now === (version ?? now)) break;
+      version = now;
+      await Bun.sleep(WRITING_MS);
+      if (!isNeeded()) return;
+      content = project.onDisk(relativePath);
+    }
     if (!content) return;
     if (over) await recordOverwritten(project.root, relativePath, over);
     project.append({ type: "written", files: [{ path: relativePath, content }] });

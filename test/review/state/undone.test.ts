@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { fileVersion } from "../../../src/lib/file-version";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
 import { outcomeOf } from "../../support/outcome";
 import { decided, type Step } from "./decisions";
@@ -68,6 +69,27 @@ describe("a line of Claude's that the user has undone", () => {
     await world.service.answer("written", file());
     world.write("a", `0\n${WITH}`);
     expect(await world.summary()).toEqual([]);
+  });
+
+  test("is still the undo's where the user writes again before it is seen: nobody has emptied the file", async () => {
+    const [first, second] = [TEXT.replace("2", "B"), TEXT.replace("2", "B").replace("5", "E")];
+    world.claude({ a: second });
+    const undoneIn = async (claude: string, row: number, rest: string) => {
+      const text = Buffer.from(claude).toString("base64");
+      const { decision } = await world.undo([{ ...file(), text, range: [row, row] }]);
+      world.write("a", rest);
+      return { decision, version: fileVersion(world.path("a")) };
+    };
+    const one = await undoneIn(second, 5, first);
+    await world.service.answer("written", { ...file(), version: one.version });
+    const two = await undoneIn(first, 2, TEXT);
+    world.write("a", "");
+    const seen = world.service.answer("written", { ...file(), version: two.version });
+    await Bun.sleep(5);
+    world.write("a", `mine\n${TEXT}`);
+    await seen;
+    for (const { decision } of [two, one]) await world.back({ decision });
+    expect(world.read("a")).toBe(`mine\n${second}`);
   });
 
   test("is the user's own if they write the same once Claude has changed the file again", async () => {

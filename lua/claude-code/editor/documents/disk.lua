@@ -34,6 +34,13 @@ function M.version(name)
   return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino }, ":") or ""
 end
 
+---@param name string
+---@return string version changes with a file that is written; as `fileVersion` of the executable; "" if there is none
+function M.written(name)
+  local stat = uv.fs_stat(name)
+  return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size }, ":") or ""
+end
+
 ---Has the file changed since it was last looked at? Then its follower is called.
 ---@param follower claude-code.DiskFollower
 local function look(follower)

@@ -162,9 +162,8 @@ function M.follow()
   end)
   -- Before it is read: what is written in that moment is another version.
   on("BufReadPre", function(buf, path)
-    local stat = uv.fs_stat(path)
-    local parts = stat and { stat.mtime.sec, stat.mtime.nsec, stat.size } or {}
-    files[buf] = { path = path, version = table.concat(parts, ":") }
+    files[buf] =
+      { path = path, version = require("claude-code.editor.documents.disk").written(path) }
   end)
   on("BufReadPost", function(_, path)
     refresh(path)

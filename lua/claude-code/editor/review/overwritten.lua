@@ -2,6 +2,7 @@
 --- changes, which the buffer has taken over or not, can be set apart from what the user saves by it.
 local uv = vim.uv
 local client = require("claude-code.editor.review.client")
+local disk = require("claude-code.editor.documents.disk")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
 local undone = require("claude-code.editor.review.undone")
@@ -35,7 +36,8 @@ function M.after_write(name)
   local bytes = writes[name] and writes[name].over
   local seconds, microseconds = uv.gettimeofday()
   writes[name] = { at = seconds * 1000 + microseconds / 1000 }
-  local params = { path = name, over = bytes and vim.base64.encode(bytes) or nil }
+  local params = { path = name, version = disk.written(name) }
+  params.over = bytes and vim.base64.encode(bytes) or nil
   undone.report(path.loaded_buffer(name))
   client.request("written", params, function() end)
 end
