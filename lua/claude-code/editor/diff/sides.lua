@@ -97,19 +97,23 @@ function Sides:fold()
   end
 end
 
----Both sides at the first change, so that the user sees what it is about. 'cursorbind' brings the other side there,
----unless this window has the memory and the cursor of a window before it, for which Neovim 0.12 takes it.
+---Both sides at the first change, so that the user sees what it is about.
 ---@private
 function Sides:to_first_change()
-  for _, win in ipairs({ self.win, self.old_win }) do
-    api.nvim_win_call(win, function()
-      local is_there = vim.fn.line(".") > 1
-      if not is_there and vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
-        pcall(vim.cmd, "keepjumps normal! ]c")
-      end
-    end)
+  api.nvim_win_call(self.win, function()
+    if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
+      pcall(vim.cmd, "keepjumps normal! ]c")
+    end
+  end)
+  local hunk = self.proposal:hunks().list[1]
+  if hunk then
+    -- 'cursorbind' does that, unless this window has the memory and the cursor of a window before it, for which
+    -- Neovim 0.12 takes it.
+    local row = hunk.old_count > 0 and hunk.old or hunk.old + 1
+    row = math.min(row, api.nvim_buf_line_count(self.proposal.old_buf))
+    api.nvim_win_set_cursor(self.old_win, { row, 0 })
   end
-  self:reveal(self.proposal:hunks().list[1])
+  self:reveal(hunk)
 end
 
 ---@return boolean

@@ -281,6 +281,8 @@ function M.give_back(borrowed, win)
   options.apply(win, borrowed.options)
   api.nvim_win_call(win, function()
     fn.winrestview(borrowed.view)
+    -- Where the window gets higher, as another one closes, Neovim scrolls by the row of the cursor: this computes it.
+    fn.winline()
   end)
 end
 
