@@ -97,6 +97,12 @@ describe.each(NEOVIMS)("Neovim in a container, Claude outside, $name", (version)
     neovim.lua<string[]>(
       `return vim.tbl_map(function(client) return client.remote end, require("port").server.clients)`,
     );
+  /** Until Neovim knows that the last relay has ended, it refuses the next one. */
+  const isFree = () =>
+    eventually("no remote", async () => {
+      const status = `return table.concat(require("port").status.lines(), "\\n")`;
+      return !(await neovim.lua<string>(status)).includes("outside: ");
+    });
   beforeAll(async () => {
     const dev = `{ command = { "sh", "{env}", "{args}" }, relay = { "sh" } }`;
     const away = `{ path_mappings = { ["/away"] = vim.fn.getcwd() } }`;
@@ -133,11 +139,7 @@ describe.each(NEOVIMS)("Neovim in a container, Claude outside, $name", (version)
     there.child.kill("SIGINT");
     expect(await there.end(0)).toBe("");
     await eventually("no client", async () => (await clients()).length === 0);
-    const status = `return table.concat(require("port").status.lines(), "\\n")`;
-    await eventually(
-      "no remote",
-      async () => !(await neovim.lua<string>(status)).includes("outside: "),
-    );
+    await isFree();
   });
 
   test("hooks of a Claude there reach Neovim", async () => {
@@ -147,6 +149,7 @@ describe.each(NEOVIMS)("Neovim in a container, Claude outside, $name", (version)
     expect(await hookOf(there, neovim.cwd, "stop", input)).toEqual([{ continue: true }]);
     there.child.kill();
     await there.end(0);
+    await isFree();
   });
 
   test("with Neovim's executable it ends, and says so; the next waits for the next one", async () => {
@@ -170,6 +173,7 @@ describe.each(NEOVIMS)("Neovim in a container, Claude outside, $name", (version)
     expect(await next.says()).toStartWith("Connected to Neovim");
     next.child.kill();
     await next.end(0);
+    await isFree();
   });
 
   test.each([
