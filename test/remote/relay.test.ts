@@ -14,8 +14,9 @@ const LARGE = "x".repeat(4 * 1024 * 1024);
 
 /** The relay's process: a child of ours. */
 function relayPid(): number {
-  const { stdout } = Bun.spawnSync(["pgrep", "-P", String(process.pid), "-f", "relay --stdio"]);
-  return Number(stdout.toString().trim().split("\n")[0]);
+  // The newest: that of the test before may still be ending.
+  const { stdout } = Bun.spawnSync(["pgrep", "-n", "-P", `${process.pid}`, "-f", "relay --stdio"]);
+  return Number(stdout.toString());
 }
 
 /** Sends a text by the relay, and waits until it has come back. */

@@ -130,6 +130,8 @@ export class TestNeovim implements AsyncDisposable {
     }
     const env = { ...isolatedEnv(home), ...options.env };
     await mkdir(join(home, "run"), { recursive: true, mode: 0o700 });
+    // Neovim fails (E303) where the executable makes a folder above it in the same moment.
+    await mkdir(join(home, ".local/state/nvim"), { recursive: true, mode: 0o700 });
     const { setup = "{}", runtimepath = ROOT } = options;
     const args = [
       "--clean",
