@@ -84,7 +84,8 @@ const open = async (session = ID) =>
 const shown = (text: string) =>
   eventually(`"${text}"`, () => {
     const report = reports.find(({ block }) => block?.lines.includes(`❯ ${text}`));
-    return report ?? (false as const);
+    if (report) return report;
+    throw new Error(`only ${JSON.stringify(reports).slice(-500)}`);
   });
 const watch = () =>
   transcript.answer("watch", { sessions: [{ id: ID, cwd: world.project, remote: "dev" }] });
