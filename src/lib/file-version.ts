@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { statOf } from "./paths";
 
-/** Changes with a file that is written; as Lua has it (`written` in editor/documents/disk.lua); "" for no file. */
+/** Changes with a file that is written; as Lua has it (`written_version` in documents/disk.lua); "" for no file. */
 export function fileVersion(path: string): string {
   // A file may be where a folder was.
   const stats = statOf(path) && statSync(path, { bigint: true, throwIfNoEntry: false });

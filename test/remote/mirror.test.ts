@@ -75,6 +75,16 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
        return ok and "" or problem`,
       command,
     );
+  /** A command that writes, while the relay stands still. */
+  const waitsWith = async (command: string) => {
+    const relay = await box.relay();
+    process.kill(relay, "SIGSTOP");
+    const said = save(command);
+    await eventually("the message", async () =>
+      (await messages()).includes("CTRL-C ends the wait"),
+    );
+    return { relay, said };
+  };
   const copied = (name: string, text: string) =>
     eventually("the copy", () => readFileSync(box.mirror(name), "utf8") === text);
   const messages = () => box.neovim.lua<string>("return vim.fn.execute('messages')");
@@ -250,14 +260,9 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     async () => {
       await open("a.txt");
       const slowly = async (event: string, text: string) => {
-        const relay = await box.relay();
-        process.kill(relay, "SIGSTOP");
         await box.neovim.command("messages clear");
-        const said = save(
+        const { relay, said } = await waitsWith(
           `call setline(1, '${text}') | call timer_start(1, {-> execute('${event}')}) | write`,
-        );
-        await eventually("the message", async () =>
-          (await messages()).includes("CTRL-C ends the wait"),
         );
         process.kill(relay, "SIGCONT");
         return said;
@@ -277,12 +282,7 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
 
   test("CTRL-C ends the wait; a text that was written all the same is no other one", async () => {
     await open("a.txt");
-    const relay = await box.relay();
-    process.kill(relay, "SIGSTOP");
-    const said = save("call setline(1, 'mine') | write");
-    await eventually("the message", async () =>
-      (await messages()).includes("CTRL-C ends the wait"),
-    );
+    const { relay, said } = await waitsWith("call setline(1, 'mine') | write");
     await box.neovim.type("<C-c>");
     expect(await said).toContain("it may still be done");
     process.kill(relay, "SIGCONT");
@@ -297,12 +297,7 @@ describe.each(NEOVIMS)("files that are in the remote alone, in $name", (version)
     writeFileSync(other, "old\n");
     await box.neovim.lua("vim.cmd.edit(...) vim.fn.setline(1, 'mine')", other);
     await open("a.txt");
-    const relay = await box.relay();
-    process.kill(relay, "SIGSTOP");
-    const said = save("call setline(1, 'mine') | write");
-    await eventually("the message", async () =>
-      (await messages()).includes("CTRL-C ends the wait"),
-    );
+    const { relay, said } = await waitsWith("call setline(1, 'mine') | write");
     for (const path of [box.mirror("a.txt"), other]) writeFileSync(path, "mine\nkept\n");
     const notes = () => box.neovim.lua<string>("return table.concat(SAID)");
     await eventually("a word", async () => (await notes()).includes("other.txt changed on disk"));

@@ -7,7 +7,8 @@ export const API_KEY = "sk-ant-api03-a-made-up-key-for-the-stand-in-model-000000
 
 /**
  * Adds to the CLI's state in a HOME so that it starts at its prompt: no onboarding, no theme,
- * no "do you trust this folder", no "use this API key", no "make auto mode your default" (measured with Claude Code 2.1.330).
+ * no "do you trust this folder", no "use this API key", no "make auto mode your default" (measured with
+ * Claude Code 2.1.330).
  */
 export async function prepareClaudeHome(home: string, project: string): Promise<void> {
   await mkdir(join(home, ".claude"), { recursive: true, mode: 0o700 });

@@ -36,7 +36,7 @@ end
 
 ---@param name string
 ---@return string version changes with a file that is written; as `fileVersion` of the executable; "" if there is none
-function M.written(name)
+function M.written_version(name)
   local stat = uv.fs_stat(name)
   return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size }, ":") or ""
 end

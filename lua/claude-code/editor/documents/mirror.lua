@@ -2,6 +2,7 @@
 --- (src/remote/mirror.ts). `:edit` brings one, and `:w` writes it there.
 local api, uv = vim.api, vim.uv
 local copies = require("claude-code.editor.documents.copies")
+local disk = require("claude-code.editor.documents.disk")
 local reload = require("claude-code.editor.documents.reload")
 
 ---In ms: longer than the executable waits for the other machine; and when a message says so.
@@ -162,8 +163,7 @@ function M.follow()
   end)
   -- Before it is read: what is written in that moment is another version.
   on("BufReadPre", function(buf, path)
-    files[buf] =
-      { path = path, version = require("claude-code.editor.documents.disk").written(path) }
+    files[buf] = { path = path, version = disk.written_version(path) }
   end)
   on("BufReadPost", function(_, path)
     refresh(path)

@@ -36,7 +36,7 @@ function M.after_write(name)
   local bytes = writes[name] and writes[name].over
   local seconds, microseconds = uv.gettimeofday()
   writes[name] = { at = seconds * 1000 + microseconds / 1000 }
-  local params = { path = name, version = disk.written(name) }
+  local params = { path = name, version = disk.written_version(name) }
   params.over = bytes and vim.base64.encode(bytes) or nil
   undone.report(path.loaded_buffer(name))
   client.request("written", params, function() end)
