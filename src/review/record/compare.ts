@@ -8,7 +8,7 @@ import { sameContent } from "../journal/blobs";
 import { JournalReader } from "../journal/read";
 import type { Content, FileChange, JournalRecord, NewRecord } from "../journal/record";
 import { endInterrupted, Sessions } from "../state/sessions";
-import { type CallSpan, spanAt, spanBefore, spansOf } from "../state/spans";
+import { type CallSpan, CUT_OFF_MS, spanAt, spanBefore, spansOf } from "../state/spans";
 import { withRenames } from "./bash-changes";
 import { cameAt } from "./file-state";
 import { contentAfter } from "./known";
@@ -141,11 +141,11 @@ function recordIncomplete(
   });
 }
 
-/** When the turn began that runs, in ms since the epoch; Infinity without one. Before it was the user. */
+/** When the turn began that runs, in ms since the epoch; Infinity without one. What changed until then, the user did. */
 function turnStart(records: readonly JournalRecord[]): number {
   const started = new Map<string, number>();
   for (const one of records) {
-    if (one.type === "prompt") started.set(one.session, one.at);
+    if (one.type === "prompt") started.set(one.session, one.at + CUT_OFF_MS);
     if (one.type === "stop" || one.type === "end") started.delete(one.session);
   }
   return Math.min(Number.POSITIVE_INFINITY, ...started.values());
