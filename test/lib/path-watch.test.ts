@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PathWatch } from "../../src/lib/path-watch";
 import { eventually } from "../support/eventually";
@@ -68,6 +68,21 @@ test("a folder that is missing is watched once it is made", async () => {
   make();
   await eventually("the folder", () => changes > 0);
   await reports("src/a");
+});
+
+test("what is written as soon as a change is reported is reported, too", async () => {
+  make();
+  const file = join(root, "src/a");
+  let seen = "";
+  watch = new PathWatch(() => {
+    seen = readFileSync(file, "utf8");
+    if (seen.endsWith("first")) writeFileSync(file, seen.replace("first", "last"));
+  });
+  watch.follow([file]);
+  for (let round = 0; round < 10; round++) {
+    writeFileSync(file, `${round} first`);
+    await eventually("the last text", () => seen === `${round} last`);
+  }
 });
 
 test("other files are not reported", async () => {
