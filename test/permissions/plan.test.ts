@@ -116,6 +116,24 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     expect(await output).toMatchObject({ behavior: "allow" });
   });
 
+  const BESIDE = ":rightbelow vsplit other.txt<CR>:wincmd p<CR>";
+  test.each([
+    ["the last window", "", [":quit<CR>", "GoMore<Esc>ZZ"]],
+    ["a window beside another", BESIDE, [":wq<CR>", ":close<CR>"]],
+  ])("closed in %s, its file takes its place, and nothing else changes", async (_, typed, ways) => {
+    const shown = `return vim.tbl_map(function(win)
+      return { vim.fn.bufname(win.bufnr), win.width, win.height } end, vim.fn.getwininfo())`;
+    await keys(":edit a.txt<CR>");
+    for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
+    const files = await lua(shown);
+    for (const left of ways) {
+      await keys(":Claude answer<CR>");
+      await isShown();
+      await keys(left);
+      await eventually("the files", async () => expect(await lua(shown)).toEqual(files));
+    }
+  });
+
   test("its window closed, the file is there again, and nothing is approved empty", async () => {
     await keys("ggdG<CR>");
     await editor.says("the plan is empty");

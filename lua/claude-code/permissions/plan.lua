@@ -5,6 +5,7 @@ local focus = require("claude-code.editor.windows.focus")
 local highlights = require("claude-code.editor.hunks.highlights")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
+local spare = require("claude-code.editor.windows.spare")
 local when = require("claude-code.editor.diff.when")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
@@ -21,6 +22,7 @@ local MARK = "%(%(%(%(%)%)%)%)"
 ---@field comments table<integer, { text: string, line: string }> by their extmarks, with the line they were made at
 ---@field guard? claude-code.DecisionGuard
 ---@field borrowed? claude-code.BorrowedWindow nil: its window is a new one
+---@field spare? claude-code.Spare
 ---@field win? integer
 ---@field origin? claude-code.Origin
 
@@ -44,9 +46,12 @@ end
 --- Gives the window back, and the cursor to where it was.
 ---@param plan claude-code.Plan
 local function hide(plan)
-  local win, origin = plan.win, plan.origin
+  local win, origin, left = plan.win, plan.origin, plan.spare
   local was_shown = is_shown(plan)
-  plan.win, plan.origin = nil, nil
+  plan.win, plan.origin, plan.spare = nil, nil, nil
+  if left then
+    left:finish()
+  end
   if not was_shown then
     return
   end
@@ -186,24 +191,19 @@ local function fill(buf, text)
   vim.bo[buf].modified = false
 end
 
---- The user has closed its window: the file is there again, and nothing else is decided.
+--- The user has left it: the file is there again where its window is closed, and nothing else is decided.
 ---@param plan claude-code.Plan
 local function on_left(plan)
-  local win, borrowed = plan.win, plan.borrowed
-  plan.win, plan.borrowed, plan.origin = nil, nil, nil
+  local borrowed, left = plan.borrowed, plan.spare
+  plan.win, plan.borrowed, plan.spare, plan.origin = nil, nil, nil, nil
   windows.restore_bufhidden(borrowed)
   vim.schedule(function()
-    if not plans[plan.request.id] or not win or vim.v.exiting ~= vim.NIL then
-      return
-    elseif borrowed and not api.nvim_win_is_valid(win) then
-      local known = api.nvim_buf_is_valid(borrowed.buf)
-      local file = known and (windows.for_file(borrowed.buf) or windows.beside(borrowed.buf))
-      if file then
-        windows.show(file, borrowed.buf)
-        focus.take(file, focus.origin())
-      end
+    if left and vim.v.exiting == vim.NIL then
+      left:finish()
     end
-    notify.info("the plan waits: :Claude answer shows it")
+    if plans[plan.request.id] then
+      notify.info("the plan waits: :Claude answer shows it")
+    end
   end)
 end
 
@@ -292,6 +292,7 @@ function M.show(request)
   local win = windows.for_file()
   plan.borrowed = win and windows.borrow(win, plan.buf) or nil
   plan.win = win or windows.beside(plan.buf)
+  plan.spare = plan.borrowed and spare.watch(plan.borrowed)
   plan.guard = when.guard("the plan")
   show_bar(plan)
   focus.take(plan.win, plan.origin)

@@ -1,10 +1,10 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
 local api = vim.api
-local autocommands = require("claude-code.lib.autocommands")
 local draw = require("claude-code.editor.hunks.draw")
 local hunks = require("claude-code.editor.hunks")
 local reveal = require("claude-code.editor.hunks.reveal")
 local slices = require("claude-code.lib.slices")
+local spare = require("claude-code.editor.windows.spare")
 local windows = require("claude-code.editor.windows")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.inline")
@@ -19,9 +19,7 @@ local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 ---@field private margin? string in front of the deleted lines
 ---@field private stop_drawing? fun()
 ---@field private borrowed? claude-code.BorrowedWindow what `win` showed; nil if the window is ours
----@field private spare? integer takes the place of `win`, which the user closes just now
----@field private was_inside? boolean the user was in `win` when it closed
----@field private events? claude-code.Autocommands until the layout closes: `:wq` accepts first, quits then
+---@field private spare? claude-code.Spare until the layout closes: `:wq` accepts first, quits then
 local Inline = {}
 Inline.__index = Inline
 
@@ -50,7 +48,7 @@ function Inline:open()
   api.nvim_win_set_cursor(self.win, { first and math.min(hunks.span(first, "new"), count) or 1, 0 })
   self:refresh()
   self:reveal(first)
-  self:watch()
+  self.spare = self.borrowed and spare.watch(self.borrowed)
 end
 
 function Inline.even_out() end
@@ -110,81 +108,22 @@ function Inline:is_intact()
     and api.nvim_win_get_buf(self.win) == self.proposal.new_buf
 end
 
----The user's own window must not go with the diff (nor Neovim, if it is the last): before it closes,
----another one takes its place.
----@private
-function Inline:open_spare()
-  if not self.borrowed or self.spare or not windows.reload(self.borrowed) then
-    return
-  end
-  self.was_inside = api.nvim_get_current_win() == self.win
-  pcall(windows.noautocmd, function()
-    local height = math.max(1, math.floor(api.nvim_win_get_height(self.win) / 2))
-    local split = { win = self.win, split = "below", height = height }
-    self.spare = api.nvim_open_win(self.borrowed.buf, false, split)
-  end)
-end
-
----@private
-function Inline:close_spare()
-  if self.spare and api.nvim_win_is_valid(self.spare) then
-    windows.close(self.spare)
-  end
-  self.spare = nil
-end
-
----@private
-function Inline:watch()
-  self.events = autocommands.new("diff.inline")
-  self.events:on("QuitPre", function()
-    self:open_spare()
-    -- The :quit may have failed.
-    vim.schedule(function()
-      if self.events and self.spare and self:is_intact() then
-        pcall(windows.noautocmd, function()
-          self:close_spare()
-        end)
-      end
-    end)
-  end, { buffer = self.proposal.new_buf })
-  self.events:on("WinClosed", function()
-    -- With `:only` in another window it goes with the others.
-    if api.nvim_get_current_win() == self.win or windows.is_last(self.win) then
-      self:open_spare()
-    end
-  end, { pattern = tostring(self.win) })
-end
-
 ---@return integer? gone
 ---@return integer? instead
 function Inline:close()
   local borrowed = self.borrowed
-  local gone, instead ---@type integer?, integer?
-  if self.events then
-    self.events:stop()
-    self.events = nil
-  end
-  local is_open = self.win ~= nil and api.nvim_win_is_valid(self.win)
-  if is_open then
-    self:close_spare()
-  end
+  local instead = self.spare and self.spare:finish()
   if self:is_intact() then
     if borrowed then
       windows.give_back(borrowed, self.win)
     else
       windows.close(self.win)
     end
-  elseif is_open then
+  elseif self.win and api.nvim_win_is_valid(self.win) then
     windows.release(self.win, borrowed, OPTIONS)
-  elseif borrowed and self.spare and api.nvim_win_is_valid(self.spare) then
-    windows.give_back(borrowed, self.spare)
-    if self.was_inside then
-      api.nvim_set_current_win(self.spare)
-    end
-    gone, instead = self.win, self.spare
   end
   windows.restore_bufhidden(borrowed)
-  return gone, instead
+  return instead and self.win, instead
 end
 
 return M
