@@ -29,9 +29,12 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
       end, vim.api.nvim_tabpage_list_wins(0))`);
 
   test(
-    ":Claude starts it beside the file, connected, with the keyboard",
+    ":Claude starts it beside the file, connected, with the keyboard; what is sent at once is submitted",
     async () => {
+      claude.model.script([[{ text: "I have begun." }]]);
       await claude.command("Claude");
+      await claude.command("Claude send! begin");
+      expect(newsText(await claude.model.nextRequest())).toContain("begin");
       await claude.showing(/^❯/m);
       await claude.connected();
       expect(await widths()).toEqual([115, -64]);

@@ -438,6 +438,15 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await shows(neovim, "^[[200~why 5% of #1^[[201~^M");
   });
 
+  test("that has drawn nothing yet gets texts and their Enter once it has, in order", async () => {
+    // Until then Enter is a line end.
+    const echo = `${LATER} stty raw -echo; echo up; exec cat -v`;
+    await configure(neovim, `{ command = { "sh", "-c", "stty -echo; ${echo}" } }`);
+    await neovim.command("Claude");
+    for (const text of ["one", "two"]) await neovim.command(`Claude send! ${text}`);
+    await shows(neovim, "up^[[200~one^[[201~^M^[[200~two^[[201~^M");
+  });
+
   test("gets nothing while it asks something: that would be the answer", async () => {
     await neovim.command("edit some.txt");
     await neovim.lua(`

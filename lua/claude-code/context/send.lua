@@ -8,16 +8,20 @@ local M = {}
 ---@param n? integer the session
 ---@param if_outside fun() called if Claude runs outside of this Neovim
 local function paste(text, submit, n, if_outside)
-  local prompt = require("claude-code.terminal.prompt")
   if text == "" then
-    notify.warn("the text to send is empty")
-  elseif prompt.refuse_while_asking("your text", n) or prompt.paste(text, submit, n) then
-    return
-  elseif #require("claude-code.server").clients > 0 then
-    if_outside()
-  else
-    notify.warn("Claude is not running in a terminal of this Neovim; :Claude starts it")
+    return notify.warn("the text to send is empty")
   end
+  n = n or require("claude-code.terminal.running").current()
+  require("claude-code.terminal.started").when(n, function()
+    local prompt = require("claude-code.terminal.prompt")
+    if prompt.refuse_while_asking("your text", n) or prompt.paste(text, submit, n) then
+      return
+    elseif #require("claude-code.server").clients > 0 then
+      if_outside()
+    else
+      notify.warn("Claude is not running in a terminal of this Neovim; :Claude starts it")
+    end
+  end)
 end
 
 --- What follows whole lines in the prompt begins a line of its own.
