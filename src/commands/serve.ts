@@ -160,7 +160,9 @@ class Published {
     contained: Admission["contained"],
   ) {
     const { pid, token, version, workspaceFolders: folders } = launch;
-    for (const path of [lockFolder(), containedLockFolder()].flatMap(sweepStaleLocks)) {
+    const tokens = [token, contained?.token ?? token];
+    const sweep = (folder: string) => sweepStaleLocks(folder, { port, tokens });
+    for (const path of [lockFolder(), containedLockFolder()].flatMap(sweep)) {
       log.info(`Removed the stale lock file ${path}`);
     }
     const since = Date.now();

@@ -81,17 +81,30 @@ export function readLock(path: string): Lock {
 export function isNamed(port: number, ownTokens: readonly string[]): boolean {
   return lockFolders(process.env, homedir()).some((folder) => {
     const path = join(folder, `${port}.lock`);
-    return isThere(path) && !ownTokens.includes(String(readJson(path, MOST_BYTES)?.authToken));
+    return isThere(path) && !ownTokens.includes(tokenIn(path));
   });
 }
 
+/** By what a lock file is that of a Neovim: its executable's port, and the tokens that it may have given it. */
+interface Own {
+  port: number;
+  tokens: readonly string[];
+}
+
 /**
- * Removes the lock files that dead Neovims left behind, and no other file: only files that name
- * "Neovim" and a process that is no longer alive. Returns the paths removed. Never throws.
+ * Removes the lock files that dead Neovims left behind, and those that an executable of our own Neovim wrote before
+ * it died; no other file. Returns the paths removed. Never throws.
  */
-export function sweepStaleLocks(folder: string = lockFolder()): string[] {
+export function sweepStaleLocks(folder: string = lockFolder(), own?: Own): string[] {
+  const isOurs = ({ path, port }: Lock) =>
+    own !== undefined && port !== own.port && own.tokens.includes(tokenIn(path));
+  const isDead = ({ pid }: Lock) => pid !== undefined && !isAlive(pid);
   return readLocks(folder)
-    .filter(({ ideName, pid }) => ideName === IDE_NAME && pid !== undefined && !isAlive(pid))
+    .filter((lock) => lock.ideName === IDE_NAME && (isDead(lock) || isOurs(lock)))
     .map(({ path }) => path)
     .filter(removeFile);
+}
+
+function tokenIn(path: string): string {
+  return String(readJson(path, MOST_BYTES)?.authToken);
 }

@@ -118,12 +118,20 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await accepted).content[0]?.text).toBe("FILE_SAVED");
   });
 
-  test("kill -9 while it starts: the next one serves", async () => {
+  test.each([
+    ["begins to start", ""],
+    ["has written its lock file", `repeat until #vim.fn.glob((...) .. "/*.lock") > 0`],
+  ])("kill -9 of the executable that %s: the next one serves", async (_name, wait) => {
     await using neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
-    await neovim.lua(`
-      require("claude-code").start()
-      vim.uv.kill(require("claude-code").status().process_id, "sigkill")`);
+    // Neovim learns nothing from it in the meantime.
+    await neovim.lua(
+      `require("claude-code").start()
+      ${wait}
+      vim.uv.kill(require("claude-code").status().process_id, "sigkill")`,
+      neovim.lockFolder,
+    );
     await ready(neovim);
+    expect(readdirSync(neovim.lockFolder)).toHaveLength(1);
     using client = await TestClient.open(await neovim.lock());
     expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
   });

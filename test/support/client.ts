@@ -59,7 +59,9 @@ export class TestClient implements Disposable {
     const client = new TestClient(socket);
     return new Promise((resolve, reject) => {
       socket.addEventListener("open", () => resolve(client));
-      socket.addEventListener("error", () => reject(new Error("the upgrade was refused")));
+      socket.addEventListener("error", (event) =>
+        reject(new Error(`the upgrade was refused: ${(event as ErrorEvent).message}`)),
+      );
     });
   }
 

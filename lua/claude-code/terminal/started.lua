@@ -7,7 +7,7 @@ local M = {}
 
 --- It says that it asks something a moment after it has drawn the question.
 local SETTLE_MS = 100
---- So long for a program that draws nothing.
+--- A program that draws nothing gets it all the same, after 10 s.
 local TRIES = 100
 
 ---@type table<integer, (fun())[]> what waits, by the session's number; 0: for one that is about to start
