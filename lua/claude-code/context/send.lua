@@ -8,20 +8,21 @@ local M = {}
 ---@param n? integer the session
 ---@param if_outside fun() called if Claude runs outside of this Neovim
 local function paste(text, submit, n, if_outside)
+  local prompt = require("claude-code.terminal.prompt")
+  local start = require("claude-code.terminal.start")
   if text == "" then
-    return notify.warn("the text to send is empty")
+    notify.warn("the text to send is empty")
+  elseif start.is_waiting() and not prompt.is_there() then
+    start.after(function()
+      paste(text, submit, n, if_outside)
+    end)
+  elseif prompt.refuse_while_asking("your text", n) or prompt.paste(text, submit, n) then
+    return
+  elseif #require("claude-code.server").clients > 0 then
+    if_outside()
+  else
+    notify.warn("Claude is not running in a terminal of this Neovim; :Claude starts it")
   end
-  n = n or require("claude-code.terminal.running").current()
-  require("claude-code.terminal.started").when(n, function()
-    local prompt = require("claude-code.terminal.prompt")
-    if prompt.refuse_while_asking("your text", n) or prompt.paste(text, submit, n) then
-      return
-    elseif #require("claude-code.server").clients > 0 then
-      if_outside()
-    else
-      notify.warn("Claude is not running in a terminal of this Neovim; :Claude starts it")
-    end
-  end)
 end
 
 --- What follows whole lines in the prompt begins a line of its own.

@@ -157,20 +157,32 @@ function M.close_all()
   end
 end
 
---- Pastes text into the prompt of a session's CLI.
+--- Pastes text into the prompt of a session's CLI; into that of one that has just been started once it is there.
 ---@param text string
 ---@param options? { submit?: boolean, n?: integer }
 ---@return integer? n of the session; nil if no CLI runs in a terminal
 function M.send(text, options)
   options = options or {}
   local n = options.n or running.current()
-  if not n or not running.is_open(n) or running.call(n, "send", text) == false then
+  local terminal = n and running.terminal(n)
+  if not terminal then
     return nil
   end
-  if options.submit then
-    running.call(n, "submit")
-  end
-  return n
+  local failed = false
+  require("claude-code.terminal.started").when(terminal, function(waited)
+    if waited and running.terminal(n) ~= terminal then
+      require("claude-code.messages.notify").warn("Claude has ended and did not receive: " .. text)
+    elseif
+      waited and require("claude-code.terminal.prompt").refuse_while_asking("your text", n)
+    then
+      return
+    elseif running.call(n, "send", text) == false then
+      failed = true
+    elseif options.submit then
+      running.call(n, "submit")
+    end
+  end)
+  return not failed and n or nil
 end
 
 return M

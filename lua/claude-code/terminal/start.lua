@@ -11,15 +11,32 @@ local TIMEOUT_MS = 30000
 ---@type table<table, true> the starts that wait for the server
 local waiting = {}
 
+local followers = {} ---@type (fun())[]
+
 ---@return boolean
 function M.is_waiting()
   return next(waiting) ~= nil
+end
+
+--- Runs `callback` as soon as one of the starts that wait has begun, or all are cancelled.
+---@param callback fun()
+function M.after(callback)
+  table.insert(followers, callback)
+end
+
+local function call_followers()
+  local all = followers
+  followers = {}
+  for _, follower in ipairs(all) do
+    follower()
+  end
 end
 
 ---@return boolean cancelled false if nothing waits
 function M.cancel()
   local is_waiting = M.is_waiting()
   waiting = {}
+  call_followers()
   return is_waiting
 end
 
@@ -54,6 +71,7 @@ local function after_server(place, callback)
     if waiting[this] then
       waiting[this] = nil
       callback()
+      call_followers()
     end
   end
   waiting[this] = true

@@ -207,6 +207,13 @@ function Terminal:focus()
   end
 end
 
+function Terminal:has_drawn()
+  local lines = api.nvim_buf_get_lines(self.buf, 0, vim.o.lines, false)
+  return vim.iter(lines):any(function(line)
+    return line:find("%S") ~= nil
+  end)
+end
+
 function Terminal:send(text)
   M.paste(vim.bo[self.buf].channel, text)
   return true

@@ -14,6 +14,7 @@ local M = {}
 ---@field focus? fun(self) shows and focuses it; from there, goes back
 ---@field submit? fun(self) presses Enter
 ---@field is_visible? fun(self): boolean whether it is on screen
+---@field has_drawn? fun(self): boolean whether its program shows something
 
 --- What runs in a terminal.
 ---@class claude-code.TerminalLaunch

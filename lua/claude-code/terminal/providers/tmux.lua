@@ -7,6 +7,7 @@ local run = require("claude-code.tmux").run
 ---@field private pane string its id
 ---@field private program claude-code.ProcessTag
 ---@field private folder string in which the CLI was started
+---@field private drawn? boolean
 local Terminal = { where = "tmux" }
 Terminal.__index = Terminal
 
@@ -241,6 +242,13 @@ function Terminal:toggle()
   else
     self:focus()
   end
+end
+
+function Terminal:has_drawn()
+  -- tmux is not asked again.
+  self.drawn = self.drawn
+    or (run({ "capture-pane", "-p", "-t", self.pane }) or "gone"):find("%S") ~= nil
+  return self.drawn
 end
 
 function Terminal:send(text)
