@@ -28,7 +28,9 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
   let n: number;
   let output: Promise<unknown>;
   let before: unknown;
-  const windows = () => lua("return { vim.fn.winlayout(), vim.fn.bufnr(), vim.fn.winsaveview() }");
+  const windows = () =>
+    lua(`return { vim.fn.winlayout(), vim.fn.bufnr(), vim.fn.winsaveview(), vim.fn.bufnr("#"),
+      vim.bo.bufhidden }`);
   beforeEach(async () => {
     await lua("vim.cmd('silent! %bwipeout!') vim.cmd.edit('a.txt')");
     before = await windows();
@@ -116,14 +118,15 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     expect(await output).toMatchObject({ behavior: "allow" });
   });
 
-  const BESIDE = ":rightbelow vsplit other.txt<CR>:wincmd p<CR>";
+  const BESIDE = ":rightbelow 20vsplit other.txt<CR>:wincmd p<CR>";
   test.each([
     ["the last window", "", [":quit<CR>", "GoMore<Esc>ZZ"]],
     ["a window beside another", BESIDE, [":wq<CR>", ":close<CR>"]],
   ])("closed in %s, its file takes its place, and nothing else changes", async (_, typed, ways) => {
     const shown = `return vim.tbl_map(function(win)
-      return { vim.fn.bufname(win.bufnr), win.width, win.height } end, vim.fn.getwininfo())`;
-    await keys(":edit a.txt<CR>");
+      return { vim.fn.bufname(win.bufnr), win.width, win.height, vim.fn.bufname("#") }
+    end, vim.fn.getwininfo())`;
+    await keys(":edit before.txt<CR>:edit a.txt<CR>");
     for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
     const files = await lua(shown);
     for (const left of ways) {

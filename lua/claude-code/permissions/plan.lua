@@ -46,25 +46,25 @@ end
 --- Gives the window back, and the cursor to where it was.
 ---@param plan claude-code.Plan
 local function hide(plan)
-  local win, origin, left = plan.win, plan.origin, plan.spare
+  local win, origin, borrowed, watch = plan.win, plan.origin, plan.borrowed, plan.spare
   local was_shown = is_shown(plan)
-  plan.win, plan.origin, plan.spare = nil, nil, nil
-  if left then
-    left:finish()
+  plan.win, plan.origin, plan.borrowed, plan.spare = nil, nil, nil, nil
+  if watch then
+    watch:finish()
   end
-  if not was_shown then
-    return
+  if was_shown then
+    local has_cursor = api.nvim_get_current_win() == win
+    winbar.hide(win, MARK)
+    if borrowed then
+      windows.give_back(borrowed, win)
+    else
+      windows.close(win)
+    end
+    if has_cursor and origin then
+      focus.give_back(origin, 0)
+    end
   end
-  local has_cursor = api.nvim_get_current_win() == win
-  winbar.hide(win, MARK)
-  if plan.borrowed then
-    windows.give_back(plan.borrowed, win)
-  else
-    windows.close(win)
-  end
-  if has_cursor and origin then
-    focus.give_back(origin, 0)
-  end
+  windows.restore_bufhidden(borrowed)
 end
 
 ---@param plan claude-code.Plan
@@ -201,7 +201,7 @@ local function on_left(plan)
     if left and vim.v.exiting == vim.NIL then
       left:finish()
     end
-    if plans[plan.request.id] then
+    if plans[plan.request.id] and not is_shown(plan) then
       notify.info("the plan waits: :Claude answer shows it")
     end
   end)
@@ -217,6 +217,7 @@ local function new(request)
   api.nvim_buf_set_name(buf, name)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "acwrite", "hide", false
   vim.bo[buf].filetype = "markdown"
+  vim.b[buf].claude_code_plan = true
   for _, entry in ipairs(KEYS) do
     vim.keymap.set(entry.modes, entry.key, function()
       plan.guard:decide(entry.key, function()

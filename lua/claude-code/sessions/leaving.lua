@@ -14,10 +14,10 @@ local WRITING = { wqall = true, xall = true }
 ---@param line string
 ---@return vim.api.keyset.cmd?
 local function ending(line)
-  -- In the only window of a diff :q and :wq answer that.
+  -- In the only window of a diff :q and :wq answer that; a plan's gives its place to a file.
   local is_last = #api.nvim_list_tabpages() == 1
     and #api.nvim_tabpage_list_wins(0) == 1
-    and not vim.b.claude_code_file
+    and not (vim.b.claude_code_file or vim.b.claude_code_plan)
   while line ~= "" do
     local ok, command = pcall(api.nvim_parse_cmd, line, {})
     if not ok then

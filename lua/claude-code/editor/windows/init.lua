@@ -12,6 +12,7 @@ local M = {}
 ---@field options table<string, any>
 ---@field bufhidden string the buffer's own
 ---@field listed boolean so was the buffer
+---@field alternate integer buffer that CTRL-^ led to, -1 if none
 ---@field name string its full name
 
 ---What other plugins keep for a tab page of the user's, as scope.nvim its listed buffers, goes by these events.
@@ -177,6 +178,13 @@ function M.show(win, buf)
   end
 end
 
+---@return integer buf -1 if there is none
+local function alternate_of(win)
+  return api.nvim_win_call(win, function()
+    return fn.bufnr("#")
+  end)
+end
+
 ---Shows `buf` in a window for a while. What was there is kept even with 'nohidden' or 'bufhidden'.
 ---@param win integer
 ---@param buf integer
@@ -190,6 +198,7 @@ function M.borrow(win, buf)
     options = options.of(win),
     bufhidden = vim.bo[before].bufhidden,
     listed = vim.bo[before].buflisted,
+    alternate = alternate_of(win),
     name = api.nvim_buf_get_name(before),
   }
   vim.bo[before].bufhidden = "hide"
@@ -206,10 +215,7 @@ end
 ---@param may_load boolean also one that has to be loaded, which may ask (E325)
 ---@return integer? buf nil if no other is listed
 function M.buffer_before(win, may_load)
-  local here, newest = api.nvim_win_get_buf(win), nil
-  local alternate = api.nvim_win_call(win, function()
-    return fn.bufnr("#")
-  end)
+  local here, newest, alternate = api.nvim_win_get_buf(win), nil, alternate_of(win)
   for _, info in ipairs(fn.getbufinfo({ buflisted = 1 })) do
     local is_other = info.bufnr ~= here and (may_load or info.loaded == 1)
     if is_other and info.bufnr == alternate then
@@ -280,6 +286,10 @@ function M.give_back(borrowed, win)
   M.show(win, borrowed.buf)
   options.apply(win, borrowed.options)
   api.nvim_win_call(win, function()
+    -- A window that takes its place has another one.
+    if fn.bufnr("#") ~= borrowed.alternate and fn.bufexists(borrowed.alternate) == 1 then
+      fn.setreg("#", borrowed.alternate)
+    end
     fn.winrestview(borrowed.view)
     -- Where the window gets higher, as another one closes, Neovim scrolls by the row of the cursor: this computes it.
     fn.winline()
