@@ -5,6 +5,7 @@ import { Editor } from "./editor";
 
 /* A plan as a document, without a CLI; test/genuine/plan.test.ts has that. */
 const PLAN = "# Plan\n\n1. do it\n";
+const KEPT = `return vim.fn.getbufline(vim.fn.getbufinfo({ bufmodified = 1 })[1].bufnr, 1, "$")`;
 const ASKED = {
   tool_name: "ExitPlanMode",
   tool_input: { plan: PLAN, planFilePath: "/p/.claude/plans/a.md" },
@@ -163,6 +164,10 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     await editor.report(n, "working");
     expect(await output).toBeUndefined();
     await eventually("its end", async () => (await name()) !== "claude-code://plan");
+    await editor.says("Claude asks no more: your version of the plan is in buffer");
+    expect(await lua(KEPT)).toEqual([
+      ...["The plan as I would have it:", "", "# Plan", "", "1. do it", "mine"],
+    ]);
   });
 
   test("nobody is disturbed while they type; then it is shown", async () => {

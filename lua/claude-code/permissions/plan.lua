@@ -25,6 +25,7 @@ local MARK = "%(%(%(%(%)%)%)%)"
 ---@field spare? claude-code.Spare
 ---@field win? integer
 ---@field origin? claude-code.Origin
+---@field is_answered? boolean by the user, here
 
 ---@type table<integer, claude-code.Plan> by their requests
 local plans = {}
@@ -79,7 +80,9 @@ end
 ---@param plan claude-code.Plan
 ---@param answer claude-code.PermissionAnswer
 local function send(plan, answer)
+  plan.is_answered = true
   local ok, problem = requests.answer(plan.request.id, answer)
+  plan.is_answered = ok
   if not ok then
     notify.warn(problem --[[@as string]])
   end
@@ -250,7 +253,12 @@ local function new(request)
   plans[request.id] = plan
   requests.on_end(request.id, function()
     events:stop()
+    local left = not plan.is_answered and api.nvim_buf_is_loaded(buf) and answer_of(plan)
     finish(plan)
+    if left then
+      local keep = require("claude-code.editor.diff.kept_edits").keep
+      keep("the plan", vim.split(left, "\n"), "markdown", "Claude asks no more")
+    end
   end)
   return plan
 end

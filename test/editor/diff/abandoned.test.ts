@@ -92,6 +92,33 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     expect(await a.nvim.lua<unknown[]>(KEPT)).toHaveLength(isReceived ? 0 : 1);
   });
 
+  test("the user's edits of a diff that Claude closes, as when it is answered in the terminal", async () => {
+    await using a = await Attached.asNew({ version, ui: UI });
+    await a.edit(a.file("a.txt", OLD));
+    await a.attach();
+    const id = await a.propose(a.path("a.txt"), NEW);
+    await a.nvim.type("GAmine<Esc>");
+    await a.call("diff_close", { ids: [id] });
+    await a.cleared();
+    expect(await a.nvim.lua(KEPT)).toEqual([["one\n2mine", true, "text", ""]] as never);
+    expect(await a.messages()).toContain(
+      "Claude closed the diff: your version of a.txt is in buffer",
+    );
+  });
+
+  test("the user's edits of a file that was written since: Claude does not write it", async () => {
+    await using a = await Attached.asNew({ version, ui: UI });
+    await a.edit(a.file("a.txt", OLD));
+    await a.attach();
+    const id = await a.propose(a.path("a.txt"), NEW);
+    await a.nvim.type("GAmine<Esc>");
+    a.file("a.txt", "another\n");
+    await a.nvim.type("<CR><CR>");
+    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "one\n2mine\n" });
+    await a.cleared();
+    expect(await a.nvim.lua(KEPT)).toEqual([["one\n2mine", true, "text", ""]] as never);
+  });
+
   test("of a diff without edits nothing stays, and no word is said", async () => {
     await using a = await Attached.asNew({ version, ui: UI });
     await a.edit(a.file("a.txt", OLD));

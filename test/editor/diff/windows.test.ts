@@ -200,6 +200,8 @@ for (const version of NEOVIMS) {
       await a.call("diff_close", { ids: [id] });
       await a.cleared();
       await eventually("normal mode", async () => (await a.mode()) === "n");
+      // What they typed is in a buffer of its own.
+      await a.nvim.command("$bwipeout!");
       expect(await a.picture()).toEqual(before);
     });
 

@@ -220,13 +220,18 @@ end
 function Diff:report_accepted()
   local client = require("claude-code.editor.review.client")
   local keep = require("claude-code.editor.diff.kept_edits").of(self.proposal)
+  -- Claude Code (2.1.330) reads such a file again, instead of writing it.
+  if keep and self.proposal.destination.written then
+    keep("Claude does not overwrite a file that was written since")
+    keep = nil
+  end
   local params = {
     path = self.proposal.new_path,
     text = vim.base64.encode(self.proposal:final_text()),
   }
   client.request("accepted", params, function(_, problem)
     if problem == client.GONE and keep then
-      keep()
+      keep("the connection to Claude ended")
     elseif problem then
       require("claude-code.messages.log").warn("review/accepted failed: %s", problem)
     end

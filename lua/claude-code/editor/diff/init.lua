@@ -75,7 +75,19 @@ function M.open(params)
   end
 end
 
----Ends diffs that the executable has answered itself.
+---Nobody waits for its answer any more: what the user made of it stays in a buffer.
+---@param diff claude-code.Diff
+---@param what string what happened
+---@return boolean closed false if it has ended already
+local function close(diff, what)
+  local keep = not diff.outcome and require("claude-code.editor.diff.kept_edits").of(diff.proposal)
+  if keep then
+    keep(what)
+  end
+  return diff:finish("closed")
+end
+
+---Ends diffs that the executable has answered itself: Claude asks for that, or is gone.
 ---@param params { ids: integer[] }
 ---@return integer count of those that were still open
 function M.close(params)
@@ -85,7 +97,7 @@ function M.close(params)
   end
   -- The one on screen comes last, or the others would flash up behind it.
   for _, diff in ipairs(queue:all()) do
-    if closes[diff.proposal.id] and diff:finish("closed") then
+    if closes[diff.proposal.id] and close(diff, "Claude closed the diff") then
       count = count + 1
     end
   end
@@ -158,11 +170,7 @@ end
 ---The executable is gone: nobody waits for an answer any more.
 function M.abandon()
   for _, diff in ipairs(queue:all()) do
-    local keep = require("claude-code.editor.diff.kept_edits").of(diff.proposal)
-    if keep then
-      keep()
-    end
-    diff:finish("closed")
+    close(diff, "the connection to Claude ended")
   end
 end
 

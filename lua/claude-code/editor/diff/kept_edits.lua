@@ -8,11 +8,12 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
----Puts them into a buffer without a name, and modified, so that Neovim does not end without a question.
----@param file string
+---Puts it into a buffer without a name, and modified, so that Neovim does not end without a question.
+---@param title string of what it is a version
+---@param lines string[]
 ---@param filetype string
 ---@param what string what happened
-local function keep(file, lines, filetype, what)
+function M.keep(title, lines, filetype, what)
   local buf = api.nvim_create_buf(true, false)
   buffers.fill(buf, lines)
   windows.noautocmd(function()
@@ -21,19 +22,19 @@ local function keep(file, lines, filetype, what)
   buffers.colour(buf)
   vim.bo[buf].modified = true
   local message = "%s: your version of %s is in buffer %d (:buffer %d)"
-  notify.warn(message:format(what, path.title(file), buf, buf))
+  notify.warn(message:format(what, title, buf, buf))
 end
 
----What the user has made of a proposal by now, for the case that the executable dies.
+---What the user has made of a proposal by now, for the case that nobody receives it.
 ---@param proposal claude-code.Proposal
----@return fun()? keep puts it into a buffer; nil without edits
+---@return fun(what: string)? keep puts it into a buffer; nil without edits
 function M.of(proposal)
   if not proposal:is_edited() then
     return nil
   end
   local lines, filetype = proposal:lines(), vim.bo[proposal.new_buf].filetype
-  return function()
-    keep(proposal.new_path, lines, filetype, "the connection to Claude ended")
+  return function(what)
+    M.keep(proposal:title(), lines, filetype, what)
   end
 end
 
@@ -41,8 +42,8 @@ end
 ---@param params { path: string, text: string, problem: string }
 function M.unwritten(params)
   local lines = text.parse(params.text).lines
-  local filetype = buffers.filetype_of(params.path, lines)
-  keep(params.path, lines, filetype, ("writing the file failed (%s)"):format(params.problem))
+  local what = ("writing the file failed (%s)"):format(params.problem)
+  M.keep(path.title(params.path), lines, buffers.filetype_of(params.path, lines), what)
 end
 
 return M
