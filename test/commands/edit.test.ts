@@ -54,6 +54,21 @@ onEachNeovim((session) => {
     expect(edited()).toBeUndefined();
   });
 
+  test("what is written for a Claude that has ended is a draft of the next one", async () => {
+    const channels = () => lua<number>("return #vim.api.nvim_list_chans()");
+    const before = await channels();
+    const path = temporary(PROMPT, "begun");
+    const program = run([path]);
+    await eventually("the window", async () => (await name()) === PROMPT);
+    program.kill("SIGKILL");
+    await eventually("its end", async () => (await channels()) === before);
+    await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'all of it' }) vim.cmd.wq()");
+    await eventually("the file", () => !existsSync(path));
+    await session.neovim.command("Claude prompt");
+    expect(await lua("return vim.fn.getline(1, '$')")).toEqual(["all of it"]);
+    await lua("vim.cmd('%delete') vim.cmd.quit()");
+  });
+
   test("the conversation as text is opened, and nobody waits", async () => {
     const program = run([temporary("cc-transcript-0af3.txt", "❯ hi\n")]);
     expect(await program.exited).toBe(0);

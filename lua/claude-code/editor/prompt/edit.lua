@@ -16,24 +16,47 @@ local M = {}
 --- The program goes on, and so does the CLI.
 ---@param params claude-code.EditorFile
 ---@param value? boolean
+---@return boolean received false if it has ended
 local function finish(params, value)
   local payload = { id = params.id, answer = { value = value ~= false } }
-  pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
+  local received = pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
   if params.n then
     sessions.set(params.n, { msg = vim.NIL, edits = vim.NIL })
   end
+  return received
 end
 
---- Calls back once no window shows the buffer any more.
+--- Calls back, with its lines, once no window shows the buffer any more.
+---@param buf integer
+---@param callback fun(lines: string[])
 local function when_closed(buf, callback)
   local events = require("claude-code.lib.autocommands").new("prompt.edit." .. buf)
-  local function check()
-    if not api.nvim_buf_is_valid(buf) or #vim.fn.win_findbuf(buf) == 0 then
-      events:stop()
-      callback()
-    end
+  local is_closed = false
+  events:on({ "BufWinLeave", "BufUnload" }, function()
+    local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+    vim.schedule(function()
+      local is_shown = api.nvim_buf_is_valid(buf) and #vim.fn.win_findbuf(buf) > 0
+      if not is_closed and not is_shown then
+        is_closed = true
+        events:stop()
+        callback(lines)
+      end
+    end)
+  end, { buffer = buf })
+end
+
+--- Nobody reads the file any more.
+---@param params claude-code.EditorFile
+---@param lines string[] that the user has written for a Claude which has ended
+local function keep_draft(params, lines)
+  local draft = require("claude-code.editor.prompt.draft").open(params.n or 1)
+  local problem = draft:keep(vim.list_extend(draft:read(), lines))
+  local notify = require("claude-code.messages.notify")
+  if problem then
+    return notify.error(("Claude has ended; your prompt is in %s: %s"):format(params.path, problem))
   end
-  events:on({ "BufWinLeave", "BufUnload" }, vim.schedule_wrap(check), { buffer = buf })
+  vim.uv.fs_unlink(params.path)
+  notify.warn("Claude has ended, so your prompt is kept as a draft; :Claude prompt shows it")
 end
 
 --- git's message: whether it was written says whether git goes on. A draft counts as not written yet.
@@ -88,9 +111,10 @@ function M.open(params)
   if params.n then
     sessions.set(params.n, { msg = "waits for what you write", edits = true })
   end
-  when_closed(buf, function()
-    finish(params)
-    if params.n and params.kind == "prompt" then
+  when_closed(buf, function(lines)
+    if not finish(params) and params.kind == "prompt" then
+      keep_draft(params, lines)
+    elseif params.n and params.kind == "prompt" then
       require("claude-code.terminal.running").show(params.n)
     end
   end)
