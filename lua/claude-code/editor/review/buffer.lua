@@ -50,15 +50,16 @@ function M.attach(buf)
   if self then
     return self
   end
-  self = { buf = buf, hunks = {}, is_attached = true, comment_marks = {} }
-  attached[buf] = setmetatable(self, Buffer)
-  api.nvim_buf_attach(buf, false, {
+  self = setmetatable({ buf = buf, hunks = {}, comment_marks = {} }, Buffer)
+  -- Without 'hidden' it may have been unloaded a moment ago.
+  self.is_attached = api.nvim_buf_attach(buf, false, {
     -- It would detach otherwise.
     on_reload = function() end,
     on_detach = function()
       self.is_attached, attached[buf] = false, nil
     end,
   })
+  attached[buf] = self.is_attached and self or nil
   return self
 end
 
