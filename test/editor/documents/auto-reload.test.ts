@@ -227,6 +227,19 @@ for (const version of NEOVIMS) {
       await shows(a, renamed, "two");
     });
 
+    test("once unsaved edits are undone, the buffer follows the file again", async () => {
+      await using a = await withClient();
+      const buf = await a.edit(a.file("main.lua", "one\n"));
+      await a.nvim.type("Amine<Esc>");
+      a.file("main.lua", "two\n");
+      await a.says("main.lua changed on disk");
+      // It looks once more after a moment.
+      await Bun.sleep(700);
+      await a.nvim.type("u");
+      await shows(a, buf, "two");
+      expect(await a.nvim.lua("return vim.bo.modified")).toBe(false);
+    });
+
     test("unsaved edits are kept, and said once for each change; :w! and :e! do what is said", async () => {
       await using a = await withClient();
       const path = a.file("main.lua", "one\n");

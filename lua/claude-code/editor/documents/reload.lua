@@ -211,6 +211,13 @@ local function mark_stale(buf)
     notes[buf].is_stale = nil
     events:stop()
   end, { buffer = buf })
+  events:on("BufModifiedSet", function()
+    -- The edits were undone, and the text is that of before.
+    if not vim.bo[buf].modified then
+      notes[buf].is_outdated = true
+      check_soon(buf)
+    end
+  end, { buffer = buf })
 end
 
 ---@return ""
