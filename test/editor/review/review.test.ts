@@ -989,6 +989,22 @@ onEachNeovim((session) => {
       );
     });
 
+    test("after the last decision the cursor is in the user's file, not in a deleted one's text or a terminal", async () => {
+      await nvim().command(`edit ${at("mine")} | botright 8new | terminal`);
+      await nvim().command("wincmd p");
+      write("d", TEN);
+      claude({ d: undefined });
+      await nvim().command("Claude review");
+      await listed(1);
+      await eventually("keys", () => mapped());
+      await nvim().type("ga");
+      await eventually("no window", () =>
+        lua<boolean>(`return vim.fn.getqflist({ winid = 0 }).winid == 0`),
+      );
+      expect(await lua("return vim.fn.expand('%:t')")).toBe("mine");
+      await nvim().command("only");
+    });
+
     test("keys act on entries; a range on several", async () => {
       await changed();
       await review("Claude review");

@@ -152,6 +152,11 @@ end
 function M.close()
   local restore, closed = quickfix.restore, false
   quickfix.restore = nil
+  -- Neovim might go on to Claude's terminal below.
+  local file = M.has_cursor() and windows.for_file()
+  if file then
+    api.nvim_set_current_win(file)
+  end
   for _, info in ipairs(M.is_current() and fn.getwininfo() or {}) do
     if
       info.quickfix == 1

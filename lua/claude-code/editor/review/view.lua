@@ -11,6 +11,7 @@ local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
+local windows = require("claude-code.editor.windows")
 
 ---Milliseconds after the last change of a text.
 local TYPED_MS = 200
@@ -148,6 +149,9 @@ local function end_review()
   bars.stop()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     hunk_keys.unmap(buf, "review")
+    if base.file_of(buf) then
+      windows.replace_buffer(buf)
+    end
   end
   return list.close()
 end
