@@ -170,11 +170,15 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     ]);
   });
 
-  test("nobody is disturbed while they type; then it is shown", async () => {
+  test.each([
+    ["type", "vim.cmd.startinsert()", "vim.cmd.stopinsert()"],
+    ["think about a prompt", "vim.cmd.edit('claude-code://prompt/9')", "vim.cmd.edit('a.txt')"],
+  ])("nobody is disturbed while they %s; then it is shown", async (_name, begin, end) => {
     await editor.report(n, "working");
     await eventually("its end", async () => (await name()) !== "claude-code://plan");
-    await lua("vim.cmd.startinsert()");
-    await eventually("insert mode", () => lua<boolean>("return vim.fn.mode() == 'i'"));
+    await lua(begin);
+    const mode = begin.includes("startinsert") ? "i" : "n";
+    await eventually("the mode", async () => (await lua<string>("return vim.fn.mode()")) === mode);
     const next = await editor.block();
     output = editor.hook(ASKED, next);
     await eventually("the request", async () =>
@@ -182,8 +186,9 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
         await lua<string>("return vim.inspect(require('claude-code.sessions.requests').list())")
       ).includes("plan"),
     );
+    await Bun.sleep(300);
     expect(await name()).not.toBe("claude-code://plan");
-    await lua("vim.cmd.stopinsert()");
+    await lua(end);
     await isShown();
     await editor.report(next, "idle");
     await output;

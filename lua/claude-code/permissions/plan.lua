@@ -310,9 +310,11 @@ end
 --- A plan was proposed: shows it once the user does not type, and windows may change.
 ---@param request claude-code.PermissionRequest
 function M.offer(request)
+  local here = api.nvim_buf_get_name(0)
+  local writes_prompt = vim.startswith(here, require("claude-code.editor.prompt").NAME)
   if plans[request.id] or not requests.is_waiting(request.id) then
     return
-  elseif when.may_change() == "all" and not when.busy() then
+  elseif when.may_change() == "all" and not when.busy() and not writes_prompt then
     M.show(request)
   else
     require("claude-code.editor.input.blocked").retry(function()
