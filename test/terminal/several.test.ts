@@ -174,7 +174,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await neovim.command("Claude close");
     expect(await numbers()).toEqual([1]);
     expect(await neovim.lua<string[]>("return _G.asked")).toEqual(
-      Array(2).fill("Claude 2 (docs) is working"),
+      Array(2).fill("Claude 2 (docs) is working: end it?"),
     );
     await neovim.command("Claude close");
     expect(await numbers()).toEqual([]);

@@ -33,8 +33,8 @@ end
 local function find_reason()
   local count = require("claude-code.sessions.attention").count_diffs()
   if count > 0 then
-    return count == 1 and "a proposed change waits for your answer"
-      or ("%d proposed changes wait for your answer"):format(count)
+    return count == 1 and "leaving rejects a proposed change, which waits for your answer"
+      or ("leaving rejects %d proposed changes, which wait for your answer"):format(count)
   end
   local busy = vim.tbl_filter(function(row)
     return row.buf ~= nil and label.is_busy(row)

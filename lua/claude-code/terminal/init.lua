@@ -143,11 +143,15 @@ function M.close_after_question(force)
     close()
     return true
   end
-  vim.ui.select({ "End it", "Leave it" }, { prompt = label.sentence(row) }, function(_, index)
-    if index == 1 then
-      close()
+  vim.ui.select(
+    { "End it", "Leave it" },
+    { prompt = label.sentence(row) .. ": end it?" },
+    function(_, index)
+      if index == 1 then
+        close()
+      end
     end
-  end)
+  )
   return true
 end
 

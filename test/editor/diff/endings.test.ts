@@ -87,7 +87,9 @@ for (const version of NEOVIMS) {
         ASKED = {}
         vim.ui.select = function(_, options) table.insert(ASKED, options.prompt) end`);
       await a.nvim.type(`:${command}<CR>`);
-      expect(await a.nvim.lua("return ASKED")).toEqual(["a proposed change waits for your answer"]);
+      expect(await a.nvim.lua("return ASKED")).toEqual([
+        "leaving rejects a proposed change, which waits for your answer",
+      ]);
       expect(a.ended).toEqual([]);
       await a.nvim.lua("vim.ui.select = function(items, _, callback) callback(items[1], 1) end");
       a.nvim.request("nvim_input", [`:${command}<CR>`]).catch(() => {});
@@ -106,7 +108,7 @@ for (const version of NEOVIMS) {
       await eventually("its refusal", async () => {
         await a.nvim.type("<Esc>");
         expect(await a.nvim.command("messages")).toContain(
-          "a proposed change waits for your answer",
+          "leaving rejects a proposed change, which waits for your answer",
         );
       });
       await eventually("all as before", async () => expect(await a.picture()).toEqual(before));
