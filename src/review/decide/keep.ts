@@ -9,7 +9,8 @@ import { sameLines } from "../weave/lines";
 import type { Scope } from "../weave/row";
 import { type Chosen, rowsOf, selectionOf } from "./selection";
 
-/** A sentence's end for the user. */
+/** Sentences' ends for the user. */
+const NOT_THERE = "has nothing to review in these lines";
 const CHANGED = "has changed since it was shown: look at it again";
 
 /** A file of a request; `text` is what a buffer holds, else the disk counts. */
@@ -141,7 +142,8 @@ function find(
     return { problem: `${target.path} ${problem ?? "has nothing to review there"}` };
   }
   const what = selectionOf(target.range ? entry : asListed(project, entry, scope), target);
-  return what === undefined ? { problem: `${target.path} ${CHANGED}` } : { entry, what };
+  if (what !== undefined) return { entry, what };
+  return { problem: `${target.path} ${target.range ? NOT_THERE : CHANGED}` };
 }
 
 /** The other name of each moved file, which is decided with it: the created file, and the deleted one. */

@@ -358,6 +358,10 @@ onEachNeovim((session) => {
     test("ga on a line without a change says so, and leads on", async () => {
       await changed();
       await review();
+      await nvim().type("5GVga");
+      const none = `${at("a")} has nothing to review in these lines`;
+      await eventually(none, async () => expect(await said()).toContain(none));
+      await eventually("the next change", async () => expect(await cursor()).toEqual([8, 0]));
       await nvim().type("5G");
       await nvim().type("ga");
       const nothing = "there is no change of Claude's here that waits for a review";
