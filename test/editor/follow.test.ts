@@ -116,6 +116,9 @@ onEachNeovim(
           rows: [120, 122],
           bar: "Claude reads a.txt 120–122",
         });
+        // A diff of that file, and whatever else opens it, takes the user's window.
+        const taken = "require('claude-code.editor.windows').for_file(vim.fn.bufnr('a.txt'))";
+        expect(await lua(`return ${taken} == vim.api.nvim_get_current_win()`)).toBe(true);
         append(calls("2", "Grep", { pattern: "x" }));
         await eventually("a search", async () => (await followed()).bar.endsWith("searches x"));
         append(read("3", ".env", 1, 1));

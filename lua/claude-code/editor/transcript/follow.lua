@@ -170,6 +170,7 @@ function M.toggle(n)
   local win = open_window(buf)
   following = { n = n, win = win, is_stopped = false, events = autocommands.new("follow") }
   following.topline = 1
+  vim.w[win].claude_code_follow = true
   api.nvim_set_option_value("scrolloff", 0, { win = win, scope = "local" })
   show_bar(WAITING, "Note")
   follow_events()

@@ -67,10 +67,11 @@ local function option(win, name)
 end
 
 ---Is this a window for editing files, not a special one (terminal, tree, quickfix, float, preview,
----another plugin's diff, pinned to its buffer)?
+---another plugin's diff, pinned to its buffer, that of `:Claude follow`)?
 local function is_normal(win)
   return api.nvim_win_is_valid(win)
     and not M.is_floating(win)
+    and not vim.w[win].claude_code_follow
     and vim.bo[api.nvim_win_get_buf(win)].buftype == ""
     and not option(win, "previewwindow")
     and not option(win, "diff")
