@@ -163,7 +163,8 @@ end
 
 --- Pastes text into the prompt of a session's CLI; into that of one that has just been started once it is there.
 ---@param text string
----@param options? { submit?: boolean, n?: integer }
+---@param options? { submit?: boolean, n?: integer, refuse?: fun(): boolean } refuse: asked after a wait, when the CLI
+--- may ask something
 ---@return integer? n of the session; nil if no CLI runs in a terminal
 function M.send(text, options)
   options = options or {}

@@ -83,7 +83,11 @@ end
 ---@param what? string for a message that it is sent; else that is only said where it cannot be seen
 ---@return boolean pasted false if no CLI runs in a terminal of this Neovim
 function M.paste(text, submit, n, what)
-  n = require("claude-code.terminal").send(text, { submit = submit, n = n })
+  local function refuse()
+    return M.refuse_while_asking("your text", n)
+  end
+  local options = { submit = submit, n = n, refuse = refuse }
+  n = require("claude-code.terminal").send(text, options)
   if n then
     report_sent(n, what)
     return true
