@@ -177,9 +177,7 @@ function M.send(text, options)
   require("claude-code.terminal.started").when(terminal, function(waited)
     if waited and running.terminal(n) ~= terminal then
       require("claude-code.messages.notify").warn("Claude has ended and did not receive: " .. text)
-    elseif
-      waited and require("claude-code.terminal.prompt").refuse_while_asking("your text", n)
-    then
+    elseif waited and options.refuse and options.refuse() then
       return
     elseif running.call(n, "send", text) == false then
       failed = true
