@@ -447,6 +447,22 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await shows(neovim, "up^[[200~one^[[201~^M^[[200~two^[[201~^M");
   });
 
+  test("that asks something first, as whether its folder is trusted, gets no text that waits", async () => {
+    await configure(neovim, `{ command = ${ECHO} }`);
+    await neovim.command("Claude");
+    await neovim.command("Claude send! one");
+    await eventually("the session", () =>
+      neovim.lua<boolean>(`
+        local rows = require("port").session_rows
+        rows.report({ n = 1 }, "terminal", { state = "blocked" })
+        return rows.get(1) ~= nil`),
+    );
+    await eventually("the refusal", async () =>
+      expect((await said(neovim)).join()).toContain("answer it first, then send your text"),
+    );
+    expect(await terminalText(neovim)).not.toContain("one");
+  });
+
   test("gets nothing while it asks something: that would be the answer", async () => {
     await neovim.command("edit some.txt");
     await neovim.lua(`
