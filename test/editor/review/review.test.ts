@@ -82,6 +82,10 @@ onEachNeovim((session) => {
       expect(items, (await said()).join()).toHaveLength(count);
       return items;
     });
+  const listCloses = () =>
+    eventually("no window", () =>
+      lua<boolean>(`return vim.fn.getqflist({ winid = 0 }).winid == 0`),
+    );
   const lines = (buf = 0) =>
     lua<string[]>(`return vim.api.nvim_buf_get_lines(${buf}, 0, -1, false)`);
   const said = () => lua<string[]>("return _G.said");
@@ -988,9 +992,7 @@ onEachNeovim((session) => {
       await listed(1);
       await eventually("keys", () => mapped());
       await nvim().type("ga");
-      await eventually("no window", () =>
-        lua<boolean>(`return vim.fn.getqflist({ winid = 0 }).winid == 0`),
-      );
+      await listCloses();
     });
 
     test("after the last decision the cursor is in the user's file, not in a deleted one's text or a terminal", async () => {
@@ -1002,9 +1004,7 @@ onEachNeovim((session) => {
       await listed(1);
       await eventually("keys", () => mapped());
       await nvim().type("ga");
-      await eventually("no window", () =>
-        lua<boolean>(`return vim.fn.getqflist({ winid = 0 }).winid == 0`),
-      );
+      await listCloses();
       expect(await lua("return vim.fn.expand('%:t')")).toBe("mine");
       await nvim().command("only");
     });
