@@ -112,9 +112,12 @@ function M.open(params)
     sessions.set(params.n, { msg = "waits for what you write", edits = true })
   end
   when_closed(buf, function(lines)
-    if not finish(params) and params.kind == "prompt" then
+    local received = finish(params)
+    if params.kind ~= "prompt" then
+      return
+    elseif not received and table.concat(lines):find("%S") then
       keep_draft(params, lines)
-    elseif params.n and params.kind == "prompt" then
+    elseif received and params.n then
       require("claude-code.terminal.running").show(params.n)
     end
   end)
