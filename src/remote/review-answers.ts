@@ -24,6 +24,7 @@ const bytes = v.pipe(
 );
 const lines = v.array(bytes);
 const is = v.optional(v.boolean());
+const later = v.picklist(["user", "claude"]);
 const counts = v.object({ files: count, hunks: count, added: count, removed: count });
 const owners = v.array(
   v.object({
@@ -43,7 +44,7 @@ const hunk = v.object({
   added: count,
   removed: count,
   mixed: v.boolean(),
-  conflict: v.boolean(),
+  conflict: v.optional(later),
   queued: v.boolean(),
   owners,
   in_parts: is,
@@ -95,7 +96,7 @@ export function answersOf(name: string, map: PathMap, mirror: Mirror) {
     version: text,
   });
   const edit = v.object({ first: count, count, expected: lines, lines });
-  const conflict = v.object({ hunk: text, base: lines, claude: lines, now: lines });
+  const conflict = v.object({ hunk: text, by: later, base: lines, claude: lines, now: lines });
   const decision = v.object({
     decision: v.optional(id),
     queued: is,

@@ -67,7 +67,7 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
     added,
     removed,
     mixed,
-    conflict,
+    ...(conflict && { conflict }),
     queued: hunk.queued !== undefined,
     owners: shownOwners(project, hunk.owners),
     ...(hunk.isInParts && { in_parts: true }),
@@ -120,6 +120,6 @@ export function shownDecision(project: ReviewedProject, { decision, queued, file
   };
 }
 
-function shownConflict({ hunk, base, claude, now }: Conflict) {
-  return { hunk, base: base.map(rowOf), claude: claude.map(rowOf), now: now.map(rowOf) };
+function shownConflict({ hunk, by, base, claude, now }: Conflict) {
+  return { hunk, by, base: base.map(rowOf), claude: claude.map(rowOf), now: now.map(rowOf) };
 }

@@ -4,7 +4,7 @@ import type { ReviewedProject, View } from "../state/reviewed-project";
 import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
-import type { Hunk, Rows } from "../weave/hunks";
+import type { Hunk, Later, Rows } from "../weave/hunks";
 import { sameLines } from "../weave/lines";
 import { type AppliedFile, applyAll, type FileTarget, recordWritten } from "./apply";
 import { changeIndex, type IndexPlan, plannedIndex } from "./index-entries";
@@ -18,9 +18,10 @@ const GONE = "was not undone, because nothing of it is left";
 const EDITED =
   "was not undone, because you have edited it since Claude moved it; :Claude undo! brings the old file back and keeps your lines in the new one";
 
-/** Rows that both Claude and the user have changed: three texts, among which the user decides. */
+/** Rows that Claude has changed, and somebody since: three texts, among which the user decides. */
 export interface Conflict {
   hunk: string;
+  by: Later;
   /** Without Claude's change. */
   base: readonly string[];
   claude: readonly string[];
@@ -46,7 +47,7 @@ export interface UndoOptions {
   scope?: RecordedScope | undefined;
   /** Queue it if Claude works on what it would undo. */
   waits: boolean;
-  /** Undo conflicts, too: the user's rows stay beside the base's. */
+  /** Undo conflicts, too: the later rows stay beside the base's. */
   keepsBoth?: boolean;
 }
 
@@ -137,7 +138,7 @@ function plansFor(
   const reason = files.map(({ cannotUndo }) => cannotUndo).find(Boolean);
   if (reason !== undefined && what === "all") return `cannot be undone here: it ${reason}`;
   const inConflict = options.keepsBoth ? [] : entry.hunks.filter((hunk) => isIn(hunk, what));
-  const conflicts = inConflict.map(conflictOf);
+  const conflicts = inConflict.flatMap(conflictOf);
   const rest = conflicts.length > 0 ? without(entry, what, inConflict) : what;
   const plans: Plan[] = [];
   for (const file of files) {
@@ -178,9 +179,9 @@ function overlaps(chosen: readonly Rows[], [first, count]: Rows): boolean {
   return chosen.some(([start, length]) => start < first + count && first < start + length);
 }
 
-function conflictOf(hunk: Hunk): Conflict {
-  const { id, oldLines, claudeLines, newLines } = hunk;
-  return { hunk: id, base: oldLines, claude: claudeLines, now: newLines };
+function conflictOf({ id, conflict, oldLines, claudeLines, newLines }: Hunk): Conflict[] {
+  if (!conflict) return [];
+  return [{ hunk: id, by: conflict, base: oldLines, claude: claudeLines, now: newLines }];
 }
 
 /** What is left of a selection without some hunks. */

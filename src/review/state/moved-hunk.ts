@@ -34,7 +34,7 @@ export function movedHunk({ view, hunks, owners }: Moved, origin: Lines, scope: 
       owners,
       queued: hunks.map(({ queued }) => queued).find((id) => id !== undefined),
       mixed: hunks.some(({ mixed }) => mixed),
-      conflict: hunks.some(({ conflict }) => conflict),
+      conflict: hunks.map(({ conflict }) => conflict).find(Boolean),
       isInParts: true,
     },
   ];

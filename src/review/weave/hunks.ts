@@ -25,10 +25,21 @@ export interface Hunk {
   queued?: string | undefined;
   /** The user has changed rows inside it. */
   mixed: boolean;
-  /** The user has changed a row that Claude had inserted: undoing cannot decide what stands there. */
-  conflict: boolean;
+  /**
+   * Who has changed a row since that Claude had inserted: the user, or Claude outside of the scope. Undoing cannot
+   * decide what stands there.
+   */
+  conflict?: Later | undefined;
   /** It has all lines of a file that was moved, also those that do not differ. */
   isInParts?: boolean;
+}
+
+export type Later = "user" | "claude";
+
+/** Whose a mark is that is none of the scope's; undefined for those of the scope, and of nobody known. */
+function laterOf({ by }: Mark, scope: Scope): Later | undefined {
+  if (by === "user") return "user";
+  return isClaude(by) && !scope.includes(by) ? "claude" : undefined;
 }
 
 /** The hunks of a weave's present text in a scope; the file's own creation or deletion is none. */
@@ -43,9 +54,9 @@ export function hunksOf(weave: Weave, scope: Scope): Hunk[] {
 type Part =
   /** In one of the two texts alone. */
   | "differs"
-  /** Claude's insertion that the user has deleted or changed: in neither. */
+  /** Claude's insertion that somebody has deleted or changed since: in neither. */
   | "overwritten"
-  | "users"
+  | "later"
   | "common"
   | "gone";
 
@@ -62,7 +73,7 @@ class Builder {
     const part = this.#partOf(row);
     if (part === "common") this.close();
     if (part === "differs" || part === "overwritten") this.#open(row).add(row, part);
-    if (part === "users") this.#run?.addUsers(row);
+    if (part === "later") this.#run?.addLater(row);
     if (inBase(row, this.scope)) this.#old++;
     if (row.present) this.#new++;
   }
@@ -73,7 +84,7 @@ class Builder {
     this.#run = undefined;
   }
 
-  /** A run ends before what Claude did later on the other side of the user's rows. */
+  /** A run ends before what Claude did later on the other side of others' rows. */
   #open(row: Row): Run {
     if (this.#run && !this.#run.reaches(stepOf(row))) this.close();
     this.#run ??= new Run(this.#old, this.#new);
@@ -83,11 +94,12 @@ class Builder {
   #partOf(row: Row): Part {
     if (inBase(row, this.scope) !== row.present) return "differs";
     if (!row.present) {
+      const { inserted, deleted } = row;
       const isOverwritten =
-        isPending(row.inserted, this.scope) && row.deleted?.by === "user" && !row.deleted.undo;
+        isPending(inserted, this.scope) && deleted && laterOf(deleted, this.scope) && !deleted.undo;
       return isOverwritten ? "overwritten" : "gone";
     }
-    return row.inserted.by === "user" && this.#run ? "users" : "common";
+    return laterOf(row.inserted, this.scope) && this.#run ? "later" : "common";
   }
 }
 
@@ -104,7 +116,7 @@ export function markOf(row: Row): Mark {
 class Run {
   #rows: Row[] = [];
   #end = 0;
-  /** The last step by which Claude changed something here, and the user's steps that overwrote. */
+  /** The last step by which Claude changed something here, and the others' steps that overwrote. */
   #claudeStep = 0;
   readonly #overwrites = new Set<number>();
   #differs = false;
@@ -126,8 +138,8 @@ class Run {
     }
   }
 
-  /** The user's rows are inside only if more follows, or if they stand for rows of Claude's. */
-  addUsers(row: Row): void {
+  /** Others' rows are inside only if more follows, or if they stand for rows of Claude's. */
+  addLater(row: Row): void {
     this.#rows.push(row);
     if (this.#overwrites.has(row.inserted.step)) this.#end = this.#rows.length;
   }
@@ -148,12 +160,13 @@ class Run {
     const oldLines = old.map((row) => row.line);
     const newLines = now.map((row) => row.line);
     const differing = rows.filter((row) => inBase(row, scope) !== row.present);
-    const users = now.filter((row) => row.inserted.by === "user");
+    const later = now.filter((row) => laterOf(row.inserted, scope));
+    const users = later.filter((row) => row.inserted.by === "user");
     // What Claude has written again since is no edit.
     const isAgain = ({ line }: Row) => now.some((row) => row.line === line && !users.includes(row));
-    const isEdit = (row: Row) => !row.present && !inBase(row, scope) && !isAgain(row);
-    const replaces = (row: Row) =>
-      row.inserted.by === "user" && this.#overwrites.has(row.inserted.step);
+    const isEdit = (row: Row) =>
+      !row.present && !inBase(row, scope) && row.deleted?.by === "user" && !isAgain(row);
+    const replaces = (row: Row) => later.includes(row) && this.#overwrites.has(row.inserted.step);
     const claudes = rows.filter((row) =>
       row.present ? !replaces(row) : isPending(row.inserted, scope),
     );
@@ -170,7 +183,7 @@ class Run {
       owners: ownersOf(differing.map(markOf)),
       queued: differing.map((row) => markOf(row).queue).find((id) => id !== undefined),
       mixed: users.length > 0 || rows.some(isEdit),
-      conflict: users.some(replaces),
+      conflict: users.some(replaces) ? "user" : later.some(replaces) ? "claude" : undefined,
     };
   }
 }

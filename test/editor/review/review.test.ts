@@ -552,7 +552,7 @@ onEachNeovim((session) => {
           "    line 5",
           "    and mine",
           "",
-          "Nothing was undone here: you have edited Claude's lines.",
+          "Nothing was undone here: you have edited these lines.",
           "gr undoes it and keeps your lines, q leaves it.",
         ]);
       });

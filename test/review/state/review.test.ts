@@ -296,6 +296,7 @@ describe("decisions", () => {
     expect(decision).toBeUndefined();
     expect(files[0]?.conflicts).toMatchObject([
       {
+        by: "user",
         base: [Buffer.from("2"), Buffer.from("3"), Buffer.from("mine")],
         claude: [Buffer.from("II"), Buffer.from("III")],
         now: [Buffer.from("II"), Buffer.from("mine")],
@@ -303,6 +304,18 @@ describe("decisions", () => {
     ]);
     await world.undo([at("a")], { keep_both: true });
     expect(world.read("a")).toBe("1\n2\n3\nmine\n4\n");
+  });
+
+  test("what another session has made of the rows is a conflict of a session's review alone", async () => {
+    world.write("a", "1\n2\n");
+    world.claude({ a: "1\nII\n" }, { session: "A" });
+    world.claude({ a: "1\nzwei\n" }, { session: "B" });
+    const scope = { scope: "session", session: "A" };
+    const { files } = await world.undo([at("a")], scope);
+    expect(files[0]?.conflicts).toMatchObject([{ by: "claude", claude: [Buffer.from("II")] }]);
+    expect(world.read("a")).toBe("1\nzwei\n");
+    await world.undo([at("a")]);
+    expect(world.read("a")).toBe("1\n2\n");
   });
 
   test("a part of such a hunk is the same conflict", async () => {

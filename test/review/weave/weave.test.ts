@@ -27,14 +27,14 @@ describe("attribution", () => {
       old: [2, 1],
       added: 2,
       mixed: true,
-      conflict: false,
+      conflict: undefined,
     });
     expect(text(undone(weave, "1", "all", ALL).lines)).toBe("a u b");
   });
 
   test("a row of Claude's that the user changed is a conflict", () => {
     const weave = Weave.of(lines("a b c d")).to(lines("a X Y d"), A).to(lines("a X u d"), "user");
-    expect(hunksOf(weave, ALL)).toMatchObject([{ mixed: true, conflict: true, new: [2, 2] }]);
+    expect(hunksOf(weave, ALL)).toMatchObject([{ mixed: true, conflict: "user", new: [2, 2] }]);
     expect(text(undone(weave, "1", "all", ALL).lines)).toBe("a b c u d");
   });
 
@@ -77,6 +77,15 @@ describe("attribution", () => {
     const weave = Weave.of(lines("a b c")).to(lines("a X b c"), A).to(lines("a X b Y c"), B);
     expect(text(weave.base(session("A")))).toBe("a b Y c");
     expect(text(undone(weave, "1", "all", session("B")).lines)).toBe("a X b c");
+  });
+
+  test("what another session has made of a session's rows is a conflict, and stays beside the old ones", () => {
+    const weave = Weave.of(lines("a b c")).to(lines("a B c"), A).to(lines("a X c"), B);
+    expect(hunksOf(weave, session("A"))).toMatchObject([{ conflict: "claude", mixed: false }]);
+    expect(hunks(weave, session("A"))).toEqual(["b X > X"]);
+    expect(text(undone(weave, "1", "all", session("A")).lines)).toBe("a b X c");
+    expect(hunksOf(weave, session("B"))).toMatchObject([{ conflict: undefined }]);
+    expect(hunksOf(weave, ALL)).toMatchObject([{ conflict: undefined, owners: [A, B] }]);
   });
 
   test("undoing a deletion does not bring back what was undone before", () => {

@@ -37,7 +37,7 @@ local function warning(hunk)
   if hunk.queued then
     return { " undone when Claude's turn ends ", "Note" }
   elseif hunk.conflict then
-    return { " your edits conflict ", "Warning" }
+    return { (" %s edits conflict "):format(listing.WHOSE[hunk.conflict]), "Warning" }
   elseif hunk.mixed then
     return { " with your edits ", "Note" }
   end

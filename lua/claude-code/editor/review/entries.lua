@@ -100,7 +100,7 @@ end
 local function flags(hunk, is_stale)
   local found = { is_stale and "[not in your buffer, which has unsaved edits]" or nil }
   if hunk.conflict then
-    found[#found + 1] = "[your edits conflict]"
+    found[#found + 1] = ("[%s edits conflict]"):format(listing.WHOSE[hunk.conflict])
   elseif hunk.mixed then
     found[#found + 1] = "[with your edits]"
   end

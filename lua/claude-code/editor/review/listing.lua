@@ -6,7 +6,10 @@ local counted = require("claude-code.lib.counted")
 local path = require("claude-code.editor.documents.path")
 local text = require("claude-code.editor.review.buffer_bytes")
 
-local M = {}
+local M = {
+  --- Whose edits conflict with a hunk.
+  WHOSE = { user = "your", claude = "Claude's later" },
+}
 
 ---@class claude-code.ReviewOwner a call of a tool that made a hunk
 ---@field session string
@@ -24,7 +27,7 @@ local M = {}
 ---@field added integer
 ---@field removed integer
 ---@field mixed boolean
----@field conflict boolean
+---@field conflict? "user"|"claude" whose later edits conflict: the user's, or Claude's outside of the scope
 ---@field queued boolean
 ---@field owners claude-code.ReviewOwner[]
 ---@field in_parts? boolean all lines of a file that was moved: only those that differ are drawn

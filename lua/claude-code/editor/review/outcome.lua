@@ -32,8 +32,9 @@ local M = {}
 ---@field conflicts? claude-code.ReviewConflict[]
 ---@field staged? boolean git's index still holds something of Claude's
 
----@class claude-code.ReviewConflict rows that Claude and the user have changed, as bytes
+---@class claude-code.ReviewConflict rows that Claude has changed, and somebody since, as bytes
 ---@field hunk string
+---@field by "user"|"claude" who has: the user, or Claude outside of the review's scope
 ---@field base string[] without Claude's change
 ---@field claude string[] as Claude left them
 ---@field now string[]
@@ -159,12 +160,14 @@ local function carry_out(file, decision, back)
 end
 
 ---@param file claude-code.DecidedFile
----@param hunks integer
-local function conflict_words(file, hunks)
+local function conflict_words(file)
+  local hunks = #file.conflicts
   local words = hunks == 1 and "1 hunk was" or ("%d hunks were"):format(hunks)
-  return ("%s: %s not undone, because you have edited these lines; :Claude undo! keeps both"):format(
+  local who = file.conflicts[1].by == "user" and "you have" or "Claude has since"
+  return ("%s: %s not undone, because %s edited these lines; :Claude undo! keeps both"):format(
     path.title(file.path),
-    words
+    words,
+    who
   )
 end
 
@@ -180,7 +183,7 @@ function M.run(decision, back)
     if problem then
       notify.warn(problem, TOPIC)
     elseif file.conflicts and #file.conflicts > 0 then
-      notify.warn(conflict_words(file, #file.conflicts), TOPIC)
+      notify.warn(conflict_words(file), TOPIC)
     elseif is_unsaved then
       unsaved[#unsaved + 1] = path.title(file.path)
     end
@@ -243,12 +246,16 @@ end
 ---@param key? string
 local function conflict_lines(conflict, key)
   local lines = {}
+  local is_users = conflict.by == "user"
+  local kept, who =
+    is_users and "your" or "the later", is_users and "you have" or "Claude has since"
   add(lines, "Now", conflict.now)
   add(lines, "As Claude wrote it", conflict.claude)
-  add(lines, "Undone, with your lines", conflict.base)
-  vim.list_extend(lines, { "", "Nothing was undone here: you have edited Claude's lines." })
-  local how = key and ("%s undoes it and keeps your lines, q leaves it."):format(key)
-  lines[#lines + 1] = how or "Edit them, or use :Claude undo! to undo the file and keep your lines."
+  add(lines, ("Undone, with %s lines"):format(kept), conflict.base)
+  vim.list_extend(lines, { "", ("Nothing was undone here: %s edited these lines."):format(who) })
+  local how = key and "%s undoes it and keeps %s lines, q leaves it."
+    or "Edit them, or use %s to undo the file and keep %s lines."
+  lines[#lines + 1] = how:format(key or ":Claude undo!", kept)
   return lines
 end
 
@@ -257,7 +264,7 @@ end
 function M.show_conflict(conflict, undo)
   local lhs = hunk_keys.of(require("claude-code.config").get().review.keys.undo)
   local buf = require("claude-code.messages.float").open(
-    "Your edits and Claude's conflict",
+    conflict.by == "user" and "Your edits and Claude's conflict" or "Claude's later edits conflict",
     conflict_lines(conflict, lhs[1])
   )
   for _, key in ipairs(lhs) do
