@@ -385,6 +385,6 @@ onEachNeovim(
   {
     ui: { width: 160, height: 40 },
     setup:
-      '{ terminal = { command = { "/bin/sh", "-c", "stty raw -echo; exec cat > received" } } }',
+      '{ terminal = { command = { "/bin/sh", "-c", "stty raw -echo; echo up; exec cat > received" } } }',
   },
 );

@@ -58,7 +58,7 @@ class World implements AsyncDisposable {
     options: { cwd?: string; setup?: string; env?: Record<string, string>; args?: string[] } = {},
   ): Promise<TestNeovim> {
     const inside = await (await this.terminal()).inside();
-    const terminal = `{ provider = "tmux", keep = true, command = { "sh", "-c", "exec cat" } }`;
+    const terminal = `{ provider = "tmux", keep = true, command = { "sh", "-c", "echo up; exec cat" } }`;
     const neovim = await TestNeovim.start({
       ...{ version, home: this.home, cwd: options.cwd ?? this.project },
       setup: `vim.tbl_extend("force", { terminal = ${terminal} }, ${options.setup ?? "{}"})`,

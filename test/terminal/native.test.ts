@@ -448,7 +448,9 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   test("that asks something first, as whether its folder is trusted, gets no text that waits", async () => {
-    await configure(neovim, `{ command = ${ECHO} }`);
+    const draws = join(neovim.cwd, "draws");
+    const program = `until [ -e ${draws} ]; do sleep 0.05; done; echo up; exec cat -v`;
+    await configure(neovim, `{ command = { "sh", "-c", "stty raw -echo; ${program}" } }`);
     await neovim.command("Claude");
     await neovim.command("Claude send! one");
     await eventually("the session", () =>
@@ -457,6 +459,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
         rows.report({ n = 1 }, "terminal", { state = "blocked" })
         return rows.get(1) ~= nil`),
     );
+    writeFileSync(draws, "");
     await eventually("the refusal", async () =>
       expect((await said(neovim)).join()).toContain("answer it first, then send your text"),
     );
