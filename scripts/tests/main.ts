@@ -1,8 +1,7 @@
 /**
  * Runs test files: `bun scripts/tests/main.ts [option of bun test | part of a file's path]…`.
- * scripts/test calls it, in the environment that tests need. Writes "PASSED FAILED SKIPPED UNSTEADY"
- * into the file that $CLAUDE_CODE_NVIM_TEST_TOTALS names; UNSTEADY are those of the passed tests that
- * failed at first.
+ * scripts/test calls it, in the environment that tests need. Writes "PASSED FAILED SKIPPED" into the file
+ * that $CLAUDE_CODE_NVIM_TEST_TOTALS names.
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -12,8 +11,6 @@ import { printTimes, total, unexplainedSkips } from "./report";
 import { type Outcome, run, saveDurations } from "./run";
 import { select } from "./selection";
 
-/** Where tests of more files fail, something is broken: no second run says otherwise. */
-const FILES_AGAIN = 3;
 /** Most tests wait for an editor, a server or a terminal: so many workers for each processor. */
 const [FOR_OTHERS, FOR_GENUINE] = [1.5, 0.5];
 
@@ -21,13 +18,10 @@ const { files, options, whole, named } = select(process.argv.slice(2));
 const reports = mkdtempSync(join(tmpdir(), "reports-"));
 const genuine = files.filter((file) => file.startsWith("test/genuine/"));
 const others = files.filter((file) => !genuine.includes(file));
-let runs = 0;
 
-const outcomes = await both(genuine, others);
+const outcomes = await both();
 const counts = total(outcomes);
 const skips = named ? 0 : unexplainedSkips(outcomes);
-let unsteady = 0;
-if (whole) unsteady = await again();
 printTimes(outcomes);
 if (counts.tests === (named ? counts.skipped : 0) && counts.failed === 0) {
   console.log("no test was selected");
@@ -40,36 +34,19 @@ if (skips > 0) {
 if (whole && counts.failed === 0 && process.env.UPDATE_DURATIONS)
   saveDurations(outcomes.flatMap(({ files }) => files));
 for (const line of outcomes.flatMap(({ failures }) => failures)) console.log(line);
-const passed = counts.passed + unsteady;
-const totals = [passed, counts.failed - unsteady, counts.skipped, unsteady].join(" ");
+const totals = [counts.passed, counts.failed, counts.skipped].join(" ");
 const { CLAUDE_CODE_NVIM_TEST_TOTALS } = process.env;
 if (CLAUDE_CODE_NVIM_TEST_TOTALS) writeFileSync(CLAUDE_CODE_NVIM_TEST_TOTALS, `${totals}\n`);
 
 /** Those of the genuine CLI, in a network of their own, beside the others, whose output comes first. */
-async function both(genuine: string[], others: string[]): Promise<Outcome[]> {
+async function both(): Promise<Outcome[]> {
   const start = (files: string[], each: number, live: boolean, place: Place) => {
     const workers = Math.ceil(each * availableParallelism());
-    const report = join(reports, `${place === HERE ? "others" : "genuine"}-${++runs}.xml`);
+    const report = join(reports, `${place === HERE ? "others" : "genuine"}.xml`);
     return run({ files, options, workers, report, live, place });
   };
   const all = [];
   if (others.length > 0) all.push(start(others, FOR_OTHERS, true, HERE));
   if (genuine.length > 0) all.push(start(genuine, FOR_GENUINE, others.length === 0, loopback()));
   return await Promise.all(all);
-}
-
-/**
- * Runs the few files again in which tests have failed. Returns the number of failures, if everything
- * passes now; else 0.
- */
-async function again(): Promise<number> {
-  const failed = outcomes.flatMap(({ files }) => files.filter((file) => file.failed > 0));
-  const names = failed.map(({ file }) => file);
-  const inTests = failed.reduce((sum, file) => sum + file.failed, 0);
-  // What fails outside of a test, like a file that does not load, has no second try.
-  if (names.length === 0 || names.length > FILES_AGAIN || counts.failed > inTests) return 0;
-  console.log(`\nagain: ${names.join(" ")}`);
-  const those = (files: string[]) => files.filter((file) => names.includes(file));
-  const second = await both(those(genuine), those(others));
-  return total(second).failed === 0 ? inTests : 0;
 }
