@@ -21,7 +21,7 @@ function M.keep(title, lines, filetype, what)
   end)
   buffers.colour(buf)
   vim.bo[buf].modified = true
-  local message = "%s: your version of %s is in buffer %d (:buffer %d)"
+  local message = "%s: your version of %s is in buffer %d; :buffer %d shows it"
   notify.warn(message:format(what, title, buf, buf))
 end
 
