@@ -143,15 +143,12 @@ function M.close_after_question(force)
     close()
     return true
   end
-  vim.ui.select(
-    { "End it", "Leave it" },
-    { prompt = label.sentence(row) .. ": end it?" },
-    function(_, index)
-      if index == 1 then
-        close()
-      end
+  local question = { prompt = label.sentence(row) .. ": end it?" }
+  vim.ui.select({ "End it", "Leave it" }, question, function(_, index)
+    if index == 1 then
+      close()
     end
-  )
+  end)
   return true
 end
 

@@ -42,6 +42,15 @@ const KEPT = `
     return { table.concat(lines, "\\n"), vim.bo[info.bufnr].modified, vim.bo[info.bufnr].filetype, info.name }
   end, vim.tbl_filter(function(info) return info.name == "" end, vim.fn.getbufinfo({ buflisted = 1 })))`;
 
+/** A proposal on screen that the user has edited. */
+async function editedIn(a: Attached): Promise<number> {
+  await a.edit(a.file("a.txt", OLD));
+  await a.attach();
+  const id = await a.propose(a.path("a.txt"), NEW);
+  await a.nvim.type("GAmine<Esc>");
+  return id;
+}
+
 describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
   test.each([
     ["looked at", ""],
@@ -94,10 +103,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
 
   test("the user's edits of a diff that Claude closes, as when it is answered in the terminal", async () => {
     await using a = await Attached.asNew({ version, ui: UI });
-    await a.edit(a.file("a.txt", OLD));
-    await a.attach();
-    const id = await a.propose(a.path("a.txt"), NEW);
-    await a.nvim.type("GAmine<Esc>");
+    const id = await editedIn(a);
     await a.call("diff_close", { ids: [id] });
     await a.cleared();
     expect(await a.nvim.lua(KEPT)).toEqual([["one\n2mine", true, "text", ""]] as never);
@@ -108,10 +114,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
 
   test("the user's edits of a file that was written since: Claude does not write it", async () => {
     await using a = await Attached.asNew({ version, ui: UI });
-    await a.edit(a.file("a.txt", OLD));
-    await a.attach();
-    const id = await a.propose(a.path("a.txt"), NEW);
-    await a.nvim.type("GAmine<Esc>");
+    const id = await editedIn(a);
     a.file("a.txt", "another\n");
     await a.nvim.type("<CR><CR>");
     expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "one\n2mine\n" });
