@@ -22,6 +22,7 @@ import { type HookSettings, hookSettings } from "../../src/claude/hooks";
 import { READING_TOOLS } from "../../src/claude/names";
 import { stablePath } from "../../src/lib/paths";
 import { Project } from "../hooks/project";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import {
@@ -162,6 +163,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("disableAllHooks is said, with its file, where it holds", async () => {
+      claims("A project that turns the hooks off is reported");
       const off = () =>
         project.neovim.lua<string | null>(
           `return require("port").hooks.off(...) or vim.NIL`,
@@ -188,6 +190,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       ["a line of a megabyte", (path: string) => writeFileSync(path, LONG)],
       ["3 GB", (path: string) => truncateSync(path, 3e9)],
     ])("a hostile settings file with %s keeps Neovim from nothing", async (_name, make) => {
+      claims("FIFOs and endless files keep nothing waiting");
       make(project.write(".claude/settings.json", ""));
       expect((await parsed()).settings.hooks).toBeDefined();
       project.write(".claude/settings.json", "{}");

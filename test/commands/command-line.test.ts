@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CONTRACT, VERSION } from "../../src/lib/version";
+import { claims } from "../support/claims";
 import { temporaryFolder } from "../support/neovim";
 import { EXECUTABLE, ROOT } from "../support/toolchain";
 
@@ -92,6 +93,7 @@ describe("serve", () => {
   test.each(wrong)(
     "refuses a launch line with %s, and quotes nothing of it",
     (_name, line, named) => {
+      claims("The token is in no argument, log or error");
       const { exitCode, stderr } = start(line);
       expect(exitCode).toBe(2);
       expect(stderr).toContain(named);

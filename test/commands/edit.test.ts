@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv } from "../support/neovim";
 import { onEachNeovim } from "../support/session";
@@ -115,6 +116,7 @@ onEachNeovim((session) => {
       ["a prompt that Claude's shell opens", () => temporary(PROMPT, ""), { CLAUDECODE: "1" }],
       ["without a Neovim", () => temporary(PROMPT, ""), { NVIM: "/nowhere", HOME: "/nowhere" }],
     ])("%s", async (_what, make, more) => {
+      claims("Claude's `$VISUAL` opens only Claude's own files");
       const path = make();
       const home = more.HOME ? { ...isolatedEnv(session.path("home")), ...more } : more;
       mkdirSync(session.path("home"), { recursive: true });

@@ -5,6 +5,7 @@ import { problemsOf as programProblemsOf } from "../../scripts/check-programs";
 import { problemsOf } from "../../scripts/check-words";
 import { cycles } from "../../scripts/imports/cycles";
 import { luaImports } from "../../scripts/imports/lua";
+import { claims } from "../support/claims";
 import { temporaryFolder } from "../support/neovim";
 
 const A = "lua/claude-code/a.lua";
@@ -92,6 +93,7 @@ test.each([
   "vim.api.nvim_command(command)",
   "api.nvim_exec2(command, {})",
 ])("the programs check refuses %s, a command of a string", (line) => {
+  claims("A language server's answer runs nothing in Neovim");
   expect(programProblemsOf("lua/any.lua", `\n${line}`)).toEqual([
     expect.stringContaining("lua/any.lua:2: a command of a string"),
   ]);

@@ -21,6 +21,7 @@ import { join } from "node:path";
 import { EditorBusyError } from "../../src/editor/port";
 import { Operation } from "../../src/edits/operation";
 import { recoverOperations } from "../../src/edits/recover";
+import { claims } from "../support/claims";
 import { NEOVIMS } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { ownState, Workspace } from "./workspace";
@@ -163,6 +164,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   });
 
   test("a name with a line end, which a buffer would get: refused, and nothing of it runs", async () => {
+    claims("A language server's answer runs nothing in Neovim");
     workspace.write("a.txt", "old\n");
     await workspace.neovim.command(`edit ${workspace.path("a.txt")}`);
     const name = "b\nlua(function()vim.g.executed=1 end)()";
@@ -183,6 +185,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     ".envrc",
   ];
   test.each(PROTECTED)("%s runs or configures something: no file is moved there", async (name) => {
+    claims("Renames and code actions stay in the workspace");
     workspace.write("a.txt", "old\n");
     const uris = { oldUri: workspace.uri("a.txt"), newUri: workspace.uri(name) };
     const edit = { documentChanges: [{ kind: "rename" as const, options: {}, ...uris }] };
@@ -234,6 +237,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   test.each(obstacles)(
     "%s: nothing is changed, and the error names it",
     async (_name, problem, make) => {
+      claims("Renames and code actions stay in the workspace");
       workspace.write("a.txt", "old\n");
       workspace.write("b.txt", "old\n");
       await make();
@@ -247,6 +251,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   );
 
   test("a file outside of the workspace is refused", async () => {
+    claims("Renames and code actions stay in the workspace");
     workspace.write("a.txt", "old\n");
     const edit = workspace.rename(["a.txt", "../outside.txt"], "old", "new");
     expect(await outcomeOf(workspace.apply(edit))).toThrow("not in the workspace");

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { Log } from "../../src/lib/log";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
 import { onNewestNeovim } from "../support/session";
@@ -32,6 +33,7 @@ onNewestNeovim((session) => {
   }
 
   test("floods of refused requests are one line for each cause", async () => {
+    claims("Refused requests do not fill the disk");
     await pipelined(1_000, "X-Claude-Code-Ide-Authorization: guess");
     await pipelined(1_000, "Origin: https://localhost");
     await pipelined(1_000, "Sec-Fetch-Site: none");

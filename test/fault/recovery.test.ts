@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import {
@@ -137,6 +138,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test("kill -9 of Neovim in the middle of a diff: no process, port or file is left", async () => {
+    claims("Leaving Neovim rejects what waits");
     const { neovim, lock, executable, client } = await running({ version });
     await using _ = neovim;
     const proposed = propose(client, neovim, "a");

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { LIMITS, type Limits, WebSocketListener } from "../../src/transport/websocket";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { outcomeOf } from "../support/outcome";
 import { platformSkip } from "../support/platform-skip";
@@ -111,6 +112,7 @@ test.concurrent.each(
     ["sends nothing", ""],
   ]),
 )("a connection that %s is closed", async (_what, text) => {
+  claims("Unfinished handshakes lock no one out");
   await using opened = new AsyncDisposableStack();
   const { port } = listen(opened, { upgradeSeconds: 1 }, "!");
   const socket = connect(port, "127.0.0.1");

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { claims } from "../support/claims";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { NEOVIMS, nightly } from "../support/toolchain";
@@ -25,6 +26,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   test(
     "the CLI finds the lock file and connects",
     async () => {
+      claims("Only you can read the token");
       const { lock, model, claude, neovim, project, home } = light.bench;
       expect(lock.content).toMatchObject({
         pid: await neovim.pid(),

@@ -10,6 +10,7 @@ import {
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { counted } from "../../src/lib/counted";
 import { keepBusy } from "../support/busy";
+import { claims } from "../support/claims";
 import { LONGEST_MS, watchComputing } from "../support/computing";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, nightly } from "../support/neovim";
@@ -157,6 +158,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   });
 
   test("prompts that take turns are blocked once each", async () => {
+    claims("A held turn is let go");
     for (const [prompt_id, decision] of [
       ["one", blocked(1, 0)],
       ["two", blocked(1, 0)],

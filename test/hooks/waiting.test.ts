@@ -8,6 +8,7 @@ import {
   test,
 } from "bun:test";
 import { keepBusy } from "../support/busy";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { later } from "../support/later";
 import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST, nightly } from "../support/neovim";
@@ -240,6 +241,7 @@ describe("when the report does not come", () => {
   });
 
   test("Neovim is stopped: allowed soon", async () => {
+    claims("A held turn is let go");
     await edit("stopped.txt", "one\n");
     project.neovim.process.kill("SIGSTOP");
     try {

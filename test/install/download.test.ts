@@ -12,6 +12,7 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "nod
 import { chmod, chown, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CERTIFICATE, KEY } from "../support/certificate";
+import { claims } from "../support/claims";
 import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
 import { DataFolder, install, Publication } from "../support/installer";
 import {
@@ -79,6 +80,7 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
   inNeovim(version);
 
   test.each(failures)("from a server that is %s: says so", async (behaviour, message) => {
+    claims("The plugin runs only what has the pinned SHA-256");
     const { server, release } = published;
     server.reset(behaviour);
     if (behaviour === "stalled" || behaviour === "silent") await stallLimit(1);

@@ -12,6 +12,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readlinkSync, utimesSync } from "node:fs";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
 import { inMount } from "../support/mount";
@@ -169,6 +170,7 @@ test("a local archive is checked as a download is, and kept", async () => {
 });
 
 test("a local archive that is swapped while it is used: what was checked is what is installed", async () => {
+  claims("The plugin runs only what has the pinned SHA-256");
   const { release } = published;
   await using neovim = await start(NEWEST);
   const archive = join(data.xdg, "archive.tar.gz");
@@ -219,6 +221,7 @@ describe("two Neovims at once", () => {
 });
 
 test("killed at any moment: the stable path is absent or right, and the next start is right", async () => {
+  claims("An interrupted installation leaves a working executable");
   const home = temporaryFolder();
   const { plugin, options, server } = published;
   const env = { ...isolatedEnv(home), XDG_DATA_HOME: data.xdg };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { call } from "../nvim-lsp/client";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { later } from "../support/later";
 import { NEOVIMS } from "../support/neovim";
@@ -64,6 +65,7 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
   });
 
   test("of a type that the user has not opened, none starts a server, and answers say so", async () => {
+    claims("A file that Claude wrote starts no language server");
     const { neovim } = world.project;
     await neovim.lua(
       `local cmd, root = ...

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
@@ -139,6 +140,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
   });
 
   test("private files are counted, and nothing of them is shown", async () => {
+    claims("Language tools do not show private files");
     world.set("private");
     world.project.write(".env", "apple changed\n");
     world.project.write("four.txt", "pear apple apple\n");

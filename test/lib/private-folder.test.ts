@@ -13,6 +13,7 @@ import { stateFolder } from "../../src/lib/paths";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
 import { ownState } from "../edits/workspace";
 import { Recorded } from "../review/recorded";
+import { claims } from "../support/claims";
 import { first } from "../support/toolchain";
 
 /* What is kept of the user's projects: for nobody else, and by nobody else. */
@@ -32,6 +33,8 @@ afterEach(() => {
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 test("folders of the state have mode 700, whatever the umask is, and was", () => {
+  claims("Only you can read or change what we keep on disk");
+  claims("What hooks record stays on this machine");
   const folder = join(stateFolder(), "edits/1/deep");
   mkdirSync(join(stateFolder(), "edits"), { recursive: true });
   makePrivateFolder(folder);
@@ -60,6 +63,7 @@ test("a file counts only if nobody else can have written it", () => {
 });
 
 test("the hooks of a user with umask 000 leave nothing that others can change", async () => {
+  claims("Only you can read or change what we keep on disk");
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();
   await world.edit("a.txt", "two\n");
@@ -89,6 +93,7 @@ const PLACES = [0, 1].flatMap((shift) =>
 test.each(first(NAMES.length, PLACES))(
   "%s in the place of %s keeps no hook waiting",
   async (what, name) => {
+    claims("FIFOs and endless files keep nothing waiting");
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
     const path = join(world.state, name);

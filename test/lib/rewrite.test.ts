@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { rewrite } from "../../src/lib/rewrite";
+import { claims } from "../support/claims";
 import { temporaryFolder } from "../support/neovim";
 
 let folder: string;
@@ -34,6 +35,7 @@ const swaps: [what: string, swap: () => void][] = [
   ["nothing", () => {}],
 ];
 test.each(swaps)("where %s came into its place just now, nothing is written", (_what, swap) => {
+  claims("An undo changes only what you decided about");
   const stats = lstatSync(path("file"));
   rmSync(path("file"));
   swap();

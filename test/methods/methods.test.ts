@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
+import { claims } from "../support/claims";
 import { outcomeOf } from "../support/outcome";
 import { onBothNeovims } from "../support/session";
 
@@ -127,6 +128,7 @@ onBothNeovims((session) => {
          vim.api.nvim_open_win(b, true, { ${float} })`.replaceAll("\n", " "),
       ],
     ])("%s", async (_, command) => {
+      claims("A private file's text and name stay in Neovim");
       session.write(".env", `${SECRET}\n`);
       await session.edit(session.write("left.txt", "one two\n"));
       await session.neovim.command(command);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileUri } from "../../src/lib/file-uri";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
@@ -69,6 +70,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
   });
 
   test("an action whose title quotes a private file's path is not offered", async () => {
+    claims("Language tools do not show private files");
     const titles = ['Add import from "./keys/../.env"', "Import 'b' from './b.txt'"];
     answers({ "textDocument/codeAction": titles.map((title) => ({ title, edit: edit("x") })) });
     const text = await edited.call("code_action", { path: "a.txt", line: 1 });
@@ -119,6 +121,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
   });
 
   test("a command that only an editor runs is refused by its name", async () => {
+    claims("A language server's answer runs nothing in Neovim");
     await edited.project.neovim.lua(`vim.lsp.commands["fix"] = function() _G.ran = true end`);
     const local = { title: "x", command: "editor.action.rename" };
     offer({ command: local });

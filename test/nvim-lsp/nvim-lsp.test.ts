@@ -7,6 +7,7 @@ import { Calls } from "../hooks/calls";
 import { Project } from "../hooks/project";
 import { publish, startSilentServer } from "../hooks/silent-server";
 import { keepBusy } from "../support/busy";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { later } from "../support/later";
 import {
@@ -85,6 +86,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
   });
 
   test("says which tools write; Claude Code asks before each of them", async () => {
+    claims("Renames and code actions stay in the workspace");
     const { tools } = await client.listTools();
     const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint === true);
     const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true);

@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import fc from "fast-check";
 import { tries } from "../fuzz/effort";
 import { Project } from "../hooks/project";
+import { claims } from "../support/claims";
 import { isolatedEnv, NEOVIMS } from "../support/neovim";
 import { disguises, spellings, uris } from "../support/spellings";
 import { call, connect } from "./client";
@@ -86,6 +87,7 @@ describe.each(NEOVIMS)("nvim-lsp with $name", (version) => {
   });
 
   test("of files that nobody has open, in spellings that nobody wrote down", async () => {
+    claims("No spelling makes a private file public");
     const path = fc.constantFrom(...FILES.map((name) => project.path(name)));
     const asked = fc.sample(
       path.chain((one) => fc.oneof(spellings(one, project.folder), disguises(one), uris(one))),

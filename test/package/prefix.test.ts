@@ -24,6 +24,7 @@ import {
 import { basename, join } from "node:path";
 import { renderInstaller } from "../../scripts/packaging/installer";
 import { CERTIFICATE, KEY } from "../support/certificate";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
 import { Publication } from "../support/installer";
@@ -290,6 +291,7 @@ describe("install.sh", () => {
   test.each(first(3, ["tampered", "truncated", "404", "cut off", "redirect to http"] as const))(
     "refuses what a server gives that is %s",
     async (behaviour) => {
+      claims("`install.sh` installs nothing that it cannot check");
       small.server.onlyFor(".tar.gz", behaviour);
       const { code, err } = await installer();
       expect(code).toBe(1);
@@ -353,6 +355,7 @@ describe("install.sh", () => {
   test.each(first(3, hostile))(
     "does not unpack an archive with %s, whatever its sum",
     async (_, entry) => {
+      claims("`install.sh` installs nothing that it cannot check");
       const { file } = small.release.asset;
       const archive = hostileArchive(entry(file.replace(".tar.gz", "")), small.release.archive);
       small.server.replace(file, archive.bytes);
@@ -435,6 +438,7 @@ describe("install.sh", () => {
   );
 
   test("refuses when it cannot check", async () => {
+    claims("`install.sh` installs nothing that it cannot check");
     const bin = await programs("curl", "mktemp", "rm", "sed", "cut");
     const { code, err } = await installer({ PATH: bin });
     expect([code, err]).toEqual([1, expect.stringContaining("could not be checked")]);
@@ -579,6 +583,7 @@ describe("in a folder full of traps", () => {
   });
 
   test("a session in it runs nothing of it, whatever BUN_OPTIONS and BUN_BE_BUN say", async () => {
+    claims("A project runs no code in the executable");
     const plugin = await published.release.checkout();
     await mkdir(join(plugin, "dist"));
     await published.release.place(join(plugin, "dist/claude-code-nvim"));

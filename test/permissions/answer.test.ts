@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { isolatedEnv, NEOVIMS, NEWEST, TestNeovim } from "../support/neovim";
@@ -93,6 +94,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
   });
 
   test("what ends a request without an answer: the hook prints nothing", async () => {
+    claims("A question is shown whole");
     for (const end of ["working", "idle", "done"]) {
       const n = await editor.block();
       const output = editor.hook(BASH);
@@ -152,6 +154,8 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
   });
 
   test("input of any kind: as text, with codes for what nobody sees", async () => {
+    claims("Invisible characters are shown as codes");
+    claims("A question is shown whole");
     const cases: [Asked, Partial<Request>][] = [
       [
         { tool_name: "Bash", tool_input: { command: "echo \u202Egpj\u200B\n\u001B[2Jrm -rf x" } },
@@ -434,6 +438,7 @@ describe("answers in the newest Neovim", () => {
   });
 
   test("no client of the server can answer: it has no method or tool for that", async () => {
+    claims("Only you answer Claude's questions");
     const editor = await Editor.start(NEWEST, { serves: true });
     const lock = await editor.neovim.lock();
     await editor.block();

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
 import { Editor } from "./editor";
@@ -152,6 +153,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
   });
 
   test("writing and closing decide nothing; :Claude answer shows it again, as it was edited", async () => {
+    claims("Only you answer Claude's questions");
     await keys("Gomine<Esc>:write<CR>");
     await editor.says("this write decided nothing");
     await keys(":enew<CR>");

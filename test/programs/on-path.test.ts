@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { basename, join } from "node:path";
 import { onPath } from "../../src/lib/programs";
 import { Attached } from "../editor/attached";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import {
@@ -48,6 +49,7 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
   test.concurrent.each(entries)(
     "%s: nothing is run, and the message says why",
     async (_, entry) => {
+      claims("A project's programs are not run");
       await using a = await Attached.start({
         version,
         cwd: project,
@@ -77,6 +79,7 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
   );
 
   test("in the terminal, npm's `claude` does not get the project's interpreter", async () => {
+    claims("A project's programs are not run");
     const bin = temporaryFolder();
     writeFileSync(join(bin, "claude"), "#!/usr/bin/env node\n", { mode: 0o755 });
     const mark = join(bin, "ran");
@@ -142,6 +145,7 @@ describe("the executable", () => {
   });
 
   test("executeCode takes no interpreter from the workspace", async () => {
+    claims("A project's programs are not run");
     await using neovim = await TestNeovim.start({
       version: NEWEST,
       cwd: project,

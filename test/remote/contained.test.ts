@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
@@ -112,6 +113,7 @@ onNewestNeovim(
     });
 
     test("neither runs code, nor saves, nor asks by the editor's methods", async () => {
+      claims("A remote calls a closed list of tools");
       const path = session.write("a.txt", "old\n");
       await session.edit(path);
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "unsaved" })');
@@ -132,6 +134,7 @@ onNewestNeovim(
     });
 
     test("its diff is shown with the name, and accepted it is the client that writes", async () => {
+      claims("A remote accepts none of its own edits");
       using other = await connect("another-client");
       for (const client of [cli, other]) {
         const path = session.write("a.txt", "old\n");
@@ -156,6 +159,7 @@ onNewestNeovim(
     });
 
     test("eight proposals may wait, and no ninth", async () => {
+      claims("A remote accepts none of its own edits");
       using further = await connect();
       const path = (n: number) => session.write(`waiting/${n}.txt`, "old\n");
       const waiting = Array.from({ length: 8 }, (_, n) => open(n < 4 ? cli : further, path(n)));
@@ -196,6 +200,7 @@ onNewestNeovim(
         ["the lock file", () => session.lock.path],
       ];
       test.each(foreign)("of %s: nothing of it comes, and nothing happens", async (_name, find) => {
+        claims("A remote sees only the folders that are shared");
         const path = find();
         const before = await buffers();
         const from = cli.received.length;
@@ -231,6 +236,7 @@ onNewestNeovim(
     });
 
     test("what is outside of the workspace is in no list", async () => {
+      claims("A remote sees only the folders that are shared");
       const inside = session.write("inside.lua", "return {}\n");
       const planted = session.link("planted.txt", secret);
       for (const path of [secret, inside]) await session.neovim.lua(PROBLEM, path);
@@ -259,6 +265,7 @@ onNewestNeovim(
     test.each(["edit", "checktime"])(
       "a text that :%s read by a link that led out stays out",
       async (read_again) => {
+        claims("No symlink leads a remote out of them");
         const path = session.write("swapped.txt", "own\n");
         const uri = `file://${path}`;
         await session.edit(path);
@@ -375,6 +382,7 @@ onNewestNeovim(
     test.each(["afterwards", "at once"])(
       "nothing comes of a symlink that takes a file's place while it is opened, and goes %s",
       async (when) => {
+        claims("No symlink leads a remote out of them");
         const path = session.write("raced.txt", "mine\n");
         await session.neovim.lua(
           `local path, secret, at_once = ...

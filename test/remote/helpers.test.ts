@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LIMITS } from "../../src/remote/wire";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
 import { HELLO, World } from "./world";
@@ -57,6 +58,7 @@ const hook = (event: string, input: object, fields = {}) =>
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
 
 test("hooks of a remote: only those of Claude Code, only in shared folders", async () => {
+  claims("A remote's hooks run our program on shared files only");
   await using neovim = await TestNeovim.start({ version: NEWEST });
   await neovim.lock();
   const path = "/etc/passwd";
@@ -88,6 +90,7 @@ test("hooks of a remote: only those of Claude Code, only in shared folders", asy
 });
 
 test("its MCP server: tools that read, of shared files, and no path of here", async () => {
+  claims("A remote calls a closed list of tools");
   await using neovim = await TestNeovim.start({ version: NEWEST });
   await neovim.lock();
   await neovim.lua(`
@@ -147,6 +150,7 @@ test("its MCP server: tools that read, of shared files, and no path of here", as
 });
 
 test("so many of its hooks may run at once, and no more", async () => {
+  claims("A remote's hooks run our program on shared files only");
   await using neovim = await TestNeovim.start({ version: NEWEST });
   await neovim.lock();
   const most = 2 * LIMITS.channels;

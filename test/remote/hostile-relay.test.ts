@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 import { LIMITS } from "../../src/remote/wire";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { ps } from "../support/process";
 import { HELLO, World } from "./world";
@@ -66,6 +67,7 @@ test("another contract, and a hello that is wrong, are named", async () => {
 });
 
 test("too many channels are refused, and those that are open stay", async () => {
+  claims("A hostile relay is cut off");
   using world = new World();
   await hostile(
     world,
@@ -84,6 +86,7 @@ test("one that opens and closes channels without an end is stopped", async () =>
 });
 
 test("one that does not read is stopped", async () => {
+  claims("A hostile relay is cut off");
   using world = new World();
   await hostile(world, "say(HELLO); say({ t: 'open', ch: 1, kind: 'ide' }); process.stdin.pause()");
   await eventually("the channel", () => world.channels.length === 1);
@@ -93,6 +96,7 @@ test("one that does not read is stopped", async () => {
 });
 
 test("a line that is too long, or not in the format, ends the connection alone", async () => {
+  claims("A hostile relay is cut off");
   const long = `say(HELLO); say('{"t":"data","ch":1,"d":"'); const part = "x".repeat(1 << 20);
     for (let i = 0; i < 66; i++) say(part)`;
   expect(await causeOf(long)).toMatch(/ended/);
@@ -139,6 +143,7 @@ test("what it prints to stderr in a line without an end is cut, and what follows
 });
 
 test("what it prints to stderr is in the log, with its name, and without control characters", async () => {
+  claims("A hostile relay is cut off");
   using world = new World();
   await hostile(
     world,

@@ -7,6 +7,7 @@ import { mappingsOf } from "../../src/remote/mappings";
 import { type Disk, type Mapping, PathMap } from "../../src/remote/path-map";
 import type { PathStyle } from "../../src/remote/place";
 import { tries } from "../fuzz/effort";
+import { claims } from "../support/claims";
 import { temporaryFolder } from "../support/neovim";
 
 /** A disk without symlinks. */
@@ -311,6 +312,7 @@ describe("on a real disk", () => {
   test.each(["file", "folder/secret", "folder/new", "folder", "nowhere", "nowhere/below"])(
     "what a symlink leads out is refused on both ways: %s",
     (name) => {
+      claims("No symlink leads a remote out of them");
       expect(paths.toHost(`/w/${name}`)).toBeUndefined();
       expect(paths.toRemote(join(root, "x", name))).toBeUndefined();
     },

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import { linesOf } from "../../src/lib/lines";
 import { hostHello } from "../../src/remote/hello";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv } from "../support/neovim";
@@ -50,6 +51,7 @@ test("the relay publishes a lock file without a pid, and passes on what its clie
 });
 
 test("only the remote's own token lets in", async () => {
+  claims("A remote's token opens nothing here");
   using world = new World().link();
   const lock = await world.lock();
   const content = { authToken: crypto.randomUUID() };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import {
@@ -56,6 +57,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     neovim.lua<string>(`return table.concat(require("port").status.lines(), "\\n")`);
 
   test("it starts there, connected, with what it needs and nothing that leads to this Neovim", async () => {
+    claims("A remote's token opens nothing here");
     await configure(`{ command = ${list(command())}, relay = ${list(relay())} }`);
     await neovim.command("Claude");
     await shows(neovim, "up");
@@ -87,6 +89,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
   });
 
   test("when it drops, a message says so, once", async () => {
+    claims("A lost connection rejects the remote's edits");
     await neovim.lua("SAID = {}");
     const [lock] = locks();
     const client = await TestClient.open(lock as never, "claude-code");

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, existsSync, symlinkSync } from "node:fs";
 import { command, Git, LIMITS } from "../../src/review/git/run";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
@@ -11,6 +12,7 @@ import { Recorded, RecordedHere } from "./recorded";
 setDefaultTimeout(60_000);
 
 describe("no filter driver runs", () => {
+  claims("A project's git configuration runs nothing");
   const driver = (name: string | Buffer, mark: string) =>
     Buffer.concat([
       Buffer.from('[filter "'),
@@ -57,6 +59,7 @@ describe("no filter driver runs", () => {
 });
 
 test.each(["evil", "a.b", "Ünï", ""])("no hook of the configuration runs: %p", async (name) => {
+  claims("A project's git configuration runs nothing");
   using world = new RecordedHere({ "a.txt": "one\n" });
   const mark = world.path(".git/ran");
   const events = ["reference-transaction", "post-index-change"].map((one) => `\tevent = ${one}\n`);
@@ -90,6 +93,7 @@ test.each(
     ],
   ]),
 )("no word of git's hides a change: %s", async (_what, command) => {
+  claims("No git setting hides a change");
   using world = new RecordedHere({ "a.txt": "one\n" });
   await world.prompt();
   await world.failing(`${command}; echo two > a.txt; ${OLD}`);
@@ -110,6 +114,7 @@ const inGit: [what: string, command: string][] = [
 
 describe.each(first(3, inGit))("%s", (_what, command) => {
   test("the hooks record Claude's changes", async () => {
+    claims("FIFOs and endless files keep nothing waiting");
     using world = new Recorded({ "a.txt": "one\n" });
     world.sh(command);
     await world.hook("user-prompt-submit", { prompt: "do it" });
@@ -118,6 +123,7 @@ describe.each(first(3, inGit))("%s", (_what, command) => {
   });
 
   test.each(NEOVIMS)("clients get answers, in $name", async (version) => {
+    claims("FIFOs and endless files keep nothing waiting");
     using world = new Recorded({ "a.txt": "one\n" });
     world.sh(command);
     await using neovim = await TestNeovim.start({ version, cwd: world.folder });

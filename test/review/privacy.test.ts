@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { tryLock } from "../../src/lib/lock";
 import { Privacy } from "../../src/review/record/privacy";
 import { PRIVATE_BY_DEFAULT } from "../../src/review/record/private-by-default";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { isolatedEnv, NEWEST, ROOT, TestNeovim, temporaryFolder } from "../support/neovim";
 
@@ -14,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => neovim[Symbol.asyncDispose]());
 
 test("hooks get Neovim's options, and each change of them", async () => {
+  claims("A private file's text is not recorded");
   const path = join(neovim.home, ".local/state/claude-code.nvim/privacy.json");
   const address = await neovim.lua<string>("return vim.v.servername");
   const patterns = async () => JSON.parse(await Bun.file(path).text());

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Listed } from "../../src/review/service";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { first, nightly } from "../support/toolchain";
 import { Recorded, RecordedHere } from "./recorded";
@@ -101,6 +102,7 @@ describe("Claude's editing tools", () => {
   });
 
   test("a private file leaves no text and no hash", async () => {
+    claims("A private file's text is not recorded");
     using world = new RecordedHere({ ".env": "KEY=1\n", "sub/x.pem": "PEM" });
     await world.edit(".env", "KEY=2\n");
     symlinkSync(world.path("sub/x.pem"), world.path("innocent.txt"));
@@ -747,6 +749,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 
   test("nothing in git's own folder is written, and none of its programs is run", async () => {
+    claims("A project's git configuration runs nothing");
     using world = new RecordedHere({
       "a.txt": "one\n",
       "b.dat": "one\n",
@@ -999,6 +1002,7 @@ test.each(["Bash", "Write"])(
 );
 
 test("what a command leaves in git's index alone waits", async () => {
+  claims("No git setting hides a change");
   using world = new RecordedHere({ "a.txt": "one\n", "gone.txt": "one\n" });
   await world.prompt();
   const commands = [

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { BOTH_NEOVIMS, TestNeovim } from "../support/neovim";
 
@@ -114,6 +115,7 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
   });
 
   test("does not inherit what makes a Bun program run foreign code", async () => {
+    claims("A project runs no code in the executable");
     const env = await neovim.lua<Record<string, string>>(`
       for _, name in ipairs({ "BUN_OPTIONS", "BUN_BE_BUN", "BUN_INSPECT", "BUN_INSPECT_PRELOAD" }) do
         vim.env[name] = "x"

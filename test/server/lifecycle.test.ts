@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { LockContent } from "../../src/ide/lock-file";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
@@ -102,6 +103,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
 
     test("keeps the token out of the command line and the log", async () => {
+      claims("The token is in no argument, log or error");
       const argv = ps("args", executable);
       const log = await neovim.lua<string>(`return require("port").log.path()`);
       expect(argv).toEndWith("claude-code-nvim serve");
@@ -251,6 +253,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
 
     test("has another token where a stranger took its port, which the old one is sent to", async () => {
+      claims("A stranger who takes our port gets no valid token");
       // Neovim starts the next one at once, so it has to stand still while the port is taken.
       neovim.process.kill("SIGSTOP");
       process.kill(executable, "SIGKILL");
@@ -351,6 +354,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
 
     test("of its own, but keeps those of others", async () => {
+      claims("Damaged records and lock files break nothing else");
       await using neovim = await TestNeovim.start({ version });
       const { path } = await neovim.lock();
       const other = join(neovim.lockFolder, "9.lock");
@@ -362,6 +366,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test("lock files without an end keep neither the server nor Neovim waiting", async () => {
+    claims("FIFOs and endless files keep nothing waiting");
     await using neovim = await TestNeovim.start({ version, setup: false });
     mkdirSync(neovim.lockFolder, { recursive: true });
     const path = (name: string) => join(neovim.lockFolder, name);

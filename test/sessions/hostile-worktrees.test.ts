@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { worktreesAround } from "../../src/sessions/worktrees";
+import { claims } from "../support/claims";
 import { LONGEST_MS, watchComputing } from "../support/computing";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 import { first } from "../support/toolchain";
@@ -64,6 +65,7 @@ test.each(
 test.each(NEOVIMS)(
   "$name: a project that names another one as its work tree does not get it",
   async (version) => {
+    claims("A project cannot claim another project's conversations");
     const folder = realpathSync(temporaryFolder());
     const [work, hostile, linked] = ["work", "hostile", "linked"].map((name) =>
       join(folder, name),

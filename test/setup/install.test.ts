@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
 import { keepBusy } from "../support/busy";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { runHook } from "../support/hook";
 import {
@@ -135,6 +136,7 @@ describe("install-hooks", () => {
   );
 
   test("what is installed opens no debugger's port, whatever the environment asks for", async () => {
+    claims("A project runs no code in the executable");
     using probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const { port } = probe;
     probe.stop(true);
@@ -190,6 +192,7 @@ describe("install-hooks", () => {
   });
 
   test("twice changes nothing more, and uninstalling restores every byte", async () => {
+    claims("Removing the hooks restores the settings byte for byte");
     write(SETTINGS, THEIRS);
     write("CLAUDE.md", "# Project\n\nText without a line end");
     const before = snapshot();
@@ -269,6 +272,7 @@ describe("install-hooks", () => {
     });
 
     test("nothing is installed, and the message names the link", async () => {
+      claims("Setup writes only inside the project");
       const { code, stderr } = await install(...args);
       expect(code).toBe(1);
       expect(stderr).toContain(join(project, link));
@@ -368,6 +372,7 @@ describe("install-hooks", () => {
   });
 
   test("a symlink in the place of .nvim-claude is refused", async () => {
+    claims("Setup writes only inside the project");
     mkdirSync(join(home, "elsewhere"));
     symlinkSync(join(home, "elsewhere"), join(project, ".nvim-claude"));
     expect((await install()).stderr).toContain("move it away first");
@@ -405,6 +410,7 @@ describe("install-hooks", () => {
     ["where it is undone at once", 0],
     ["where it is installed once more", 1],
   ])("one that was killed in the middle, %s: every byte comes back", async (_name, times) => {
+    claims("Removing the hooks restores the settings byte for byte");
     write("CLAUDE.md", "# Project\n\nText without a line end");
     const before = snapshot();
     expect((await install("--claude-md", "--claude", killer())).code).toBe(137);
@@ -533,6 +539,7 @@ describe("the project's file that names its Neovim", () => {
   });
 
   test("that names a stranger redirects nothing", async () => {
+    claims("A project cannot redirect the hooks");
     const elsewhere = join(home, "elsewhere");
     mkdirSync(elsewhere);
     // A Neovim of the same user, with the plugin, but with another workspace.

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { runHook } from "../support/hook";
@@ -119,6 +120,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
   });
 
   test("what stands in a session's name is never code, also where the text is taken for a format", async () => {
+    claims("A session's name is never code in the status line");
     await neovim.command("Claude start");
     await shows("no Claude");
     await neovim.lua(

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { BOTH_NEOVIMS, NEOVIMS, type TestNeovim } from "../support/neovim";
@@ -428,6 +429,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   test("gets text as a paste, with nothing in it that could end the paste", async () => {
+    claims("Pasted text presses no keys");
     await open();
     await neovim.lua(`
       vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
@@ -467,6 +469,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   test("gets nothing while it asks something: that would be the answer", async () => {
+    claims("Text for the prompt does not answer a question");
     await neovim.command("edit some.txt");
     await neovim.lua(`
       vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one" })
@@ -526,6 +529,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   test("that the user opened gets Enter with the text: nothing is asked in between", async () => {
+    claims("Text for the prompt does not answer a question");
     await neovim.lua(
       `vim.cmd("terminal " .. ...)`,
       `sh -c '${LATER} stty -icanon -echo -icrnl; echo up; cat -v'`,

@@ -12,6 +12,7 @@ import fc from "fast-check";
 import type { Block } from "../../src/transcript/markdown";
 import { View } from "../../src/transcript/view";
 import { tries } from "../fuzz/effort";
+import { claims } from "../support/claims";
 import { temporaryFolder } from "../support/neovim";
 import { answer, calls, entry, line, prompt, result } from "./entries";
 
@@ -102,6 +103,7 @@ boom
   });
 
   test("what nobody would see is shown as codes, and long lines are cut", () => {
+    claims("Invisible characters are shown as codes");
     append(prompt("a\u001b[31mb\u202ec\rd"), answer("x".repeat(9_000)));
     const [first = "", , second = ""] = new View(path).update()?.block.lines ?? [];
     expect(first).toBe("❯ a<1b>[31mb<202e>c<0d>d");

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { WebSocketClientTransport } from "@modelcontextprotocol/sdk/client/websocket.js";
+import { claims } from "../support/claims";
 import { CallError, TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { OLDEST, TestNeovim } from "../support/neovim";
@@ -70,6 +71,8 @@ describe("the upgrade", () => {
     ["no WebSocket at all", { Upgrade: undefined, Connection: undefined }, 426],
   ];
   test.each(refused)("is refused with %s", async (_name, headers, status) => {
+    claims("Only a client with the token can connect");
+    claims("A web page cannot connect");
     const response = await upgrade(headers);
     expect(response.status).toBe(status);
     const shown = `${await response.text()}${JSON.stringify([...response.headers])}`;
@@ -87,6 +90,7 @@ describe("the upgrade", () => {
   });
 
   test("connections that never finish it lock nobody out", async () => {
+    claims("Unfinished handshakes lock no one out");
     const halfOpen = await Promise.all(
       Array.from({ length: 200 }, async () => {
         const socket = connect(lock.port, "127.0.0.1");
@@ -191,6 +195,7 @@ describe("messages that are wrong", () => {
   }
 
   test.each(cases)("%s: an error, and the connection lives", async (_name, message, code) => {
+    claims("Malformed or oversized messages hurt no other client");
     using client = await TestClient.open(lock);
     const from = client.received.length;
     client.send(message);
@@ -279,6 +284,7 @@ describe("framing", () => {
     ["of a reserved kind", frame(0x83, PING)],
   ];
   test.each(frames)("a frame %s ends its connection without an answer", async (_name, bytes) => {
+    claims("A malformed frame ends its own connection only");
     using other = await TestClient.open(lock);
     const text = await conversation(Buffer.concat([Buffer.from(upgradeRequest(true)), bytes]));
     const [head = "", rest = ""] = text.split("\r\n\r\n");
@@ -300,6 +306,7 @@ describe("framing", () => {
   test.each(smuggled)(
     "an upgrade without a token behind another request gets in nowhere: %s",
     async (...row) => {
+      claims("No request gets in behind another one");
       const [, [first = "", ...more], body] = row;
       const host = `Host: 127.0.0.1:${lock.port}`;
       const head = request([first, host, ...more]);
@@ -312,6 +319,7 @@ describe("framing", () => {
   );
 
   test("a message of 20 MB passes, one over the limit ends only its own connection", async () => {
+    claims("Malformed or oversized messages hurt no other client");
     using other = await TestClient.open(lock);
     using big = await TestClient.open(lock);
     const params = { text: "x".repeat(20_000_000) };

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, truncateSync, writeFileSync } from "node:fs";
+import { claims } from "../../support/claims";
 import { LONGEST_MS, watchComputing } from "../../support/computing";
 import { eventually } from "../../support/eventually";
 import { BOTH_NEOVIMS, NEOVIMS } from "../../support/neovim";
@@ -399,6 +400,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     ["a new file", "big.txt", "", many],
     ["code", "big.lua", code, code.replace("f(7)", "g(7)")],
   ])("%s: shown without a long pause", async (_what, name, before, after) => {
+    claims("A big proposal does not freeze Neovim");
     await using a = await Attached.attached({ version, ui: UI });
     // The first diff loads what all need.
     const first = await a.propose(a.file("small.txt", "old\n"), "new\n");
@@ -452,6 +454,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     ["too many lines", "x\n".repeat(20_001), "more than 20000 lines"],
     ["a line that is too long", "x".repeat(250_001), "a line of more than 250 KB"],
   ])("%s on either side: refused, and a message says so", async (_what, big, limit) => {
+    claims("A big proposal does not freeze Neovim");
     await using a = await Attached.attached({ version, ui: UI });
     const buffers = "return #vim.api.nvim_list_bufs()";
     const before = await a.nvim.lua(buffers);

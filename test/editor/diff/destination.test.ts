@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { realPath } from "../../../src/lib/paths";
+import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, temporaryFolder } from "../../support/neovim";
 import { Attached } from "../attached";
@@ -82,6 +83,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
   test.each(outside)(
     "a file outside of the workspace, %s: its whole path, as a warning",
     async (_, make, shown) => {
+      claims("A diff shows which file it writes");
       await using a = await start();
       await a.propose(make(a), "new\n");
       const texts = await bars(a);
@@ -113,6 +115,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
   });
 
   test("with another old path: compares with the file that will be replaced", async () => {
+    claims("A diff shows which file it writes");
     await using a = await start();
     const oldPath = a.file("a.txt", "one\n");
     const path = home(a, ".bashrc", "# mine\nalias ls\n");
@@ -193,6 +196,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
   test.each(swaps)(
     "%s while the diff waits: refused, and the edits stay",
     async (_, name, prepare, swap, back) => {
+      claims("An accepted edit goes to the file that was shown");
       await using a = await start();
       prepare(a);
       const id = await a.propose(a.path(name), "new\n");
@@ -217,6 +221,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
   test.each([":w!", ":wq!", ":x!", ":Claude diff accept!"])(
     "a read-only file: accepting is refused, %s does it",
     async (forced) => {
+      claims("A read-only file is written only after a `!`");
       await using a = await start();
       const path = a.file("ro.txt", "old\n");
       chmodSync(path, 0o444);
@@ -250,6 +255,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
   test.each(hidden)(
     "a character %s is shown by its code, and the bar warns",
     async (_, character, code) => {
+      claims("Invisible characters are shown as codes");
       await using a = await start();
       await a.propose(
         a.file("a.txt", `one\nkept${character}\n`),

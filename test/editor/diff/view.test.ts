@@ -13,6 +13,7 @@ import { dirname, join } from "node:path";
 import { eventually as equals } from "../../genuine/eventually";
 import { lockFiles } from "../../genuine/lock-file";
 import { Neovim } from "../../genuine/neovim";
+import { claims } from "../../support/claims";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, type NeovimVersion } from "../../support/toolchain";
@@ -173,6 +174,7 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
   });
 
   test("an auto-save plugin that writes everything accepts nothing", async () => {
+    claims("Only you accept an edit");
     const { terminal } = d.neovim;
     await d.neovim.lua(`
       _G.saves = 0

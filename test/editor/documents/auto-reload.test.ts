@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, nightly } from "../../support/neovim";
 import { Attached } from "../attached";
@@ -99,6 +100,7 @@ for (const version of NEOVIMS) {
     });
 
     test("a FIFO in the place of an open file does not keep Neovim waiting", async () => {
+      claims("FIFOs and endless files keep nothing waiting");
       await using a = await withClient();
       const path = a.file("a.txt", "one\n");
       await a.edit(path);

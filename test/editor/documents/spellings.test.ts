@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { resolvePath, resolveUri } from "../../../src/editor/path";
 import { realPath } from "../../../src/lib/paths";
 import { tries } from "../../fuzz/effort";
+import { claims } from "../../support/claims";
 import { onEachNeovim } from "../../support/session";
 import { disguises, spellings, uris } from "../../support/spellings";
 
@@ -48,6 +49,7 @@ onEachNeovim((session) => {
     session.neovim.lua<T[]>(`return vim.tbl_map(function(path) return ${source} end, ...)`, paths);
 
   test("both borders find the same file behind every spelling", async () => {
+    claims("No spelling makes a private file public");
     const names = [...FILES, ...OVER_LINKS, "main.lua", "sub/loop/x", "missing/name.txt"];
     const paths = sample(
       one(names).chain((path) => fc.oneof(spellings(path, root), disguises(path))),

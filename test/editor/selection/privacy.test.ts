@@ -3,6 +3,7 @@ import { existsSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { tries } from "../../fuzz/effort";
+import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
 import { outcomeOf } from "../../support/outcome";
 import { onEachNeovim } from "../../support/session";
@@ -96,6 +97,7 @@ onEachNeovim(
     });
 
     test("no spelling of a private path makes it public", async () => {
+      claims("No spelling makes a private file public");
       const { cwd } = session.neovim;
       const noise = fc.constantFrom("/", "/.", "/./", "//", "/x/..", "/../x/..", "/.//");
       const name = fc.constantFrom(...PRIVATE).filter((one) => !one.includes("/"));
@@ -144,6 +146,7 @@ onEachNeovim(
           },
         ],
       ])("%s: its buffer stays private until it is read again", async (_, swap) => {
+        claims("A private file's text and name stay in Neovim");
         for (const name of ["link.md", "a.pem"]) rmSync(session.path(name), { force: true });
         session.link("link.md", session.write("a.pem", SECRET));
         await session.edit(session.path("link.md"));
@@ -262,6 +265,7 @@ onEachNeovim(
     });
 
     describe("an open private file", () => {
+      claims("A private file's text and name stay in Neovim");
       let secret: string;
       let link: string;
       const name = `.env.${Math.random().toString(36).slice(2)}`;

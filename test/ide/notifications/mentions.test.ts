@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
+import { claims } from "../../support/claims";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim, onNewestNeovim, type Session } from "../../support/session";
@@ -73,6 +74,7 @@ onEachNeovim((session) => {
     });
 
     test("runs nothing that stands between backticks in a name", async () => {
+      claims("A file name is never a pattern, a command or shell code");
       const trap = path("trap");
       await session.neovim.lua("vim.cmd.edit(vim.fn.fnameescape(...))", `\`touch ${trap}\``);
       const said = await listenToMessages(session);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { claims } from "../../support/claims";
 import type { CallError } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { outcomeOf } from "../../support/outcome";
@@ -42,6 +43,7 @@ onEachNeovim((session) => {
 
   describe("openFile", () => {
     test.each(NAMES)("opens %s", async (name) => {
+      claims("A file name is never a pattern, a command or shell code");
       const path = session.write(`names/${name}`, "one\ntwo\n");
       session.write("names/foo1.txt", "a trap for patterns\n");
       expect(await session.client.texts("openFile", { filePath: path })).toEqual([
@@ -164,6 +166,7 @@ onEachNeovim((session) => {
       ["an empty name", () => ""],
     ];
     test.each(refused)("refuses %s and says which", async (_name, path) => {
+      claims("Devices, huge files and impossible paths are refused unread");
       const filePath = path(session);
       const answer = await session.client.call("openFile", { filePath });
       expect(answer.isError).toBe(true);
@@ -204,6 +207,7 @@ onEachNeovim((session) => {
       "/sys/kernel/notes",
     ];
     test.if(onLinux).each(endless)("refuses %s without reading it", async (path) => {
+      claims("Devices, huge files and impossible paths are refused unread");
       const paths = { old_file_path: path, new_file_path: path };
       const answers = await Promise.all([
         session.client.call("openFile", { filePath: path }),
@@ -216,6 +220,7 @@ onEachNeovim((session) => {
     });
 
     test("refuses a file of 20 GB, by a link too", async () => {
+      claims("Devices, huge files and impossible paths are refused unread");
       const { client } = session;
       const big = session.write("big.log", "some text\n");
       truncateSync(big, 20 * 2 ** 30);
@@ -264,6 +269,7 @@ onEachNeovim((session) => {
       ["a name of 256 bytes", (cwd) => `${cwd}/${"ü".repeat(128)}`],
     ];
     test.each(tooLong)("refuses a path of %s in every tool", async (_, spell) => {
+      claims("Devices, huge files and impossible paths are refused unread");
       const { client, neovim } = session;
       const path = spell(neovim.cwd);
       const paths = { old_file_path: path, new_file_path: path };
@@ -539,6 +545,7 @@ onEachNeovim((session) => {
     );
 
     test("never discards unsaved work", async () => {
+      claims("Unsaved work is never discarded");
       const path = session.write("unsaved.txt", "x\n");
       await session.edit(path);
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "work" })');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Run, runCode } from "../../../src/ide/tools/execute-code/run";
+import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
 
@@ -86,6 +87,7 @@ onEachNeovim(
       });
 
       test("a run ends with the executable", async () => {
+        claims("Code runs only where you enable it");
         const marker = marked(4);
         const code = `sleep ${marker} & sleep ${marker}`;
         session.client.call("executeCode", { code, language: "sh" }).catch(() => {});
@@ -110,6 +112,7 @@ describe("a run", () => {
   };
 
   test("over the time-out is killed with all of its process group", async () => {
+    claims("Code runs only where you enable it");
     const marker = marked(7);
     const code = `sleep ${marker} & (sh -c 'trap "" HUP TERM; sleep ${marker}' &) ; sleep ${marker}`;
     expect(await run(code)).toMatchObject({ end: "timed out", exitCode: undefined });

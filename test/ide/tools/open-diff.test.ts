@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { claims } from "../../support/claims";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { TestNeovim } from "../../support/neovim";
@@ -193,6 +194,7 @@ onEachNeovim(
       });
 
       test("without its setuid and setgid bits", async () => {
+        claims("A read-only file is written only after a `!`");
         const path = session.write("modes/setuid.sh", "old\n");
         chmodSync(path, 0o6755);
         const answer = open(session.client, path, "new\n");
@@ -212,6 +214,7 @@ onEachNeovim(
       });
 
       test("but not where a symlink was put in its place just now", async () => {
+        claims("An accepted edit goes to the file that was shown");
         const path = session.write("swapped.txt", "old\n");
         const other = session.write("other.txt", "other\n");
         // After Neovim has looked, and before the executable writes.
@@ -466,6 +469,7 @@ onEachNeovim(
     });
 
     test("leaving Neovim with a diff open rejects it", async () => {
+      claims("Leaving Neovim rejects what waits");
       await using neovim = await TestNeovim.start({ version, ui: { width: 120, height: 30 } });
       using client = await TestClient.open(await neovim.lock(), "claude-code");
       const path = join(neovim.cwd, "left.txt");

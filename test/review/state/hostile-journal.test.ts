@@ -5,6 +5,7 @@ import { ensureReviewFolder } from "../../../src/review/journal/folder";
 import { prune } from "../../../src/review/journal/prune";
 import type { NewRecord } from "../../../src/review/journal/record";
 import type { Listed } from "../../../src/review/service";
+import { claims } from "../../support/claims";
 import { outcomeOf } from "../../support/outcome";
 import { World } from "./world";
 
@@ -33,6 +34,7 @@ const names: [what: string, name: string][] = [
   ["another root", "/etc/passwd"],
 ];
 test.each(names)("a path with %s: the other files are listed, and undone", async (_what, name) => {
+  claims("Damaged records and lock files break nothing else");
   change(name);
   const { files } = await world.list();
   expect(files.map(({ path }) => path)).toContain(world.path("good"));
@@ -47,6 +49,7 @@ const swaps: [what: string, swap: (path: string) => void][] = [
   ["a file of 3 GB", (path) => Bun.write(path, "x").then(() => truncateSync(path, 3e9))],
 ];
 test.each(swaps)("%s in the place of a text: it counts as not kept", async (_what, swap) => {
+  claims("Damaged records and lock files break nothing else");
   const { blob } = world.content("one\n") as { blob: string };
   rmSync(world.blobs.path(blob));
   await swap(world.blobs.path(blob));

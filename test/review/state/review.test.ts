@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { linkSync, lstatSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { claims } from "../../support/claims";
 import { outcomeOf } from "../../support/outcome";
 import { nightly } from "../../support/toolchain";
 import { base64, World } from "./world";
@@ -277,6 +278,7 @@ describe("decisions", () => {
   });
 
   test("what has changed since it was shown is refused", async () => {
+    claims("An undo changes only what you decided about");
     world.write("a", "1\n2\n");
     world.claude({ a: "1\nII\n" });
     const [hunk] = (await world.file("a"))?.hunks ?? [];
@@ -597,6 +599,7 @@ describe("decisions", () => {
   });
 
   test.each([1, 2])("undone, a file with %p names loses setuid and setgid", async (names) => {
+    claims("A read-only file is written only after a `!`");
     world.write("a", "1\n");
     if (names > 1) linkSync(world.path("a"), world.path("b"));
     world.claude({ a: "2\n" });
@@ -613,6 +616,7 @@ describe("decisions", () => {
   });
 
   test("nothing outside of the project is written, nor through a symlink", async () => {
+    claims("An undo changes only what you decided about");
     world.write("dir/a", "1\n");
     world.claude({ "dir/a": "2\n" });
     const [hunk] = (await world.file("dir/a"))?.hunks ?? [];
