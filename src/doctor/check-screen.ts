@@ -11,6 +11,6 @@ export function checkScreen({ settings, env }: Facts): Finding | undefined {
   if (isOff || chosen === "default") return undefined;
   return note(
     "where Claude draws on the whole screen, its terminal has no scrollback: :Claude transcript shows " +
-      "the conversation; with terminal.fullscreen = false the lines stay",
+      'the conversation; with terminal.env.CLAUDE_CODE_NO_FLICKER = "0" the lines stay',
   );
 }

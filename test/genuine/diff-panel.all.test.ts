@@ -13,7 +13,7 @@ requireNamespace();
 describe("the CLI's diff panel", () => {
   const claude = new InTerminal().inBlock(NEOVIMS[0] as never, {
     files: { "main.lua": 'return "zero"\n' },
-    terminal: 'permission_mode = "acceptEdits", fullscreen = true',
+    terminal: 'permission_mode = "acceptEdits", env = { CLAUDE_CODE_NO_FLICKER = "1" }',
     columns: 220,
   });
 

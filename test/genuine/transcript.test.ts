@@ -97,12 +97,12 @@ describe.each(NEOVIMS)("what Claude does in $name", (version) => {
 });
 
 describe.each([
-  [true, false],
-  [false, true],
-])("terminal.fullscreen = %s", (fullscreen, hasScrollback) => {
+  ["1", false],
+  ["0", true],
+])("CLAUDE_CODE_NO_FLICKER = %s in terminal.env", (value, hasScrollback) => {
   const claude = new InTerminal().inBlock(NEOVIMS[0] as never, {
     files: { "main.lua": "return 1\n" },
-    terminal: `fullscreen = ${fullscreen}`,
+    terminal: `env = { CLAUDE_CODE_NO_FLICKER = "${value}" }`,
   });
 
   nightly.test(

@@ -73,7 +73,6 @@ return {
     env = {},
     keep = false,
     keys = { leave = "<C-q>", toggle = false, transcript = "o" },
-    normal_mode = "screen",
     permission_mode = false,
     position = "auto",
     provider = "native",

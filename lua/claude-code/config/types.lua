@@ -166,9 +166,6 @@
 ---@field size? number
 ---Show the names and states of the sessions above Claude's window, from two sessions on.
 ---@field winbar boolean
----@field fullscreen? boolean Whether the CLI draws on the whole screen, without flicker.
----What Claude's window shows when you leave terminal mode there.
----@field normal_mode "screen"|"transcript"
 ---@field cwd? string|fun(folder: string): string? The folder in which the CLI starts.
 ---More environment variables for each Claude CLI that Neovim starts.
 ---@field env table<string, string>

@@ -22,9 +22,6 @@ local function variables(name, n)
     ENABLE_IDE_INTEGRATION = "true",
     NO_PROXY = report.no_proxy,
     no_proxy = report.no_proxy,
-    CLAUDE_CODE_NO_FLICKER = options.env.CLAUDE_CODE_NO_FLICKER
-      or options.fullscreen ~= nil and (options.fullscreen and "1" or "0")
-      or nil,
   })
   local words = {}
   for key, value in vim.spairs(env) do

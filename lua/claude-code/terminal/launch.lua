@@ -106,13 +106,8 @@ end
 ---@param n? integer the session's number, which its hooks and MCP servers inherit
 ---@return table<string, string>
 function M.environment(n)
-  local options = require("claude-code.config").get().terminal
-  local own = options.env
+  local own = require("claude-code.config").get().terminal.env
   local env = vim.tbl_extend("force", own, require("claude-code.server.environment").applied())
-  if options.fullscreen ~= nil then
-    -- It counts before the CLI's settings (2.1.330).
-    env.CLAUDE_CODE_NO_FLICKER = own.CLAUDE_CODE_NO_FLICKER or options.fullscreen and "1" or "0"
-  end
   -- npm's `claude` is a script: the project must not hand it its interpreter.
   env.PATH = own.PATH or require("claude-code.programs").absolute_first()
   local binary = require("claude-code.server").binary

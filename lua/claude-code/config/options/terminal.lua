@@ -91,19 +91,6 @@ return {
       .. "on. A click shows a session. A 'winbar' of your own stays.",
   },
   {
-    key = "terminal.fullscreen",
-    type = t.boolean,
-    description = "Whether the CLI draws on the whole screen, without flicker. Neovim then has no scrollback of it: "
-      .. "|claude-code-transcript| has all. With false the lines that scroll off stay in the terminal's buffer, "
-      .. "and the screen may flicker. By default the CLI decides, by your settings or what it offers.",
-  },
-  {
-    key = "terminal.normal_mode",
-    type = t.one_of("screen", "transcript"),
-    description = 'What Claude\'s window shows when you leave terminal mode there. "screen": the terminal. '
-      .. '"transcript": the whole conversation, as with the key `terminal.keys.transcript`.',
-  },
-  {
     key = "terminal.cwd",
     type = t.any_of(t.string, t.func("fun(folder: string): string?")),
     description = 'The folder in which the CLI starts. By default that of the tab page. "root": the '

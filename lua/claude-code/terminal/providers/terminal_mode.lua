@@ -115,9 +115,6 @@ function M.follow(buf, is_open)
     vim.schedule(function()
       if api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode == "nt" then
         mode.left_at = position()
-        if require("claude-code.config").get().terminal.normal_mode == "transcript" then
-          vim.cmd.Claude("transcript")
-        end
       end
     end)
   end)
