@@ -1,8 +1,9 @@
 /**
  * Holds the size of rooms: `bun scripts/check-files.ts` prints each Lua file that is too long, a
- * folder with too many files, and where CONTRIBUTING.md's map and the folders differ, and then exits 1.
+ * folder with too many files, a page that is too long, and where ARCHITECTURE.md's map and the folders
+ * differ, and then exits 1.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
 
@@ -14,7 +15,14 @@ const GENERATED = "lua/claude-code/config/types.lua";
 const TOP_FILES = 12;
 /** What is not there is in the help. */
 const README_LINES = 150;
-/** Each has a table in CONTRIBUTING.md, with its folders in the first column. */
+/** The pages that one person reads whole, in bytes. */
+const PAGES = {
+  "ARCHITECTURE.md": 9_000,
+  "CHANGELOG.md": 2_000,
+  "CONTRIBUTING.md": 7_000,
+  "SECURITY.md": 10_000,
+};
+/** Each has a table in ARCHITECTURE.md, with its folders in the first column. */
 const MAPPED = ["src", "lua/claude-code", "lua/claude-code/editor"];
 
 const files = [...new Glob("{lua,plugin}/**/*.lua").scanSync({ cwd: ROOT })].sort();
@@ -25,6 +33,9 @@ const findings = [
     .map((file) => `${file}: ${linesOf(file)} lines, at most ${LINES}: which noun is too many?`),
   ...(top > TOP_FILES ? [`lua/claude-code: ${top} files, at most ${TOP_FILES}`] : []),
   ...(linesOf("README.md") > README_LINES ? [`README.md: at most ${README_LINES} lines`] : []),
+  ...Object.entries(PAGES)
+    .filter(([page, bytes]) => statSync(join(ROOT, page)).size > bytes)
+    .map(([page, bytes]) => `${page}: ${statSync(join(ROOT, page)).size} bytes, at most ${bytes}`),
   ...MAPPED.flatMap(differences),
 ];
 for (const finding of findings) console.error(finding);
@@ -35,7 +46,7 @@ function linesOf(file: string): number {
 }
 
 function differences(folder: string): string[] {
-  const map = readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8");
+  const map = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
   const [, table = ""] = map.split(`| \`${folder}/\` | |\n`);
   const rows = table.slice(0, table.indexOf("\n\n")).matchAll(/^\| (`.*?`) \|/gm);
   const named = [...rows].flatMap(([, cell = ""]) =>
@@ -47,5 +58,5 @@ function differences(folder: string): string[] {
   return [
     ...there.filter((name) => !named.includes(name)).map((name) => `${name}/ has no row`),
     ...named.filter((name) => !existsSync(join(ROOT, folder, name))).map((name) => `no ${name}/`),
-  ].map((text) => `CONTRIBUTING.md, the map of ${folder}/: ${text}`);
+  ].map((text) => `ARCHITECTURE.md, the map of ${folder}/: ${text}`);
 }

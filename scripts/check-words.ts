@@ -1,8 +1,8 @@
 /**
- * Holds what users and contributors read to plain words (CONTRIBUTING.md, "Words"):
+ * Holds what users and contributors read to plain words (CONTRIBUTING.md, "Style"):
  * `bun scripts/check-words.ts` prints each place that uses another one, and then exits 1. It reads
  * the pages named below, the help, and all of lua/, plugin/ and src/: messages, names and comments
- * alike. Of the CHANGELOG only what is not yet released counts.
+ * alike.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -29,6 +29,7 @@ const BANNED: [words: RegExp, instead: string][] = [
 const PAGES = [
   "README.md",
   "doc/speed.md",
+  "ARCHITECTURE.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
   "CHANGELOG.md",
@@ -61,12 +62,6 @@ function texts(): Text[] {
   const found = sources.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: ROOT })]);
   return [...PAGES, ...found.sort()].flatMap((file) => {
     const text = readFileSync(join(ROOT, file), "utf8");
-    const shown = file === "CHANGELOG.md" ? unreleased(text) : text;
-    return shown.split("\n").map((line, index) => ({ file, line: index + 1, text: line }));
+    return text.split("\n").map((line, index) => ({ file, line: index + 1, text: line }));
   });
-}
-
-/** The beginning, up to the newest release. */
-function unreleased(changelog: string): string {
-  return changelog.split(/^## \[\d/m)[0] ?? "";
 }

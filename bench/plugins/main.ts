@@ -1,19 +1,17 @@
 /**
  * The whole matrix, each plugin by itself and whole configurations, in every scenario:
- * `scripts/test --plugins [NAME…]`. Prints the table, and puts it into CONTRIBUTING.md with --write.
- * With --oldest it runs in the oldest Neovim that we support, and writes nothing.
+ * `scripts/test --plugins [NAME…]`. With --oldest it runs in the oldest Neovim that we
+ * support. Prints a row for each: "–" where there is nothing to try, "fails" for a defect that is still open.
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { NEWEST, OLDEST, ROOT } from "../../test/support/neovim";
+import { NEWEST, OLDEST } from "../../test/support/neovim";
 import { fetchPlugins } from "./archives";
 import { CONFIGURATIONS } from "./configurations";
 import { Editor } from "./editor";
 import { NotApplicable, SCENARIOS, sessionFile } from "./scenarios";
 import { type PluginSetup, SETUPS } from "./setups";
 
-const MARKS = ["<!-- plugins: begin -->", "<!-- plugins: end -->"] as const;
 const COLUMNS = [...Object.keys(SCENARIOS), "session file"];
+const WIDTH = 14;
 
 type Row = Record<string, "ok" | "–" | "fails">;
 
@@ -31,15 +29,14 @@ const setups: PluginSetup[] = [...CONFIGURATIONS, ...SETUPS].filter(
   ({ name, newestOnly }) =>
     (names.length === 0 || names.some((part) => name.includes(part))) && !(isOldest && newestOnly),
 );
-const rows = new Map<string, Row>();
+print(`${"".padEnd(30)}${COLUMNS.map((column) => column.padEnd(WIDTH)).join("")}`);
+let failed = false;
 for (const setup of setups) {
   const row = await rowOf(setup);
-  rows.set(setup.name, row);
-  print(`${setup.name.padEnd(30)}${COLUMNS.map((column) => row[column]?.padEnd(8)).join("")}`);
+  failed ||= Object.values(row).includes("fails");
+  print(`${setup.name.padEnd(30)}${COLUMNS.map((column) => row[column]?.padEnd(WIDTH)).join("")}`);
 }
-print(`\n${tableOf(rows, [])}`);
-if (process.argv.includes("--write") && !isOldest) writeTable(rows);
-process.exit([...rows.values()].some((row) => Object.values(row).includes("fails")) ? 1 : 0);
+process.exit(failed ? 1 : 0);
 
 async function rowOf(setup: PluginSetup): Promise<Row> {
   const row: Row = {};
@@ -71,30 +68,6 @@ async function rowOf(setup: PluginSetup): Promise<Row> {
     for (const layout of ["vertical", "tab"]) await sessionFile(version, setup, layout);
   });
   return row;
-}
-
-/** In the order of the setups; `old` has the lines of those that were not run now. */
-function tableOf(found: Map<string, Row>, old: string[]): string {
-  const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
-  const rowLines = [...CONFIGURATIONS, ...SETUPS].flatMap(({ name }) => {
-    const row = found.get(name);
-    if (!row) return old.filter((one) => one.startsWith(`| ${name} |`));
-    return [line([name, ...COLUMNS.map((column) => row[column] ?? "")])];
-  });
-  const head = ["plugin", ...COLUMNS];
-  return [line(head), line(head.map(() => "---")), ...rowLines].join("\n");
-}
-
-function writeTable(found: Map<string, Row>): void {
-  const path = join(ROOT, "CONTRIBUTING.md");
-  const [begin, end] = MARKS;
-  const page = readFileSync(path, "utf8");
-  const [before, rest] = page.split(begin);
-  const [old, after] = rest?.split(end) ?? [];
-  if (old === undefined || after === undefined)
-    throw new Error(`CONTRIBUTING.md has no ${begin} … ${end}`);
-  const table = tableOf(found, old.split("\n"));
-  writeFileSync(path, `${before}${begin}\n\n${table}\n\n${end}${after}`);
 }
 
 /** Not console.log: the neovim package takes the console over. */

@@ -80,7 +80,7 @@ async function refuseUnready(version: string): Promise<void> {
   if (changed) throw new Error(`the working tree is not clean:\n${changed}`);
   const changelog = await readFile(join(root, "CHANGELOG.md"), "utf8");
   if (!changelog.includes(`\n## [${version}]`)) {
-    throw new Error(`CHANGELOG.md has no section [${version}]: rename [Unreleased]`);
+    throw new Error(`CHANGELOG.md has no section [${version}]`);
   }
   const tags = await $`git tag --list v${version}`.cwd(root).text();
   if (tags.trim()) throw new Error(`v${version} is tagged already: raise the version`);
