@@ -1,9 +1,9 @@
 import { cliArguments } from "../claude/cli-arguments";
-import { type Launch, readLaunch, readPreparation } from "../ide/launch";
+import { type Launch, readLaunch } from "../ide/launch";
 import { lockFolder, sweepStaleLocks } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
 import { createIdeServer, type IdeServer } from "../ide/server";
-import { ServerPort } from "../ide/server-port";
+import { openServerPort } from "../ide/server-port";
 import { message, UserError } from "../lib/errors";
 import { IdleGc } from "../lib/idle-gc";
 import { compileEarly } from "../lib/jit";
@@ -34,8 +34,7 @@ const EXIT = { contract: 3, noPort: 4, noNeovim: 5 } as const;
 
 /**
  * `claude-code-nvim serve`: reads the launch line from stdin, connects back to the Neovim at $NVIM,
- * listens on loopback, publishes the lock file, and serves until Neovim or stdin is gone. A line
- * before it lets us connect and open the port while Neovim still starts.
+ * listens on loopback, publishes the lock file, and serves until Neovim or stdin is gone.
  */
 export async function serve(args: string[]): Promise<number> {
   if (args.length > 0) throw usageError(`serve takes no arguments: ${args.join(" ")}`, "serve");
@@ -43,15 +42,8 @@ export async function serve(args: string[]): Promise<number> {
   if (!address) throw usageError("the plugin starts serve: $NVIM is not set", "serve");
   // Not `process.stdin`, which is one of Node's streams and takes a start twice as long.
   const stdin = linesOf(Bun.stdin.stream());
-  const line = async () => (await stdin.next()).value ?? "";
-  const port = new ServerPort((number) => new WebSocketListener(number));
-  const first = await line();
-  const prepare = readPreparation(first);
-  if (prepare) port.openEarly(prepare);
-  const connecting = prepare && connect(address);
-  connecting?.catch(() => {}); // It is waited for below.
-  const launch = readCompatibleLaunch(prepare ? await line() : first);
-  return run(await (connecting ?? connect(address)), address, launch, stdin, port);
+  const launch = readCompatibleLaunch((await stdin.next()).value ?? "");
+  return run(await connect(address), address, launch, stdin);
 }
 
 interface Connection {
@@ -76,12 +68,10 @@ async function run(
   address: string,
   launch: Launch,
   stdin: AsyncIterable<string>,
-  port: ServerPort<WebSocketListener>,
 ): Promise<number> {
-  adopt(launch.environment);
   const gone = ended(rpc, stdin);
   const log = new Log({ file: launch.logFile ?? undefined, level: launch.logLevel });
-  const { listener, token } = await port.serve(launch).catch((error) => {
+  const { listener, token } = await openServerPort(launch, listen).catch((error) => {
     rpc.close();
     throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
   });
@@ -127,13 +117,7 @@ async function run(
   return ending === NOT_ATTACHED ? EXIT.noNeovim : 0;
 }
 
-/** Takes over what has changed in Neovim's environment since we were started. */
-function adopt(changes: Launch["environment"]): void {
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === null) delete process.env[name];
-    else process.env[name] = value;
-  }
-}
+const listen = (port: number) => new WebSocketListener(port);
 
 function readCompatibleLaunch(line: string): Launch {
   const launch = readLaunch(line);

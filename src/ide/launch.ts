@@ -8,17 +8,12 @@ const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
 const PortRange = v.object({ first: port, last: port });
 
-export type PortRange = v.InferOutput<typeof PortRange>;
-
 /** A name, and no address: who connects by it is let in, whatever address it has today. */
 const HostName = v.pipe(
   v.string(),
   v.toLowerCase(),
   v.regex(/^([a-z0-9-]+\.)*[a-z0-9-]*[a-z][a-z0-9-]*$/),
 );
-
-/** What may come before the launch line. */
-const Preparation = v.object({ prepare: PortRange });
 
 const Launch = v.object({
   /** Must equal our own; checked by the caller, who can say both. */
@@ -46,18 +41,10 @@ const Launch = v.object({
     {},
   ),
   logLevel: v.optional(v.picklist(LOG_LEVELS), "info"),
-  /** What has changed in Neovim's environment since it started us; null: the variable is gone. */
-  environment: v.optional(v.record(v.string(), v.nullable(v.string())), {}),
 });
 
 /** The one line of JSON with which the plugin starts the executable. */
 export type Launch = v.InferOutput<typeof Launch>;
-
-/** The ports of a line that only says what to prepare; undefined for any other line. */
-export function readPreparation(line: string): PortRange | undefined {
-  const result = v.safeParse(Preparation, parseJson(line));
-  return result.success ? result.output.prepare : undefined;
-}
 
 /** Throws UserError. The message says what is wrong, and quotes nothing: the line holds a token. */
 export function readLaunch(line: string): Launch {

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { isNamed } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
-import { ServerPort } from "../ide/server-port";
+import { openServerPort } from "../ide/server-port";
 import { message } from "../lib/errors";
 import { IdleGc } from "../lib/idle-gc";
 import { parseJson } from "../lib/json";
@@ -118,7 +118,7 @@ function openPort({ port, token, nextToken }: HostHello) {
       throw Object.assign(new Error(`a lock file names ${number}`), { code: "EADDRINUSE" });
     return new WebSocketListener(number);
   };
-  return new ServerPort(listen).serve({ port, token, nextToken });
+  return openServerPort({ port, token, nextToken }, listen);
 }
 
 /** A client here is a channel there. */

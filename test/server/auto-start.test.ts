@@ -133,6 +133,20 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     expect(found.folders).toEqual(folders ? [...folders] : [neovim.cwd]);
   });
 
+  test("setup() starts nothing; the executable starts once Neovim is up", async () => {
+    const args = ["-c", "lua EARLY = #vim.api.nvim_get_proc_children(vim.fn.getpid())"];
+    await using neovim = await TestNeovim.start({ version, args });
+    await neovim.lock();
+    expect(await neovim.lua<number>("return EARLY")).toBe(0);
+  });
+
+  test("a command that needs the server starts it at once", async () => {
+    const args = ["-c", "Claude start", "-c", "lua EARLY = require('claude-code').status().state"];
+    await using neovim = await TestNeovim.start({ version, args });
+    await neovim.lock();
+    expect(await neovim.lua<string>("return EARLY")).toBe("starting");
+  });
+
   test("nothing starts before setup()", async () => {
     expect(await plain.lua(`return package.loaded["claude-code"] == nil`)).toBe(true);
     expect(await plain.lua(`return vim.fn.exists(":Claude")`)).toBe(2);

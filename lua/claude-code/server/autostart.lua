@@ -71,7 +71,6 @@ end
 --- From now on only the user starts the server.
 function M.disable()
   M.reason = nil
-  require("claude-code.server.early_start").discard()
   autocommands.new("autostart")
   if cancel_watch then
     cancel_watch()
@@ -91,29 +90,18 @@ local function run()
     server.start({ allow_home = decision.allow_home })
     return M.disable()
   end
-  require("claude-code.server.early_start").discard()
   if decision.may_change and not cancel_watch then
     cancel_watch = require("claude-code.lib.workspace").on_change(run)
   end
 end
 
---- Lets the executable load while Neovim starts. Not if it is clear by now that the server does not
---- start, nor if a function of the user's decides, which may take its time.
-local function begin_early()
-  local option = require("claude-code.config").get().auto_start
-  if option == true or (option == "auto" and not reason_against()) then
-    require("claude-code.server.early_start").begin()
-  end
-end
-
---- From now on the option `auto_start` decides; for the first time once Neovim is up.
+--- From now on the option `auto_start` decides; for the first time once Neovim is up and has drawn its first screen.
 function M.enable()
   M.disable()
   if vim.v.vim_did_enter == 1 then
     vim.schedule(run)
     return
   end
-  begin_early()
   local group = autocommands.new("autostart")
   require("claude-code.server.external_editor").watch(group)
   group:on("VimEnter", vim.schedule_wrap(run))

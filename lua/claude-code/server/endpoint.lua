@@ -92,9 +92,8 @@ end
 --- With what the executable starts (Launch in src/ide/launch.ts).
 ---@param executable string its path
 ---@param wanted? integer port of before, which clients try again
----@param environment? table<string, string|userdata> what to change in the executable's own
 ---@return string without its line end
-function M.launch_line(executable, wanted, environment)
+function M.launch_line(executable, wanted)
   local contract, log = require("claude-code.install.contract"), require("claude-code.messages.log")
   local config = require("claude-code.config")
   local range = config.get().port_range
@@ -119,7 +118,6 @@ function M.launch_line(executable, wanted, environment)
       execute_code = config.get().execute_code,
       allowed_hosts = config.get().allowed_hosts,
     },
-    environment = environment and next(environment) and environment or nil,
   })
 end
 

@@ -141,7 +141,7 @@ function spawn()
     return fail(exit_message.not_reachable(reason))
   end
   local process, message ---@type claude-code.Process?, string?
-  process, message = require("claude-code.server.early_start").process({
+  process, message = require("claude-code.server.process").spawn({
     path = M.binary.path,
     address = address,
     on_exit = function(code, signal)
@@ -152,7 +152,7 @@ function spawn()
     return fail(exit_message.not_spawned(M.binary, message --[[@as string]]))
   end
   M.process = process
-  process:launch(endpoint.launch_line(M.binary.path, M.port, process.environment_changes))
+  process:launch(endpoint.launch_line(M.binary.path, M.port))
   -- It gets ready within 0.1 s, mostly: one that hangs ends in no error.
   run.cancels.warning = timer.once(SLOW_MS, function()
     M.last_error = exit_message.not_ready(M.binary, SLOW_MS / 1000)

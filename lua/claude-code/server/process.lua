@@ -10,12 +10,7 @@ local MOST_STDERR = 4096
 ---@class claude-code.Process
 ---@field pid integer
 ---@field private stderr string the last that it wrote there
----@field on_exit? fun(code: integer, signal: integer) called in the main loop, once
 ---@field private ended? boolean
----@field private path string
----@field private env table<string, string>
----@field environment_changes? table<string, string|userdata> since it was spawned; vim.NIL for one
----that is gone
 ---@field private handle uv.uv_process_t
 ---@field private stdin uv.uv_pipe_t
 local Process = {}
@@ -24,7 +19,7 @@ Process.__index = Process
 ---@class claude-code.ServerLaunch
 ---@field path string the executable
 ---@field address string the socket on which this Neovim answers
----@field on_exit? fun(code: integer, signal: integer) called in the main loop, once
+---@field on_exit fun(code: integer, signal: integer) called in the main loop, once
 
 --- How often the executable's garbage collector looks whether there is something to do, in ms. Bun
 --- reads it as it starts; its own value wakes a process at rest 13 times a second.
@@ -38,36 +33,6 @@ local function environment_for(address)
   env.BUN_GC_TIMER_INTERVAL = env.BUN_GC_TIMER_INTERVAL or tostring(GC_TIMER_MS)
   env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
   return env
-end
-
---- What counts only as a process starts: for the loader, the runtime, and the runtime's os.homedir().
-local AT_START = { "^HOME$", "^NVIM$", "^LD_", "^DYLD_", "^BUN_", "^MIMALLOC_" }
-
---- Whether a process that runs already can take over a variable from its launch line, which is JSON.
----@param value? string
-local function is_adoptable(name, value)
-  for _, pattern in ipairs(AT_START) do
-    if name:find(pattern) then
-      return false
-    end
-  end
-  return not (name .. (value or "")):find("[\128-\255]")
-end
-
----@param before table<string, string>
----@param now table<string, string>
----@return table<string, string|userdata>? changes nil if only a new process can take them over
-local function changes_of(before, now)
-  local changes = {}
-  for name in pairs(vim.tbl_extend("force", before, now)) do
-    if before[name] ~= now[name] then
-      if not is_adoptable(name, now[name]) then
-        return nil
-      end
-      changes[name] = now[name] or vim.NIL
-    end
-  end
-  return changes
 end
 
 --- What it has written is read before its end is noticed: libuv looks for signals last.
@@ -90,9 +55,7 @@ function M.spawn(launch)
   local windows = vim.fn.has("win32") == 1
   local stdin, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
   local env = environment_for(launch.address)
-  local fields = { stderr = "", stdin = stdin, path = launch.path, env = env }
-  local process = setmetatable(fields, Process)
-  process.on_exit = launch.on_exit
+  local process = setmetatable({ stderr = "", stdin = stdin }, Process)
   local handle, pid = vim.uv.spawn(launch.path, {
     args = { "serve" },
     env = executable.as_list(env),
@@ -105,9 +68,7 @@ function M.spawn(launch)
     process.handle:close()
     process:hang_up()
     process.ended = true
-    if process.on_exit then
-      vim.schedule_wrap(process.on_exit)(code, signal)
-    end
+    vim.schedule_wrap(launch.on_exit)(code, signal)
   end)
   if not handle then
     stdin:close()
@@ -117,25 +78,6 @@ function M.spawn(launch)
   process.handle, process.pid = handle, pid --[[@as integer]]
   collect_stderr(process, stderr)
   return process
-end
-
---- Whether it can be what would be spawned now; from then on it knows what has changed in the
---- environment, as a plugin that loads behind ours adds to $PATH.
----@param path string
----@param address string
----@return boolean
-function Process:adapt_to(path, address)
-  if self.ended or self.path ~= path then
-    return false
-  end
-  self.environment_changes = changes_of(self.env, environment_for(address))
-  return self.environment_changes ~= nil
-end
-
---- What it can do before its launch line: connect to Neovim and open a port, which lets nobody in.
----@param range { [1]: integer, [2]: integer }
-function Process:prepare(range)
-  self.stdin:write(('{"prepare":{"first":%d,"last":%d}}\n'):format(range[1], range[2]))
 end
 
 ---@param line string the launch line, without its line end
