@@ -62,14 +62,6 @@ for command, subcommand in pairs({
   define(command, subcommand)
 end
 
-api.nvim_create_autocmd("CmdUndefined", {
-  group = api.nvim_create_augroup("claude-code.commands.renamed", { clear = true }),
-  pattern = "Claude*",
-  callback = function(event)
-    require("claude-code.commands.renamed").explain(event.match)
-  end,
-})
-
 --- <Plug>(claude-diff-accept) does what `:Claude diff accept` does.
 ---@param modes string|string[]
 ---@param subcommands string[]

@@ -8,7 +8,10 @@ const spec = (name: PluginName, rest: string) =>
 
 /** Ours, by lazy.nvim. */
 export const ours = (rest: string, options = "") =>
-  `{ dir = [[${ROOT}]], name = "claude-code.nvim", opts = { diff = { quiet_ms = 0 }, ${options} }, ${rest} }`;
+  `{ dir = [[${ROOT}]], name = "claude-code.nvim", config = function()
+    require("port").clock.QUIET_MS = 0
+    require("claude-code").setup({ ${options} })
+  end, ${rest} }`;
 
 /** An init.lua that loads all by lazy.nvim, from folders that are there. */
 export function byLazy(specs: string[], options = "", after = ""): string {

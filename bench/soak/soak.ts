@@ -109,7 +109,9 @@ async function prepare(neovim: TestNeovim): Promise<Soaked> {
   }
   await neovim.lua("OPEN_HANDLES = loadstring(...)()", handles);
   await neovim.lua(
-    `require("claude-code").setup({ selection = { debounce_ms = 10 }, diff = { quiet_ms = 0 } })`,
+    `local port = require("port")
+     port.selection.DEBOUNCE_MS, port.clock.QUIET_MS = 10, 0
+     require("claude-code").setup({})`,
   );
   await neovim.lua(`
     FILES = {}

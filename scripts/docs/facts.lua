@@ -27,16 +27,22 @@ for _, mode in ipairs({ "n", "x", "t" }) do
   end
 end
 
-local defaults = require("claude-code.config.defaults")
+---@return string? nil without a default
+local function shown(default)
+  return default ~= nil and vim.inspect(default, { newline = " ", indent = "" }) or nil
+end
+
 local options = {}
 for _, option in ipairs(require("claude-code.config.options")) do
-  local default = vim.tbl_get(defaults, unpack(vim.split(option.key, ".", { plain = true })))
   table.insert(options, {
     key = option.key,
     annotation = option.type.lua,
     expected = option.type.expected,
-    default = default ~= nil and vim.inspect(default, { newline = " ", indent = "" }) or nil,
+    default = shown(option.default),
     description = option.description,
+    fields = option.fields and vim.tbl_map(function(field)
+      return { name = field[1], default = shown(field[2]), effect = field[3] }
+    end, option.fields),
   })
 end
 

@@ -31,6 +31,8 @@ export interface Option {
   expected: string;
   default?: string;
   description: string;
+  /** Its parts, each of its type. */
+  fields?: { name: string; default: string; effect: string }[];
 }
 
 /** What the plugin says of itself in a bare Neovim. */

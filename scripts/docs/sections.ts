@@ -14,7 +14,7 @@ import {
   luaFunctions,
   type Subcommand,
 } from "./facts";
-import { fill, heading } from "./vimdoc";
+import { fill, heading, WIDTH, wrap } from "./vimdoc";
 
 /** Tools only touch the editor when they are called. */
 const EDITOR = {} as never;
@@ -94,11 +94,18 @@ function options(list: Facts["options"]): string {
   return sorted(list, ({ key }) => key)
     .map((option) => {
       const head = heading(option.key, `claude-code-option-${option.key}`);
-      const type = fill(`Type: ${option.expected}`, 4);
-      const preset = fill(`Default: ${option.default ?? "none"}`, 4);
-      return `${head}\n${type}\n${preset}\n\n${fill(option.description, 4)}`;
+      const { fields } = option;
+      const type = fill(`Type: ${fields ? "a table, each part " : ""}${option.expected}`, 4);
+      const preset = fields ? [] : [fill(`Default: ${option.default ?? "none"}`, 4)];
+      const text = fill(option.description, 4);
+      return [head, type, ...preset, "", text, ...(fields ?? []).map(optionField)].join("\n");
     })
     .join("\n\n");
+}
+
+function optionField(field: { name: string; default: string; effect: string }): string {
+  const text = wrap(`\`${field.name}\` (\`${field.default}\`) ${field.effect}`, 0, WIDTH - 6);
+  return `    - ${text.replaceAll("\n", "\n      ")}`;
 }
 
 function plugs({ plugs }: Facts): string {

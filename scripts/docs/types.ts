@@ -27,7 +27,11 @@ function tablesOf(options: readonly Option[]): [path: string, fields: Field[]][]
     tables.set(path, [...fields, option ? { name, option } : { name }]);
     if (path) add(path);
   };
-  for (const option of options) add(option.key, option);
+  for (const option of options)
+    if (option.fields)
+      for (const { name, default: preset } of option.fields)
+        add(`${option.key}.${name}`, { ...option, default: preset });
+    else add(option.key, option);
   return [...tables].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 

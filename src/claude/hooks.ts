@@ -24,7 +24,7 @@ export type HookSettings = Record<string, HookGroup[]>;
 /** Seconds: longer than our own deadlines, so that the CLI never has to end a hook. */
 const QUICK_S = 5;
 const WAITING_S = 15;
-/** The option `diagnostics.busy_deadline_ms` is 60 s at most. */
+/** Language servers that index get 30 s (editor/turn_check). */
 const STOP_S = 75;
 const STOP_STATUS = "Waiting for language servers in Neovim";
 /**

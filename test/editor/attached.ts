@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
-import { type NeovimOptions, TestNeovim, withoutPauses } from "../support/neovim";
+import { type NeovimOptions, TestNeovim } from "../support/neovim";
 
 export interface Ended {
   id: number;
@@ -98,7 +98,7 @@ export class Attached implements AsyncDisposable {
     const nvim = await TestNeovim.start({ setup: false, ...options });
     const [channel] = (await nvim.request("nvim_get_api_info", [])) as [number];
     const attached = new Attached(nvim, channel, options.waitsForPauses ?? false);
-    if (!attached.waitsForPauses) await attached.configure("{}");
+    if (!attached.waitsForPauses) await attached.pauses(0);
     await nvim.lua('require("port").look_often()');
     nvim.api.on("notification", (method: string, args: unknown[]) => {
       if (method !== "claude_code") return;
@@ -284,17 +284,21 @@ export class Attached implements AsyncDisposable {
     await eventually(`${wanted} in the bar`, async () => expect(await this.bar()).toMatch(wanted));
   }
 
-  /** Waits until keys decide the diff on screen, however long `diff.quiet_ms` is. */
+  /** Waits until keys decide the diff on screen, however long a pause is. */
   async decidable(): Promise<void> {
     await eventually("a diff that takes decisions", () =>
       this.nvim.lua<boolean>('return require("port").diff_decidable()'),
     );
   }
 
+  /** Sets how long a pause in typing is. */
+  pauses(ms: number): Promise<void> {
+    return this.nvim.lua('require("port").clock.QUIET_MS = ...', ms);
+  }
+
   /** Sets options as `setup` does. */
   configure(options: string): Promise<void> {
-    const all = this.waitsForPauses ? options : withoutPauses(options);
-    return this.nvim.lua(`require("port").config.setup(${all})`);
+    return this.nvim.lua(`require("port").config.setup(${options})`);
   }
 
   /** Sets `diff.layout`; "horizontal" is "vertical" with that in 'diffopt'. */
@@ -329,6 +333,7 @@ export class Attached implements AsyncDisposable {
     await this.cleared();
     await this.nvim.lua("AS_NEW()");
     await this.configure("{}");
+    if (!this.waitsForPauses) await this.pauses(0);
     for (const path of this.#files())
       if (!this.#kept.has(path)) rmSync(path, { recursive: true, force: true });
     this.ended.length = 0;

@@ -31,7 +31,7 @@ describe(`the loop with ${NEWEST.name}`, () => {
       writeFileSync(join(control, "starting"), "");
       await loop.project.neovim.lua(
         `local command = ...
-         require("port").config.get().diagnostics.busy_deadline_ms = 3000
+         require("port").sessions.BUSY_DEADLINE_MS = 3000
          vim.api.nvim_create_autocmd("FileType", { pattern = "slow", callback = function(args)
            vim.lsp.start({ name = "scripted", cmd = command }, { bufnr = args.buf })
          end })

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import { isolatedEnv } from "../support/claude-home";
 import { eventually } from "../support/eventually";
-import { PORT, SILENT, withoutPauses } from "../support/neovim";
+import { constants, PORT, SILENT } from "../support/neovim";
 import { squeeze, Terminal } from "../support/tmux";
 import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
 
@@ -47,6 +47,8 @@ export class Neovim {
     /** Lua source of the table for `setup`; default `{}`. */
     setup?: string;
     /** The whole environment; by default nothing but the home. */
+    /** Constants of the plugin that have another value: "selection.DEBOUNCE_MS = 20". */
+    constants?: string[];
     env?: Record<string, string>;
     columns?: number;
     rows?: number;
@@ -55,14 +57,15 @@ export class Neovim {
     if (!existsSync(EXECUTABLE)) throw new Error(`No ${EXECUTABLE}. Run: bun run build`);
     const built = join(ROOT, "dist/claude-code-nvim");
     const binary = EXECUTABLE === built ? "{}" : `{ binary = { path = [[${EXECUTABLE}]] } }`;
-    const options = `vim.tbl_deep_extend("force", ${binary}, ${withoutPauses(at.setup ?? "{}")})`;
+    const options = `vim.tbl_deep_extend("force", ${binary}, ${at.setup ?? "{}"})`;
+    const before = constants(["clock.QUIET_MS = 0", ...(at.constants ?? [])]);
     const terminal = await Terminal.start({
       command: [
         ...[at.version.binary, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
         // Nobody is in front of this terminal, and tmux says so at some time after the start.
         ...["--cmd", "set eventignore=FocusLost"],
         ...["--cmd", `lua ${PORT}`],
-        ...["-c", `lua require("claude-code").setup(${options})`, "-O", ...at.files],
+        ...["-c", `lua ${before} require("claude-code").setup(${options})`, "-O", ...at.files],
       ],
       cwd: at.project,
       env: at.env ?? isolatedEnv(at.home),

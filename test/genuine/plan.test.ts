@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("a plan in $name", (version) => {
       const asked = JSON.stringify(claude.model.requests);
       path = /[^" \\]*\/plans\/[^"\\ ]*\.md/.exec(asked)?.[0] ?? "";
       await plan();
-      await Bun.sleep(500); // Longer than diff.quiet_ms: the key is meant for it.
+      await Bun.sleep(500); // Longer than a pause in typing: the key is meant for it.
       await keys("GgCq");
       await received("first the tests");
       await claude.showing(/Going on/);

@@ -21,7 +21,9 @@ import { Project } from "./project";
 setDefaultTimeout(60_000);
 
 /** Nothing is given up, however long a busy machine takes: that has tests of its own. */
-const PATIENT = "{ diagnostics = { deadline_ms = 600000, busy_deadline_ms = 600000 } }";
+const PATIENT = `
+  local turn = require("port").sessions
+  turn.DEADLINE_MS, turn.BUSY_DEADLINE_MS = 600000, 600000`;
 
 const GO = { continue: true } as const;
 
@@ -31,7 +33,8 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   let session: { session_id: string };
 
   beforeAll(async () => {
-    project = await Project.open(version, PATIENT);
+    project = await Project.open(version);
+    await project.neovim.lua(PATIENT);
   });
   afterAll(() => project[Symbol.asyncDispose]());
   beforeEach(() => {

@@ -49,8 +49,8 @@ async function least(project: Project): Promise<number[]> {
 /** The end of a turn waits so long, whether servers are busy or not. */
 const deadline = (project: Project, ms: number) =>
   project.neovim.lua(
-    `local options = require("port").config.get().diagnostics
-     options.deadline_ms, options.busy_deadline_ms = ..., (...)`,
+    `local turn = require("port").sessions
+     turn.DEADLINE_MS, turn.BUSY_DEADLINE_MS = ..., (...)`,
     ms,
   );
 

@@ -96,38 +96,6 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(await said(line)).toEqual([problem]);
   });
 
-  test.each([
-    ["ClaudeCodeReview", ":Claude review"],
-    ["2,3ClaudeCodeKeep!", ":Claude keep"],
-    ["ClaudeCodeSendTo docs x", ":Claude send-to"],
-    ["ClaudeCodeResume", ":Claude --resume"],
-    ["ClaudeCodeDiffPrevious", ":Claude diff previous"],
-    ["ClaudeCodeUndoRename", ":Claude undo rename"],
-  ])(":%s, an old name, says the new one and nothing else", async (line, current) => {
-    const name = /Claude\w+/.exec(line)?.[0];
-    for (let again = 0; again < 2; again++) {
-      expect(await said(line)).toEqual([`:${name} is ${current} now`]);
-      await neovim.lua("vim.wait(10)");
-      expect(await neovim.lua("return vim.fn.exists(...)", `:${name}`)).toBe(0);
-    }
-  });
-
-  test("every old name that is spelled otherwise leads to a subcommand, and none of them is a command", async () => {
-    const wrong = await neovim.lua<string[]>(`
-      local list = require("claude-code.commands").list
-      return vim.iter(require("claude-code.commands.renamed").OTHERS):map(function(name, new)
-        local subcommand = new:gsub("^Claude ", ""):gsub("!? ?TEXT$", "")
-        local is_known = vim.startswith(subcommand, "--") or list[subcommand]
-        return (not is_known or vim.fn.exists(":" .. name) == 2) and name or nil
-      end):totable()`);
-    expect(wrong).toEqual([]);
-  });
-
-  test("any other unknown command is Neovim's to report", async () => {
-    const message = await neovim.lua<string>("return select(2, pcall(vim.cmd, 'ClaudeUnknown'))");
-    expect(message).toContain("E492");
-  });
-
   test("there are few of them", async () => {
     const names = (await completions("Claude")).filter((name) => name.startsWith("Claude"));
     expect(names.length).toBeLessThanOrEqual(24);

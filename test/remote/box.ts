@@ -27,7 +27,7 @@ export class Box implements AsyncDisposable {
     await box.neovim.lua(`
       SAID = {}
       vim.notify = function(text) table.insert(SAID, text) end
-      require("claude-code").setup({ diff = { quiet_ms = 0 }, terminal = { remote = "box" }, remotes = { box = {
+      require("claude-code").setup({ terminal = { remote = "box" }, remotes = { box = {
         command = { "/bin/sh", "-c", "exec cat", "{env}", "{args}" },
         relay = vim.json.decode([=[${JSON.stringify(box.inside([EXECUTABLE, "relay", "--stdio"]))}]=]),
         path_mappings = { ["${THERE}"] = false },

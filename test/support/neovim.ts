@@ -44,6 +44,8 @@ export interface NeovimOptions {
   home?: string;
   /** Lua source of the table for `setup`; `false` leaves the plugin unset up. Default `{}`. */
   setup?: string | false;
+  /** Constants of the plugin that have another value, as of `constants()`. */
+  constants?: string[];
   /** Lets diffs wait for a pause in typing, as they do for users; tests type at once. */
   waitsForPauses?: boolean;
   /** Opens the editor with a UI of this size attached, so that redrawing and modes are real. */
@@ -55,9 +57,9 @@ export interface NeovimOptions {
   args?: string[];
 }
 
-/** Options of `setup`, with diffs that take keys at once unless these say otherwise. */
-export function withoutPauses(setup: string): string {
-  return `vim.tbl_deep_extend("keep", ${setup}, { diff = { quiet_ms = 0 } })`;
+/** Lua that gives constants of the plugin another value: "selection.DEBOUNCE_MS = 20". */
+export function constants(list: readonly string[]): string {
+  return list.map((constant) => `require("port").${constant} `).join("");
 }
 
 /**
@@ -133,6 +135,10 @@ export class TestNeovim implements AsyncDisposable {
     // Neovim fails (E303) where the executable makes a folder above it in the same moment.
     await mkdir(join(home, ".local/state/nvim"), { recursive: true, mode: 0o700 });
     const { setup = "{}", runtimepath = ROOT } = options;
+    const before = [
+      ...(options.waitsForPauses ? [] : ["clock.QUIET_MS = 0"]),
+      ...(options.constants ?? []),
+    ];
     const args = [
       "--clean",
       "--embed",
@@ -145,10 +151,7 @@ export class TestNeovim implements AsyncDisposable {
       `set runtimepath^=${runtimepath.replaceAll(/[ ,\\]/g, "\\$&")}`,
       ...(setup === false
         ? []
-        : [
-            "-c",
-            `lua require("claude-code").setup(${options.waitsForPauses ? setup : withoutPauses(setup)})`,
-          ]),
+        : ["-c", `lua ${constants(before)} require("claude-code").setup(${setup})`]),
       ...(options.args ?? []),
     ];
     const child = spawn(options.version.binary, args, {

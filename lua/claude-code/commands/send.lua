@@ -82,8 +82,8 @@ return {
   --- as `@file`. With a range, or in visual mode, adds its lines as `@file#L3-5`. In a file explorer or
   --- another list of files (|claude-code-mentions|) adds the entries on those lines, or those that are
   --- marked there. {args} name other files and folders, or one file, its first line and perhaps the last
-  --- one; quote names with spaces. If no CLI is connected, the mention waits for one as long as the option
-  --- `mention.wait_seconds` says.
+  --- one; quote names with spaces. If no CLI is connected, the mention waits for one, a minute
+  --- at most.
   mention = {
     args = "[paths]",
     range = "lines",

@@ -1,28 +1,6 @@
-local MAP_IT = "removed; :help claude-code-terminal-keys shows how to map such a key yourself"
-
---- The options in effect.
+--- The options in effect: what setup() was given, checked and merged over the defaults. Knows no option by name.
 local M = {
-  --- Options that were renamed or removed: the new name, or a sentence that says what to do instead.
-  ---@type table<string, string>
-  renamed = {
-    ["binary.source"] = "removed; binary.path names an executable, and dist/ goes before a download and $PATH",
-    ["diff.lsp"] = "removed; in a diff the language servers of the file's own buffer answer, on lines that it has",
-    ["diff.narrow_terminal"] = "removed; Claude's terminal keeps its size beside a diff",
-    ["diagnostics.after_edit_deadline_ms"] = "removed; each edit waits for 1.5 seconds",
-    ["execute_code.default_language"] = "removed; python, or the first language, is it",
-    ["execute_code.max_output_bytes"] = "removed; 1 MB of each stream is kept",
-    ["execute_code.timeout_ms"] = "removed; code runs for 30 seconds at most",
-    log_events = "removed; clients other than the Claude CLI receive log_event",
-    ["review.accepted_is_reviewed"] = "removed; what you accepted in a diff is reviewed",
-    ["selection.enabled"] = 'removed; selection.send = "none" is what false was',
-    ["selection.max_bytes"] = "removed; 100,000 bytes of a selection are sent",
-    ["terminal.float"] = "removed; terminal.size is the share of a float, too, and 'winborder' its border",
-    ["terminal.keys.down"] = MAP_IT,
-    ["terminal.keys.left"] = MAP_IT,
-    ["terminal.keys.right"] = MAP_IT,
-    ["terminal.keys.up"] = MAP_IT,
-  },
-  --- What cannot be used of the options that the last setup() was given.
+  --- Why the last setup() ignored options, a sentence for each.
   ---@type string[]
   problems = {},
 }
@@ -32,15 +10,106 @@ local M = {
 ---@field listeners table<string, table<fun(value: any), true>>
 local state = { listeners = {} }
 
---- What checks options is loaded where some are given.
----@param given any
----@return claude-code.Config
----@return string[] problems
-local function resolve(given)
-  if given == nil or (type(given) == "table" and next(given) == nil) then
-    return vim.deepcopy(require("claude-code.config.defaults")), {}
+---@class claude-code.Check
+---@field options table<string, claude-code.Option> by their keys; each field of one has its own
+---@field resolved table has the defaults, and receives what is valid
+---@field problems string[] receives a sentence for each value that is not valid
+
+---@param tree table
+---@param key string dotted path
+---@param value any
+local function put(tree, key, value)
+  for section in key:gmatch("([^.]+)%.") do
+    tree[section] = tree[section] or {}
+    tree = tree[section]
   end
-  return require("claude-code.config.resolve").resolve(given, M.renamed)
+  tree[key:match("[^.]+$")] = value
+end
+
+---@return claude-code.Check with the defaults alone
+local function new_check()
+  local check = { options = {}, resolved = {}, problems = {} }
+  for _, option in ipairs(require("claude-code.config.options")) do
+    if not option.fields then
+      check.options[option.key] = option
+      put(check.resolved, option.key, vim.deepcopy(option.default))
+    end
+    for _, field in ipairs(option.fields or {}) do
+      local key = option.key .. "." .. field[1]
+      check.options[key] = { key = key, type = option.type }
+      put(check.resolved, key, vim.deepcopy(field[2]))
+    end
+  end
+  return check
+end
+
+---@param check claude-code.Check
+---@param key string "" is the whole table
+---@param expected string
+---@param value any
+local function complain(check, key, expected, value)
+  local got = type(value) == "function" and "a function"
+    or vim.inspect(value, { newline = " ", indent = "" })
+  local text = ("%sexpected %s, got %s"):format(key ~= "" and key .. ": " or "", expected, got)
+  table.insert(check.problems, text)
+end
+
+--- Names the key that the user most likely meant: one that is spelled almost like it, or the same name in
+--- another table.
+---@param check claude-code.Check
+---@param key string unknown
+---@return string problem
+local function unknown_option(check, key)
+  local names = vim.tbl_keys(check.options)
+  for name in pairs(check.options) do
+    table.insert(names, name:match("^(.*)%."))
+  end
+  table.sort(names)
+  local meant = require("claude-code.messages.closest")(key, names, function(name)
+    return #key > 3 and name:match("[^.]+$") == key:match("[^.]+$") and 1 or nil
+  end)
+  return ("%s: unknown option%s"):format(key, meant and ("; did you mean %s?"):format(meant) or "")
+end
+
+---@param check claude-code.Check
+---@param option claude-code.Option
+---@param value any
+local function take(check, option, value)
+  local is_accepted, problem = option.type.accepts(value)
+  if is_accepted then
+    return put(check.resolved, option.key, vim.deepcopy(value))
+  elseif problem then
+    table.insert(check.problems, problem)
+  else
+    complain(check, option.key, option.type.expected, value)
+  end
+  if option.refused ~= nil then
+    put(check.resolved, option.key, option.refused)
+  end
+end
+
+---@param check claude-code.Check
+---@param given any
+---@param section table of the resolved options
+---@param prefix string "" for the whole table, "binary."
+local function merge(check, given, section, prefix)
+  if type(given) ~= "table" then
+    return complain(check, prefix:sub(1, -2), "a table of options", given)
+  end
+  local names = vim.tbl_keys(given)
+  table.sort(names, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  for _, name in ipairs(names) do
+    local key, value = prefix .. tostring(name), given[name]
+    if check.options[key] then
+      take(check, check.options[key], value)
+    elseif type(section[name]) == "table" then
+      merge(check, value, section[name], key .. ".")
+    else
+      table.insert(check.problems, unknown_option(check, key))
+    end
+  end
 end
 
 ---@param problems string[]
@@ -67,27 +136,31 @@ local function notify(old, new)
   end
 end
 
---- Replaces all options by what the user gave, and reports in one message what cannot be used.
+--- Replaces all options by those that the user gave, and reports in one message which cannot be used.
 ---@param given? claude-code.UserConfig
 ---@return string[] problems
 function M.setup(given)
-  local old = state.current or require("claude-code.config.defaults")
-  local new, problems = resolve(given)
-  state.current, M.problems = new, problems
+  local check = new_check()
+  local old = state.current or vim.deepcopy(check.resolved)
+  if given ~= nil then
+    merge(check, given, check.resolved, "")
+  end
+  local new = check.resolved --[[@as claude-code.Config]]
+  state.current, M.problems = new, check.problems
   if new.log.level ~= old.log.level then
     require("claude-code.messages.log").level = new.log.level
   end
-  if #problems > 0 then
-    report(problems)
+  if #check.problems > 0 then
+    report(check.problems)
   end
   notify(old, new)
-  return problems
+  return check.problems
 end
 
 --- The options in effect: the defaults until setup() is called.
 ---@return claude-code.Config
 function M.get()
-  state.current = state.current or resolve(nil)
+  state.current = state.current or new_check().resolved
   return state.current
 end
 

@@ -1,5 +1,5 @@
 --- Mentions: files and lines that the user sends to Claude's prompt. They wait here until the
---- executable reports that a client has received them, at most as long as the option mention.wait_seconds says.
+--- executable reports that a client has received them, a minute at most.
 local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
 
@@ -11,7 +11,10 @@ local MOST = 50
 ---@field until_ms number when it is dropped, in vim.uv.now()'s time
 ---@field announced boolean the user knows that it waits
 
-local M = {}
+local M = {
+  ---A mention waits for a client this long.
+  WAIT_MS = 60000,
+}
 
 ---@type { waiting: claude-code.WaitingMention[], last_id: integer } `waiting`: the oldest first
 local queue = { waiting = {}, last_id = 0 }
@@ -24,10 +27,6 @@ local function remove(is_over)
     return not vim.list_contains(removed, mention)
   end, queue.waiting)
   return removed
-end
-
-local function wait_ms()
-  return require("claude-code.config").get().mention.wait_seconds * 1000
 end
 
 ---@param mention claude-code.MentionTarget
@@ -82,8 +81,6 @@ local function problem_with_server()
     return "you stopped the server; :Claude start starts it again"
   elseif server.state == "failed" then
     return "the server is not running; :Claude status shows why"
-  elseif #server.clients == 0 and wait_ms() == 0 then
-    return "Claude is not connected; start claude in this project, or type /ide in it"
   end
 end
 
@@ -115,22 +112,21 @@ function M.add(targets)
     return false, problem
   end
   local is_alone = #require("claude-code.server").clients == 0
-  local ms = math.max(wait_ms(), 1000)
   for _, target in ipairs(targets) do
     queue.last_id = queue.last_id + 1
     local mention = vim.tbl_extend("error", target, {
       id = queue.last_id,
-      until_ms = vim.uv.now() + ms,
+      until_ms = vim.uv.now() + M.WAIT_MS,
       announced = is_alone,
     })
     queue.waiting[#queue.waiting + 1] = mention
     send(mention)
   end
-  require("claude-code.lib.timer").once(ms, expire)
+  require("claude-code.lib.timer").once(M.WAIT_MS, expire)
   if is_alone then
     local is_one = #targets == 1 and not targets[1].label
     local text = "%s %s for Claude to connect (at most %d s)"
-    notify.info(text:format(labels(targets), is_one and "waits" or "wait", wait_ms() / 1000))
+    notify.info(text:format(labels(targets), is_one and "waits" or "wait", M.WAIT_MS / 1000))
   else
     warn_if_unsaved(targets)
     require("claude-code.terminal.prompt").focus_after_send()

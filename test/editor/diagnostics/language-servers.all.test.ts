@@ -28,8 +28,8 @@ const stopped = (project: Project) => project.path("stopped");
 /** No waiting after an edit: the end of the turn comes while the server still works. */
 const deadline = ({ project }: World, ms: number) =>
   project.neovim.lua(
-    `local options = require("port").config.get().diagnostics
-     options.after_edit, options.deadline_ms = false, ...`,
+    `local port = require("port")
+     port.config.get().diagnostics.after_edit, port.sessions.DEADLINE_MS = false, ...`,
     ms,
   );
 
@@ -117,7 +117,7 @@ async function openColdWorld(version: NeovimVersion): Promise<World> {
   const project = await openWith(version, (at) => ({
     json: ["sh", "-c", WHEN_STARTED, started(at), ...JSON_SERVER],
   }));
-  await project.neovim.lua("require('port').config.get().diagnostics.busy_deadline_ms = 60000");
+  await project.neovim.lua("require('port').sessions.BUSY_DEADLINE_MS = 60000");
   return new World(project);
 }
 

@@ -154,7 +154,7 @@ for (const version of NEOVIMS) {
 
     test("who is about to accept gets the time to look", async () => {
       await using a = await Attached.asNew({ version, ui: UI, waitsForPauses: true });
-      await a.configure("{ diff = { quiet_ms = 1500 } }");
+      await a.pauses(1_500);
       await a.attach();
       await a.holdClock();
       const pause = () => a.advance(1500);

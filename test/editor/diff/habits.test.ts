@@ -74,7 +74,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
     test("one that is typed as the diff appears decides nothing", async () => {
       await using a = await start("vertical", { waitsForPauses: true });
-      await a.configure("{ diff = { quiet_ms = 1500 } }");
+      await a.pauses(1_500);
       await a.holdClock();
       await a.nvim.lua(MAPPINGS);
       await a.propose(a.main, NEW);

@@ -256,7 +256,7 @@ for (const version of NEOVIMS) {
         await using a = await Attached.asNew({ version, ui: UI });
         await a.edit(a.file("main.txt", OLD));
         await a.attach();
-        await a.configure("{ diff = { quiet_ms = 30000 } }");
+        await a.pauses(30_000);
         await a.holdClock();
         await a.propose(a.path("main.txt"), NEW);
         await a.shown();

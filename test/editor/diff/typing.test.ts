@@ -10,7 +10,7 @@ setDefaultTimeout(60_000);
 const UI = { width: 160, height: 40 };
 const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 10\n", "LINE 10\n");
-/** `diff.quiet_ms`. Pauses are those of a clock that stands still unless a test moves it on. */
+/** The length of a pause. Pauses are those of a clock that stands still unless a test moves it on. */
 const QUIET_MS = 1_500;
 const A_KEY_MS = 60;
 
@@ -76,7 +76,7 @@ for (const version of NEOVIMS) {
   describe(`${version.name}: keys typed for something else decide nothing`, () => {
     const start = async (options: Partial<NeovimOptions> = {}) => {
       const a = await Attached.asNew({ version, ui: UI, waitsForPauses: true, ...options });
-      await a.configure(`{ diff = { quiet_ms = ${QUIET_MS} } }`);
+      await a.pauses(QUIET_MS);
       await a.attach();
       await a.holdClock();
       return a;
@@ -213,7 +213,7 @@ for (const version of NEOVIMS) {
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
     });
 
-    test("commands and functions decide at once all the same; so do keys with quiet_ms = 0", async () => {
+    test("commands and functions decide at once all the same; so do keys after a pause", async () => {
       await using a = await start();
       const path = a.file("a.txt", OLD);
       const ids = [];
@@ -223,7 +223,7 @@ for (const version of NEOVIMS) {
       await a.nvim.command("Claude diff drop-hunk");
       expect(await new User(a).proposal()).toBe(OLD);
       await a.nvim.command("normal! u");
-      await a.configure("{ diff = { quiet_ms = 0 } }");
+      await a.pauses(0);
       await a.nvim.type("<CR>");
       await a.outcome(ids[2] as number);
       await a.nvim.type("q");
@@ -238,7 +238,7 @@ for (const version of NEOVIMS) {
 
     test("by a real clock: shown after a pause, and decided after another", async () => {
       await using a = await Attached.asNew({ version, ui: UI, waitsForPauses: true });
-      await a.configure("{ diff = { quiet_ms = 150 } }");
+      await a.pauses(150);
       await a.attach();
       await a.edit(a.file("a.txt", OLD));
       await a.nvim.type("jj");

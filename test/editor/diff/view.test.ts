@@ -99,7 +99,7 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
     d.neovim.lua(
       `vim.cmd("set diffopt${layout === "horizontal" ? "+" : "-"}=horizontal")
        local layout = "${layout === "horizontal" ? "vertical" : layout}"
-       require("port").config.setup({ diff = { layout = layout, quiet_ms = 0 } })
+       require("port").config.setup({ diff = { layout = layout } })
        return true`,
     );
 

@@ -21,7 +21,7 @@ interface SelectionChanged {
 }
 
 const OPTIONS = {
-  setup: "{ selection = { debounce_ms = 20 } }",
+  constants: ["selection.DEBOUNCE_MS = 20"],
   ui: { width: 100, height: 30 },
   client: "claude-code",
 };
@@ -323,7 +323,13 @@ onEachNeovim((session) => {
 
   test("a prompt before the selection was sent: one event, and one frame", async () => {
     const debounce = (ms: number) =>
-      session.neovim.lua(`require("claude-code").setup(...)`, { selection: { debounce_ms: ms } });
+      session.neovim.lua(
+        `require("port").selection.DEBOUNCE_MS = ...
+         for _, send in ipairs({ "none", "file" }) do
+           require("claude-code").setup({ selection = { send = send } })
+         end`,
+        ms,
+      );
     // Nothing is sent by itself: what is under way as the prompt comes would be an event of its own.
     await debounce(60_000);
     await countSent();
@@ -400,7 +406,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("the debounce time is 300 ms unless the options say otherwise", async () => {
+  test("a selection is sent after 300 ms without a change", async () => {
     using client = await TestClient.open(session.lock, "claude-code");
     await session.neovim.type("gg0");
     const sent = () => client.notifications<SelectionChanged>("selection_changed");
@@ -451,7 +457,7 @@ onEachNeovim(
       await session.neovim.type("<Esc>");
     });
   },
-  { setup: '{ selection = { send = "none", debounce_ms = 0 } }' },
+  { setup: '{ selection = { send = "none" } }' },
 );
 
 onEachNeovim(
@@ -475,5 +481,5 @@ onEachNeovim(
       expect(await session.client.json("getCurrentSelection")).toMatchObject({ success: false });
     });
   },
-  { ...OPTIONS, setup: '{ selection = { send = "selection", debounce_ms = 20 } }' },
+  { ...OPTIONS, setup: '{ selection = { send = "selection" } }' },
 );

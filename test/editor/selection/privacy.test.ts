@@ -331,14 +331,12 @@ onEachNeovim(
         await session.neovim.lua(
           `require("claude-code").setup({
              auto_start = false,
-             selection = { debounce_ms = 30 },
              privacy = { patterns = { "!" .. ... } },
            })`,
           name,
         );
         expect(JSON.stringify(await session.client.call("getOpenEditors"))).toContain(name);
         await session.neovim.lua(`require("claude-code").setup({
-          selection = { debounce_ms = 30 },
           privacy = { patterns = { "*.secret", "notes/**", "übersicht.*", "!.env.example" } },
         })`);
         expect(JSON.stringify(await session.client.call("getOpenEditors"))).not.toContain(name);
@@ -358,8 +356,8 @@ onEachNeovim(
   },
   {
     setup: `{
-      selection = { debounce_ms = 30 },
       privacy = { patterns = { "*.secret", "notes/**", "übersicht.*", "!.env.example" } },
     }`,
+    constants: ["selection.DEBOUNCE_MS = 30"],
   },
 );

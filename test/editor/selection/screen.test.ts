@@ -14,7 +14,7 @@ import { NEOVIMS } from "../../support/toolchain";
  */
 /** Longer than the keys of one burst are apart. */
 const DEBOUNCE_MS = 100;
-const setup = `{ selection = { debounce_ms = ${DEBOUNCE_MS} } }`;
+const constants = [`selection.DEBOUNCE_MS = ${DEBOUNCE_MS}`];
 const TEXT = "one two three\nfour five six\nseven eight nine\n";
 
 for (const version of NEOVIMS) {
@@ -32,7 +32,7 @@ for (const version of NEOVIMS) {
       }
       file = join(project, "main.txt");
       await writeFile(file, TEXT);
-      neovim = await Neovim.start({ version, project, home, files: [file], setup });
+      neovim = await Neovim.start({ version, project, home, files: [file], constants });
       const lock = await eventually("a lock file", async () => {
         const [found] = await lockFiles(home);
         return found ?? (false as const);

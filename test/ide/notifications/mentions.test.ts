@@ -444,5 +444,5 @@ onEachNeovim(
       );
     });
   },
-  { setup: "{ mention = { wait_seconds = 1 } }", client: "claude-code" },
+  { constants: ["mentions.WAIT_MS = 1000"], client: "claude-code" },
 );

@@ -130,7 +130,7 @@ onEachNeovim(
       });
     });
   },
-  { setup: "{ selection = { debounce_ms = 30 } }" },
+  { constants: ["selection.DEBOUNCE_MS = 30"] },
 );
 
 onEachNeovim((session) => {

@@ -8,6 +8,7 @@ local function switch(tool, effect)
   return {
     key = "language_tools." .. tool,
     type = t.boolean,
+    default = true,
     description = (
       "Whether Claude may %s through your language servers. If not, the tool answers "
       .. "with an error that names this option."
@@ -20,12 +21,14 @@ return {
   {
     key = "permissions.plan",
     type = t.boolean,
+    default = true,
     description = "Whether a plan of Claude's opens as a document, where you edit it, comment on its lines and "
       .. "approve it. See |claude-code-plan|. With false it is in Claude's terminal alone.",
   },
   {
     key = "permissions.answer",
     type = t.boolean,
+    default = false,
     description = "Whether `:Claude answer` can answer what Claude asks: permissions, plans and "
       .. "questions. Claude's own dialog is there as well; whoever answers first decides. It holds for "
       .. "a Claude that starts in Neovim afterwards, and for others after `:Claude setup`. What a "
@@ -34,6 +37,7 @@ return {
   {
     key = "notify.on",
     type = t.list_of(t.one_of("blocked", "error", "done", "idle", "working")),
+    default = { "blocked", "error" },
     description = "The states of a Claude session that are reported to you as soon as it has them: "
       .. '"blocked" is a question or a request for a permission, "error" a turn that failed, "done" '
       .. "one that ended. What you have on screen is not reported, nor an edit that has a diff. Several "
@@ -42,6 +46,7 @@ return {
   {
     key = "notify.by",
     type = t.any_of(t.one_of("auto"), t.func("fun(sessions: claude-code.SessionRow[])")),
+    default = "auto",
     description = 'How. "auto": by a message if Neovim has the focus, else by a bell and a notification '
       .. "of the terminal (OSC 9 or 777) around Neovim. A function receives the sessions and does what it "
       .. "likes.",
@@ -49,6 +54,7 @@ return {
   {
     key = "wait_for_unsaved",
     type = t.boolean,
+    default = true,
     description = "Whether Claude waits before it edits a file that you have not saved, in the "
       .. "permission modes that edit without asking. `:w` lets it go on, and it has to read the file "
       .. "again; `:Claude go-on`, or a minute, lets it edit the file on disk, as with false. It does not "
@@ -57,41 +63,41 @@ return {
   {
     key = "keymaps",
     type = t.boolean,
+    default = false,
     description = "Whether the suggested mappings are created: <leader>a… and <leader>cd. A key that is mapped "
       .. "already keeps its mapping, and `:checkhealth claude-code` names it.",
   },
   {
     key = "mcp.in_terminal",
     type = t.boolean,
+    default = true,
     description = "Whether a CLI that Neovim starts gets the hooks and the MCP server nvim-lsp. They "
       .. "are passed as arguments; no file is changed.",
   },
   {
     key = "mcp.auto_install",
     type = t.boolean,
+    default = false,
     description = "Whether each project that you open is set up as :Claude setup does, once and "
       .. "without asking, for a Claude CLI outside of Neovim.",
   },
   {
     key = "send.submit",
     type = t.boolean,
+    default = true,
     description = "Whether :Claude diagnostics also submits the prompt.",
   },
   {
     key = "send.focus",
     type = t.boolean,
+    default = false,
     description = "Whether the cursor goes to Claude's terminal after you send something there: text, "
       .. "diagnostics or a mention.",
   },
   {
-    key = "mention.wait_seconds",
-    type = t.integer(0, 3600),
-    description = "Seconds that :Claude mention waits for the Claude CLI to connect. With 0 it "
-      .. "fails at once if no CLI is connected.",
-  },
-  {
     key = "selection.send",
     type = t.one_of("file", "selection", "none"),
+    default = "file",
     description = 'What Claude receives of where you are. "file": the name of the current file, and what '
       .. 'is selected in it; Claude then knows what "this file" is, as it does in other editors. '
       .. '"selection": nothing unless lines are selected. "none": neither, and requests for the '
@@ -99,13 +105,9 @@ return {
       .. "(`privacy.patterns`) are never sent.",
   },
   {
-    key = "selection.debounce_ms",
-    type = t.integer(0, 10000),
-    description = "Milliseconds without a change before a selection is sent.",
-  },
-  {
     key = "privacy.defaults",
     type = t.boolean,
+    default = true,
     description = "Whether files that usually hold secrets are private: `.env*`, keys, certificates, "
       .. "credentials, `.ssh/**` and the like. The whole list is in "
       .. "lua/claude-code/editor/privacy/defaults.lua.",
@@ -113,6 +115,7 @@ return {
   {
     key = "privacy.patterns",
     type = t.list_of(t.string),
+    default = {},
     description = "Globs of further private files. Neovim never sends their text or names to Claude. "
       .. "A glob without `/` matches the file's name, any other one the end of its path; `~/` and `/` "
       .. "begin a full path. The last glob that matches decides, and `!` makes an exception: "

@@ -1,6 +1,19 @@
 --- The types that an option can have: what they accept, and how messages and LuaLS name them.
 local M = {}
 
+---@class claude-code.Option
+---@field key string dotted path in the options table: "binary.path"
+---@field type claude-code.Type of the value, or of each field's
+---@field default? any
+---@field refused? any in effect when the user gave what is not valid; the default if left out
+---@field description string for the help; the first sentence also for types.lua
+---@field fields? claude-code.OptionField[] the option is a table, of which a user may give any part
+
+---@class claude-code.OptionField
+---@field [1] string name
+---@field [2] any default
+---@field [3] string effect of the key, for the help
+
 ---@class claude-code.Type
 ---@field expected string how a message names it: "a boolean", "one of …"
 ---@field lua string the same for LuaLS: "boolean", '"a"|"b"'
@@ -100,7 +113,6 @@ function M.any_of(...)
   return {
     expected = join(types, "expected", " or "),
     lua = join(types, "lua", "|"),
-    -- By loops: setup() comes here, and vim.iter takes half a millisecond to load.
     accepts = function(value)
       for _, t in ipairs(types) do
         if t.accepts(value) then
@@ -111,5 +123,9 @@ function M.any_of(...)
     end,
   }
 end
+
+--- A key that an option maps, or several.
+M.keys = M.any_of(M.string, M.list_of(M.string), M.one_of(false))
+M.keys.expected = "a key, a list of keys, or false"
 
 return M

@@ -60,6 +60,7 @@ return {
       t.boolean,
       t.func("fun(context: claude-code.AutoStartContext): boolean?")
     ),
+    default = "auto",
     description = "Whether the server starts with Neovim, so that the Claude CLI can connect. "
       .. '"auto": it starts, unless another program runs this Neovim as its editor (git, crontab, a '
       .. "pager, …) or the workspace would be the home folder or one above it. A function receives "
@@ -68,6 +69,7 @@ return {
   {
     key = "allowed_hosts",
     type = t.list_of(host_name),
+    default = {},
     description = "Names by which a Claude CLI elsewhere connects to this machine, as "
       .. "`host.docker.internal` from a container of Docker Desktop. A Claude that comes by one is "
       .. "contained, see |claude-code-docker|. A change takes effect with the next :Claude start.",
@@ -75,11 +77,13 @@ return {
   {
     key = "port_range",
     type = port_range,
+    default = { 10000, 65535 },
     description = "The server picks a random port from this range, both ends included.",
   },
   {
     key = "log.level",
     type = t.one_of("debug", "info", "warn", "error", "off"),
+    default = "info",
     description = "The least severe message that is written to the log (:Claude log).",
   },
   {
@@ -91,6 +95,7 @@ return {
   {
     key = "binary.download",
     type = t.boolean,
+    default = true,
     refused = false,
     description = "Whether a missing executable is downloaded when it is first needed. "
       .. "Without a UI only :Claude install downloads it.",
@@ -106,6 +111,7 @@ return {
   {
     key = "execute_code.enabled",
     type = t.boolean,
+    default = false,
     description = "Whether Claude may run code with the tool executeCode. The code runs outside of "
       .. "Neovim, in the workspace, with your permissions, for 30 seconds at most. Claude Code asks you "
       .. "before each run.",
@@ -113,6 +119,7 @@ return {
   {
     key = "execute_code.languages",
     type = commands,
+    default = { python = { "python3", "-" } },
     description = "The command that runs each language. It receives the code on stdin. Code that "
       .. "names no language is Python, or, without an entry for it, the first in alphabetical order.",
   },

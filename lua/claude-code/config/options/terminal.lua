@@ -54,13 +54,12 @@ local remotes = {
   end,
 }
 
-local key = t.any_of(t.string, t.one_of(false))
-
 ---@type claude-code.Option[]
 return {
   {
     key = "terminal.provider",
     type = t.any_of(t.one_of("native", "snacks", "tmux", "none"), provider),
+    default = "native",
     description = 'Where the CLI runs. "native": Neovim\'s own terminal. "snacks": a terminal of '
       .. 'folke/snacks.nvim. "tmux": a pane beside Neovim. "none": you start the CLI yourself. A '
       .. "table is your own provider, see |claude-code-terminal-provider|.",
@@ -68,12 +67,14 @@ return {
   {
     key = "terminal.keep",
     type = t.boolean,
+    default = false,
     description = 'With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and '
       .. "the next Neovim of the project adopts it. See |claude-code-keep|.",
   },
   {
     key = "terminal.position",
     type = t.one_of("auto", "right", "left", "bottom", "top", "float"),
+    default = "auto",
     description = 'The side of the editor where the CLI\'s window opens. "auto": at the right if that '
       .. 'leaves 60 columns for Claude and 50 for the file, otherwise at the bottom. "float": a '
       .. "window over the files, which closes when the cursor goes to one of them.",
@@ -87,6 +88,7 @@ return {
   {
     key = "terminal.winbar",
     type = t.boolean,
+    default = true,
     description = "Show the names and states of the sessions above Claude's window, from two sessions "
       .. "on. A click shows a session. A 'winbar' of your own stays.",
   },
@@ -99,54 +101,61 @@ return {
   {
     key = "terminal.env",
     type = variables,
+    default = {},
     description = "More environment variables for each Claude CLI that Neovim starts. Those with which "
       .. "the CLI finds this Neovim cannot be changed.",
   },
   {
     key = "terminal.command",
     type = command,
+    default = "claude",
     description = "The Claude CLI: a name, or a list with arguments.",
   },
   {
     key = "terminal.args",
     type = t.list_of(t.string),
+    default = {},
     description = "More arguments for each Claude CLI that Neovim starts.",
   },
   {
     key = "terminal.remote",
     type = t.any_of(t.string, t.one_of(false), t.func("fun(folder: string): string?")),
+    default = false,
     description = "The name of the remote in `remotes` where the CLI runs. With false it runs on this machine. A "
       .. "function receives the folder of the tab page, and returns a name or nil.",
   },
   {
     key = "remotes",
     type = remotes,
+    default = {},
     description = "The containers, sandboxes and other machines where Claude may run, by their names. Each is a "
       .. "table, or a function that receives the folder of the tab page and returns one. See |claude-code-remotes|.",
   },
   {
     key = "terminal.permission_mode",
     type = t.any_of(permission_mode, t.one_of(false)),
+    default = false,
     description = "The permission mode in which the CLI starts. With false it is yours: "
       .. "`permissions.defaultMode` of the CLI's settings, else what the CLI does then "
       .. '("auto" in 2.1.330). "default" and "plan" show edits as diffs before they are made; after the '
       .. "others there is a review. The argument --permission-mode overrides this option.",
   },
   {
-    key = "terminal.keys.leave",
-    type = key,
-    description = "A key in Claude's terminal that leaves terminal mode, as <C-\\><C-n> always "
-      .. "does. Claude does not receive it; it has no use for the default one.",
-  },
-  {
-    key = "terminal.keys.transcript",
-    type = key,
-    description = "A key in normal mode of Claude's terminal that shows the whole conversation in its "
-      .. "place, see |claude-code-transcript|.",
-  },
-  {
-    key = "terminal.keys.toggle",
-    type = key,
-    description = "A key in Claude's terminal that hides the terminal. Claude does not receive it.",
+    key = "terminal.keys",
+    type = t.any_of(t.string, t.one_of(false)),
+    description = "The keys in Claude's terminal, which Claude does not receive. `false` is none.",
+    fields = {
+      {
+        "leave",
+        "<C-q>",
+        "leaves terminal mode, as <C-\\><C-n> always does; Claude has no use for the default one",
+      },
+      {
+        "transcript",
+        "o",
+        "in normal mode, shows the whole conversation in the terminal's place, see |claude-code-transcript|",
+      },
+      { "toggle", false, "hides the terminal" },
+    },
   },
 }

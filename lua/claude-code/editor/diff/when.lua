@@ -24,11 +24,6 @@ DecisionGuard.__index = DecisionGuard
 
 local M = {}
 
----@return integer ms without a key, as the option says; 0 if diffs are shown and decided at once
-local function quiet_ms()
-  return require("claude-code.config").get().diff.quiet_ms
-end
-
 ---@return boolean
 function M.in_terminal()
   return api.nvim_get_mode().mode == "t"
@@ -37,7 +32,7 @@ end
 ---@return integer ms without a key after which the user is not in the middle of typing
 function M.pause_ms()
   -- In terminal mode a prompt is being written, with pauses for thought.
-  return quiet_ms() * (M.in_terminal() and 2 or 1)
+  return clock.QUIET_MS * (M.in_terminal() and 2 or 1)
 end
 
 ---@return integer ms that are left of that pause
@@ -130,7 +125,7 @@ end
 ---Must keys that decide do nothing yet?
 ---@return boolean
 function DecisionGuard:is_active()
-  return clock.now() - self.since < quiet_ms()
+  return clock.now() - self.since < clock.QUIET_MS
 end
 
 ---Says why nothing was decided, once.

@@ -1,7 +1,10 @@
---- The time by which pauses in typing are measured. Tests replace both functions.
+--- The time by which pauses in typing are measured. Tests replace both functions, and the pause.
 local uv = vim.uv
 
-local M = {}
+local M = {
+  --- Without a key for this long, in ms, the user is not typing; a new diff takes no deciding key before.
+  QUIET_MS = 400,
+}
 
 ---@return number ms since some point in time
 function M.now()

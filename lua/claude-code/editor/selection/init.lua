@@ -12,7 +12,10 @@ local COUNT_PAUSE_MS = 1
 
 local VISUAL = "[vV\22sS\19]*"
 
-local M = {}
+local M = {
+  ---A selection is sent once it has not changed for this long (spec 03, SEL-02).
+  DEBOUNCE_MS = 300,
+}
 
 ---@class claude-code.SelectionWatch
 ---@field events claude-code.Autocommands
@@ -162,7 +165,7 @@ function M.start()
   channel.on_detach(M.stop)
   sent = nil
   tracker:win_enter()
-  local touch, cancel_touch = timer.debounce(config.get().selection.debounce_ms, idle)
+  local touch, cancel_touch = timer.debounce(M.DEBOUNCE_MS, idle)
   watch = { touch = touch, cancel_touch = cancel_touch, events = follow(touch) }
   touch()
 end

@@ -12,8 +12,12 @@ local unchecked = require("claude-code.editor.turn_check.unchecked")
 local QUOTED = 5
 
 local M = {
-  ---Each edit waits so long for language servers, if its new problems are to be reported.
+  ---How long an edit waits for language servers, if its new problems are to be reported.
   AFTER_EDIT_MS = 1500,
+  ---How long the end of a turn waits for language servers.
+  DEADLINE_MS = 2000,
+  ---How long it waits in all while a server starts or indexes ($/progress), once for each such time.
+  BUSY_DEADLINE_MS = 30000,
 }
 
 ---A session starts, goes on, or was cleared.
@@ -152,8 +156,8 @@ function M.summary(params)
     unknown = unchecked.reasons(missing),
     session = (require("claude-code.sessions.label").by_conversation() or {})[session.id],
     may_block = options.block,
-    timeout_ms = options.deadline_ms,
-    busy_timeout_ms = options.deadline_ms > 0 and options.busy_deadline_ms or 0,
+    timeout_ms = M.DEADLINE_MS,
+    busy_timeout_ms = M.BUSY_DEADLINE_MS,
     retries = options.retries,
     blocked = session.blocks[params.prompt or ""] or 0,
     errors = counts[1],

@@ -1,0 +1,68 @@
+--- Options of diffs: what Claude changes, before it is written.
+local t = require("claude-code.config.options.schema")
+
+local layout = t.one_of("vertical", "tab", "inline")
+
+layout.expected = layout.expected
+  .. ' (one side above the other: "vertical", :set diffopt+=horizontal)'
+
+---@type claude-code.Option[]
+return {
+  {
+    key = "diff.layout",
+    type = layout,
+    default = "vertical",
+    description = 'How a proposed edit is shown. "vertical": the file and the proposal side by side, '
+      .. 'one above the other if \'diffopt\' has `horizontal`. "tab": the same on a new tab page. "inline": the '
+      .. "proposal in the file's window, with deleted lines as virtual lines. Where the file's window "
+      .. "has not 91 columns, 45 for each side, a diff is shown inline; so is a new file, and a "
+      .. "change of more than 400 hunks, 4,000 lines or 150 KB. Beyond 1 MB, 20,000 lines or a line "
+      .. "of 250 KB it is not shown, and Claude asks by itself.",
+  },
+  {
+    key = "diff.open",
+    type = t.one_of("always", "waits", "never"),
+    default = "always",
+    description = 'What a proposed edit does to your windows. "always": it opens as soon as you do not '
+      .. 'type. "waits": nothing moves; the status line says `1 edit waits`, a sign stands in the '
+      .. 'file, and `]f` or `:Claude diff` shows it. "never": Claude asks in its terminal, '
+      .. 'which shows the diff only if "Diff tool" in Claude\'s `/config` is "terminal"; the change is '
+      .. "in the review afterwards.",
+  },
+  {
+    key = "diff.focus",
+    type = t.boolean,
+    default = true,
+    description = "Whether the cursor moves to a diff that opens.",
+  },
+  {
+    key = "diff.keys",
+    type = t.keys,
+    description = "The keys in a diff, in normal mode on both sides. `false` is none.",
+    fields = {
+      { "accept", { "<CR>", "ZZ" }, "accepts the proposal, with your changes to it" },
+      { "reject", { "q", "ZQ" }, "rejects the proposal" },
+      {
+        "reject_with_reason",
+        "Q",
+        "rejects it with a reason that you type, which Claude receives",
+      },
+      { "next_hunk", "]c", "moves to the next hunk" },
+      { "previous_hunk", "[c", "moves to the previous hunk" },
+      {
+        "accept_hunk",
+        "ga",
+        "accepts the hunk under the cursor alone, or takes that back; after you accept single hunks, "
+          .. "accepting the proposal takes only those",
+      },
+      {
+        "drop_hunk",
+        "gr",
+        "restores the old lines of the hunk under the cursor, until you undo that with `u`",
+      },
+      { "next_diff", "]f", "shows the next proposal that waits" },
+      { "previous_diff", "[f", "shows the previous proposal that waits" },
+      { "merge", "gm", "merges unsaved edits of the file into the proposal, with git" },
+    },
+  },
+}
