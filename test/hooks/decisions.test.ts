@@ -20,11 +20,6 @@ import { Project } from "./project";
 /* What the Stop hook decides, with the compiled executable and a real Neovim. */
 setDefaultTimeout(60_000);
 
-/** Nothing is given up, however long a busy machine takes: that has tests of its own. */
-const PATIENT = `
-  local turn = require("port").sessions
-  turn.DEADLINE_MS, turn.BUSY_DEADLINE_MS = 600000, 600000`;
-
 const GO = { continue: true } as const;
 
 describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
@@ -34,7 +29,6 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
 
   beforeAll(async () => {
     project = await Project.open(version);
-    await project.neovim.lua(PATIENT);
   });
   afterAll(() => project[Symbol.asyncDispose]());
   beforeEach(() => {

@@ -26,7 +26,6 @@
 ---@field keymaps boolean Whether the suggested mappings are created: <leader>a… and <leader>cd.
 ---@field mcp claude-code.McpConfig|{}
 ---@field send claude-code.SendConfig|{}
----@field mention claude-code.MentionConfig|{}
 ---@field selection claude-code.SelectionConfig|{}
 ---@field privacy claude-code.PrivacyConfig|{}
 ---@field language_tools claude-code.LanguageToolsConfig|{}
@@ -42,11 +41,6 @@
 ---@class claude-code.DiagnosticsConfig
 ---Whether Claude must continue when files that it edited have problems at the end of its turn.
 ---@field block boolean
----Milliseconds that the end of a turn waits for language servers to check what was written.
----@field deadline_ms integer
----Milliseconds that the end of a turn waits in all while a language server is still starting or
----indexing ($/progress).
----@field busy_deadline_ms integer
 ---@field retries integer How often Claude must continue for one prompt.
 ---@field severity "error"|"warning"|"information"|"hint" The least severe problem that counts.
 ---@field only_new boolean Whether problems that a file had before Claude edited it are ignored.
@@ -60,8 +54,6 @@
 ---@field layout "vertical"|"tab"|"inline" How a proposed edit is shown.
 ---@field open "always"|"waits"|"never" What a proposed edit does to your windows.
 ---@field focus boolean Whether the cursor moves to a diff that opens.
----Milliseconds without typing before a new diff takes the cursor; in a terminal twice as many.
----@field quiet_ms integer
 ---@field keys claude-code.DiffKeysConfig|{}
 
 ---@class claude-code.DiffKeysConfig
@@ -97,9 +89,6 @@
 ---Whether each project that you open is set up as :Claude setup does, once and without asking, for
 ---a Claude CLI outside of Neovim.
 ---@field auto_install boolean
-
----@class claude-code.MentionConfig
----@field wait_seconds integer Seconds that :Claude mention waits for the Claude CLI to connect.
 
 ---@class claude-code.NotifyConfig
 ---The states of a Claude session that are reported to you as soon as it has them: "blocked" is a
@@ -147,7 +136,6 @@
 
 ---@class claude-code.SelectionConfig
 ---@field send "file"|"selection"|"none" What Claude receives of where you are.
----@field debounce_ms integer Milliseconds without a change before a selection is sent.
 
 ---@class claude-code.SendConfig
 ---@field submit boolean Whether :Claude diagnostics also submits the prompt.
