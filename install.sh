@@ -16,21 +16,21 @@ own_sums=''
 
 usage() {
   cat <<EOF
-Usage: sh install.sh [--version X.Y.Z] [--prefix DIR] [--mirror URL]
-       sh install.sh --uninstall [--prefix DIR]
+Usage: sh install.sh [--version X.Y.Z] [--mirror URL]
+       sh install.sh --uninstall
 
   --version X.Y.Z  the release; if not given, ${own_version:-the newest}
-  --prefix DIR     where to: DIR/bin, DIR/share; if not given, ~/.local
   --mirror URL     where the archives are, each at URL/vX.Y.Z/FILE
+
+It installs below ${XDG_DATA_HOME:-~/.local/share}, where Neovim finds the plugin.
 EOF
 }
 
 main() {
-  version='' prefix=${HOME:?}/.local mirror=$releases/download uninstall=''
+  version='' mirror=$releases/download uninstall=''
   while [ $# -gt 0 ]; do
     case $1 in
       --version) version=${2:?--version needs a version} && shift 2 ;;
-      --prefix) prefix=${2:?--prefix needs a folder} && shift 2 ;;
       --mirror) mirror=${2:?--mirror needs a URL} && shift 2 ;;
       --uninstall) uninstall=yes && shift ;;
       --help) usage && exit ;;
@@ -41,16 +41,18 @@ main() {
     https://* | http://127.0.0.1:*) mirror=${mirror%/} ;;
     *) fail "the mirror $mirror is not https" ;;
   esac
-  case $prefix in
-    /*) ;;
-    *) prefix=$PWD/$prefix ;;
+  # As in lua/claude-code/install/store.lua: each version has a folder of its own, the stable path leads to one.
+  case ${XDG_DATA_HOME:-} in
+    /*) data=$XDG_DATA_HOME ;;
+    *) data=${HOME:?}/.local/share ;;
   esac
+  root=$data/claude-code.nvim
+  stable=$root/bin/claude-code-nvim
   # None may reach a program that Bun compiled: they make it run other code or open a debugger's port.
   unset BUN_OPTIONS BUN_BE_BUN BUN_INSPECT BUN_INSPECT_CONNECT_TO BUN_INSPECT_NOTIFY BUN_INSPECT_PRELOAD
   if [ -n "$uninstall" ]; then
-    program=$prefix/bin/claude-code-nvim
-    [ -x "$program" ] || fail "$program is not there; --prefix names the folder that it was installed in"
-    (cd / && "$program" uninstall --prefix "$prefix") || exit 1
+    [ -x "$stable" ] || fail "$stable is missing: nothing is installed"
+    (cd / && "$stable" uninstall) || exit 1
     exit
   fi
   need tar gzip
@@ -69,16 +71,22 @@ main() {
 
   # Everybody may read what is installed, and nobody else may change it.
   umask 022
-  # Beside the place of the executable: a temporary folder may refuse to run programs, or be small.
-  mkdir -p "$prefix" || fail "the folder $prefix cannot be made"
-  site=$prefix/share/nvim/site
-  for folder in "$prefix" "$prefix/bin" "$prefix/share" "$prefix/share/nvim" "$site" "$site/pack"; do
-    is_own "$folder" ||
-      fail "another user can write to $folder and would decide what runs; choose another folder by --prefix"
+  # Neovim loads every plugin in this folder.
+  start=$data/${NVIM_APPNAME:-nvim}/site/pack/claude-code.nvim/start
+  plugin=$start/claude-code.nvim
+  mkdir -p "$root/bin" "$root/download" "$start" || fail "the folders $root and $start cannot be made"
+  for folder in "$root/bin" "$root/download" "$start"; do
+    while [ "$folder" != "${data%/*}" ]; do
+      is_own "$folder" ||
+        fail "another user can write to $folder and would decide what runs; correct its owner and mode, or set \$XDG_DATA_HOME"
+      folder=${folder%/*}
+    done
   done
+  [ -L "$plugin" ] || [ ! -e "$plugin" ] || fail "$plugin is not a symlink of this script: move it away first"
   # Those of runs that were killed, but not of one that runs now.
-  find "$prefix" -maxdepth 1 -name '.claude-code-nvim.??????' -mmin +60 -exec rm -rf {} + 2>/dev/null || true
-  work=$(mktemp -d "$prefix/.claude-code-nvim.XXXXXX") || fail "$prefix is not writable"
+  find "$root/download" -maxdepth 1 -name 'install.??????' -mmin +60 -exec rm -rf {} + 2>/dev/null || true
+  # Beside the place of the executable: a temporary folder may refuse to run programs, or be small.
+  work=$(mktemp -d "$root/download/install.XXXXXX") || fail "$root/download is not writable"
   trap 'rm -rf "$work"' EXIT
   trap 'exit 1' HUP INT TERM
   name=claude-code-nvim-$version-$target
@@ -87,18 +95,26 @@ main() {
   check "$work" "$name.tar.gz"
   check_entries "$work/$name.tar.gz" "$name"
   tar -x -z -o -f "$work/$name.tar.gz" -C "$work" ||
-    fail "the archive cannot be unpacked in $prefix (is the disk full?)"
-  program=$work/$name/claude-code-nvim
-  (cd / && "$program" --version >/dev/null) || fail "$(cannot_run)"
-  # It says itself what is wrong.
-  (cd / && "$program" install --prefix "$prefix") || exit 1
-  case :$PATH: in
-    *:"$prefix/bin":*) ;;
-    *) echo "\$PATH lacks $prefix/bin: a shell does not find claude-code-nvim by its name alone." ;;
-  esac
-  echo "claude-code.nvim $version is installed. Put into Neovim's init.lua:"
-  is_searched "$prefix/share" || echo "  vim.opt.packpath:append([[$prefix/share/nvim/site]])"
+    fail "the archive cannot be unpacked in $root (is the disk full?)"
+  (cd / && "$work/$name/claude-code-nvim" --version >/dev/null) || fail "$(cannot_run)"
+  place "$work/$name" "$root/$version-$target"
+  echo "claude-code.nvim $version is installed; its executable is $stable."
+  echo "Put into Neovim's init.lua:"
   echo '  require("claude-code").setup({})'
+}
+
+# place UNPACKED FOLDER: moves a version to its folder as a whole, since no file of an older one may stay where
+# Neovim would load it. Then both symlinks lead there. The version before stays; older ones go.
+place() {
+  before=$(readlink "$stable" || true)
+  before=${before%/*}
+  [ ! -e "$2" ] || mv "$2" "$work/old"
+  mv "$1" "$2"
+  ln -s "../${2##*/}/claude-code-nvim" "$work/link"
+  mv -f "$work/link" "$stable"
+  ln -sfn "$2" "$plugin"
+  find "$root" -maxdepth 1 -type d -name '[0-9]*.*.*-*-*' -mmin +10 \
+    ! -name "${2##*/}" ! -name "${before##*/}" -exec rm -rf {} + 2>/dev/null || true
 }
 
 # is_own FOLDER: does it belong to this user or root, so that not everybody can put programs into it? So must a
@@ -113,7 +129,7 @@ is_own() {
 cannot_run() {
   reason="the executable for $target does not run on this machine"
   if ! runs_programs "$work"; then
-    reason="the file system of $prefix does not run programs (noexec); choose another folder by --prefix"
+    reason="the file system of $root does not run programs (noexec); set \$XDG_DATA_HOME to a folder elsewhere"
   elif [ -e /etc/NIXOS ]; then
     reason="$reason: NixOS needs nix-ld for it, or build it from source"
   else
@@ -137,16 +153,6 @@ sums() {
     fetch "$mirror/v$1/SHA256SUMS" "$work/sums"
     cat "$work/sums"
   fi
-}
-
-# is_searched FOLDER: does Neovim load packages from FOLDER/nvim/site by itself?
-is_searched() {
-  [ "${NVIM_APPNAME:-nvim}" = nvim ] || return 1
-  data=${XDG_DATA_HOME:-$HOME/.local/share}:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}
-  case :$data: in
-    *:"$1":* | *:"$1"/:*) ;;
-    *) return 1 ;;
-  esac
 }
 
 fail() {
@@ -232,7 +238,7 @@ cannot_fetch() {
   if printf '%8192s' '' 2>/dev/null >"$work/probe"; then
     echo "cannot download $1"
   else
-    echo "the disk of $prefix has no room for $1"
+    echo "the disk of $root has no room for $1"
   fi
 }
 

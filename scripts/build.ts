@@ -6,8 +6,8 @@
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
-import { helpTags } from "../src/package/help-tags";
 import { writeClaudePlugin } from "./claude-plugin";
+import { helpTags } from "./help-tags";
 import { signedAdHoc } from "./packaging/mach-o";
 
 const root = dirname(import.meta.dir);

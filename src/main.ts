@@ -11,7 +11,6 @@ Commands:
   edit [-g] FILE[:LINE]  open a file of Claude Code's in its Neovim: the plugin sets it as $VISUAL
   hook EVENT  answer a hook of Claude Code: session-start, session-end, user-prompt-submit,
               pre-tool-use, pre-edit, post-tool-use, post-tool-use-failure, subagent-stop, stop
-  install     put the executable, the plugin and the man page below a folder: --prefix DIR
   install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--answers] [--dry-run] [--yes]
               set a project up for Claude outside of Neovim, or undo that
   link NAME   connect the Neovim that runs here with a Claude Code on the machine that starts this
@@ -21,8 +20,7 @@ Commands:
               -- COMMAND is to start "link" where Neovim is
   sessions    list the past conversations of this project: [--json] [--folder DIR]
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
-  uninstall   remove the program, its files, and its hooks from projects: [--prefix DIR]
-              [--dry-run] [--yes]
+  uninstall   remove the program, its files, and its hooks from projects: [--dry-run] [--yes]
 
 Options:
   --version   print the version
@@ -36,7 +34,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor")).doctor,
   edit: async () => (await import("./commands/edit")).edit,
   hook: async () => (await import("./commands/hook")).hook,
-  install: async () => (await import("./commands/install")).install,
   "install-hooks": async () => (await import("./commands/setup")).installHooks,
   "uninstall-hooks": async () => (await import("./commands/setup")).uninstallHooks,
   link: async () => (await import("./commands/link")).link,

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Glob, gzipSync } from "bun";
-import { helpTags } from "../../src/package/help-tags";
 import { claudePlugin } from "../claude-plugin";
+import { helpTags } from "../help-tags";
 import { type Entry, tar } from "./tar";
 import { executableName, type Target } from "./targets";
 
-/** Below the repository: the plugin, its help, the man page, and what a reader looks for. */
+/** Below the repository: the plugin, its help, and what a reader looks for. */
 const FILES = ["lua/**/*.lua", "plugin/**/*.lua", "doc/*", "LICENSE", "README.md", "CHANGELOG.md"];
 /**
  * Not in an archive, since it holds the archives' own sums. Its absence shows the plugin that it
@@ -15,9 +15,6 @@ const FILES = ["lua/**/*.lua", "plugin/**/*.lua", "doc/*", "LICENSE", "README.md
 const MANIFEST = "lua/claude-code/install/manifest.lua";
 /** Made here: a checkout may have those of another version. */
 const TAGS = "doc/tags";
-
-/** On top of an archive, and in PREFIX/share/doc/claude-code-nvim (src/package/prefix.ts). */
-const NOTICES = "THIRD-PARTY-NOTICES";
 
 export function archiveName(version: string, target: Target): string {
   return `claude-code-nvim-${version}-${target.name}.tar.gz`;
@@ -44,49 +41,29 @@ export async function archive(options: ArchiveOptions): Promise<Uint8Array> {
     level: options.level,
     library: "libdeflate",
   } as never);
-  return withoutOrigin(zipped);
+  // The system that wrote it: always "unknown".
+  zipped[9] = 255;
+  return zipped;
 }
 
-/** What is in a release archive, of whatever kind. */
-export async function archiveEntries(options: ArchiveOptions): Promise<Entry[]> {
+async function archiveEntries(options: ArchiveOptions): Promise<Entry[]> {
   const { root, target, version } = options;
   const folder = archiveName(version, target).replace(/\.tar\.gz$/, "");
-  const entries: Entry[] = [
-    {
-      path: `${folder}/${executableName(target)}`,
-      content: options.executable,
-      executable: true,
-    },
-  ];
-  entries.push({
-    path: `${folder}/${NOTICES}`,
-    content: bytes(options.notices),
-    executable: false,
-  });
-  for (const path of await sources(root)) {
-    const content = await readFile(join(root, path));
-    entries.push({ path: `${folder}/${path}`, content, executable: false });
-  }
-  const tags = bytes(helpTags(join(root, "doc")));
-  entries.push({ path: `${folder}/${TAGS}`, content: tags, executable: false });
+  const entries: Entry[] = [];
+  const add = (path: string, content: Uint8Array | string, executable = false) =>
+    entries.push({ path: `${folder}/${path}`, content: Buffer.from(content), executable });
+  add(executableName(target), options.executable, true);
+  add("THIRD-PARTY-NOTICES", options.notices);
+  for (const path of sources(root)) add(path, await readFile(join(root, path)));
+  add(TAGS, helpTags(join(root, "doc")));
   for (const { path, text, executable } of claudePlugin()) {
-    entries.push({ path: `${folder}/claude-plugin/${path}`, content: bytes(text), executable });
+    add(`claude-plugin/${path}`, text, executable);
   }
   return entries;
 }
 
-function bytes(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
-}
-
-async function sources(root: string): Promise<string[]> {
+function sources(root: string): string[] {
   const found = FILES.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: root })]);
   const paths = found.map((path) => path.replaceAll("\\", "/"));
   return paths.filter((path) => path !== MANIFEST && path !== TAGS);
-}
-
-/** Byte 9 of a gzip file names the system that wrote it: always "unknown". */
-function withoutOrigin(zipped: Uint8Array<ArrayBuffer>): Uint8Array {
-  zipped[9] = 255;
-  return zipped;
 }

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { $ } from "bun";
 import { type Asset, readManifest } from "./manifest";
-import { writeFlakeHash } from "./nix";
 import { buildExecutable, buildRelease } from "./release";
 import { readRepository } from "./repository";
 import { runtimeSum } from "./runtimes";
@@ -23,7 +22,6 @@ const modes: Record<string, () => Promise<void>> = {
   "--build": async () => void (await release(chosen())),
   "--verify": verify,
   "--check": check,
-  "--flake": () => writeFlakeHash(root),
   "--notes": notes,
   "--runtimes": runtimes,
   "--smoke": () => smoke(root, names[0] ?? "", process.env.NVIM ?? "nvim"),

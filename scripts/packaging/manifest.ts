@@ -1,5 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Repository } from "./repository";
+
+export const INSTALLER = join(import.meta.dir, "../../install.sh");
 
 /** One archive of a release. */
 export interface Asset {
@@ -52,4 +55,14 @@ export async function readManifest(path: string): Promise<Asset[]> {
 /** The file SHA256SUMS, as `sha256sum --check` reads it. */
 export function renderSums(assets: Pick<Asset, "file" | "sha256">[]): string {
   return assets.map(({ sha256, file }) => `${sha256}  ${file}\n`).join("");
+}
+
+/** A release's install.sh: `script`, this repository's, with the release's version and sums. */
+export function renderInstaller(script: string, version: string, assets: Asset[]): string {
+  const values = { own_version: version, own_sums: renderSums(assets).trim() };
+  return Object.entries(values).reduce((text, [name, value]) => {
+    const empty = `\n${name}=''\n`;
+    if (!text.includes(empty)) throw new Error(`install.sh has no line ${name}=''`);
+    return text.replace(empty, `\n${name}='${value}'\n`);
+  }, script);
 }

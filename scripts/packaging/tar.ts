@@ -1,14 +1,10 @@
-/** One file, folder or symlink of an archive. */
+/** One file of an archive. */
 export interface Entry {
-  /** With `/`, at most 255 bytes, and with a `/` that leaves 100 bytes or less behind it; a folder's ends with it. */
+  /** With `/`, at most 255 bytes, and with a `/` that leaves 100 bytes or less behind it. */
   path: string;
   content: Uint8Array;
   executable: boolean;
-  /** Where a symlink leads. */
-  link?: string;
 }
-
-type Kind = "0" | "2" | "5";
 
 const BLOCK = 512;
 /** 2000-01-01: a fixed time, and not 1970, of which some programs warn. In seconds. */
@@ -35,14 +31,12 @@ function header(entry: Entry): Buffer {
   const octal = (value: number, at: number, digits: number) =>
     void block.write(value.toString(8).padStart(digits, "0"), at, "latin1");
   block.write(name, 0, "utf8");
-  const kind: Kind = entry.path.endsWith("/") ? "5" : entry.link === undefined ? "0" : "2";
-  octal(entry.executable || kind !== "0" ? 0o755 : 0o644, 100, 7);
+  octal(entry.executable ? 0o755 : 0o644, 100, 7);
   octal(0, 108, 7);
   octal(0, 116, 7);
   octal(entry.content.length, 124, 11);
   octal(MODIFIED, 136, 11);
-  block.write(`        ${kind}`, 148, "latin1"); // the checksum counts as spaces
-  block.write(entry.link ?? "", 157, "utf8");
+  block.write("        0", 148, "latin1"); // the checksum counts as spaces; 0: a file
   block.write("ustar\x0000", 257, "latin1");
   block.write(prefix, 345, "utf8");
   const sum = block.reduce((total, byte) => total + byte, 0);

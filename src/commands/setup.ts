@@ -1,7 +1,11 @@
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { gitTop } from "../claude/project";
+import { UserError } from "../lib/errors";
 import { print } from "../lib/output";
+import { isBelow, realPath } from "../lib/paths";
 import { visibleName } from "../lib/visible";
 import { applyPlan, planInstall, planUninstall } from "../setup/plan";
-import { projectRoot } from "../setup/project-root";
 import { readRecord } from "../setup/record";
 import type { Plan } from "../setup/step";
 import { parseOptions } from "./arguments";
@@ -54,4 +58,30 @@ function describe({ steps, notes }: Plan, root: string, active: boolean): string
   const head = steps.length === 0 ? `In ${root} ${done}` : `In ${root}:`;
   const lines = [head, ...steps.map(({ what }) => `  ${what}`), ...notes];
   return lines.map(visibleName).join("\n");
+}
+
+/**
+ * The project that a folder belongs to, as Claude Code has it: the top of its git repository, else
+ * the folder itself; a real path. Throws UserError for the home folder and those above it, whose
+ * settings are the user's own.
+ */
+function projectRoot(folder: string): string {
+  let real: string;
+  try {
+    real = realpathSync(folder);
+  } catch {
+    throw new UserError(`there is no folder ${folder}`);
+  }
+  const top = gitTop(real);
+  const root = top !== undefined && !isHomeOrAbove(top) ? top : real;
+  if (isHomeOrAbove(root)) {
+    throw new UserError(
+      `${root} is not a project: its Claude settings apply to all your work. Go to a project's folder first`,
+    );
+  }
+  return root;
+}
+
+function isHomeOrAbove(folder: string): boolean {
+  return isBelow(realPath(homedir()), folder);
 }

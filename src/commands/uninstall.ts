@@ -1,28 +1,38 @@
-import { resolve } from "node:path";
+import { existsSync, lstatSync, readlinkSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { message } from "../lib/errors";
 import { print, printError } from "../lib/output";
+import { isBelow, isThere, removeEmptyFolder, stablePath, stateFolder } from "../lib/paths";
 import { visibleName } from "../lib/visible";
-import { planRemoval, type Removal } from "../uninstall/removal";
+import { entries } from "../locate/registry";
+import { applyPlan, planUninstall } from "../setup/plan";
+import { activeProjects } from "../setup/record";
 import { parseOptions } from "./arguments";
 import { isConfirmed } from "./confirm";
 
 const OPTIONS = {
-  prefix: { type: "string" },
   claude: { type: "string" },
   yes: { type: "boolean", short: "y" },
   "dry-run": { type: "boolean" },
 } as const;
-const USAGE = "uninstall [--prefix DIR] [--dry-run] [--yes]";
+const USAGE = "uninstall [--dry-run] [--yes]";
+
+/** One thing that is removed, after the user has agreed to all of them. */
+interface Removal {
+  /** For the user who is asked. */
+  what: string;
+  /** Throws UserError or the system's error. */
+  remove(): void | Promise<void>;
+}
 
 /**
- * `claude-code-nvim uninstall`: removes what this program, the plugin and install.sh put on the disk,
- * and takes the hooks out of the projects that were set up. Shows it first, and asks unless --yes is
+ * `claude-code-nvim uninstall`: removes what this program, the plugin's download and install.sh put on the
+ * disk, and takes the hooks out of the projects that were set up. Shows it first, and asks unless --yes is
  * given. Returns the exit code: 0 done or nothing to do, 1 declined, or some of it failed.
  */
 export async function uninstall(args: string[]): Promise<number> {
   const options = parseOptions(args, OPTIONS, USAGE);
-  const prefix = options.prefix === undefined ? undefined : resolve(options.prefix);
-  const { removals, notes } = planRemoval({ prefix, claude: options.claude });
+  const { removals, notes } = planRemoval(options.claude);
   const head = removals.length === 0 ? "Nothing of claude-code.nvim is installed." : "To remove:";
   const lines = [head, ...removals.map(({ what }) => `  ${what}`), ...notes];
   print(`${lines.map(visibleName).join("\n")}\n`);
@@ -45,4 +55,67 @@ async function removeAll(removals: Removal[]): Promise<number> {
     }
   }
   return failed;
+}
+
+/** The hooks in projects come first, since their records go with the state. */
+function planRemoval(claude: string | undefined): { removals: Removal[]; notes: string[] } {
+  const projects = activeProjects().map((root) => project(root, claude));
+  const root = dirname(dirname(stablePath()));
+  const removals = [
+    ...projects.flatMap((one) => one.removals),
+    ...pluginLink(root),
+    ...folder(root, "the executable, and the plugin of install.sh"),
+    ...folder(stateFolder(), "state: the registry of Neovims, set-up projects, reviews, logs"),
+  ];
+  return { removals, notes: [...projects.flatMap(({ notes }) => notes), ...whatStays()] };
+}
+
+/** One that cannot be undone does not keep the others: a note says why. */
+function project(root: string, claude: string | undefined) {
+  const nothing: { removals: Removal[]; notes: string[] } = { removals: [], notes: [] };
+  if (!existsSync(root)) return nothing;
+  try {
+    const plan = planUninstall(root, claude);
+    if (plan.steps.length === 0) return nothing;
+    const what = `in ${root}: ${plan.steps.map((step) => step.what).join("; ")}`;
+    return { removals: [{ what, remove: () => applyPlan(plan) }], notes: plan.notes };
+  } catch (error) {
+    const why = `The hooks in ${root} stay: ${message(error)}. Fix that before you go on.`;
+    return { ...nothing, notes: [why] };
+  }
+}
+
+/** The symlink by which Neovim finds the plugin that install.sh has put below `root`. */
+function pluginLink(root: string): Removal[] {
+  const pack = join(
+    dirname(root),
+    process.env.NVIM_APPNAME || "nvim",
+    "site/pack/claude-code.nvim",
+  );
+  const link = join(pack, "start/claude-code.nvim");
+  const isLink = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink();
+  if (!isLink || !isBelow(readlinkSync(link), root)) return [];
+  const remove = () => {
+    rmSync(link);
+    removeEmptyFolder(dirname(link));
+    removeEmptyFolder(pack);
+  };
+  return [{ what: `${link} (a symlink to the plugin)`, remove }];
+}
+
+function folder(path: string, what: string): Removal[] {
+  if (!isThere(path)) return [];
+  return [{ what: `${path} (${what})`, remove: () => rmSync(path, { recursive: true }) }];
+}
+
+function whatStays(): string[] {
+  const running = entries().length;
+  return [
+    "What stays: the plugin where a plugin manager put it, its line in your init.lua, Neovim's own log " +
+      "folder, and Claude Code's own files.",
+    ...(process.execPath.includes("/Cellar/")
+      ? ["Homebrew removes its own: brew uninstall claude-code-nvim"]
+      : []),
+    ...(running > 0 ? [`Neovims that run the plugin now: ${running}. Close them first.`] : []),
+  ];
 }

@@ -1,19 +1,26 @@
-import { lstatSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { withoutSection, withSection } from "../claude/claude-md";
-import { findClaude } from "../claude/cli";
+import {
+  ADD_ARGUMENTS,
+  findClaude,
+  installedServer,
+  REMOVE_ARGUMENTS,
+  runClaude,
+} from "../claude/cli";
+import { commandWords } from "../claude/command";
 import { answerHookSettings, hookSettings } from "../claude/hooks";
+import { SERVER_NAME } from "../claude/names";
 import { withHooks, withoutHooks } from "../claude/settings-text";
-import { writePrivateFile } from "../lib/atomic-write";
+import { replace, writePrivateFile } from "../lib/atomic-write";
 import { removeOldDrafts } from "../lib/drafts";
 import { UserError } from "../lib/errors";
 import { waitForLock } from "../lib/lock";
+import { stablePath } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
 import { PROJECT_FILE } from "../locate/project-file";
 import { whyUnsafe } from "../locate/socket";
 import { lockPath, type ProjectRecord, readRecord, writeRecord } from "./record";
-import { addServer, removeServer } from "./server";
-import { ensureStablePath } from "./stable-path";
 import {
   changeFile,
   makeFolder,
@@ -22,8 +29,8 @@ import {
   removeFolders,
   restoreFile,
   type Step,
+  targetWithin,
 } from "./step";
-import { targetWithin } from "./target";
 
 export interface InstallOptions {
   /** Also the section for CLAUDE.md. */
@@ -39,6 +46,7 @@ const SETTINGS = join(".claude", "settings.local.json");
 const LOCK_MS = 40_000;
 const FOLDER = dirname(PROJECT_FILE);
 const IGNORE_ALL = "*\n";
+const REMOVE = `claude ${REMOVE_ARGUMENTS.join(" ")}`;
 
 /** Sets a project up for a Claude CLI that is started outside of Neovim. Throws UserError. */
 export function planInstall(root: string, options: InstallOptions): Plan {
@@ -173,4 +181,62 @@ function removeProjectFile(root: string, record: ProjectRecord | undefined): Ste
       delete current.files[ignore];
     },
   };
+}
+
+/** Adds to the plan that Claude Code starts our MCP server in the project. */
+function addServer(plan: Plan, root: string, claude: Lookup): void {
+  const args = [...ADD_ARGUMENTS, ...commandWords(["mcp"])];
+  const installed = installedServer(root);
+  if (installed === "ours") return;
+  if (installed === "other") {
+    plan.notes.push(
+      `Claude Code already has a server ${SERVER_NAME} with another command here, which stays. ` +
+        `To replace it, run ${REMOVE}, then this command again.`,
+    );
+    return;
+  }
+  addRun(plan, root, claude, args);
+}
+
+/** Adds to the plan that Claude Code forgets our MCP server. */
+function removeServer(plan: Plan, root: string, claude: Lookup): void {
+  if (installedServer(root) === "ours") addRun(plan, root, claude, REMOVE_ARGUMENTS);
+}
+
+function addRun(plan: Plan, root: string, claude: Lookup, args: readonly string[]): void {
+  const command = ["claude", ...args].join(" ");
+  const { path } = claude;
+  if (path === undefined) {
+    plan.notes.push(`The Claude CLI: ${claude.why}. Once it is found, run in ${root}: ${command}`);
+    return;
+  }
+  plan.steps.push({
+    what: `run ${command}`,
+    async run() {
+      const failure = await runClaude(path, args, root);
+      if (failure) throw new UserError(`${path} ${args.join(" ")} failed: ${failure}`);
+    },
+  });
+}
+
+/**
+ * Makes the stable path lead to the executable that runs, where it leads nowhere yet. What a download
+ * has put there stays. Throws the system's error.
+ */
+function ensureStablePath(): void {
+  const path = stablePath();
+  if (existsSync(path)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  replace(path, (draft) => symlinkSync(lastingName(process.execPath), draft));
+}
+
+/**
+ * The name on $PATH that leads to the executable, if there is one: a package manager keeps that, and
+ * removes the folder of the version that is run now.
+ */
+function lastingName(executable: string): string {
+  const real = realpathSync(executable);
+  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  const names = folders.map((folder) => join(folder, basename(executable)));
+  return names.find((name) => existsSync(name) && realpathSync(name) === real) ?? executable;
 }

@@ -1,12 +1,11 @@
-import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeOldDrafts } from "../lib/drafts";
 import { message, UserError } from "../lib/errors";
-import { removeEmptyFolder } from "../lib/paths";
+import { isBelow, realPath, removeEmptyFolder } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
 import { writeText } from "../lib/rewrite";
 import { type ProjectRecord, writeRecord } from "./record";
-import { targetWithin, withTarget } from "./target";
 
 /** Longer than any settings file, or CLAUDE.md, that somebody wrote: each of our edits reads the whole text. */
 const MOST_BYTES = 1024 * 1024;
@@ -121,4 +120,26 @@ export function removeFolders(record: ProjectRecord): void {
     removeEmptyFolder(folder);
   }
   record.folders = [];
+}
+
+/**
+ * The real path of a project's file, whether it is there or not. Throws UserError where symlinks lead
+ * out of the project, or nowhere: a clone may hold a link to the user's own settings.
+ */
+export function targetWithin(root: string, path: string): string {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
+  if (isLink && !existsSync(path)) {
+    throw new UserError(`${path} is a symlink that leads nowhere: remove it first`);
+  }
+  const target = realPath(path);
+  if (isBelow(target, root)) return target;
+  throw new UserError(
+    `${path} leads out of the project, to ${target}: replace the symlink by a file or folder first`,
+  );
+}
+
+/** The path for a plan's text: with its target, if it has another one. */
+function withTarget(root: string, path: string): string {
+  const target = targetWithin(root, path);
+  return target === path ? path : `${path} (a symlink to ${target})`;
 }

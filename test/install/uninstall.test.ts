@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { Publication } from "../support/installer";
 import { EXECUTABLE, isolatedEnv, nightly, temporaryFolder } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
@@ -9,13 +18,11 @@ setDefaultTimeout(BUILD_MS);
 
 /** `claude-code-nvim uninstall`, with everything that it may find on a disk. */
 let home: string;
-let prefix: string;
 let project: string;
 let env: Record<string, string>;
 
 beforeEach(() => {
   home = temporaryFolder();
-  prefix = join(home, "prefix");
   project = join(home, "work/project");
   mkdirSync(join(project, ".git"), { recursive: true });
   env = {
@@ -39,6 +46,9 @@ function write(path: string, text = "theirs"): string {
   return path;
 }
 
+const SCRIPT = join(ROOT, "install.sh");
+const stable = () => join(home, "data/claude-code.nvim/bin/claude-code-nvim");
+
 /** Every file below a folder, but no folder. */
 const files = (folder: string) =>
   (readdirSync(folder, { recursive: true, withFileTypes: true }) ?? [])
@@ -50,20 +60,17 @@ const SETTINGS = '{\n  "permissions": { "allow": ["Bash(ls:*)"] }\n}\n';
 
 /** A user who has installed everything, among files of their own. */
 async function everything(): Promise<string[]> {
-  const unpacked = await (await TestRelease.build()).unpacked();
   const theirs = [
-    write(join(prefix, "bin/other")),
-    write(join(prefix, "share/man/man1/other.1")),
-    write(join(prefix, "share/nvim/site/pack/other/start/x/plugin/x.lua")),
     write(join(home, "data/other/file")),
+    write(join(home, "data/nvim/site/pack/other/start/x/plugin/x.lua")),
     write(join(home, "state/other/file")),
     write(join(project, ".claude/settings.local.json"), SETTINGS),
     write(join(project, "code.ts")),
   ];
-  const program = join(unpacked, "claude-code-nvim");
-  expect((await run([program, "install", "--prefix", prefix])).code).toBe(0);
+  await using published = await Publication.start(await TestRelease.standIn());
+  const args = ["--version", "0.1.0", "--mirror", published.server.url];
+  expect((await run(["sh", SCRIPT, ...args])).code).toBe(0);
   expect((await run([EXECUTABLE, "install-hooks", "--yes"], project)).code).toBe(0);
-  write(join(home, "data/claude-code.nvim/0.1.0-linux-x64/claude-code-nvim"), "executable");
   write(join(home, "state/claude-code.nvim/review/x/journal.jsonl"), "{}");
   return [...theirs].sort();
 }
@@ -71,13 +78,11 @@ async function everything(): Promise<string[]> {
 test("lists it, asks, and without an answer changes nothing", async () => {
   await everything();
   const before = files(home);
-  const { code, out } = await run([join(prefix, "bin/claude-code-nvim"), "uninstall"]);
+  const { code, out } = await run([stable(), "uninstall"]);
   expect(code).toBe(1);
   for (const part of [
-    `${prefix}/bin/claude-code-nvim`,
-    `${prefix}/share/nvim/site/pack/claude-code.nvim`,
-    `${prefix}/share/man/man1/claude-code-nvim.1`,
-    `${home}/data/claude-code.nvim (downloaded executables)`,
+    `${home}/data/nvim/site/pack/claude-code.nvim/start/claude-code.nvim (a symlink`,
+    `${home}/data/claude-code.nvim (the executable`,
     `${home}/state/claude-code.nvim (state`,
     `in ${project}: change ${project}/.claude/settings.local.json: remove the plugin's hooks`,
     "What stays:",
@@ -90,49 +95,44 @@ test("lists it, asks, and without an answer changes nothing", async () => {
 
 test("removes all that it named, and nothing else", async () => {
   const theirs = await everything();
-  const program = join(prefix, "bin/claude-code-nvim");
-  const { code, err, out } = await run([program, "uninstall", "--yes"]);
+  const { code, err, out } = await run([stable(), "uninstall", "--yes"]);
   expect([code, err]).toEqual([0, ""]);
   expect(out).toEndWith("Done.\n");
   expect(files(home)).toEqual(theirs);
   expect(readFileSync(join(project, ".claude/settings.local.json"), "utf8")).toBe(SETTINGS);
-  expect(existsSync(join(prefix, "share/doc"))).toBe(false);
+  expect(existsSync(join(home, "data/nvim/site/pack/claude-code.nvim"))).toBe(false);
   expect(existsSync(join(home, "state/claude-code.nvim"))).toBe(false);
-});
-
-nightly.test("of a prefix that is named; what another program put at our place stays", async () => {
-  await everything();
-  const pack = join(prefix, "share/nvim/site/pack/claude-code.nvim");
-  rmSync(pack, { recursive: true });
-  const foreign = write(join(pack, "start/claude-code.nvim/init.lua"));
-  const { code } = await run([EXECUTABLE, "uninstall", "--yes", "--prefix", prefix]);
-  expect(code).toBe(0);
-  expect(existsSync(foreign)).toBe(true);
-  expect(existsSync(join(prefix, "bin/claude-code-nvim"))).toBe(false);
-  const again = await run([EXECUTABLE, "uninstall", "--yes", "--prefix", prefix]);
+  const again = await run([EXECUTABLE, "uninstall", "--yes"]);
   expect([again.code, again.out]).toEqual([0, expect.stringContaining("Nothing of claude-code")]);
 });
 
-nightly.test(
-  "install.sh --uninstall does the same, and names the place where nothing is",
-  async () => {
-    await everything();
-    const script = join(ROOT, "install.sh");
-    const { out } = await run(["sh", script, "--uninstall", "--prefix", prefix]);
-    expect(out).toContain(`${prefix}/bin/claude-code-nvim`);
-    const nothing = await run(["sh", script, "--uninstall", "--prefix", join(home, "none")]);
-    expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining("is not there")]);
-  },
-);
+nightly.test("leaves a plugin that another program has put in the same place", async () => {
+  await everything();
+  const start = join(home, "data/nvim/site/pack/claude-code.nvim/start");
+  const foreign = write(join(home, "checkout/init.lua"));
+  rmSync(join(start, "claude-code.nvim"));
+  symlinkSync(join(foreign, ".."), join(start, "claude-code.nvim"));
+  expect((await run([EXECUTABLE, "uninstall", "--yes"])).code).toBe(0);
+  expect(existsSync(join(start, "claude-code.nvim/init.lua"))).toBe(true);
+  expect(existsSync(stable())).toBe(false);
+});
+
+nightly.test("install.sh --uninstall does the same, and says where nothing is", async () => {
+  await everything();
+  const { out } = await run(["sh", SCRIPT, "--uninstall"]);
+  expect(out).toContain(`${home}/data/claude-code.nvim (the executable`);
+  rmSync(join(home, "data/claude-code.nvim"), { recursive: true });
+  const nothing = await run(["sh", SCRIPT, "--uninstall"]);
+  expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining("is missing")]);
+});
 
 test("hooks in a project do nothing once the program is gone, and say !strip if it is not ours", async () => {
   await run([EXECUTABLE, "install-hooks", "--yes"], project);
   const settings = JSON.parse(readFileSync(join(project, ".claude/settings.local.json"), "utf8"));
   const { command } = settings.hooks.Stop[0].hooks[0];
-  const stable = join(home, "data/claude-code.nvim/bin/claude-code-nvim");
-  rmSync(stable);
+  rmSync(stable());
   expect(await run(["sh", "-c", command], project)).toEqual({ code: 0, out: "", err: "" });
-  Bun.spawnSync(["cp", process.execPath, stable]);
+  Bun.spawnSync(["cp", process.execPath, stable()]);
   const { code, err } = await run(["sh", "-c", command], project);
   expect([code, err]).toEqual([1, expect.stringContaining("!strip")]);
 });
