@@ -34,7 +34,7 @@ const PAGES = [
   "SECURITY.md",
   "CHANGELOG.md",
   "install.sh",
-  "scripts/packaging/channels/claude-code-nvim.rb.in",
+  "scripts/packaging/formula.rb.in",
 ];
 
 interface Text {
@@ -58,7 +58,7 @@ export function problemsOf({ file, line, text }: Text): string[] {
 }
 
 function texts(): Text[] {
-  const sources = ["lua/**/*.lua", "plugin/*.lua", "src/**/*.ts", "doc/*.{txt,1}"];
+  const sources = ["lua/**/*.lua", "plugin/*.lua", "src/**/*.ts", "doc/*.txt"];
   const found = sources.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: ROOT })]);
   return [...PAGES, ...found.sort()].flatMap((file) => {
     const text = readFileSync(join(ROOT, file), "utf8");
