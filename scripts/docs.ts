@@ -1,12 +1,13 @@
 /**
  * Writes the help files in doc/ from the pages in scripts/docs/, filled in with what the options,
- * commands, mappings and tools say of themselves, the types of the options, and the files that hooks
- * keep private. With `--check` nothing is written, and the exit code is 1 if a file is not what would be written. NVIM_0_12
- * names the Neovim that is asked.
+ * commands, mappings and tools say of themselves and with the numbers of constants, the types of the options,
+ * and the files that hooks keep private. With `--check` nothing is written, and the exit code is 1 if a file is
+ * not what would be written. NVIM_0_12 names the Neovim that is asked.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Facts, ROOT, readFacts } from "./docs/facts";
+import { numbers } from "./docs/numbers";
 import { sections } from "./docs/sections";
 import { configTypes } from "./docs/types";
 
@@ -15,7 +16,7 @@ const PAGES = join(ROOT, "scripts/docs");
 /** The generated files by their paths in the repository: what they should hold. */
 export function generatedFiles(nvim: string): Record<string, string> {
   const facts = readFacts(nvim);
-  const parts = sections(facts);
+  const parts = { ...sections(facts), ...numbers() };
   const pages = readdirSync(PAGES).filter((name) => name.endsWith(".txt"));
   return {
     ...Object.fromEntries(pages.map((name) => [`doc/${name}`, filledIn(name, parts)])),
@@ -38,7 +39,7 @@ ${lines.join("\n")}
 
 function filledIn(name: string, parts: Record<string, string>): string {
   const page = readFileSync(join(PAGES, name), "utf8");
-  return page.replaceAll(/^\{\{(.+)\}\}$/gm, (_, part: string) => {
+  return page.replaceAll(/\{\{(.+?)\}\}/g, (_, part: string) => {
     const text = parts[part];
     if (text === undefined) throw new Error(`${name} asks for ${part}, which nothing generates`);
     return text;

@@ -94,11 +94,12 @@ function options(list: Facts["options"]): string {
   return sorted(list, ({ key }) => key)
     .map((option) => {
       const head = heading(option.key, `claude-code-option-${option.key}`);
-      const { fields } = option;
-      const type = fill(`Type: ${fields ? "a table, each part " : ""}${option.expected}`, 4);
-      const preset = fields ? [] : [fill(`Default: ${option.default ?? "none"}`, 4)];
+      const { fields, expected } = option;
+      const preset = fields ? "" : `; default: ${option.default ?? "none"}`;
+      const type = fill(`${fields ? "a table, each part " : ""}${expected}${preset}`, 4);
       const text = fill(option.description, 4);
-      return [head, type, ...preset, "", text, ...(fields ?? []).map(optionField)].join("\n");
+      return [head, type, text, ...(fields ?? []).map(optionField)].join("
+");
     })
     .join("\n\n");
 }
@@ -110,16 +111,9 @@ function optionField(field: { name: string; default: string; effect: string }): 
 
 function plugs({ plugs }: Facts): string {
   return sorted(Object.entries(plugs), ([name]) => name)
-    .map(([name, { modes, desc }]) => {
-      const list = [...modes].map((mode) => MODES[mode]).join(", ");
-      const command = desc.replace("Claude Code:", ":Claude");
-      return `${heading(`<Plug>(${name})`, `<Plug>(${name})`)}
-    ${list}: as \`${command}\``;
-    })
+    .map(([name, { modes }]) => `*<Plug>(${name})* ${modes}`)
     .join("\n");
 }
-
-const MODES: Record<string, string> = { n: "normal", x: "visual", t: "terminal" };
 
 function suggested({ suggested }: Facts): string {
   return suggested

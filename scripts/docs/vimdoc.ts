@@ -1,11 +1,16 @@
 /** The width of a help file's lines, in cells. */
 export const WIDTH = 78;
+const TAB = 8;
 
-/** A line with its tag at the right margin. */
+/** A line with its tags at the right margin, after tabs. */
 export function heading(text: string, ...tags: string[]): string {
   const right = tags.map((tag) => `*${tag}*`).join(" ");
-  const gap = WIDTH - text.length - right.length;
-  return gap >= 1 ? text + " ".repeat(gap) + right : `${right.padStart(WIDTH)}\n${text}`;
+  const tabs = Math.floor((WIDTH - right.length) / TAB) - Math.floor(text.length / TAB);
+  return tabs >= 1 ? text + "\t".repeat(tabs) + right : `${pad(right)}\n${text}`;
+}
+
+function pad(right: string): string {
+  return "\t".repeat(Math.max(0, Math.floor((WIDTH - right.length) / TAB))) + right;
 }
 
 /** Text filled to the width. Indented lines and lists keep their line breaks. */
