@@ -98,8 +98,7 @@ function options(list: Facts["options"]): string {
       const preset = fields ? "" : `; default: ${option.default ?? "none"}`;
       const type = fill(`${fields ? "a table, each part " : ""}${expected}${preset}`, 4);
       const text = fill(option.description, 4);
-      return [head, type, text, ...(fields ?? []).map(optionField)].join("
-");
+      return [head, type, text, ...(fields ?? []).map(optionField)].join("\n");
     })
     .join("\n\n");
 }
