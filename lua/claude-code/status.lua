@@ -98,8 +98,6 @@ function M.report()
     folders = status.folders,
     clients = status.clients,
     remotes = package.loaded["claude-code.remote"] and require("claude-code.remote").list() or nil,
-    refused_hosts = require("claude-code.server").refused_hosts,
-    allowed_hosts = options.allowed_hosts,
     config_dir = require("claude-code.claude.config_dir").configured(),
     permission_mode = terminal.permission_mode or nil,
     terminal_args = terminal.args,

@@ -16,17 +16,13 @@ import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
 import { NeovimEditor } from "../neovim/editor";
 import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
-import { AllowedHosts, containedLockFolder, containedToken } from "../remote/allowed-hosts";
-import { border } from "../remote/ide";
 import { projectAround } from "../setup/record";
-import { type Admission, WebSocketListener } from "../transport/websocket";
+import { WebSocketListener } from "../transport/websocket";
 import { usageError } from "./arguments";
 import { signalled } from "./signals";
 
 const NOT_ATTACHED = "it did not let us attach";
 
-const MOST_HOSTS = 8;
-const LONGEST_HOST = 253;
 const MOST_OF_NAME = 100;
 
 /** What the plugin distinguishes (lua/claude-code/server/init.lua); 2 is a wrong start. */
@@ -76,9 +72,7 @@ async function run(
     throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
   });
   // Before all else: who finds us by it comes no earlier than what follows at once.
-  const { allowed_hosts: hosts = [] } = launch.options;
-  const contained = hosts.length > 0 ? { token: containedToken(token), hosts } : undefined;
-  const published = new Published({ ...launch, token }, address, listener.port, log, contained);
+  const published = new Published({ ...launch, token }, address, listener.port, log);
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   const attachment = new Attachment(editor, log);
   const onClientsChanged = (clients: readonly Client[]) => {
@@ -86,12 +80,15 @@ async function run(
     attachment.after(() => requests.clientsChanged());
   };
   const server = createIdeServer(editor, log, onClientsChanged, launch.options.execute_code);
-  const refused = new RefusedHosts((hosts) => attachment.report("refused_hosts", { hosts }));
-  const remotes = new AllowedHosts(editor);
+  const idleGc = new IdleGc();
   listener.admit({
-    ...admission(token, server, remotes, log),
-    contained,
-    onRefuseHost: (host) => refused.add(host),
+    token,
+    onConnect: (transport) => {
+      idleGc.countTask();
+      server.connect(transport);
+    },
+    onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
+    onTraffic: (length) => idleGc.count(length),
   });
   const { neovimRequests } = await loading;
   const requests = neovimRequests(editor, server, log);
@@ -131,22 +128,13 @@ function readCompatibleLaunch(line: string): Launch {
 /** All by which other programs find this Neovim, as long as we serve. */
 class Published {
   readonly lock: LockKeeper;
-  readonly #containedLock: LockKeeper | undefined;
   readonly #registration: Registration;
   readonly #projectFiles: ProjectFiles;
   #isEnded = false;
 
-  constructor(
-    launch: Launch,
-    address: string,
-    port: number,
-    log: Log,
-    contained: Admission["contained"],
-  ) {
+  constructor(launch: Launch, address: string, port: number, log: Log) {
     const { pid, token, version, workspaceFolders: folders } = launch;
-    const tokens = [token, contained?.token ?? token];
-    const sweep = (folder: string) => sweepStaleLocks(folder, { port, tokens });
-    for (const path of [lockFolder(), containedLockFolder()].flatMap(sweep)) {
+    for (const path of sweepStaleLocks(lockFolder(), { port, token })) {
       log.info(`Removed the stale lock file ${path}`);
     }
     const since = Date.now();
@@ -156,8 +144,6 @@ class Published {
     this.#projectFiles.follow(folders);
     // Last: who sees the lock file finds this Neovim in every other way, too.
     this.lock = new LockKeeper({ port, token, pid, folders, log });
-    const elsewhere = { folder: containedLockFolder(), token: contained?.token ?? "" };
-    this.#containedLock = contained && new LockKeeper({ port, pid, folders, log, ...elsewhere });
     log.info(`Serving Neovim ${pid} on port ${port}`);
   }
 
@@ -165,7 +151,6 @@ class Published {
   follow(folders: readonly string[]): void {
     if (this.#isEnded) return;
     this.lock.follow(folders);
-    this.#containedLock?.follow(folders);
     this.#registration.follow(folders);
     this.#projectFiles.follow(folders);
   }
@@ -173,38 +158,9 @@ class Published {
   end(): void {
     this.#isEnded = true;
     this.lock.end();
-    this.#containedLock?.end();
     this.#registration.end();
     this.#projectFiles.end();
   }
-}
-
-/** Names by which clients with the token connected, and were refused: for the doctor. */
-class RefusedHosts {
-  readonly #counts = new Map<string, number>();
-
-  constructor(private readonly report: (hosts: { name: string; count: number }[]) => void) {}
-
-  add(host: string): void {
-    const name = host.toLowerCase().replace(/:\d+$/, "").slice(0, LONGEST_HOST);
-    if (!this.#counts.has(name) && this.#counts.size >= MOST_HOSTS) return;
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
-    this.report([...this.#counts].map(([name, count]) => ({ name, count })));
-  }
-}
-
-function admission(token: string, server: IdeServer, remotes: AllowedHosts, log: Log): Admission {
-  const idleGc = new IdleGc();
-  return {
-    token,
-    onConnect: (transport, host) => {
-      idleGc.countTask();
-      const remote = host === undefined ? undefined : remotes.remote(host);
-      server.connect(remote ? border(transport, remote) : transport, remote);
-    },
-    onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
-    onTraffic: (length) => idleGc.count(length),
-  };
 }
 
 /** Our attachment to Neovim, which learns nothing from us before it has let us attach. */

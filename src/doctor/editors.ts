@@ -17,9 +17,6 @@ export interface EditorReport {
   clients: { pid?: number }[];
   /** LinkState of src/remote/link.ts, with the remote's name; older plugins report none. */
   remotes?: { name: string; state: string; port?: number; cause?: string; problem?: string }[];
-  /** Names by which CLIs with the token came in vain, and those that the option allows. */
-  refused_hosts: { name: string; count: number }[];
-  allowed_hosts: string[];
   config_dir?: string;
   /** The options `terminal.permission_mode` and `terminal.args`. */
   permission_mode?: string;

@@ -1,5 +1,5 @@
 import { checkCli } from "./check-cli";
-import { checkContainer } from "./check-container";
+import { foreignTerminal } from "./check-container";
 import { checkDiffs } from "./check-diffs";
 import { checkDiscovery } from "./check-discovery";
 import { checkLanguageServers } from "./check-editor";
@@ -30,7 +30,7 @@ function findings(facts: Facts): (Finding | undefined)[] {
     checkCli(facts),
     checkSettings(facts),
     ...checkDiscovery(facts),
-    ...checkContainer(facts),
+    ...foreignTerminal(facts),
     ...checkRemotes(facts),
     checkProxy(facts),
     checkDiffs(facts),

@@ -7,8 +7,6 @@ export interface RunningCli {
   cwd: string;
   args: string[];
   env: Environment;
-  /** It has another network, as in a container. */
-  isElsewhere: boolean;
 }
 
 /** Those of this user, whose environment we may read; on Linux only. */
@@ -30,9 +28,7 @@ function inspect(pid: number): RunningCli | undefined {
         return [pair.slice(0, at), pair.slice(at + 1)];
       }),
     );
-    const network = (process: number | "self") => readlinkSync(`/proc/${process}/ns/net`);
-    const isElsewhere = network(pid) !== network("self");
-    return { pid, cwd: readlinkSync(`/proc/${pid}/cwd`), args, env, isElsewhere };
+    return { pid, cwd: readlinkSync(`/proc/${pid}/cwd`), args, env };
   } catch {
     return undefined; // It has ended, or belongs to another user.
   }

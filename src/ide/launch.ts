@@ -8,12 +8,6 @@ const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
 const PortRange = v.object({ first: port, last: port });
 
-/** A name, and no address: who connects by it is let in, whatever address it has today. */
-const HostName = v.pipe(
-  v.string(),
-  v.toLowerCase(),
-  v.regex(/^([a-z0-9-]+\.)*[a-z0-9-]*[a-z][a-z0-9-]*$/),
-);
 
 const Launch = v.object({
   /** Must equal our own; checked by the caller, who can say both. */
@@ -33,13 +27,7 @@ const Launch = v.object({
   workspaceFolders: v.array(v.string()),
   logFile: v.nullish(v.string()),
   /** The user's options that concern the executable, as setup() resolved them. */
-  options: v.optional(
-    v.object({
-      execute_code: v.optional(ExecuteCodeOptions),
-      allowed_hosts: v.optional(v.array(HostName), []),
-    }),
-    {},
-  ),
+  options: v.optional(v.object({ execute_code: v.optional(ExecuteCodeOptions) }), {}),
   logLevel: v.optional(v.picklist(LOG_LEVELS), "info"),
 });
 

@@ -85,19 +85,16 @@ export function isNamed(port: number, ownTokens: readonly string[]): boolean {
   });
 }
 
-/** By what a lock file is that of a Neovim: its executable's port, and the tokens that it may have given it. */
-interface Own {
-  port: number;
-  tokens: readonly string[];
-}
-
 /**
  * Removes the lock files that dead Neovims left behind, and those that an executable of our own Neovim wrote before
  * it died; no other file. Returns the paths removed. Never throws.
  */
-export function sweepStaleLocks(folder: string = lockFolder(), own?: Own): string[] {
+export function sweepStaleLocks(
+  folder: string = lockFolder(),
+  own?: { port: number; token: string },
+): string[] {
   const isOurs = ({ path, port }: Lock) =>
-    own !== undefined && port !== own.port && own.tokens.includes(tokenIn(path));
+    own !== undefined && port !== own.port && own.token === tokenIn(path);
   const isDead = ({ pid }: Lock) => pid !== undefined && !isAlive(pid);
   return readLocks(folder)
     .filter((lock) => lock.ideName === IDE_NAME && (isDead(lock) || isOurs(lock)))

@@ -22,8 +22,6 @@ export interface LockKeeperOptions {
   pid?: number;
   folders: readonly string[];
   log: Log;
-  /** Where the lock file is, if not where the CLIs of this machine look. */
-  folder?: string;
 }
 
 /** Our lock file for as long as we serve: follows the workspace and comes back if it is removed. */
@@ -47,7 +45,7 @@ export class LockKeeper {
   constructor(options: LockKeeperOptions) {
     this.#options = options;
     this.#folders = options.folders;
-    this.#folder = options.folder ?? lockFolder();
+    this.#folder = lockFolder();
     this.#lock = new OwnFile(join(this.#folder, `${options.port}.lock`));
     this.#update();
   }

@@ -34,12 +34,8 @@ export interface ClosableTransport extends Transport {
 /** Whom a listener lets in. */
 export interface Admission {
   token: string;
-  /** Who comes by another name of this machine (in lower case), or shows another token. */
-  contained?: { readonly token: string; readonly hosts: readonly string[] } | undefined;
-  /** A client has been let in, a contained one if there is a `host`; its transport needs its receivers now. */
-  onConnect(transport: ClosableTransport, host?: string): void;
-  /** Of a client with the token: it connected by a name that is not let in. */
-  onRefuseHost?(host: string): void;
+  /** A client has been let in; its transport needs its receivers now. */
+  onConnect(transport: ClosableTransport): void;
   /** A connection was refused, and why: for the log, never for the client. */
   onRefuse?(reason: string): void;
   /** So many characters came or went. */
@@ -48,7 +44,6 @@ export interface Admission {
 
 interface SocketData {
   transport: Transport | undefined;
-  host: string | undefined;
 }
 
 /**
@@ -116,7 +111,7 @@ export class WebSocketListener {
     const offered = request.headers.get("sec-websocket-protocol");
     const echoes = offered?.split(",").some((name) => name.trim() === SUBPROTOCOL);
     const upgraded = server.upgrade(request, {
-      data: { transport: undefined, host: this.#containedAt(request.headers) },
+      data: { transport: undefined },
       ...(echoes && { headers: { "Sec-WebSocket-Protocol": SUBPROTOCOL } }),
     });
     return upgraded ? undefined : refuse(426, "Upgrade required");
@@ -126,13 +121,8 @@ export class WebSocketListener {
     const { headers } = request;
     // A web page cannot leave Origin out, and Claude Code does not send it (CVE-2025-52882).
     if (headers.has("origin")) return forbidden("an Origin header, so a web page");
-    const host = headers.get("host");
-    const hasToken = this.#whose(headers) !== "nobody";
-    if (!this.#isOwn(host) && !this.#furtherHost(host)) {
-      if (hasToken) this.#admission?.onRefuseHost?.(host ?? "");
-      return forbidden("a Host header of another host");
-    }
-    if (!hasToken) {
+    if (!this.#isOwn(headers.get("host"))) return forbidden("a Host header of another host");
+    if (!isSame(headers.get(TOKEN_HEADER) ?? "", this.#admission?.token)) {
       return { status: 401, text: "Unauthorized", reason: "a missing or wrong token" };
     }
     if (this.#open >= this.#limits.connections) {
@@ -143,26 +133,6 @@ export class WebSocketListener {
 
   #isOwn(host: string | null): boolean {
     return [HOST, "localhost"].some((name) => host?.toLowerCase() === `${name}:${this.port}`);
-  }
-
-  /** The one of the further names that a Host header has, with our port. */
-  #furtherHost(host: string | null): string | undefined {
-    const names = this.#admission?.contained?.hosts;
-    return names?.find((name) => host?.toLowerCase() === `${name}:${this.port}`);
-  }
-
-  /** The name by which a contained client came; undefined for one that is not. */
-  #containedAt(headers: Headers): string | undefined {
-    const named = this.#furtherHost(headers.get("host"));
-    if (named !== undefined || this.#whose(headers) !== "contained") return named;
-    return this.#admission?.contained?.hosts[0] ?? HOST;
-  }
-
-  #whose(headers: Headers): "own" | "contained" | "nobody" {
-    const given = headers.get(TOKEN_HEADER) ?? "";
-    const { token, contained } = this.#admission ?? {};
-    const [isOwn, isContained] = [token, contained?.token].map((one) => isSame(given, one));
-    return isOwn ? "own" : isContained ? "contained" : "nobody";
   }
 
   #opened(socket: ServerWebSocket<SocketData>): void {
@@ -176,7 +146,7 @@ export class WebSocketListener {
       onMessage: () => {},
       onClose: () => {},
     };
-    this.#admission?.onConnect(transport, socket.data.host);
+    this.#admission?.onConnect(transport);
     socket.data.transport = transport;
   }
 }

@@ -42,30 +42,6 @@ const PROBLEMS: [options: string, message: string][] = [
     "port_range: expected two ports { lowest, highest } from 1024 to 65535, got { 20000, 10000 }",
   ],
   [
-    `{ allowed_hosts = { "127.0.0.1" } }`,
-    `allowed_hosts: expected a list, each item the name of a host, such as host.docker.internal (no address, no wildcard), got { "127.0.0.1" }`,
-  ],
-  [
-    `{ allowed_hosts = { "*.docker.internal" } }`,
-    `allowed_hosts: expected a list, each item the name of a host, such as host.docker.internal (no address, no wildcard), got { "*.docker.internal" }`,
-  ],
-  [
-    `{ allowed_hosts = { "::1" } }`,
-    `allowed_hosts: expected a list, each item the name of a host, such as host.docker.internal (no address, no wildcard), got { "::1" }`,
-  ],
-  [
-    `{ allowed_hosts = { "a..b" } }`,
-    `allowed_hosts: expected a list, each item the name of a host, such as host.docker.internal (no address, no wildcard), got { "a..b" }`,
-  ],
-  [
-    `{ allowed_hosts = { "name:80" } }`,
-    `allowed_hosts: expected a list, each item the name of a host, such as host.docker.internal (no address, no wildcard), got { "name:80" }`,
-  ],
-  [
-    `{ allowed_hosts = { "" } }`,
-    `allowed_hosts: expected a list, each item the name of a host, such as host.docker.internal (no address, no wildcard), got { "" }`,
-  ],
-  [
     `{ privacy = { patterns = { env = ".env" } } }`,
     `privacy.patterns: expected a list, each item a string, got { env = ".env" }`,
   ],

@@ -13,10 +13,8 @@ import { commandLine } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
 import { isProblem } from "../../src/doctor/finding";
 import { VERSION } from "../../src/lib/version";
-import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, nightly, TestNeovim, temporaryFolder } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
 import { EXECUTABLE } from "../support/toolchain";
 import { World } from "./world";
 
@@ -193,36 +191,6 @@ const FAULTS: Problem[] = [
     says: "TERM_PROGRAM is vscode",
     remedy: "env -u TERM_PROGRAM -u FORCE_CODE_TERMINAL claude",
     seed: () => ({ env: { TERM_PROGRAM: "vscode", FORCE_CODE_TERMINAL: "1" } }),
-  },
-  {
-    cause: "host-refused",
-    name: "a CLI in a container that was refused",
-    says: "host.docker.internal, 1 time",
-    isFinal: true,
-    remedy: 'allowed_hosts = { "host.docker.internal" }',
-    seed: (world) => refusedAs(world, "host.docker.internal"),
-  },
-  {
-    cause: "host-refused",
-    name: "a CLI in a container that was refused before its name was allowed",
-    isFinal: true,
-    remedy: ":Claude start",
-    async seed(world) {
-      await refusedAs(world, "host.docker.internal");
-      await world.setup('{ allowed_hosts = { "host.docker.internal" } }');
-    },
-  },
-  {
-    cause: "container-of-linux",
-    name: "a CLI in a container of Linux itself",
-    says: "host.docker.internal leads to the container's network",
-    remedy: "start Neovim in the container, too",
-    async seed(world) {
-      const env = { CLAUDE_CODE_IDE_HOST_OVERRIDE: "host.docker.internal" };
-      const mounted = `mount --bind '${world.project}' /mnt && cd /mnt && exec "$@"`;
-      const namespaces = ["unshare", "--map-root-user", "--net", "--mount"];
-      await world.runClaude([], env, [...namespaces, "sh", "-c", mounted, "sh"]);
-    },
   },
   {
     cause: "auto-connect-off",
@@ -431,16 +399,6 @@ const FAULTS: Problem[] = [
   },
 ];
 
-/** A CLI with the token comes by this name. */
-async function refusedAs(world: World, name: string): Promise<void> {
-  const lock = await world.neovim.lock();
-  const refused = await outcomeOf(TestClient.connect(lock, { Host: `${name}:${lock.port}` }));
-  expect(refused).toThrow("refused");
-  await eventually("the report", () =>
-    world.neovim.lua<boolean>('return #require("port").server.refused_hosts == 1'),
-  );
-}
-
 describe("claude-code-nvim doctor", () => {
   let world: World;
   beforeAll(async () => {
@@ -484,12 +442,6 @@ describe("claude-code-nvim doctor", () => {
     expect(await other.lua(`return require("claude-code").status().state`)).toBe("stopped");
     const { findings } = await world.findings();
     expect(findings.filter(isProblem)).toEqual([]);
-  });
-
-  test("a CLI in a container of another project is none of this one's", async () => {
-    const env = { CLAUDE_CODE_IDE_HOST_OVERRIDE: "host.docker.internal" };
-    await world.runClaude([], env, ["unshare", "--map-root-user", "--net"], world.bin);
-    expect((await world.findings()).findings.filter(isProblem)).toEqual([]);
   });
 
   test("a CLI that runs in a remote is not missed here", async () => {

@@ -117,15 +117,10 @@ export class World implements AsyncDisposable {
     return path;
   }
 
-  /** A CLI that runs in the project; resolves once it does, `inside` of what starts it. */
-  async runClaude(
-    args: string[] = [],
-    env: Record<string, string> = {},
-    inside: string[] = [],
-    cwd = this.project,
-  ): Promise<void> {
-    const child = Bun.spawn([...inside, join(this.bin, "claude"), ...args], {
-      cwd,
+  /** A CLI that runs in the project; resolves once it does. */
+  async runClaude(args: string[] = [], env: Record<string, string> = {}): Promise<void> {
+    const child = Bun.spawn([join(this.bin, "claude"), ...args], {
+      cwd: this.project,
       env: { ...this.env, ...env },
       stdin: "pipe",
     });

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Claude, type ClaudeOptions } from "../support/claude";
+import { Claude } from "../support/claude";
 import { Model } from "../support/model";
 import { squeeze } from "../support/tmux";
 import type { NeovimVersion } from "../support/toolchain";
@@ -26,19 +26,10 @@ export interface Bench {
 /** Both sides of a diff fit in the window of either of two files. */
 const COLUMNS = 190;
 
-/** Where the CLI runs, if not beside Neovim. */
-export interface Place {
-  /** Lua source of the table for `setup`. */
-  setup: string;
-  /** How the CLI is started there; `home` is Neovim's. */
-  options(at: { home: string; project: string }): Promise<Partial<ClaudeOptions>>;
-}
-
 /** Opens `files` side by side in Neovim, waits for its lock file and starts the CLI with its port. */
 export async function startBench(
   version: NeovimVersion,
   files: Record<string, string>,
-  place?: Place,
 ): Promise<Bench> {
   const undo: (() => unknown)[] = [];
   const dispose = async () => {
@@ -56,19 +47,10 @@ export async function startBench(
 
     const model = new Model();
     undo.push(() => model.stop());
-    const setup = place && { setup: place.setup };
-    const at = { version, project, home, files: paths, columns: COLUMNS };
-    const neovim = await Neovim.start({ ...at, ...setup });
+    const neovim = await Neovim.start({ version, project, home, files: paths, columns: COLUMNS });
     undo.push(() => neovim.close());
     const lock = await waitForLock(home, neovim);
-    const there = await place?.options({ home, project });
-    const start = () =>
-      Claude.start({
-        project,
-        model,
-        ...(there ?? { port: lock.port }),
-        home: there?.home ?? home,
-      });
+    const start = () => Claude.start({ project, model, port: lock.port, home });
     const bench = { project, home, model, neovim, claude: await start(), lock, dispose };
     undo.push(() => bench.claude.close());
     await bench.claude.waitForEditor();

@@ -6,7 +6,7 @@ import type { Model } from "../support/model";
 import { type ModelRequest, newsText } from "../support/model-request";
 import { type NeovimVersion, ROOT } from "../support/toolchain";
 import { edit, read } from "../support/turns";
-import { type Bench, type Place, startBench } from "./bench";
+import { type Bench, startBench } from "./bench";
 import { eventually } from "./eventually";
 import type { Layout } from "./neovim";
 
@@ -27,13 +27,13 @@ export class FirstLight {
   private constructor() {}
 
   /** For the tests of the block around the call. */
-  static inBlock(version: NeovimVersion, elsewhere?: Place): FirstLight {
+  static inBlock(version: NeovimVersion): FirstLight {
     const light = new FirstLight();
     let before: Layout;
 
     beforeAll(async () => {
       const files = { "main.lua": MAIN, "other.lua": "return {}\n" };
-      light.bench = await startBench(version, files, elsewhere);
+      light.bench = await startBench(version, files);
       light.main = join(light.bench.project, "main.lua");
       const { neovim } = light.bench;
       // A layout with something to lose: uneven windows, a scrolled view, a cursor in the middle.

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect } from "bun:test";
 import { join } from "node:path";
 import { newsText } from "../support/model-request";
 import { NEWEST } from "../support/toolchain";
-import { type Bench, type Place, startBench } from "./bench";
+import { type Bench, startBench } from "./bench";
 
 const MAIN = "local M = {}\n\nfunction M.hello()\n  return 'hello'\nend\n\nreturn M\n";
 export const FUNCTION = "function M.hello()\n  return 'hello'\nend";
@@ -19,11 +19,11 @@ export class Selected {
    * For the tests of the block around the call. Only the newest Neovim: what each sends is the subject of
    * test/editor/selection.
    */
-  static inBlock(place?: Place): Selected {
+  static inBlock(): Selected {
     const made = new Selected();
 
     beforeAll(async () => {
-      made.bench = await startBench(NEWEST, { "main.lua": MAIN }, place);
+      made.bench = await startBench(NEWEST, { "main.lua": MAIN });
       made.main = join(made.bench.project, "main.lua");
     }, CASE_MS);
 

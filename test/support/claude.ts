@@ -23,8 +23,6 @@ export interface ClaudeOptions {
   /** The editor's port, as a terminal inside Neovim would hand it on. */
   port?: number;
   args?: string[];
-  /** What comes before the command, as `unshare` does, and further variables. */
-  inside?: string[];
   env?: Record<string, string>;
   /** A further CLI in a home that is in use, by the name of its debug log. */
   further?: string;
@@ -46,7 +44,7 @@ export class Claude {
     // Only `default` and `plan` show edits in the editor; without the flag it starts in auto mode.
     const mode = ["--permission-mode", "default", "--debug-file", log];
     const terminal = await Terminal.start({
-      command: [...(options.inside ?? []), claudeCli(), ...mode, ...(options.args ?? [])],
+      command: [claudeCli(), ...mode, ...(options.args ?? [])],
       cwd: options.project,
       env,
     });

@@ -95,7 +95,6 @@ local methods = {
     return true
   end,
   rivals = lazy("server", "on_rivals"),
-  refused_hosts = lazy("server", "on_refused_hosts"),
   lock_problem = lazy("server", "on_lock_problem"),
   clients = set_clients,
   diff_open = lazy("editor.diff", "open"),

@@ -114,10 +114,7 @@ function M.launch_line(executable, wanted)
     workspaceFolders = require("claude-code.lib.workspace").folders(),
     logFile = log.level ~= "off" and log.path() or vim.NIL,
     logLevel = log.level ~= "off" and log.level or "error",
-    options = {
-      execute_code = config.get().execute_code,
-      allowed_hosts = config.get().allowed_hosts,
-    },
+    options = { execute_code = config.get().execute_code },
   })
 end
 

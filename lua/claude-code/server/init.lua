@@ -7,21 +7,20 @@
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
 ---@field rivals claude-code.Rival[] other editors with an overlapping workspace
----@field refused_hosts { name: string, count: integer }[] by which clients with our token connected in vain
 ---@field cli_arguments? claude-code.CliArguments once it was ready
 ---@field binary? claude-code.Binary
 ---@field process? claude-code.Process
 ---@field ready_since? integer time in seconds (os.time)
 ---@field last_error? string for the user
 ---@field stopped_by_user? boolean then auto_start and mentions leave it stopped
-local M = { state = "stopped", clients = {}, rivals = {}, refused_hosts = {} }
+local M = { state = "stopped", clients = {}, rivals = {} }
 
 ---@class claude-code.Client
 ---@field id integer|string
 ---@field name? string once it has named itself
 ---@field version? string
 ---@field pid? integer
----@field remote? string where it runs, if it came by one of the option allowed_hosts
+---@field remote? string name of the remote where it runs, if not here
 
 --- "downloading": the executable is missing; it is fetched and installed.
 --- "starting": the executable runs, or is about to run again, and accepts no clients yet.
@@ -92,7 +91,7 @@ local function forget(reason)
   M.on_clients({})
   M.process, M.version, M.ready_since = nil, nil, nil
   endpoint.remove_lock_file(M.lock_file)
-  M.lock_file, M.rivals, M.refused_hosts = nil, {}, {}
+  M.lock_file, M.rivals = nil, {}
   if was_ready then
     events.emit("ServerStopped", { port = M.port, reason = reason })
   end
@@ -308,11 +307,6 @@ end
 ---@param params { problem?: string } why there is none
 function M.on_lock_problem(params)
   M.last_error = params.problem
-end
-
----@param params { hosts: { name: string, count: integer }[] }
-function M.on_refused_hosts(params)
-  M.refused_hosts = params.hosts
 end
 
 ---@param params { rivals: claude-code.Rival[] }

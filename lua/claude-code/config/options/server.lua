@@ -12,21 +12,6 @@ local download_url = {
   end,
 }
 
---- No address: a client may use the name whatever address it has today.
----@type claude-code.Type
-local host_name = {
-  expected = "the name of a host, such as host.docker.internal (no address, no wildcard)",
-  lua = "string",
-  accepts = function(value)
-    return type(value) == "string"
-      and #value <= 253
-      and not value:find("[^%w.-]")
-      and not value:find("..", 1, true)
-      and value:find("^%w") ~= nil
-      and value:find("%a[%w-]*$") ~= nil
-  end,
-}
-
 ---@type claude-code.Type
 local port_range = {
   expected = "two ports { lowest, highest } from 1024 to 65535",
@@ -65,14 +50,6 @@ return {
       .. '"auto": it starts, unless another program runs this Neovim as its editor (git, crontab, a '
       .. "pager, …) or the workspace would be the home folder or one above it. A function receives "
       .. "{ reason, folders, argv } and returns true or false.",
-  },
-  {
-    key = "allowed_hosts",
-    type = t.list_of(host_name),
-    default = {},
-    description = "Names by which a Claude CLI elsewhere connects to this machine, as "
-      .. "`host.docker.internal` from a container of Docker Desktop. A Claude that comes by one is "
-      .. "contained, see |claude-code-docker|. A change takes effect with the next :Claude start.",
   },
   {
     key = "port_range",
