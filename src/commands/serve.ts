@@ -2,7 +2,7 @@ import { cliArguments } from "../claude/cli-arguments";
 import { type Launch, readLaunch } from "../ide/launch";
 import { lockFolder, sweepStaleLocks } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
-import { createIdeServer, type IdeServer } from "../ide/server";
+import { createIdeServer } from "../ide/server";
 import { openServerPort } from "../ide/server-port";
 import { message, UserError } from "../lib/errors";
 import { IdleGc } from "../lib/idle-gc";

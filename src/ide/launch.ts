@@ -8,7 +8,6 @@ const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
 const PortRange = v.object({ first: port, last: port });
 
-
 const Launch = v.object({
   /** Must equal our own; checked by the caller, who can say both. */
   contract: v.number(),

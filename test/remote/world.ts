@@ -21,6 +21,9 @@ export const HELLO = {
   roots: [],
 };
 
+/** The option `remotes.NAME.command` of a Claude that does nothing. */
+export const STAND_IN = ["/bin/sh", "-c", "exec cat", "{env}", "{args}"];
+
 /** A proposal for a file. */
 export const openDiff = (client: TestClient, path: string, contents: string, name?: string) =>
   client.texts("openDiff", {

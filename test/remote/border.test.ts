@@ -1,0 +1,567 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { claims } from "../support/claims";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { nightly, temporaryFolder } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
+import { remotesOption } from "../support/remote";
+import { onNewestNeovim } from "../support/session";
+import { openDiff, STAND_IN, World } from "./world";
+
+/** The project there. No folder here has this path. */
+const THERE = "/workspaces/x";
+const NAME = "dev";
+const SECRET = "nobody-elsewhere-reads-this";
+const PROBLEM = `
+  local buf = vim.fn.bufadd((...))
+  vim.fn.bufload(buf)
+  vim.bo[buf].buflisted = true
+  local at = { lnum = 0, col = 0, severity = 1, message = "wrong in " .. (...), source = (...) }
+  vim.diagnostic.set(vim.api.nvim_create_namespace("test"), buf, { at })`;
+
+const world = new World();
+afterAll(() => world[Symbol.dispose]());
+
+/** A client in a remote, by a relay. */
+onNewestNeovim(
+  (session) => {
+    let cli: TestClient;
+    let outside: string;
+    let secret: string;
+
+    const connect = (name = "claude-code") => TestClient.open(world.locks()[0] as never, name);
+    const open = (client: TestClient, path: string, contents = "proposed\n", name?: string) =>
+      openDiff(client, path, contents, name);
+    const shown = (path: string) =>
+      eventually("the diff", () =>
+        session.neovim.lua<boolean>('return require("port").diff_shown(...)', path),
+      );
+    const bar = () =>
+      session.neovim.lua<string>(`
+        return table.concat(vim.tbl_map(function(win)
+          return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win }).str
+        end, vim.api.nvim_tabpage_list_wins(0)), "|")`);
+    const buffers = () =>
+      session.neovim.lua<string[]>(
+        "return vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs())",
+      );
+    const setProblem = (path: string) => session.neovim.lua(PROBLEM, path);
+    const mention = (path: string) =>
+      session.neovim.lua('require("claude-code").mention({ { path = (...) } })', path);
+    const mentions = (client: TestClient) =>
+      client.notifications<{ filePath: string }>("at_mentioned").map(({ filePath }) => filePath);
+    const lastOf = (client: TestClient) =>
+      client
+        .notifications<{ filePath: string; text: string; fileUrl: string }>("selection_changed")
+        .at(-1) as { filePath: string; text: string; fileUrl: string };
+    const expectNothing = (client: TestClient) => {
+      const got = JSON.stringify(client.received);
+      for (const text of [session.neovim.cwd, outside, session.neovim.home, SECRET])
+        expect(got).not.toContain(text);
+    };
+
+    beforeAll(async () => {
+      // Attached, the executable starts again what was started before.
+      await session.known();
+      await session.neovim.lua(`
+        vim.notify = function() end
+        local port = require("port")
+        port.remote.ensure(port.remote_place.of(vim.fn.getcwd()), function() end)`);
+      await eventually("the relay", () =>
+        session.neovim.lua<boolean>(
+          `return require("port").remote.report("${NAME}").state == "up"`,
+        ),
+      );
+    });
+    beforeEach(async () => {
+      await session.reset();
+      outside = temporaryFolder();
+      secret = join(outside, "secret.txt");
+      writeFileSync(secret, `${SECRET}\n`);
+      cli = await connect();
+    });
+    afterEach(() => {
+      // Whatever a test did: no path of this machine has left.
+      expectNothing(cli);
+      cli.close();
+      rmSync(outside, { recursive: true, force: true });
+    });
+
+    test("neither runs code, nor saves, nor asks by the editor's methods", async () => {
+      claims("A remote calls a closed list of tools");
+      const path = session.write("a.txt", "old\n");
+      await session.edit(path);
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "unsaved" })');
+      const { tools } = await cli.request<{ tools: { name: string }[] }>("tools/list");
+      const names = tools.map(({ name }) => name);
+      expect(names).toContain("openDiff");
+      for (const name of ["executeCode", "saveDocument"]) {
+        expect(names).not.toContain(name);
+        const code = `open(${JSON.stringify(join(outside, "made"))}, "w")`;
+        const answer = await outcomeOf(cli.call(name, { code, filePath: `${THERE}/a.txt` }));
+        expect(answer).toThrow(`Unknown tool: ${name}`);
+      }
+      for (const method of ["selection", "position", "buffers", "context"]) {
+        expect(await outcomeOf(cli.request(`editor/${method}`))).toThrow(/Method not found/);
+      }
+      expect(existsSync(join(outside, "made"))).toBe(false);
+      expect(readFileSync(path, "utf8")).toBe("old\n");
+    });
+
+    test("its diff is shown with the remote's name, and accepted it is the client that writes", async () => {
+      claims("A remote accepts none of its own edits");
+      using other = await connect("another-client");
+      for (const client of [cli, other]) {
+        const path = session.write("a b/é.txt", "old\n");
+        const answer = open(client, `${THERE}/a b/é.txt`, "proposed\n", "tab");
+        await shown(path);
+        expect(await bar()).toContain(`${NAME}: `);
+        await session.neovim.type("ggA!<Esc><CR>");
+        expect(await answer).toEqual(["FILE_SAVED", "proposed!\n"]);
+        expect(readFileSync(path, "utf8")).toBe("old\n");
+      }
+    });
+
+    test("rejected, it gets its own name of the file or tab; cancelled, the diff goes", async () => {
+      const path = session.write("a.txt", "old\n");
+      const there = `${THERE}/a.txt`;
+      for (const name of [undefined, "not me: 127.0.0.1"]) {
+        const answer = open(cli, there, "new\n", name);
+        await shown(path);
+        expect(await bar()).not.toContain("not me");
+        await session.neovim.type("q");
+        expect(await answer).toEqual(["DIFF_REJECTED", name ?? there]);
+      }
+      cli.send({
+        ...{ jsonrpc: "2.0", id: "to-cancel", method: "tools/call" },
+        params: {
+          name: "openDiff",
+          arguments: { old_file_path: there, new_file_path: there, new_file_contents: "x\n" },
+        },
+      });
+      await shown(path);
+      cli.notify("notifications/cancelled", { requestId: "to-cancel" });
+      await eventually("no diff", () =>
+        session.neovim.lua<boolean>('return not require("port").diff_shown(...)', path),
+      );
+    });
+
+    test("eight proposals may wait, and no ninth", async () => {
+      claims("A remote accepts none of its own edits");
+      using further = await connect();
+      const path = (n: number) => {
+        session.write(`waiting/${n}.txt`, "old\n");
+        return `${THERE}/waiting/${n}.txt`;
+      };
+      const waiting = Array.from({ length: 8 }, (_, n) => open(n < 4 ? cli : further, path(n)));
+      const count = () => session.neovim.lua<number>('return require("port").diff_count()');
+      await eventually("all of them", async () => (await count()) === 8);
+      expect(await outcomeOf(open(cli, path(8)))).toThrow(
+        `8 proposals of ${NAME} wait for the user already`,
+      );
+      expect(await cli.texts("closeAllDiffTabs")).toEqual(["closed 4 diff tabs"]);
+      const another = open(cli, path(9));
+      await cli.texts("closeAllDiffTabs");
+      expect((await another)[0]).toBe("DIFF_REJECTED");
+      further.close();
+      expect(await outcomeOf(Promise.all(waiting))).toThrow("connection closed");
+    });
+
+    nightly.test("a reason for a rejection quotes the path there", async () => {
+      const here = session.write("a.lua", "old\n");
+      const answer = open(cli, `${THERE}/a.lua`, "new\n");
+      await shown(here);
+      await session.neovim.lua('require("port").reject(nil, "no")');
+      await answer;
+      const uri = "rejection:reason";
+      await eventually("its mention", () => cli.notifications("at_mentioned").length > 0);
+      const { contents } = await cli.request<{ contents: [{ text: string }] }>("resources/read", {
+        uri,
+      });
+      expect(contents[0].text).toBe(`I rejected your edit of ${THERE}/a.lua: no`);
+    });
+
+    test("a file is opened here to be seen, and named as there", async () => {
+      const path = session.write("seen.lua", "return {}\n");
+      const filePath = `${THERE}/b/../seen.lua`;
+      const hidden = await cli.call("openFile", { filePath, makeFrontmost: false });
+      expect(hidden.isError).toBe(true);
+      expect(await buffers()).not.toContain(path);
+      expect(await cli.texts("openFile", { filePath })).toEqual([`Opened file: ${filePath}`]);
+      expect(await session.neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
+    });
+
+    test("problems: as the CLI spelled the file last, byte for byte; and in messages, too", async () => {
+      await setProblem(session.write("%41 é.lua", "return {}\n"));
+      const uri = `file://${THERE}/./%41 é.lua`;
+      const wanted = [
+        { uri, diagnostics: [expect.objectContaining({ message: `wrong in ${THERE}/%41 é.lua` })] },
+      ];
+      await eventually("the problem", async () => {
+        expect(await cli.json("getDiagnostics", { uri })).toEqual(wanted);
+        return true;
+      });
+      expect(await cli.json("getDiagnostics")).toEqual(wanted);
+      using other = await connect("another");
+      const encoded = [
+        { uri: `file://${THERE}/%2541%20%C3%A9.lua`, diagnostics: expect.anything() },
+      ];
+      expect(await other.json("getDiagnostics")).toEqual(encoded);
+      expectNothing(other);
+    });
+
+    test("a URI is read as it will be, encoded twice or not", async () => {
+      session.link("a%20b", outside);
+      session.write("a b/in.txt", "in\n");
+      await setProblem(secret);
+      const uris = [
+        `file://${THERE}/a%20b/secret.txt`,
+        `file://${THERE}/%2e%2e/%2e%2e/etc/passwd`,
+        `file://${THERE}/a%2520b/secret.txt`,
+        "file:///",
+        "https://example.com/",
+        "untitled:Untitled-1",
+      ];
+      for (const uri of uris) {
+        const { content } = await cli.call("getDiagnostics", { uri });
+        expect(JSON.stringify(content)).not.toContain("wrong in");
+      }
+    });
+
+    test("lists name what is shared alone, as there", async () => {
+      claims("A remote sees only the folders that are shared");
+      const inside = session.write("a b.lua", "return {}\n");
+      const planted = session.link("planted.txt", secret);
+      for (const path of [secret, inside]) await setProblem(path);
+      await session.edit(planted);
+      const [path, uri] = [`${THERE}/a b.lua`, `file://${THERE}/a%20b.lua`];
+      await eventually("the diagnostics", async () => {
+        const files = await cli.json<{ uri: string }[]>("getDiagnostics");
+        return files.length > 0 && files.every((one) => one.uri === `file://${path}`);
+      });
+      const { tabs } = await cli.json<{ tabs: object[] }>("getOpenEditors");
+      expect(tabs).toEqual([expect.objectContaining({ uri, label: "a b.lua" })]);
+      expect(await cli.json("getWorkspaceFolders")).toEqual({
+        success: true,
+        folders: [{ name: "x", uri: `file://${THERE}`, path: THERE }],
+        rootPath: THERE,
+      });
+      expect(await cli.json("checkDocumentDirty", { filePath: path })).toMatchObject({
+        success: true,
+        filePath: path,
+      });
+      expect(await cli.json("checkDocumentDirty", { filePath: `${THERE}/none` })).toEqual({
+        success: false,
+        message: `Document not open: ${THERE}/none`,
+      });
+      const { resources } = await cli.request<{ resources: { uri: string }[] }>("resources/list");
+      expect(resources.map((one) => one.uri).sort()).toEqual([uri, "rejection:reason"]);
+      expect(resources).toContainEqual({ uri, name: "a b.lua", mimeType: "text/plain" } as never);
+      const read = (one: string) => outcomeOf(cli.request("resources/read", { uri: one }));
+      expect((await read(uri))()).toEqual({
+        contents: [{ uri, mimeType: "text/plain", text: "return {}\n" }],
+      });
+      expect(await read(`file://${THERE}/none`)).toThrow(`No open buffer for file://${THERE}/none`);
+      for (const one of [`file://${secret}`, `file://${THERE}/planted.txt`, "review:comments"])
+        expect(await read(one)).toThrow("no folder");
+    });
+
+    test.each(["edit", "checktime"])(
+      "a text that :%s read by a link that led out stays out",
+      async (read_again) => {
+        claims("No symlink leads a remote out of them");
+        const path = session.write("swapped.txt", "own\n");
+        const uri = `file://${THERE}/swapped.txt`;
+        await session.edit(path);
+        await eventually("the file", () => lastOf(cli).filePath === `${THERE}/swapped.txt`);
+        // The remote swaps the file, Neovim reads it again, and the remote swaps it back.
+        rmSync(path);
+        symlinkSync(secret, path);
+        await session.neovim.command(read_again);
+        rmSync(path);
+        session.write("swapped.txt", "own\n");
+        await setProblem(path);
+        await session.neovim.type("V");
+        using here = await TestClient.open(session.lock);
+        await eventually("another client", () => lastOf(here)?.text.startsWith(SECRET));
+        const read = () => outcomeOf(cli.request("resources/read", { uri }));
+        // Nothing, or of what the file holds again, once Neovim has read that.
+        for (const tool of ["getCurrentSelection", "getLatestSelection", "getDiagnostics"])
+          await cli.json(tool);
+        await session.neovim.type("<Esc>");
+        await read(); // Refused, or what the file holds again.
+        expectNothing(cli);
+        await session.neovim.command("edit");
+        await cli.json("getOpenEditors");
+        expect((await read())()).toEqual({
+          contents: [{ uri, mimeType: "text/plain", text: "own\n" }],
+        });
+      },
+    );
+
+    test("a selection that leaves the folder is taken back once, and nothing more is sent", async () => {
+      const inside = session.write("inside.lua", "return {}\n");
+      await session.edit(inside);
+      await eventually("the selection", () => lastOf(cli).filePath === `${THERE}/inside.lua`);
+      expect(lastOf(cli).fileUrl).toBe(`file://${THERE}/inside.lua`);
+      const latest = await cli.json("getLatestSelection");
+      expect(latest).toMatchObject({ filePath: `${THERE}/inside.lua` });
+      const count = () => cli.notifications("selection_changed").length;
+      await session.edit(secret);
+      await eventually("none", () => lastOf(cli).filePath === "");
+      expect(lastOf(cli)).toMatchObject({ text: "", fileUrl: "" });
+      const before = count();
+      await session.neovim.type("Vj<Esc>");
+      // A client that sees all has got it by then.
+      using here = await TestClient.open(session.lock);
+      await eventually("another client", () => lastOf(here)?.filePath === secret);
+      expect(await cli.json("getCurrentSelection")).toMatchObject({ success: false });
+      expect(await cli.json("getLatestSelection")).toMatchObject({ success: false });
+      expect(count()).toBe(before);
+    });
+
+    nightly.test("changed problems: with paths there, or not at all", async () => {
+      const here = session.write("a b.lua", "return {}\n");
+      await setProblem(secret);
+      await setProblem(here);
+      const changed = () =>
+        cli.notifications<{ uris: string[] }>("diagnostics_changed").flatMap(({ uris }) => uris);
+      await eventually("the problems", () => changed().includes(`file://${THERE}/a%20b.lua`));
+      for (const uri of changed()) expect(uri).toStartWith(`file://${THERE}/`);
+    });
+
+    test("a mention of what it may not see waits for a client that may", async () => {
+      const inside = session.write("inside.lua", "return {}\n");
+      // Its handshake is over.
+      await cli.request("ping");
+      await mention(secret);
+      await mention(inside);
+      await eventually("the mention", () => mentions(cli).length > 0);
+      expect(mentions(cli)).toEqual([`${THERE}/inside.lua`]);
+      expect(mentions(session.client)).toEqual([secret]);
+    });
+
+    test.each(["afterwards", "at once"])(
+      "nothing comes of a symlink that takes a file's place while it is opened, and goes %s",
+      async (when) => {
+        claims("No symlink leads a remote out of them");
+        const path = session.write("raced.txt", "mine\n");
+        await session.neovim.lua(
+          `local path, secret, at_once = ...
+           local kept = path .. ".kept"
+           local function back()
+             os.remove(path)
+             assert(os.rename(kept, path))
+           end
+           vim.api.nvim_create_autocmd("BufReadPre", {
+             pattern = path,
+             once = true,
+             callback = function()
+               os.rename(path, kept)
+               assert(vim.uv.fs_symlink(secret, path))
+             end,
+           })
+           _G.BACK = back
+           _G.ON_READ = at_once and back or nil`,
+          path,
+          secret,
+          when === "at once",
+        );
+        expect((await cli.call("openFile", { filePath: `${THERE}/raced.txt` })).isError).toBe(true);
+        await session.neovim.lua("_G.ON_READ = nil");
+        if (when === "afterwards") await session.neovim.lua("_G.BACK()");
+        expect(await buffers()).not.toContain(path);
+        const uri = `file://${THERE}/raced.txt`;
+        expect(await outcomeOf(cli.request("resources/read", { uri }))).toThrow();
+      },
+    );
+
+    test("closes its own diffs, and no buffer by its name", async () => {
+      const path = session.write("open.txt", "text\n");
+      await session.edit(path);
+      await session.neovim.command("enew");
+      for (const name of [path, "open.txt"]) {
+        expect(await cli.texts("close_tab", { tab_name: name })).toEqual(["TAB_CLOSED"]);
+      }
+      expect(await session.neovim.lua("return vim.fn.bufloaded((...))", path)).toBe(1);
+    });
+
+    test("its word for its process is not believed", async () => {
+      cli.notify("ide_connected", { pid: session.neovim.process.pid });
+      await cli.request("ping");
+      const clients = () => session.neovim.lua<object[]>("return require('port').server.clients");
+      await eventually("the client", async () =>
+        expect(await clients()).toContainEqual(
+          expect.objectContaining({ name: "claude-code", remote: NAME }),
+        ),
+      );
+      expect(JSON.stringify((await clients()).at(-1))).not.toContain('"pid"');
+      const status = () => session.neovim.lua<string[]>("return require('port').status.lines()");
+      expect((await status()).join("\n")).toContain(`claude-code 1.0.0 at ${NAME}, contained`);
+      using _other = await connect(`other\n\x1b[31m${"x".repeat(10_000)}`);
+      await eventually("the other one", async () =>
+        expect((await status()).find((line) => line.includes("other"))).toMatch(
+          /other <1b>\[31mx{50,100}… 1\.0\.0 at/,
+        ),
+      );
+    });
+
+    test("messages that are wrong get an error, and the connection lives", async () => {
+      const errors: [unknown, number][] = [
+        ["{nonsense", -32700],
+        [[{ jsonrpc: "2.0", id: 1, method: "ping" }], -32600],
+        [{ jsonrpc: "2.0", id: 1, method: "no/such" }, -32601],
+        [{ jsonrpc: "2.0", id: 1, method: "constructor" }, -32601],
+        [{ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "toString" } }, -32602],
+        [{ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "openFile" } }, -32602],
+      ];
+      for (const [message, code] of errors) {
+        const from = cli.received.length;
+        cli.send(message);
+        const answer = await cli.message((one) => one.error !== undefined, from);
+        expect(answer.error?.code).toBe(code);
+      }
+      const deep = "[".repeat(100_000) + "]".repeat(100_000);
+      cli.send(
+        `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${deep}}}`,
+      );
+      const from = cli.received.length;
+      for (let id = 1_000; id < 1_010; id++) {
+        const params = `{"name":"openDiff","arguments":{"new_file_contents":${deep}}}`;
+        cli.send(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`);
+      }
+      await cli.request("ping");
+      expect(JSON.stringify(cli.received.slice(from))).not.toContain("proposals");
+      const answer = await outcomeOf(cli.call("openFile", { filePath: 7 }));
+      expect(answer as () => never).toThrow(/filePath/);
+      expect(await cli.request("ping")).toEqual({});
+    });
+
+    describe("a hostile client", () => {
+      const fields: Record<string, string[]> = {
+        openDiff: ["old_file_path", "new_file_path", "new_file_contents", "tab_name"],
+        openFile: ["filePath", "startText", "endText"],
+        getDiagnostics: ["uri"],
+        checkDocumentDirty: ["filePath"],
+        saveDocument: ["filePath"],
+        close_tab: ["tab_name"],
+        executeCode: ["code"],
+        getCurrentSelection: [],
+        getLatestSelection: [],
+        getOpenEditors: [],
+        getWorkspaceFolders: [],
+        closeAllDiffTabs: [],
+      };
+      /** Those that are a path or URI, of tools that may be called. */
+      const isPath = (tool: string, name: string) =>
+        /path|uri/i.test(name) && tool !== "saveDocument";
+
+      test("gets nothing by any field of any tool, and changes nothing", async () => {
+        claims("A remote sees only the folders that are shared");
+        const inside = session.write("inside.lua", "return {}\n");
+        const links = {
+          link: secret,
+          folder: outside,
+          nowhere: join(outside, "made"),
+        };
+        for (const [name, target] of Object.entries(links)) {
+          rmSync(session.path(name), { force: true });
+          symlinkSync(target, session.path(name));
+        }
+        await session.edit(inside);
+        const before = await buffers();
+        const hostile: unknown[] = [
+          secret,
+          `file://${secret}`,
+          `${THERE}/../..${secret}`,
+          `${THERE}/link`,
+          `file://${THERE}/link`,
+          `${THERE}/folder/secret.txt`,
+          `${THERE}/folder/new.txt`,
+          `${THERE}/nowhere`,
+          `${THERE}-other/a.txt`,
+          dirname(THERE),
+          inside,
+          `file://${inside}`,
+          session.lock.path,
+          "/",
+          "",
+          "~",
+          "\0",
+          "secret.txt",
+          "C:\\Windows\\win.ini",
+          `\\\\?\\${secret}`,
+          "x".repeat(100_000),
+          7,
+          null,
+          {},
+          [secret],
+          { toString: secret },
+        ];
+        for (const [tool, names] of Object.entries(fields)) {
+          for (const name of names) {
+            // A proposal that is only text may be anything; it would wait.
+            if (tool === "openDiff" && !isPath(tool, name)) continue;
+            for (const value of hostile) {
+              const others = Object.fromEntries(names.map((one) => [one, `${THERE}/inside.lua`]));
+              const outcome = await outcomeOf(cli.call(tool, { ...others, [name]: value }));
+              if (!isPath(tool, name) || typeof value !== "string") continue;
+              expect(outcome()).toMatchObject({
+                isError: true,
+                content: [{ text: expect.stringContaining("The file is in no folder") }],
+              });
+            }
+          }
+          if (tool !== "openDiff") await outcomeOf(cli.call(tool, { unknown: secret }));
+        }
+        expect(await buffers()).toEqual(before);
+        expect(existsSync(join(outside, "made"))).toBe(false);
+        expect(readFileSync(secret, "utf8")).toBe(`${SECRET}\n`);
+        expect(readFileSync(inside, "utf8")).toBe("return {}\n");
+      });
+
+      test("gets an answer to each request, whatever it is, and no path of this machine", async () => {
+        await session.edit(session.write("inside.lua", "return {}\n"));
+        const text = fc.oneof(
+          fc.string({ maxLength: 20 }),
+          fc.constantFrom(`${THERE}/inside.lua`, `file://${THERE}/inside.lua`, "/etc/passwd"),
+        );
+        const params = fc.dictionary(
+          fc.constantFrom(
+            ...["name", "arguments", "uri", "protocolVersion", "clientInfo", "requestId", "_meta"],
+          ),
+          fc.oneof(
+            text,
+            fc.object({ values: [text], maxDepth: 1 }),
+            fc.constantFrom(...Object.keys(fields)),
+          ),
+        );
+        const methods = [
+          ...["initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read"],
+          ...["resources/templates/list", "editor/selection", "editor/context", "shutdown"],
+          "__proto__",
+        ];
+        await fc.assert(
+          fc.asyncProperty(fc.constantFrom(...methods), params, async (method, given) => {
+            if (given.name === "openDiff") return;
+            await outcomeOf(cli.request(method, given));
+            cli.notify(method, given);
+          }),
+          { numRuns: 300 },
+        );
+        expect(await cli.request("ping")).toEqual({});
+      });
+    });
+  },
+  {
+    setup: `{ execute_code = { enabled = true }, terminal = { remote = "${NAME}" }, ${remotesOption(
+      { command: STAND_IN, relay: world.relay, path_mappings: { [THERE]: world.project } },
+    )} }`,
+    cwd: world.project,
+    // Once a file is read, and before the plugin learns of it.
+    args: ["--cmd", "autocmd BufReadPost * lua if _G.ON_READ then _G.ON_READ() end"],
+  },
+);
