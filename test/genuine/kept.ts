@@ -13,6 +13,8 @@ export const CASE_MS = 120_000;
 export const START_MS = 40_000;
 /** It takes a connection that is closed as it begins for one that holds (measured with 2.1.330). */
 const SETTLES_MS = 1_000;
+/** A question ignores the keys of its first 250 ms or so (measured with Claude Code 2.1.330). */
+const QUESTION_MS = 600;
 export const TEXT = "one\ntwo\n";
 
 interface Row {
@@ -126,6 +128,19 @@ export class Kept {
   async connected(): Promise<void> {
     await eventually(async () => (await this.row())?.connected, true, START_MS);
     await Bun.sleep(SETTLES_MS);
+  }
+
+  async connectByIde(): Promise<void> {
+    await this.neovim.command("Claude send! /ide");
+    await this.shows(/Connect to an IDE/);
+    for (const key of ["Up", "Enter"]) {
+      await Bun.sleep(QUESTION_MS);
+      await this.press(key);
+    }
+    await this.shows(/Connect to your IDE automatically/);
+    await Bun.sleep(QUESTION_MS);
+    await this.press("Enter");
+    await this.connected();
   }
 
   hasState(state: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import {
@@ -9,7 +8,6 @@ import {
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
-  nightly,
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
@@ -22,12 +20,7 @@ interface Row {
   cwd: string;
   where: string;
   pid: number;
-}
-
-interface Mark {
-  neovim: { pid: number; start: string };
-  program: { pid: number; start: string };
-  [field: string]: unknown;
+  name?: string;
 }
 
 /** A tmux with a project, in which one Neovim after the other runs. */
@@ -70,8 +63,8 @@ class World implements AsyncDisposable {
     return neovim;
   }
 
-  /** The panes beside the first one, with their marks. */
-  async panes(): Promise<{ pane: string; pid: number; mark: string }[]> {
+  /** The panes beside the first one, with their tags. */
+  async panes(): Promise<{ pane: string; pid: number; tag: string }[]> {
     const format = `#{pane_id} #{pane_pid} #{pane_dead} #{${OPTION}}`;
     const lines = await (await this.terminal()).tmux("list-panes", "-a", "-F", format);
     return lines
@@ -79,7 +72,7 @@ class World implements AsyncDisposable {
       .split("\n")
       .map((line) => line.split(" "))
       .filter(([pane, , dead]) => pane !== "%0" && dead === "0")
-      .map(([pane = "", pid, , mark = ""]) => ({ pane, pid: Number(pid), mark }));
+      .map(([pane = "", pid, , tag = ""]) => ({ pane, pid: Number(pid), tag }));
   }
 
   async onlyPane() {
@@ -88,28 +81,20 @@ class World implements AsyncDisposable {
     return pane;
   }
 
-  async setMark(pane: string, text: string): Promise<void> {
+  async setTag(pane: string, text: string): Promise<void> {
     await (await this.terminal()).tmux("set-option", "-p", "-t", pane, OPTION, text);
   }
 
-  async screen(pane: string): Promise<string> {
-    return (await this.terminal()).tmux("capture-pane", "-p", "-t", pane);
-  }
-
-  /** Ends all but the first pane. */
-  async clear(): Promise<void> {
-    for (const { pane } of await this.panes())
-      await (await this.terminal()).tmux("kill-pane", "-t", pane);
+  async shows(pane: string, text: string): Promise<void> {
+    const terminal = await this.terminal();
+    await eventually("the text", async () =>
+      (await terminal.tmux("capture-pane", "-p", "-t", pane)).includes(text),
+    );
   }
 }
 
-const read = (text: string): Mark => JSON.parse(Buffer.from(text, "base64").toString());
-const write = (mark: object): string => Buffer.from(JSON.stringify(mark)).toString("base64");
-
-const rows = async (neovim: TestNeovim) =>
+const own = async (neovim: TestNeovim) =>
   (await neovim.lua<Row[]>(`return require("claude-code").sessions()`)).filter(({ n }) => n);
-
-const said = (neovim: TestNeovim) => neovim.lua<string[]>("return SAID");
 
 /** Waits until the server is ready; the port, and the token that clients must show. */
 async function endpoint(neovim: TestNeovim) {
@@ -121,18 +106,17 @@ async function endpoint(neovim: TestNeovim) {
   );
 }
 
+const asksForIde = (neovim: TestNeovim) =>
+  eventually("a message", async () =>
+    (await neovim.lua<string[]>("return SAID")).some((text) =>
+      text.includes("type /ide there and choose Neovim"),
+    ),
+  );
+
 async function kill(neovim: TestNeovim): Promise<void> {
   const gone = new Promise((resolve) => neovim.process.once("exit", resolve));
   neovim.process.kill("SIGKILL");
   await gone;
-}
-
-/** A program of somebody else's; rejected while an executable that ends still has the port. */
-async function listening(port: number): Promise<Server> {
-  const server = createServer();
-  const { promise, resolve, reject } = Promise.withResolvers<Server>();
-  server.once("error", reject).listen(port, "127.0.0.1", () => resolve(server));
-  return promise;
 }
 
 /** Starts Claude in a pane, and ends its Neovim. */
@@ -151,66 +135,72 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
 
   const ends: [name: string, end: (neovim: TestNeovim) => Promise<void>][] = [
     ["kill -9", kill],
-    [
-      ":qa",
-      async (neovim) => {
-        await neovim.command("mksession! tmux.vim");
-        await neovim.quit();
-      },
-    ],
+    [":qa", (neovim) => neovim.quit()],
   ];
-  test.each(ends)(
-    "by %s runs on, and the next Neovim has it, its port and token",
-    async (_, end) => {
-      const left = await leave(world, version, end);
-      expect(await world.panes()).toHaveLength(1);
+  test.each(ends)("by %s runs on, and the next Neovim shows it and sends to it", async (_, end) => {
+    const left = await leave(world, version, end);
+    const next = await world.neovim(version);
+    const { port, token } = await endpoint(next);
+    expect(port).not.toBe(left.port);
+    expect(token).not.toBe(left.token);
+    await asksForIde(next);
+    const [row, ...others] = await own(next);
+    expect(row).toMatchObject({ n: 1, where: "tmux", cwd: world.project, pid: left.pid });
+    expect(others).toEqual([]);
+    await next.command("Claude send one more");
+    await world.shows(left.pane, "one more");
+    // It starts no other, and goes to where Neovim is.
+    await next.command("Claude focus");
+    expect((await world.onlyPane()).pane).toBe(left.pane);
+    await next.command("Claude close");
+    await eventually("the end of the pane", async () => (await world.panes()).length === 0);
+    await next.quit();
+  });
 
-      // A pane has no window in a session file.
-      const file = join(world.project, "tmux.vim");
-      const next = await world.neovim(version, { args: existsSync(file) ? ["-S", file] : [] });
-      expect(await endpoint(next)).toEqual({ port: left.port, token: left.token });
-      const [row, ...others] = await rows(next);
-      expect(row).toMatchObject({ n: 1, where: "tmux", cwd: world.project, pid: left.pid });
-      expect(others).toEqual([]);
-      await next.command("Claude send one more");
-      await eventually("the text", async () =>
-        (await world.screen(left.pane)).includes("one more"),
-      );
-      // It starts no other, and goes to where Neovim is.
-      await next.command("Claude focus");
-      expect((await world.onlyPane()).pane).toBe(left.pane);
-      await next.command("Claude close");
-      await eventually("the end of the pane", async () => (await world.panes()).length === 0);
-      await next.quit();
-    },
-  );
-
-  test("by kill -9 is started by no command again", async () => {
+  test("is shown by :Claude before the server has started", async () => {
     const left = await leave(world, version, kill);
     const next = await world.neovim(version, { setup: "{ auto_start = false }" });
-    await next.lua(`require("port").running.RETRY_MS = 100`);
-    // What was listed as a session elsewhere is the same.
+    // Claude's own list of its processes has it, too.
     const file = { pid: left.pid, sessionId: "1", cwd: world.project, kind: "interactive" };
     const listed = join(world.home, ".claude/sessions");
     await mkdir(listed, { recursive: true });
-    writeFileSync(join(listed, `${left.pid}.json`), JSON.stringify(file));
+    writeFileSync(join(listed, `${left.pid}.json`), JSON.stringify({ ...file, name: "docs" }));
     const all = () => next.lua<Row[]>(`return require("claude-code").sessions()`);
     await eventually("its row", async () => (await all()).some(({ pid }) => pid === left.pid));
-    await next.command("Claude");
-    await eventually("one row", async () => (await all()).map(({ n }) => n).join() === "1");
-    expect(await endpoint(next)).toEqual({ port: left.port, token: left.token });
-    expect((await world.onlyPane()).pane).toBe(left.pane);
-    // No CLI runs there that would connect again: it is given a port that /ide takes for another.
-    await eventually("a message", async () =>
-      (await said(next)).some((text) => text.includes("type /ide there and choose Neovim")),
-    );
-    const changed = await endpoint(next);
-    expect(changed.port).not.toBe(left.port);
-    expect(changed.token).not.toBe(left.token);
-    await world.clear();
+    // No question about sessions looks into tmux.
     expect(await next.lua(`return require("port").terminal.is_open()`)).toBe(false);
-    expect(await rows(next)).toEqual([]);
-    await next.quit();
+    await next.command("Claude");
+    await eventually("one row, with its name", async () =>
+      expect((await all()).map(({ n, name }) => [n, name])).toEqual([[1, "docs"]]),
+    );
+    await asksForIde(next);
+    expect((await world.onlyPane()).pane).toBe(left.pane);
+  });
+
+  test("stays when another Neovim ends all that the plugin does, and is there again afterwards", async () => {
+    await using world = new World();
+    const left = await leave(world, version, kill);
+    const next = await world.neovim(version, { setup: "{ auto_start = false }" });
+    const reload = async () => {
+      await next.lua(`
+        local config = require("port").config.get()
+        require("claude-code").deactivate()
+        vim.cmd.runtime("plugin/claude-code.lua")
+        require("claude-code").setup({ auto_start = false, terminal = config.terminal })`);
+      expect((await world.onlyPane()).pane).toBe(left.pane);
+    };
+    await next.command("Claude new");
+    await eventually("its own pane", async () => (await world.panes()).length === 2);
+    await next.command("Claude close");
+    await eventually("its end", async () => (await world.panes()).length === 1);
+    await reload();
+    await next.command("Claude");
+    await eventually("the session", async () => (await own(next)).length === 1);
+    await reload();
+    expect(await own(next)).toEqual([]);
+    await next.command("Claude");
+    await eventually("the session", async () => (await own(next)).length === 1);
+    expect((await world.onlyPane()).pane).toBe(left.pane);
   });
 });
 
@@ -223,85 +213,49 @@ describe("a pane that is kept", () => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   /** It stays as it is, whoever has started. */
-  const expectNotAdopted = async (neovim: TestNeovim) => {
-    expect((await endpoint(neovim)).token).not.toBe(left.token);
+  const expectNotTaken = async (neovim: TestNeovim) => {
+    await endpoint(neovim);
     const before = await world.onlyPane();
-    expect(await rows(neovim)).toEqual([]);
+    expect(await own(neovim)).toEqual([]);
     expect(await world.onlyPane()).toEqual(before);
     await neovim.quit();
     expect((await world.onlyPane()).pane).toBe(left.pane);
   };
 
-  const changes: [name: string, change: (mark: Mark) => object | string][] = [
-    ["that is no mark", () => "garbage!"],
-    ["that is no JSON", () => Buffer.from("{").toString("base64")],
-    ["that is a list", () => []],
-    ["of another version", (mark) => ({ ...mark, version: 2 })],
-    ["of another container", (mark) => ({ ...mark, domain: "linux:another:pid:[1]" })],
-    ["without a folder", (mark) => ({ ...mark, cwd: undefined })],
-    ["with a port that is none", (mark) => ({ ...mark, port: "22" })],
-    ["with a token that is none", (mark) => ({ ...mark, token: "a'b" })],
-    ["with a port that no program can have", (mark) => ({ ...mark, port: 70_000 })],
-    ["with a token of another form", (mark) => ({ ...mark, token: "a-b" })],
-    ["with a number that has no next one", (mark) => ({ ...mark, n: 2 ** 60 })],
-    [
-      "of another folder, in a spelling that begins as this one's",
-      (mark) => ({ ...mark, cwd: `${mark.cwd}/../elsewhere` }),
-    ],
-    ["of another program", (mark) => ({ ...mark, program: { ...mark.program, pid: 1 } })],
-    [
-      "of a program that began at another time",
-      (mark) => ({ ...mark, program: { ...mark.program, start: "1" } }),
-    ],
-    ["of another folder", (mark) => ({ ...mark, cwd: join(world.home, "elsewhere") })],
-    ["that is too long", (mark) => ({ ...mark, name: "x".repeat(9000) })],
-  ];
-  describe("is not adopted", () => {
-    let neovim: TestNeovim;
-    beforeAll(async () => {
-      await world.setMark(left.pane, "");
-      neovim = await world.neovim(NEWEST);
-      expect((await endpoint(neovim)).token).not.toBe(left.token);
-    });
-    afterAll(() => neovim.quit());
-
-    test.each(changes)("with a mark %s", async (_, change) => {
-      const changed = change(read(left.mark));
-      const text = typeof changed === "string" ? changed : write(changed);
-      await world.setMark(left.pane, text);
-      expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(false);
-      expect(await rows(neovim)).toEqual([]);
-      expect((await world.onlyPane()).mark).toBe(text);
-    });
+  test.each([
+    ["another program has written", "garbage!"],
+    ["has no number", "1"],
+    ["has no place for a command", "1.1,}#(true)"],
+    ["has a number without end", `${2 ** 22 + 1}.${2 ** 60}`],
+    ["names a Neovim that runs", `${process.pid}.1`],
+  ])("with a tag that %s is not taken", async (_, tag) => {
+    await world.setTag(left.pane, tag);
+    await expectNotTaken(await world.neovim(NEWEST));
+    expect((await world.onlyPane()).tag).toBe(tag);
   });
 
-  test("is not adopted while its Neovim runs", async () => {
-    const stat = readFileSync(`/proc/${process.pid}/stat`, "utf8");
-    const neovim = { pid: process.pid, start: stat.replace(/^.*\) /s, "").split(" ")[19] };
-    await world.setMark(left.pane, write({ ...read(left.mark), neovim }));
-    await expectNotAdopted(await world.neovim(NEWEST));
-  });
-
-  test("is not adopted by a Neovim that edits a commit message, nor in another project", async () => {
-    await world.setMark(left.pane, left.mark);
+  test("is not taken by a Neovim that edits a commit message, nor in another project", async () => {
+    await world.setTag(left.pane, left.tag);
     const editing = await world.neovim(NEWEST, { args: [".git/COMMIT_EDITMSG"] });
     await eventually("its decision", () =>
       editing.lua<string>(`return require("port").autostart.reason`),
     );
-    const elsewhere = await world.neovim(NEWEST, { cwd: join(world.home, "elsewhere") });
-    await expectNotAdopted(elsewhere);
+    await expectNotTaken(await world.neovim(NEWEST, { cwd: join(world.home, "elsewhere") }));
     await editing.quit();
   });
 
   test("is not seen in another tmux", async () => {
     await using other = new World();
     const inside = await (await other.terminal()).inside();
-    await expectNotAdopted(await world.neovim(NEWEST, { env: inside }));
+    await expectNotTaken(await world.neovim(NEWEST, { env: inside }));
   });
 
-  test("shows its token in no argument and no file", async () => {
+  test("has no token: none is in an option of tmux, an argument or a file", async () => {
     const { token } = left;
-    expect(read(left.mark).token).toBe(token);
+    const terminal = await world.terminal();
+    const options = await terminal.tmux("show-options", "-p", "-t", left.pane);
+    expect(options.trim()).toBe(`${OPTION} ${left.tag}`);
+    expect(left.tag).toMatch(/^\d+\.1$/);
     const { stdout } = Bun.spawnSync(["ps", "-wwAo", "args="]);
     expect(stdout.toString()).toContain("cat");
     expect(stdout.toString()).not.toContain(token);
@@ -311,69 +265,10 @@ describe("a pane that is kept", () => {
     expect(files).toEqual([]);
   });
 
-  test("is adopted by one of two Neovims that start at once", async () => {
-    await world.setMark(left.pane, left.mark);
+  test("is taken by one of two Neovims that start at once", async () => {
     const both = await Promise.all([world.neovim(NEWEST), world.neovim(NEWEST)]);
-    const ends = await Promise.all(both.map(endpoint));
-    const numbers = await Promise.all(both.map(async (one) => (await rows(one)).length));
+    await Promise.all(both.map(endpoint));
+    const numbers = await Promise.all(both.map(async (one) => (await own(one)).length));
     expect(numbers.toSorted()).toEqual([0, 1]);
-    expect(ends.map(({ token }) => token === left.token).toSorted()).toEqual([false, true]);
-    // The next test wants it as it was.
-    await Promise.all(both.map(kill));
-  });
-
-  nightly.describe("whose port another program has", () => {
-    let stranger: Server;
-    afterAll(() => stranger?.close());
-
-    test("is adopted without it and with another token, and what to do is said", async () => {
-      await world.setMark(left.pane, left.mark);
-      stranger = await eventually("the port", () => listening(left.port));
-      const neovim = await world.neovim(NEWEST);
-      const { port, token } = await endpoint(neovim);
-      expect(port).not.toBe(left.port);
-      expect(token).not.toBe(left.token);
-      expect(await rows(neovim)).toHaveLength(1);
-      await eventually("a message", async () =>
-        (await said(neovim)).some((text) => text.includes("type /ide there and choose Neovim")),
-      );
-      // From now on the mark has these.
-      expect(read((await world.onlyPane()).mark)).toMatchObject({ port, token });
-      await kill(neovim);
-    });
-  });
-
-  test.each([
-    ["long ago", -60],
-    // The clock was set back.
-    ["in the future", 3600],
-  ])("whose Neovim ended %s is adopted with another token", async (_, seconds) => {
-    const ended = Math.floor(Date.now() / 1000) + seconds;
-    const { port, ...mark } = read(left.mark);
-    await world.setMark(left.pane, write({ ...mark, port, ended }));
-    const neovim = await world.neovim(NEWEST);
-    expect((await endpoint(neovim)).token).not.toBe(left.token);
-    expect(await rows(neovim)).toHaveLength(1);
-    await eventually("a message", async () => (await said(neovim)).length > 0);
-    await kill(neovim);
-  });
-
-  test("outside of the option port_range gives neither its port nor its token", async () => {
-    await world.setMark(left.pane, left.mark);
-    const range = left.port < 30_000 ? "{ 30000, 65535 }" : "{ 10000, 29999 }";
-    const neovim = await world.neovim(NEWEST, { setup: `{ port_range = ${range} }` });
-    const { port, token } = await endpoint(neovim);
-    expect(port).not.toBe(left.port);
-    expect(token).not.toBe(left.token);
-    await kill(neovim);
-  });
-
-  test("takes what it knows with it when it ends", async () => {
-    await world.clear();
-    const options = await (await world.terminal()).tmux("list-panes", "-a", "-F", `#{${OPTION}}`);
-    expect(options.trim()).toBe("");
-    const neovim = await world.neovim(NEWEST);
-    expect((await endpoint(neovim)).token).not.toBe(left.token);
-    expect(await rows(neovim)).toEqual([]);
   });
 });

@@ -71,20 +71,6 @@ local function has_stat()
   return stat("self") ~= nil
 end
 
---- When a process began, in the system's own words: together with its id it is one process and no other.
----@param pid integer
----@return string? nil if it does not run
-function M.start(pid)
-  local name, fields = stat(pid)
-  if name then
-    return not has_ended(fields) and fields[20] or nil
-  elseif has_stat() then
-    return nil
-  end
-  local start = vim.trim(ps({ "-o", "lstart=", "-p", tostring(pid) }))
-  return start ~= "" and start or nil
-end
-
 ---@class claude-code.ProcessParent
 ---@field name string of the program
 ---@field parent integer

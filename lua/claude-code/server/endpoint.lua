@@ -34,21 +34,6 @@ function M.renew()
   own.token, own.next_token = M.next_token(), nil
 end
 
---- The port and the token of a Neovim that has left its Claudes behind are this one's from now on. With
---- any other port the token is a new one.
----@return integer? port nil: nobody looks for it
-function M.inherit()
-  local keeps = require("claude-code.config").get().terminal.keep
-  local left = keeps and require("claude-code.tmux.adoption").endpoint() or nil
-  if not left then
-    own.token = nil
-    return nil
-  end
-  require("claude-code.messages.log").conceal(left.token)
-  own.token = left.token
-  return left.port
-end
-
 ---@param address string
 local function is_local_socket(address)
   if vim.fn.has("win32") == 1 then

@@ -163,7 +163,7 @@ end
 
 ---@param binary claude-code.Binary
 local function launch(binary)
-  M.binary, M.port = binary, M.port or endpoint.inherit()
+  M.binary = binary
   M.state = "starting"
   limit()
   require("claude-code.lib.autocommands").new("server"):on("VimLeavePre", M.leave)
@@ -252,15 +252,6 @@ function M.stop()
     timer.once(STOP_MS, function()
       process:kill()
     end)
-  end
-end
-
---- Serves on another port, with another token. Not while a client is connected: it would be lost.
-function M.change_port()
-  if M.state == "ready" and #M.clients == 0 then
-    M.stop()
-    M.port, M.stopped_by_user = nil, nil
-    launch(M.binary)
   end
 end
 

@@ -188,8 +188,8 @@ local function remove(entry)
   events.emit("SessionEnded", { session = copy(entry) })
 end
 
----Adds a session that is about to start in this Neovim. `n` may name a number, as of one that is
----adopted; it is kept if it is free. One that runs in the background keeps its row.
+---Adds a session that is about to start in this Neovim. `n` may name a number, as of one that outlived
+---another Neovim; it is kept if it is free. One that runs in the background keeps its row.
 ---@param fields table of claude-code.SessionRow
 ---@return integer n
 function M.add(fields)
@@ -225,7 +225,7 @@ function M.set(key, fields)
   if entry then
     local other = entry_with("pid", fields.pid)
     if other and other ~= entry then
-      -- It was listed before its terminal was adopted.
+      -- It was listed before its terminal was taken over.
       remove(other)
     end
     entry.has_cli = entry.has_cli and fields.pid == nil

@@ -76,6 +76,9 @@ function M.open(arguments, options)
     start.notify_if_downloading()
     return
   end
+  if not running.is_any_open() then
+    running.take_left()
+  end
   go_to.find(arguments, function(row)
     open(row, arguments, options)
   end)
@@ -152,9 +155,13 @@ function M.close_after_question(force)
   return true
 end
 
---- Ends all, and cancels what is about to start.
+--- Ends all but those that outlive Neovim, and cancels what is about to start.
 function M.close_all()
-  while M.close() do
+  start.cancel()
+  for _, n in ipairs(running.list()) do
+    if not running.terminal(n).outlives then
+      running.close(n)
+    end
   end
 end
 

@@ -3,10 +3,7 @@ local sessions = require("claude-code.sessions")
 
 local events = require("claude-code.lib.autocommands").new("terminal.used")
 
-local M = {
-  --- Longer than a CLI tries to find its Neovim again, which is 17 s (measured with 2.1.330).
-  RETRY_MS = 20000,
-}
+local M = {}
 
 ---@type table<integer, claude-code.Terminal>
 local terminals = {}
@@ -80,46 +77,30 @@ function M.open(n, launch)
   return true
 end
 
---- Starts the server that their CLIs look for, and reports those that do not find it: once they have
---- given up, or at once if they look elsewhere.
----@param adopted claude-code.AdoptedTerminal[]
-local function connect(adopted)
-  local server = require("claude-code.server")
+--- Its CLI looks for the server of the Neovim that is gone.
+---@param n integer
+local function ask_to_connect(n)
   local text = "%s runs on in its tmux pane, without a connection to this Neovim; "
     .. "type /ide there and choose Neovim"
-  server.ensure({}, function()
-    local looks_here = vim.iter(adopted):any(function(found)
-      return found.port == server.port
-    end)
-    require("claude-code.lib.timer").once(looks_here and M.RETRY_MS or 0, function()
-      for _, found in ipairs(adopted) do
-        local row = sessions.get(found.terminal.n)
-        if row and not row.connected then
-          local name = require("claude-code.sessions.label").of(row.n)
-          require("claude-code.messages.notify").info(text:format(name))
-          -- A CLI that has given up takes the port of before for one that it is connected to, and /ide then
-          -- fails there (measured with 2.1.330). Of several calls the first one does something.
-          if looks_here then
-            server.change_port()
-          end
-        end
-      end
-    end)
+  require("claude-code.server").ensure({}, function()
+    local row = sessions.get(n)
+    if row and not row.connected then
+      local name = require("claude-code.sessions.label").of(n)
+      require("claude-code.messages.notify").info(text:format(name))
+    end
   end)
 end
 
---- Makes sessions of the terminals that run already though nobody opened them here.
-function M.adopt()
+--- Makes sessions of the terminals that a Neovim before this one has left.
+function M.take_left()
   local provider = require("claude-code.terminal.providers").get()
-  local adopted = provider.adopt and call(provider, "adopt") or {}
-  for _, found in ipairs(adopted) do
-    keep(sessions.add(found.session), found.terminal)
-  end
-  local left = vim.tbl_filter(function(found)
-    return found.terminal.where ~= nil
-  end, adopted)
-  if #left > 0 then
-    connect(left)
+  for _, left in ipairs(provider.take and call(provider, "take") or {}) do
+    local n = sessions.add(left.session)
+    keep(n, left.terminal)
+    -- Its CLI says how it is called.
+    sessions.refresh(function()
+      ask_to_connect(n)
+    end)
   end
 end
 
@@ -141,9 +122,6 @@ end
 
 ---@return integer[] numbers of the sessions that run, in order
 function M.list()
-  if next(terminals) == nil then
-    M.adopt()
-  end
   local numbers = vim.tbl_filter(M.is_open, vim.tbl_keys(terminals))
   table.sort(numbers)
   return numbers
@@ -214,16 +192,12 @@ function M.close(n)
   end
 end
 
---- The option `terminal.keep`: the server's start adopts the sessions that another Neovim has left. It stays:
---- who works in tmux expects a pane to outlive the editor beside it.
+--- The option `terminal.keep`.
 ---@param enabled boolean
 function M.set_keep(enabled)
   local group = require("claude-code.lib.autocommands").new("terminal.keep")
   if enabled then
-    group:on("User", function()
-      M.adopt()
-      require("claude-code.terminal.providers.tmux").tag_all()
-    end, { pattern = "ClaudeCodeServerStarted" })
+    group:on("User", M.take_left, { pattern = "ClaudeCodeServerStarted" })
   end
 end
 

@@ -29,14 +29,6 @@ function M.run(arguments, input)
   return vim.trim(result.stdout or "")
 end
 
---- Runs a command that the arguments of a process must not show.
----@param command string in the syntax of tmux's configuration
----@return string? output nil if tmux failed
----@return string? message
-function M.run_private(command)
-  return M.run({ "source-file", "-" }, command .. "\n")
-end
-
 --- The pane of this tmux in which a process runs, whoever opened it.
 ---@param pid integer
 ---@return string? pane its id

@@ -69,7 +69,7 @@ return {
     type = t.boolean,
     default = false,
     description = 'With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and '
-      .. "the next Neovim of the project adopts it. See |claude-code-keep|.",
+      .. "the next Neovim of the project shows it. See |claude-code-keep|.",
   },
   {
     key = "terminal.position",

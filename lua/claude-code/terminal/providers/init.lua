@@ -14,6 +14,7 @@ local M = {}
 ---@field focus? fun(self) shows and focuses it; from there, goes back
 ---@field submit? fun(self) presses Enter
 ---@field is_visible? fun(self): boolean whether it is on screen
+---@field outlives? boolean whether it stays when Neovim ends
 ---@field has_drawn? fun(self): boolean whether its program shows something
 
 --- What runs in a terminal.
@@ -24,16 +25,15 @@ local M = {}
 ---@field folder string
 ---@field on_exit fun() to be called when it has ended by itself
 
---- A terminal that runs already, though nobody opened it here.
----@class claude-code.AdoptedTerminal
+--- A terminal that outlived the Neovim which opened it.
+---@class claude-code.LeftTerminal
 ---@field terminal claude-code.Terminal
 ---@field session table of claude-code.SessionRow, what is known of it
----@field port? integer on which its CLI looks for Neovim
 
 --- Starts the command in a terminal of its own, and shows that in the place of one that is shown.
 ---@class claude-code.Provider
 ---@field open fun(launch: claude-code.TerminalLaunch): claude-code.Terminal?, string?
----@field adopt? fun(): claude-code.AdoptedTerminal[] while none is open here
+---@field take? fun(): claude-code.LeftTerminal[] those of the workspace that no Neovim shows; each is returned once
 
 --- Without a terminal: only the server runs, and the user starts the CLI.
 ---@type claude-code.Provider

@@ -1,12 +1,14 @@
 --- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from
 --- Neovim: what it needs is passed along.
-local adoption = require("claude-code.tmux.adoption")
-local run = require("claude-code.tmux").run
+local process = require("claude-code.programs.process")
+local tmux = require("claude-code.terminal.tmux")
+
+local run = tmux.run
 
 ---@class claude-code.TmuxTerminal: claude-code.Terminal
 ---@field private pane string its id
----@field private program claude-code.ProcessTag
----@field private folder string in which the CLI was started
+---@field pid integer of what runs there
+---@field outlives boolean whether it stays when Neovim ends
 ---@field private drawn? boolean
 local Terminal = { where = "tmux" }
 Terminal.__index = Terminal
@@ -16,7 +18,9 @@ local M = {}
 
 --- Another Neovim may paste in the same moment.
 local BUFFER = ("claude-code.nvim.%d"):format(vim.uv.os_getpid())
-local MOST_NAME = 80
+
+--- The option of a pane that outlives Neovim: `PID.N`, the Neovim that shows it and the session's number.
+local OWNER = "@claude_code_nvim"
 
 ---@type table<string, claude-code.TmuxTerminal> those that nobody has ended, by their panes
 local terminals = {}
@@ -66,33 +70,53 @@ local function swap(pane, other)
   run({ "select-pane", "-t", pane })
 end
 
-local function follow_neovim()
-  require("claude-code.lib.autocommands").new("terminal"):on("VimLeavePre", function()
-    for _, terminal in pairs(terminals) do
-      if not (adoption.is_on() and terminal:tag(os.time())) then
-        terminal:close()
-      end
-    end
-  end)
+---@return boolean do the panes that are opened now outlive this Neovim?
+local function is_kept()
+  local options = require("claude-code.config").get().terminal
+  return options.provider == "tmux" and options.keep and tmux.is_around()
+end
+
+---@param n integer
+local function own_tag(n)
+  return ("%d.%d"):format(vim.uv.os_getpid(), n)
 end
 
 ---@param pane string
 ---@param pid integer of what runs there
+---@param n integer number of its session
+---@param outlives boolean
 ---@return claude-code.TmuxTerminal
-local function add(pane, pid, folder)
-  local program = require("claude-code.tmux.tag").of_process(pid)
-  local fields = { pane = pane, pid = pid, program = program, folder = folder }
+local function add(pane, pid, n, outlives)
+  local fields = { pane = pane, pid = pid, n = n, outlives = outlives }
   terminals[pane] = setmetatable(fields, Terminal)
-  follow_neovim()
+  require("claude-code.lib.autocommands").new("terminal"):on("VimLeavePre", function()
+    for _, terminal in pairs(terminals) do
+      if not terminal.outlives then
+        terminal:close()
+      end
+    end
+  end)
   return terminals[pane]
 end
 
+---@param pane string
+---@param n integer
+---@return boolean tagged so that the next Neovim finds it
+local function tag(pane, n)
+  local output, message = run({ "set-option", "-p", "-t", pane, OWNER, own_tag(n) })
+  if not output then
+    local text = "Claude's pane ends with Neovim, as tmux cannot tag it: %s"
+    require("claude-code.messages.notify").warn(text:format(message))
+  end
+  return output ~= nil
+end
+
 --- A lone word would be handed to a shell, so it all goes through env(1). A pane that outlives Neovim
---- does not name its socket, which may be another Neovim's later: the port and the folder lead there.
+--- does not name its socket, which may be another Neovim's later: the folder leads to the next one.
 ---@param launch claude-code.TerminalLaunch
 local function command(launch)
   local words = { "/usr/bin/env" }
-  if adoption.is_on() then
+  if is_kept() then
     vim.list_extend(words, { "-u", "NVIM" })
   end
   -- For env(1) that would be one more variable.
@@ -122,7 +146,7 @@ local function open_arguments(launch, other)
 end
 
 function M.open(launch)
-  if not require("claude-code.tmux").is_around() then
+  if not tmux.is_around() then
     return nil,
       'terminal.provider is "tmux", but Neovim does not run in tmux; start it there, or set '
         .. 'terminal.provider to "native"'
@@ -136,67 +160,44 @@ function M.open(launch)
   if other then
     swap(pane, other)
   end
-  local terminal = add(pane, tonumber(pid) --[[@as integer]], launch.folder)
-  terminal.n = launch.n
-  if adoption.is_on() then
-    terminal:tag_or_warn()
+  local n = launch.n
+  return add(pane, tonumber(pid) --[[@as integer]], n, is_kept() and tag(pane, n))
+end
+
+--- Several Neovims may start at once: tmux gives each pane to one of them.
+---@param pane string
+---@param owner string its tag
+---@param n integer
+---@return boolean taken
+local function take(pane, owner, n)
+  local is_same = ("#{==:#{%s},%s}"):format(OWNER, owner)
+  local set = ("set-option -p -t %s %s %s ; display-message -p taken"):format(
+    pane,
+    OWNER,
+    own_tag(n)
+  )
+  return run({ "if-shell", "-F", "-t", pane, is_same, set }) == "taken"
+end
+
+--- Takes the panes of the workspace that outlived their Neovim, or that this one has left as it loaded the plugin
+--- again.
+function M.take()
+  local format = ("#{pane_id} #{pane_pid} #{pane_dead} #{%s} #{pane_current_path}"):format(OWNER)
+  local output = is_kept() and run({ "list-panes", "-a", "-F", format }) or ""
+  local taken = {} ---@type claude-code.LeftTerminal[]
+  for line in vim.gsplit(output, "\n") do
+    local pane, pid, owner, n, folder = line:match("^(%%%d+) (%d+) 0 (%d+)%.(%d%d?%d?) (/.*)$")
+    local is_left = pane
+      and not terminals[pane]
+      and (tonumber(owner) == vim.uv.os_getpid() or not process.is_alive(tonumber(owner)))
+      and require("claude-code.sessions.worktrees").is_covered(folder)
+    if is_left and take(pane, owner .. "." .. n, tonumber(n)) then
+      local terminal =
+        add(pane, tonumber(pid) --[[@as integer]], tonumber(n) --[[@as integer]], true)
+      table.insert(taken, { terminal = terminal, session = { n = terminal.n, cwd = folder } })
+    end
   end
-  return terminal
-end
-
-function M.adopt()
-  local line = require("claude-code.sessions.one_line")
-  return vim.tbl_map(function(found) ---@param found claude-code.LeftPane
-    local left = found.tag
-    return {
-      terminal = add(found.pane, left.program.pid, left.cwd),
-      session = {
-        n = left.n,
-        id = left.id,
-        name = line(left.name, MOST_NAME),
-        worktree = line(left.worktree, MOST_NAME),
-        cwd = left.cwd,
-      },
-      port = left.port,
-    }
-  end, adoption.take())
-end
-
---- Tags all panes that outlive Neovim again, as the server has another port or token now.
-function M.tag_all()
-  for _, terminal in pairs(adoption.is_on() and terminals or {}) do
-    terminal:tag_or_warn()
-  end
-end
-
---- Lets the next Neovim adopt it.
----@private
----@param ended? integer when Neovim ends, in seconds
----@return true? tagged
----@return string? message
-function Terminal:tag(ended)
-  local server = require("claude-code.server")
-  local row = require("claude-code.sessions").get(self.n) or {}
-  return adoption.tag(self.pane, {
-    program = self.program,
-    port = server.port,
-    token = server.port and require("claude-code.server.endpoint").token(),
-    ended = ended,
-    cwd = self.folder,
-    n = self.n,
-    id = row.id,
-    name = row.name,
-    worktree = row.worktree,
-  })
-end
-
----@private
-function Terminal:tag_or_warn()
-  local tagged, message = self:tag()
-  if not tagged then
-    local text = "Claude's pane ends with Neovim, as tmux cannot tag it: %s"
-    require("claude-code.messages.notify").warn(text:format(message))
-  end
+  return taken
 end
 
 function Terminal:is_open()
