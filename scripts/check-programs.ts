@@ -21,7 +21,7 @@ const STARTS: Record<string, string> = {
   [`${LUA}/programs/process.lua`]: "ps, by on_path()",
   [`${LUA}/terminal/start.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/native.lua`]: "the Claude CLI, by claude/cli",
-  [`${LUA}/tmux/init.lua`]: "tmux, by on_path()",
+  [`${LUA}/terminal/providers/tmux.lua`]: "tmux, by on_path()",
   "src/commands/edit.ts": "the user's own editor, by /bin/sh as git does",
   "src/claude/cli.ts": "the Claude CLI, by onPath()",
   "src/review/record/comparison-request.ts": "itself",

@@ -108,7 +108,7 @@ local function check_terminal()
       'terminal.provider is "snacks", but folke/snacks.nvim is not installed',
       'install it, or set terminal.provider to "native"'
     )
-  elseif provider == "tmux" and not require("claude-code.terminal.tmux").is_around() then
+  elseif provider == "tmux" and not require("claude-code.terminal.providers.tmux").is_around() then
     health.error(
       'terminal.provider is "tmux", but Neovim does not run in tmux',
       'start Neovim in tmux, or set terminal.provider to "native"'

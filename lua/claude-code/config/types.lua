@@ -143,7 +143,7 @@
 ---@class claude-code.TerminalConfig
 ---@field provider "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider Where the CLI runs.
 ---With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and the next
----Neovim of the project adopts it.
+---Neovim of the project shows it.
 ---@field keep boolean
 ---The side of the editor where the CLI's window opens.
 ---@field position "auto"|"right"|"left"|"bottom"|"top"|"float"

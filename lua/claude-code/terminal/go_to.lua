@@ -25,7 +25,7 @@ end
 ---@param row claude-code.SessionRow
 ---@return boolean shown whether it runs in a pane of the tmux around Neovim
 local function show_pane(row)
-  local tmux = require("claude-code.terminal.tmux")
+  local tmux = require("claude-code.terminal.providers.tmux")
   local pane = row.pid and row.where ~= "here" and tmux.is_around() and tmux.pane_of(row.pid)
   return pane and tmux.show(pane) or false
 end

@@ -1,9 +1,6 @@
 --- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from
 --- Neovim: what it needs is passed along.
 local process = require("claude-code.programs.process")
-local tmux = require("claude-code.terminal.tmux")
-
-local run = tmux.run
 
 ---@class claude-code.TmuxTerminal: claude-code.Terminal
 ---@field private pane string its id
@@ -16,6 +13,8 @@ Terminal.__index = Terminal
 ---@class claude-code.TmuxProvider: claude-code.Provider
 local M = {}
 
+local TIMEOUT_MS = 2000
+
 --- Another Neovim may paste in the same moment.
 local BUFFER = ("claude-code.nvim.%d"):format(vim.uv.os_getpid())
 
@@ -24,6 +23,56 @@ local OWNER = "@claude_code_nvim"
 
 ---@type table<string, claude-code.TmuxTerminal> those that nobody has ended, by their panes
 local terminals = {}
+
+---@return boolean does Neovim run in tmux?
+function M.is_around()
+  return (vim.env.TMUX or "") ~= ""
+end
+
+--- Runs tmux, the server of which Neovim's own pane is a part.
+---@param arguments string[] every user of the machine can read them
+---@param input? string its stdin
+---@return string? output nil if tmux failed
+---@return string? message
+local function run(arguments, input)
+  local program, missing = require("claude-code.programs").on_path("tmux")
+  if not program then
+    return nil, missing
+  end
+  local command = vim.list_extend({ program }, arguments)
+  local ok, started = pcall(vim.system, command, { text = true, stdin = input })
+  if not ok then
+    return nil, ("%s cannot be started: %s"):format(program, started)
+  end
+  local result = started:wait(TIMEOUT_MS)
+  if result.code ~= 0 then
+    return nil, vim.trim(result.stderr or "")
+  end
+  return vim.trim(result.stdout or "")
+end
+
+--- The pane of this tmux in which a process runs, whoever opened it.
+---@param pid integer
+---@return string? pane its id
+function M.pane_of(pid)
+  local ancestors = process.place(pid).ancestors
+  local panes = M.is_around() and run({ "list-panes", "-a", "-F", "#{pane_id} #{pane_pid}" }) or ""
+  for pane, program in panes:gmatch("(%%%d+) (%d+)") do
+    if vim.list_contains(ancestors, tonumber(program)) then
+      return pane
+    end
+  end
+end
+
+--- Shows a pane and goes there, be it in another window or session of tmux.
+---@param pane string its id
+---@return boolean shown
+function M.show(pane)
+  local selected = run({ "select-window", "-t", pane, ";", "select-pane", "-t", pane })
+  -- Without a client nobody looks at this tmux.
+  run({ "switch-client", "-t", pane })
+  return selected ~= nil
+end
 
 --- A pane cannot float: it goes to the right then.
 ---@return string[] where a pane goes, and how big it is
@@ -73,7 +122,7 @@ end
 ---@return boolean do the panes that are opened now outlive this Neovim?
 local function is_kept()
   local options = require("claude-code.config").get().terminal
-  return options.provider == "tmux" and options.keep and tmux.is_around()
+  return options.provider == "tmux" and options.keep and M.is_around()
 end
 
 ---@param n integer
@@ -146,7 +195,7 @@ local function open_arguments(launch, other)
 end
 
 function M.open(launch)
-  if not tmux.is_around() then
+  if not M.is_around() then
     return nil,
       'terminal.provider is "tmux", but Neovim does not run in tmux; start it there, or set '
         .. 'terminal.provider to "native"'
