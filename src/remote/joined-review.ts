@@ -82,7 +82,6 @@ export class JoinedReview {
       incomplete: all.some(({ incomplete }) => incomplete),
       // The user's own words, which Claude gets as theirs: none of them comes from elsewhere.
       comments: here.comments,
-      due: all.flatMap(({ due }) => due),
       runs: all.some(({ runs }) => runs),
     };
     return this.port.call("review_changed", params, REPORT_MS);

@@ -60,13 +60,8 @@ export class RemoteReview {
     this.onSummary();
   }
 
-  /** What it reported last. It may say when an undo is due, and neither which ones there are nor of what. */
   get summary(): Omit<ReviewSummary, "comments"> | undefined {
-    const due = this.#summary?.due.flatMap(({ decision }) => {
-      const paths = this.#queued.get(decision);
-      return paths ? [{ decision, paths }] : [];
-    });
-    return this.#summary && due && { ...this.#summary, due };
+    return this.#summary;
   }
 
   connect(link: Link): void {

@@ -45,7 +45,7 @@ const hunk = v.object({
   removed: count,
   mixed: v.boolean(),
   conflict: v.optional(later),
-  queued: v.boolean(),
+  queued: v.optional(v.boolean()),
   owners,
   in_parts: is,
   code: v.optional(bytes),
@@ -89,9 +89,11 @@ export function answersOf(name: string, map: PathMap, mirror: Mirror) {
     same_text: is,
     hunk_count: count,
     hunks: v.array(hunk),
-    mode: v.optional(v.object({ before: count, after: count, queued: v.boolean(), owners })),
+    mode: v.optional(
+      v.object({ before: count, after: count, queued: v.optional(v.boolean()), owners }),
+    ),
     owners,
-    queued: v.boolean(),
+    queued: v.optional(v.boolean()),
     cannot_undo: v.optional(words),
     version: text,
   });
@@ -99,7 +101,7 @@ export function answersOf(name: string, map: PathMap, mirror: Mirror) {
   const conflict = v.object({ hunk: text, by: later, base: lines, claude: lines, now: lines });
   const decision = v.object({
     decision: v.optional(id),
-    queued: is,
+    queued: v.optional(is),
     files: some(
       v.object({
         path,
@@ -154,7 +156,7 @@ export function answersOf(name: string, map: PathMap, mirror: Mirror) {
   const summary = v.object({
     counts,
     incomplete: v.boolean(),
-    due: v.array(v.object({ decision: id })),
+    due: v.optional(v.array(v.object({ decision: id })), []),
     runs: v.boolean(),
   });
   return { methods, summary };

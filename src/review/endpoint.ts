@@ -10,7 +10,7 @@ import type { ReviewSummary } from "./summary";
 /** So long after an event others are waited for, which come in flocks. */
 const DEBOUNCE_MS = 80;
 
-/** How often a turn is looked at that an undo waits for: one that ends by Esc makes no event. */
+/** How often it is looked whether the processes still run that commands have left behind. */
 const RECHECK_MS = 5_000;
 
 /** A CLI that was killed is no process any more so long after its connection has ended. */
@@ -106,14 +106,14 @@ export class ReviewEndpoint {
     // What changed after it was read, and before it was watched, was no event.
     if (this.#watch.follow([`${folder}/`, ...found.watched])) this.#soon();
     // Before the answer: what changes while Neovim takes it is another event.
-    const { counts, incomplete, comments, due, waits, runs, version } = found;
+    const { counts, incomplete, comments, waits, runs, version } = found;
     if (waits) this.#soon(RECHECK_MS);
-    const seen = JSON.stringify([counts, incomplete, due, runs, version]);
+    const seen = JSON.stringify([counts, incomplete, runs, version]);
     if (seen === this.#sent) return;
     this.#isBehind = this.#isSending;
     if (this.#isSending) return;
     this.#sent = seen;
-    void this.#send({ counts, incomplete, comments, due, runs });
+    void this.#send({ counts, incomplete, comments, runs });
   }
 
   /**

@@ -77,12 +77,8 @@ export const Keep = v.object({ ...Scope, files: v.array(Chosen) });
 export const Undo = v.object({
   ...Scope,
   files: v.array(Chosen),
-  /** The option `review.undo_while_working`. */
-  while_working: v.optional(v.picklist(["queue", "now"]), "queue"),
   /** Undo conflicts, too: the user's rows stay, beside those of the base text. */
   keep_both: v.optional(v.boolean(), false),
-  /** Carries out an undo that was queued; of `files` the texts count. */
-  queued: v.optional(Id),
 });
 
 export const Back = v.object({

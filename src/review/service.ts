@@ -8,11 +8,11 @@ import { isBelow, realPath } from "../lib/paths";
 import { type Committed, commitKept } from "./commit/commit";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
-import { undo, undoQueued } from "./decide/undo";
+import { undo } from "./decide/undo";
 import { forgetIncomplete } from "./journal/folder";
 import type { Content } from "./journal/record";
 import { LastText } from "./last-text";
-import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
+import { entriesOf, incompleteOf, recordedScope, textsIn } from "./listing";
 import { Projects } from "./projects";
 import { recordOverwritten } from "./record/known";
 import { keepPrivatePatterns, PathPatterns, Privacy } from "./record/privacy";
@@ -213,19 +213,13 @@ export class ReviewService {
   }
 
   #undo(request: Request<typeof requests.Undo>): Promise<ShownDecision> {
-    const { queued, while_working, keep_both: keepsBoth } = request;
-    return this.#perProject(request.files, async (project, targets) => {
-      try {
-        return await project.decide(() => {
-          if (queued !== undefined) return undoQueued(project, queued, textsOf(targets));
-          const scope = recordedScope(project, request);
-          return undo(project, targets, { scope, waits: while_working === "queue", keepsBoth });
-        });
-      } catch (error) {
-        if (queued !== undefined) this.#watched.of(project).failed(queued);
-        throw error;
-      }
-    });
+    const { keep_both: keepsBoth } = request;
+    return this.#perProject(request.files, (project, targets) =>
+      project.decide(() => {
+        const scope = recordedScope(project, request);
+        return undo(project, targets, { scope, keepsBoth });
+      }),
+    );
   }
 
   #last({ path }: Request<typeof requests.Last>) {
@@ -446,7 +440,6 @@ export function joined(results: readonly ShownDecision[]): ShownDecision {
   const decision = results.findLast((result) => result.decision !== undefined)?.decision;
   return {
     ...(decision !== undefined && { decision }),
-    ...(results.some(({ queued }) => queued) && { queued: true }),
     files: results.flatMap(({ files }) => files),
   };
 }

@@ -33,7 +33,6 @@ export function shownFile(project: ReviewedProject, entry: Entry, hunks = entry.
     hunks: hunks.map((hunk) => shownHunk(project, hunk)),
     ...(mode && { mode: shownMode(project, mode) }),
     owners: shownOwners(project, entry.owners),
-    queued: entry.isQueued,
     ...(cannotUndo !== undefined && { cannot_undo: cannotUndo }),
   };
   // A hunk's id changes with its lines.
@@ -52,10 +51,9 @@ export function versionOf(answer: unknown): string {
 }
 
 function shownMode(project: ReviewedProject, { before, after, changes }: ModeChange) {
-  const queued = changes.some(({ queue }) => queue !== undefined);
   const by = changes.map((change) => change.by);
   const owners = shownOwners(project, by);
-  return { before, after, queued, owners };
+  return { before, after, owners };
 }
 
 export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = false) {
@@ -68,7 +66,6 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
     removed,
     mixed,
     ...(conflict && { conflict }),
-    queued: hunk.queued !== undefined,
     owners: shownOwners(project, hunk.owners),
     ...(hunk.isInParts && { in_parts: true }),
     ...(!withLines && { code: rowOf(codeOf(hunk)).subarray(0, MOST_CODE) }),
@@ -107,10 +104,9 @@ export function shownOwner(project: ReviewedProject, change: Change) {
   };
 }
 
-export function shownDecision(project: ReviewedProject, { decision, queued, files }: Undone) {
+export function shownDecision(project: ReviewedProject, { decision, files }: Undone) {
   return {
     ...(decision !== undefined && { decision }),
-    ...(queued && { queued }),
     files: files.map(({ path, edits, conflicts, ...rest }) => ({
       path: `${project.root}/${path}`,
       ...rest,

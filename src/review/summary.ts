@@ -22,15 +22,13 @@ export interface ReviewSummary {
   incomplete: boolean;
   /** All of the workspace; paths are absolute. */
   comments: ShownComment[];
-  /** Undos that were queued and whose turn has ended: Neovim asks for them with their texts. */
-  due: { decision: string; paths: string[] }[];
   /** Something of Claude's may be changing files. */
   runs: boolean;
 }
 
 /** A summary, and when to look for the next one. */
 export interface WatchedSummary extends ReviewSummary {
-  /** Other undos wait for the end of their turn. */
+  /** Processes that commands have left behind still run: their end is no event. */
   waits: boolean;
   /** Another one as soon as something was recorded. */
   version: string;
@@ -63,7 +61,6 @@ export class WatchedProjects {
       counts: sum(all.map(({ counts }) => counts)),
       incomplete: all.some(({ incomplete }) => incomplete),
       comments: commentsOf(this.projects),
-      due: all.flatMap(({ due }) => due),
       waits: all.some(({ waits }) => waits),
       runs: all.some(({ runs }) => runs),
       version: all.map(({ version }) => version).join(),
@@ -82,8 +79,6 @@ class WatchedProject {
   #checked: { entries: Entry[]; version: number } | undefined;
   /** What waited for the user is in the journal no more, and nothing has said so. */
   #isLost = false;
-  /** Queued undos that could not be carried out, each with the version then. */
-  readonly #failed = new Map<string, number>();
 
   constructor(private readonly project: ReviewedProject) {
     this.#accepted = new AcceptedTexts(project);
@@ -93,11 +88,6 @@ class WatchedProject {
   /** The user accepted this text in a diff: Claude writes it now. */
   accepted(relativePath: string, text: Uint8Array): void {
     this.#accepted.add(relativePath, text);
-  }
-
-  /** A queued undo could not be carried out: it is due again when something was recorded. */
-  failed(decision: string): void {
-    this.#failed.set(decision, this.project.version);
   }
 
   endInterrupted(): void {
@@ -135,7 +125,7 @@ class WatchedProject {
         withRenames(entries, ALL).filter(({ file }) => !ignore.matches(this.project.path(file))),
       ),
       incomplete: incompleteSince(folder) !== undefined,
-      ...this.#queued(),
+      waits: sessions.unended.some(({ left }) => left),
       runs: sessions.anyRuns(),
       version,
       watched: [
@@ -143,21 +133,6 @@ class WatchedProject {
         ...(sessions.anyWorks() ? [`${sessionsFolder()}/`] : []),
         ...entries.map(({ file }) => this.project.path(file)),
       ],
-    };
-  }
-
-  /** The undos that were queued: those whose turn has ended, and whether there are others. */
-  #queued(): Pick<WatchedSummary, "due" | "waits"> {
-    const project = this.project;
-    const queued = project.decisions.filter((decision) => decision.type === "queue");
-    const ended = queued.filter(({ session }) => !project.isWorking(session));
-    const due = ended.filter(({ id }) => this.#failed.get(id) !== project.version);
-    return {
-      due: due.map(({ id, files }) => ({
-        decision: id,
-        paths: files.map(({ path }) => join(project.root, path)),
-      })),
-      waits: ended.length < queued.length || project.sessions.unended.some(({ left }) => left),
     };
   }
 

@@ -391,33 +391,6 @@ describe("a review of which nothing is believed", () => {
     rmSync(shared, { recursive: true });
   });
 
-  test("says when an undo of this Neovim's is due: once, of its files, and no other one", async () => {
-    const { review, asked, say } = hostile({ decision: "q", queued: true, files: [] });
-    review.open();
-    const due = ["q", "other"].map((decision) => ({ decision, paths: [`${THERE}/secret`] }));
-    const report = () => {
-      say({ summary: { counts: COUNTS, incomplete: false, due, runs: false } });
-      return review.summary?.due;
-    };
-    const files = [{ path: join(root, "a") }];
-    expect(report()).toEqual([]);
-    for (const method of ["keep", "back", "done"] as const) await review.ask(method, { files });
-    expect(report()).toEqual([]);
-    await review.ask("undo", { files });
-    const own = { decision: "remote box q", paths: [join(root, "a")] };
-    expect(report()).toEqual([own]);
-    const count = () => asked.filter((text) => text.includes("undo")).length;
-    for (let i = 0; i < 2; i++) {
-      await review.ask("undo", { files, queued: own.decision });
-      expect(count()).toBe(2);
-    }
-    // The answer of a queued undo must not queue it again.
-    expect(report()).toEqual([]);
-    await review.ask("undo", { files });
-    await review.ask("back", { files, decision: own.decision });
-    expect(report()).toEqual([]);
-  });
-
   test("reports no comment, and a report or an answer that is wrong is none", async () => {
     const { review, say } = hostile({ files: 7 });
     review.open();

@@ -3,17 +3,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { requestComparison } from "../../src/review/record/comparison-request";
 import { first, nightly } from "../support/toolchain";
-import {
-  all,
-  BEFORE,
-  type Case,
-  CLAUDE,
-  dueIn,
-  isMadeOrNot,
-  runOnce,
-  STRIDE,
-  USER,
-} from "./killed";
+import { all, BEFORE, type Case, CLAUDE, isMadeOrNot, runOnce, STRIDE, USER } from "./killed";
 import { Actors } from "./state/actors";
 import { World } from "./state/world";
 
@@ -34,19 +24,6 @@ const CASES: Case[] = [
     decide: (world) => ["undo", all(world, "new")],
     done: { old: USER, new: undefined },
     between: { old: USER, new: USER },
-  },
-  {
-    name: "an undo that waited for the end of the turn",
-    files: { a: USER },
-    claude: { a: CLAUDE },
-    waits: true,
-    prepare: async (world) => {
-      await world.undo([{ path: world.path("a") }]);
-      world.stop();
-    },
-    // Killed between journal and disk, it waits no more: the hunks are listed, to be undone again.
-    decide: (world) => ["undo", { ...all(world, "a"), ...dueIn(world) }],
-    done: { a: USER },
   },
   {
     name: "keeping the rest",

@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { JournalReader } from "../../src/review/journal/read";
 import { ALL, temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 
@@ -36,8 +35,6 @@ export interface Case {
   /** What stands there before Claude changes it to `claude`. */
   files: Files;
   claude: Files;
-  /** Claude's turn has not ended when `prepare` decides. */
-  waits?: boolean;
   /** Decided before the one that is killed. */
   prepare?: (world: World) => Promise<unknown>;
   decide: (world: World) => [method: string, params: object];
@@ -52,14 +49,6 @@ export const all = (world: World, ...names: string[]) => ({
   files: names.map((name) => ({ path: world.path(name) })),
 });
 
-/** The undo that waits. */
-export function dueIn(world: World): { queued?: string } {
-  const { records } = new JournalReader(world.folder).read();
-  const queue = records.find(({ type }) => type === "queue");
-  const isDone = records.some((one) => one.type === "undo" && one.queued === queue?.id);
-  return queue && !isDone ? { queued: queue.id } : {};
-}
-
 const textsOf = (world: World, files: Files): Files =>
   Object.fromEntries(Object.keys(files).map((name) => [name, world.read(name)]));
 
@@ -73,12 +62,12 @@ async function stateOf(world: World, files: Files) {
   return { texts: textsOf(world, files), entries };
 }
 
-async function made({ files, claude, prepare, waits }: Case): Promise<World> {
+async function made({ files, claude, prepare }: Case): Promise<World> {
   const world = new World();
   for (const [name, text] of Object.entries(files)) world.write(name, text);
   world.prompt();
   world.claude(claude);
-  if (!waits) world.stop();
+  world.stop();
   await prepare?.(world);
   return world;
 }

@@ -388,7 +388,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     const { files } = (await world.answer("list", {})) as Listed;
     const some = files.map(({ path }) => ({ path }));
     expect(some).toHaveLength(2);
-    await world.answer("undo", { files: some, while_working: "now" });
+    await world.answer("undo", { files: some });
     expect(await Bun.file(world.path("notes/n.txt")).text()).toBe("the user's\n");
   });
 
@@ -400,7 +400,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.failing("rm l m; echo x > m");
     await world.stop();
     const files = ["l", "m"].map((name) => ({ path: world.path(name) }));
-    const undone = await world.answer("undo", { files, while_working: "now" });
+    const undone = await world.answer("undo", { files });
     const problem = { problem: expect.stringContaining("is a symlink") };
     expect(undone).toMatchObject({ files: [problem, problem] });
   });
@@ -597,7 +597,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
           [[5, 1], [5, 1], false],
         ],
       ]);
-      await world.answer("undo", { files: [{ path }], while_working: "now" });
+      await world.answer("undo", { files: [{ path }] });
       expect(await Bun.file(path).text()).toBe("one\n2\n3\n4\nfive\nmine\n");
     },
   );
@@ -634,7 +634,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     const bashEditDiff = { changedFiles: [world.path("a.txt")], files: [] };
     await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
     await world.stop();
-    await world.answer("undo", { files: [{ path }], while_working: "now" });
+    await world.answer("undo", { files: [{ path }] });
     expect(await Bun.file(path).text()).toBe("one\nmine\n");
   });
 
@@ -727,7 +727,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.prompt();
     await world.edit("a.txt", "two\n");
     const path = realpathSync(world.path("a.txt"));
-    await world.answer("undo", { files: [{ path }], while_working: "now" });
+    await world.answer("undo", { files: [{ path }] });
     await world.answer("back", {});
     await world.failing("echo three >> a.txt");
     expect(world.files).toEqual([

@@ -91,7 +91,7 @@ function keptFile(project: ReviewedProject, entry: Entry, what: Selection, scope
  * A buffer with unsaved edits may lack what Claude has written to the disk since: of such a file all
  * is what the buffer shows.
  */
-export function seenOf(
+function seenOf(
   project: ReviewedProject,
   { file, view, hunks }: Entry,
   what: Selection,

@@ -1,20 +1,15 @@
 import type { RecordedScope, RecordOf } from "../journal/record";
-import { type Entry, entryOf, modeOf } from "../state/entry";
+import { type Entry, modeOf } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import { scopeOf } from "../state/scope";
-import type { TrackedFile } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
 import type { Hunk, Later, Rows } from "../weave/hunks";
-import { sameLines } from "../weave/lines";
 import { type AppliedFile, applyAll, type FileTarget, recordWritten } from "./apply";
 import { changeIndex, type IndexPlan, plannedIndex } from "./index-entries";
-import { type Found, findAll, seenOf, type Target } from "./keep";
+import { type Found, findAll, type Target } from "./keep";
 import { rowsOf } from "./selection";
 
 /** A sentence's end for the user. */
-const KEPT = "was not undone, because you have kept it in the meantime";
-const GONE = "was not undone, because nothing of it is left";
-
 const EDITED =
   "was not undone, because you have edited it since Claude moved it; :Claude undo! brings the old file back and keeps your lines in the new one";
 
@@ -38,15 +33,11 @@ export interface UndoneFile extends AppliedFile {
 export interface Undone {
   /** Undefined if nothing was undone. */
   decision: string | undefined;
-  /** It waits for the end of the turn. */
-  queued?: boolean;
   files: UndoneFile[];
 }
 
 export interface UndoOptions {
   scope?: RecordedScope | undefined;
-  /** Queue it if Claude works on what it would undo. */
-  waits: boolean;
   /** Undo conflicts, too: the later rows stay beside the base's. */
   keepsBoth?: boolean;
 }
@@ -69,12 +60,10 @@ export async function undo(
 ): Promise<Undone> {
   const { plans, outcomes, version } = planned(project, targets, options);
   if (plans.length === 0) return { decision: undefined, files: outcomes };
-  const waitsFor = options.waits ? workingSession(project, plans) : undefined;
-  if (waitsFor !== undefined) return queue(project, plans, waitsFor, options, outcomes);
   const index = await plannedIndex(project, plans);
   // A hook has recorded a change in between: what was planned was about another text.
   if (project.version !== version) return undo(project, targets, options);
-  return carryOut(project, plans, outcomes, { scope: options.scope, index });
+  return carryOut(project, plans, outcomes, options.scope, index);
 }
 
 function planned(
@@ -95,39 +84,6 @@ function planned(
   });
   const effective = plans.filter(({ what }) => what === "all" || !isEmpty(what));
   return { plans: effective, outcomes, version: project.version };
-}
-
-/** Carries out an undo that was queued; `texts` are those of buffers, by path. */
-export async function undoQueued(
-  project: ReviewedProject,
-  id: string,
-  texts: ReadonlyMap<string, Uint8Array>,
-): Promise<Undone> {
-  const record = project.decision(id);
-  if (record?.type !== "queue") return { decision: undefined, files: [] };
-  const outcomes: UndoneFile[] = [];
-  const plans = record.files.flatMap(({ path }): Plan[] => {
-    const text = texts.get(path);
-    const file = project.files.get(path);
-    const entry = file && entryOf(project, file, scopeOf(record.scope), text);
-    const plan = entry && planFor(entry, { queued: id }, record.scope, text !== undefined);
-    const isEffective = plan && (plan.mode ?? !sameLines(plan.target, plan.view.lines));
-    const problem = file && (project.problem(file) ?? whyNot(file, id));
-    outcomes.push({ path, ...(!isEffective && problem && { problem: `${path} ${problem}` }) });
-    return isEffective ? [plan] : [];
-  });
-  const { version } = project;
-  const index = await plannedIndex(project, plans);
-  if (project.version !== version) return undoQueued(project, id, texts);
-  return carryOut(project, plans, outcomes, { scope: record.scope, queued: id, index });
-}
-
-/** Why nothing is undone, unless all of it was to be undone by another decision. */
-function whyNot({ weave, marks }: TrackedFile, queue: string): string | undefined {
-  const all = [...marks, ...(weave?.rows ?? []).flatMap((row) => [row.inserted, row.deleted])];
-  const waiting = all.filter((mark) => mark?.queue === queue);
-  if (waiting.some((mark) => mark?.keep !== undefined)) return KEPT;
-  return waiting.length > 0 ? GONE : undefined;
 }
 
 function plansFor(
@@ -170,7 +126,6 @@ function planFor(
 function isIn(hunk: Hunk, what: Selection): boolean {
   if (!hunk.conflict) return false;
   if (what === "all") return true;
-  if ("queued" in what) return hunk.queued === what.queued;
   return overlaps(what.old, hunk.old) || overlaps(what.new, hunk.new);
 }
 
@@ -190,7 +145,6 @@ function without(entry: Entry, what: Selection, hunks: readonly Hunk[]): Selecti
     const rows = rowsOf(entry.hunks.filter((hunk) => !hunks.includes(hunk)));
     return modeOf(entry) ? { ...rows, mode: true } : rows;
   }
-  if ("queued" in what) return what;
   return {
     ...what,
     old: what.old.filter((rows) => !hunks.some((hunk) => overlaps([rows], hunk.old))),
@@ -199,43 +153,16 @@ function without(entry: Entry, what: Selection, hunks: readonly Hunk[]): Selecti
 }
 
 function isEmpty(what: Selection): boolean {
-  if (what === "all" || "queued" in what || what.mode) return false;
+  if (what === "all" || what.mode) return false;
   return [...what.old, ...what.new].every(([, count]) => count === 0);
-}
-
-/** A session of these changes whose turn has not ended. */
-function workingSession(project: ReviewedProject, plans: readonly Plan[]): string | undefined {
-  const sessions = plans.flatMap(({ entry }) => entry.owners.map(({ session }) => session));
-  return sessions.find((session) => project.isWorking(session));
-}
-
-function queue(
-  project: ReviewedProject,
-  plans: readonly Plan[],
-  session: string,
-  { scope }: UndoOptions,
-  outcomes: UndoneFile[],
-): Undone {
-  const files = plans.map(({ entry, view, what }) => ({
-    path: entry.file.path,
-    text: project.contents.put(view.lines),
-    undo: seenOf(project, entry, what) as RecordOf<"queue">["files"][number]["undo"],
-  }));
-  const record = project.append({ type: "queue", session, files, scope });
-  return { decision: record.id, queued: true, files: outcomes };
-}
-
-interface Carried {
-  scope: RecordedScope | undefined;
-  queued?: string;
-  index: IndexPlan;
 }
 
 async function carryOut(
   project: ReviewedProject,
   plans: readonly Plan[],
   outcomes: UndoneFile[],
-  { scope, queued, index: { changes, left } }: Carried,
+  scope: RecordedScope | undefined,
+  { changes, left }: IndexPlan,
 ): Promise<Undone> {
   const files = plans.map(({ entry, view, what, target, mode }) => ({
     path: entry.file.path,
@@ -245,7 +172,7 @@ async function carryOut(
     mode: (target.length === 0 || mode) && view.mode ? view.mode & 0o777 : undefined,
     index: changes.get(entry.file.path) as [string, string] | undefined,
   }));
-  const record = project.append({ type: "undo", files, scope, queued });
+  const record = project.append({ type: "undo", files, scope });
   const applied = applyAll(project, plans);
   recordWritten(project, plans, applied);
   const done = applied.filter(({ problem }) => problem === undefined).map(({ path }) => path);
@@ -261,11 +188,7 @@ async function carryOut(
 
 /** The permission bits that the file is to get. */
 function modeBefore(entry: Entry, what: Selection): number | undefined {
-  const marks = entry.marks.filter(({ queue }) => {
-    if (what === "all") return true;
-    return "queued" in what ? queue === what.queued : what.mode;
-  });
-  return modeOf({ marks, view: entry.view })?.before;
+  return what === "all" || what.mode ? modeOf(entry)?.before : undefined;
 }
 
 /** One outcome for each path, with what became of it. */

@@ -87,7 +87,7 @@ function historiesOf(lines: readonly Line[], before: number): Map<unknown, Histo
       const keepsAll = type === "keep" && keep === "all" && !isPartial(scope);
       if (keepsAll && typeof at === "number" && at < before) history.keep(id);
     }
-    if (type === "keep" || type === "undo" || type === "queue") {
+    if (type === "keep" || type === "undo") {
       pathsOf.set(
         id,
         filesOf(line).map(({ path }) => path),

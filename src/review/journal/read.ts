@@ -145,7 +145,7 @@ export function recordsOf<T extends JournalRecord["type"]>(
   });
 }
 
-/** "other": of a type that a later version writes. */
+/** "other": of a type that another version writes, or an undo that was queued, as earlier ones could be. */
 export function parseLine(line: string): JournalRecord | "damaged" | "other" {
   let value: unknown;
   try {
@@ -155,8 +155,9 @@ export function parseLine(line: string): JournalRecord | "damaged" | "other" {
   }
   const result = v.safeParse(JournalRecord, value);
   if (result.success) return result.output;
-  const { type } = (value ?? {}) as { type?: unknown };
-  return typeof type === "string" && !RECORD_TYPES.has(type) ? "other" : "damaged";
+  const { type, queued } = (value ?? {}) as { type?: unknown; queued?: unknown };
+  const isOther = typeof type === "string" && !RECORD_TYPES.has(type);
+  return isOther || (type === "undo" && queued !== undefined) ? "other" : "damaged";
 }
 
 function openIfThere(path: string): number | undefined {

@@ -143,8 +143,6 @@ const What = v.union([
     /** And its mode alone. */
     mode: v.optional(v.boolean()),
   }),
-  /** What the `queue` record of that id is about. */
-  v.object({ queued: Text }),
 ]);
 
 const KeptFile = v.object({
@@ -169,8 +167,6 @@ const Undo = v.object({
   ...common,
   type: v.literal("undo"),
   scope: v.optional(Scope),
-  /** The `queue` record that it carries out. */
-  queued: v.optional(Text),
   files: filesOf(
     v.object({
       path: Path,
@@ -185,16 +181,7 @@ const Undo = v.object({
   ),
 });
 
-/** An undo that waits for the end of the session's turn. */
-const Queue = v.object({
-  ...common,
-  type: v.literal("queue"),
-  session: Text,
-  scope: v.optional(Scope),
-  files: filesOf(v.object({ path: Path, text: Content, undo: What })),
-});
-
-/** Takes the keep, undo or queue of that id back; `path`: in that file alone. */
+/** Takes the keep or undo of that id back; `path`: in that file alone. */
 const Back = v.object({
   ...common,
   type: v.literal("back"),
@@ -234,7 +221,6 @@ export const JournalRecord = v.variant("type", [
   Written,
   Keep,
   Undo,
-  Queue,
   Back,
   Comment,
   Reported,

@@ -29,8 +29,6 @@ export interface Entry {
   /** Pending changes of the mode, or ones whose text is not known. */
   marks: readonly FileMark[];
   owners: readonly Change[];
-  /** An undo of it, or of a part, waits for the end of Claude's turn. */
-  isQueued: boolean;
   /** Why the file as a whole cannot be undone: a sentence's end, "FILE …". */
   cannotUndo?: string | undefined;
 }
@@ -80,8 +78,7 @@ function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | 
   const isMarked = marks.filter((mark) => mark.kind !== "staged" || rows.length === 0);
   const cannotUndo = isMarked.map((mark) => UNKNOWN[mark.kind]).find(Boolean);
   const open = [...marks, ...rows.map(markOf)];
-  const isQueued = open.some(({ queue }) => queue !== undefined);
-  return { file, view, kind, hunks, marks, owners: ownersOf(open), isQueued, cannotUndo };
+  return { file, view, kind, hunks, marks, owners: ownersOf(open), cannotUndo };
 }
 
 function openMarks(file: TrackedFile, view: View | undefined, scope: Scope): FileMark[] {

@@ -32,7 +32,6 @@ export function movedHunk({ view, hunks, owners }: Moved, origin: Lines, scope: 
       added: sum(({ newStart, newEnd }) => newEnd - newStart),
       removed: sum(({ oldStart, oldEnd }) => oldEnd - oldStart),
       owners,
-      queued: hunks.map(({ queued }) => queued).find((id) => id !== undefined),
       mixed: hunks.some(({ mixed }) => mixed),
       conflict: hunks.map(({ conflict }) => conflict).find(Boolean),
       isInParts: true,

@@ -1,5 +1,4 @@
 import { join, sep } from "node:path";
-import { sessionStatus } from "../../claude/running-sessions";
 import { UserError } from "../../lib/errors";
 import { waitForLock } from "../../lib/lock";
 import { append } from "../journal/append";
@@ -25,7 +24,7 @@ const MOST_EDITS = 50;
 const DECISION_MS = 10_000;
 
 /** A decision that can be taken back. */
-export type Decision = RecordOf<"keep"> | RecordOf<"undo"> | RecordOf<"queue">;
+export type Decision = RecordOf<"keep"> | RecordOf<"undo">;
 
 /** A file's weave up to a text: what stands on disk, or in a buffer. */
 export interface View {
@@ -160,12 +159,6 @@ export class ReviewedProject {
     return "problem" in disk ? disk.problem : undefined;
   }
 
-  /** Has the session's turn not ended? The CLI knows of an Esc, for which no hook runs. */
-  isWorking(session: string): boolean {
-    const status = this.sessions.isWorking(session) ? sessionStatus(session)?.status : "idle";
-    return status !== "idle" && status !== "ended";
-  }
-
   /** Keeps what a file below the root holds on disk. */
   onDisk(relativePath: string): Content | undefined {
     const file = this.files.get(relativePath);
@@ -234,14 +227,13 @@ export class ReviewedProject {
         return;
       case "keep":
         for (const file of record.files) this.#file(file.path).kept(record, file);
-        return this.#decided(record);
+        this.decisions.push(record);
+        return;
       case "undo":
         for (const file of record.files) this.#file(file.path).undone(record, file);
         this.#changesIndex(record, record.at);
-        return this.#decided(record);
-      case "queue":
-        for (const file of record.files) this.#file(file.path).queued(record, file);
-        return this.#decided(record);
+        this.decisions.push(record);
+        return;
       case "back":
         this.#changesIndex(this.decision(record.decision), record.at);
         return this.#takenBack(record.decision, record.path);
@@ -274,20 +266,10 @@ export class ReviewedProject {
     this.decisions = this.decisions.flatMap((one) => {
       if (one.id !== id) return [one];
       const isMeant = ({ path }: { path: string }) => only === undefined || path === only;
-      for (const { path } of one.files.filter(isMeant)) {
-        this.files.get(path)?.takenBack(id);
-        // It waits no more: its turn has ended.
-        if (one.type === "undo" && one.queued) this.files.get(path)?.takenBack(one.queued);
-      }
+      for (const { path } of one.files.filter(isMeant)) this.files.get(path)?.takenBack(id);
       const files = one.files.filter((file) => !isMeant(file));
       return files.length > 0 ? [{ ...one, files } as Decision] : [];
     });
-  }
-
-  #decided(record: Decision): void {
-    const done = record.type === "undo" ? record.queued : undefined;
-    this.decisions = this.decisions.filter(({ id }) => id !== done);
-    this.decisions.push(record);
   }
 }
 

@@ -1,14 +1,5 @@
 import type { Content, FileChange, RecordedScope, RecordOf } from "../journal/record";
-import {
-  kept,
-  queued,
-  type Selection,
-  settled,
-  takenBack,
-  undone,
-  withMore,
-  without,
-} from "../weave/decision";
+import { kept, type Selection, settled, takenBack, undone, without } from "../weave/decision";
 import { type Lines, sameLines } from "../weave/lines";
 import { type Author, type Change, isPending, type Mark, type Scope } from "../weave/row";
 import { Weave } from "../weave/weave";
@@ -101,14 +92,6 @@ export class TrackedFile {
     });
   }
 
-  queued(record: RecordOf<"queue">, file: RecordOf<"queue">["files"][number]): void {
-    const { id, scope } = record;
-    this.#later(() => {
-      if (!this.#showing(file.undo, file.text, scope)) return;
-      this.#decide(id, file.undo, scopeOf(scope), queued, { queue: id });
-    });
-  }
-
   takenBack(id: string): void {
     this.#later(() => {
       this.#weave = this.#weave && takenBack(this.#weave, id);
@@ -195,7 +178,7 @@ export class TrackedFile {
     if (this.#weave) this.#weave = decide(this.#weave, id, what, scope);
     this.#marks = this.#marks.map((mark) =>
       isPending(mark, scope) && mark.undo === undefined && isAbout(what, mark)
-        ? withMore(mark, as)
+        ? { ...mark, ...as }
         : mark,
     );
   }
@@ -204,7 +187,6 @@ export class TrackedFile {
 /** Rows say nothing of the file itself. */
 function isAbout(what: Selection, mark: FileMark): boolean {
   if (what === "all") return true;
-  if ("queued" in what) return mark.queue === what.queued;
   return what.file === true || (what.mode === true && mark.kind === "mode");
 }
 

@@ -3,10 +3,7 @@ import { FILE } from "./lines";
 import { inBase, isClaude, isPending, isUnsettled, type Mark, type Row, type Scope } from "./row";
 import type { Weave } from "./weave";
 
-/**
- * What a decision is about: everything pending of the scope, rows of base and present text, or what
- * was queued by the decision of that id and still stands there.
- */
+/** What a decision is about: everything pending of the scope, or rows of base and present text. */
 export type Selection =
   | "all"
   /** `file`: that the file was created or deleted, and its mode, too; `mode`: its mode. */
@@ -15,8 +12,7 @@ export type Selection =
       new: readonly Rows[];
       file?: boolean | undefined;
       mode?: boolean | undefined;
-    }
-  | { queued: string };
+    };
 
 /**
  * The selected marks count as kept, by the decision of that id. What was undone before and stands there
@@ -39,11 +35,6 @@ export function settled(weave: Weave): Weave {
   });
 }
 
-/** The selected marks are to be undone later, by the decision of that id, if not by an earlier one. */
-export function queued(weave: Weave, id: string, what: Selection, scope: Scope): Weave {
-  return marked(weave, what, scope, { queue: id });
-}
-
 function marked(weave: Weave, what: Selection, scope: Scope, as: Partial<Mark>): Weave {
   const selected = selector(what, scope);
   return weave.with((row) => {
@@ -51,15 +42,10 @@ function marked(weave: Weave, what: Selection, scope: Scope, as: Partial<Mark>):
     if (!inserted && !deleted) return row;
     return {
       ...row,
-      ...(inserted && { inserted: withMore(row.inserted, as) }),
-      ...(deleted && { deleted: withMore(row.deleted as Mark, as) }),
+      ...(inserted && { inserted: { ...row.inserted, ...as } }),
+      ...(deleted && { deleted: { ...(row.deleted as Mark), ...as } }),
     };
   });
-}
-
-/** What waits to be undone by one decision waits for no other: that one may be taken back. */
-export function withMore<M extends Mark>(mark: M, as: Partial<M>): M {
-  return { ...mark, ...as, ...(mark.queue !== undefined && { queue: mark.queue }) };
 }
 
 /**
@@ -116,21 +102,20 @@ export function takenBack(weave: Weave, id: string): Weave {
 }
 
 function isOf(mark: Mark | undefined, id: string): boolean {
-  return mark !== undefined && [mark.keep, mark.undo, mark.queue].includes(id);
+  return mark !== undefined && [mark.keep, mark.undo].includes(id);
 }
 
 /** A mark as if there had been no decision of that id. */
 export function without<M extends Mark>(
   mark: M,
   id: string,
-): Omit<M, "keep" | "undo" | "queue" | "settled"> & Mark {
-  const { keep, undo, queue, settled, ...rest } = mark;
+): Omit<M, "keep" | "undo" | "settled"> & Mark {
+  const { keep, undo, settled, ...rest } = mark;
   return {
     ...rest,
     ...(settled && undo !== id && { settled }),
     ...(keep !== undefined && keep !== id && { keep }),
     ...(undo !== undefined && undo !== id && { undo }),
-    ...(queue !== undefined && queue !== id && { queue }),
   };
 }
 
@@ -142,15 +127,6 @@ interface Selected {
 /** Which marks of a row are selected. Takes the rows in their order. */
 function selector(what: Selection, scope: Scope): (row: Row) => Selected {
   if (what === "all") return (row) => pendingMarks(row, scope);
-  if ("queued" in what) {
-    return (row) => {
-      const { inserted, deleted } = pendingMarks(row, scope);
-      return {
-        inserted: inserted && row.inserted.queue === what.queued,
-        deleted: deleted && row.deleted?.queue === what.queued,
-      };
-    };
-  }
   const isOld = within(what.old);
   const isNew = within(what.new);
   let [old, now] = [0, 0];

@@ -21,8 +21,6 @@ export interface Hunk {
   removed: number;
   /** Claude's changes that made it, in order. */
   owners: readonly Change[];
-  /** The decision by which it is to be undone once Claude's turn has ended. */
-  queued?: string | undefined;
   /** The user has changed rows inside it. */
   mixed: boolean;
   /**
@@ -181,7 +179,6 @@ class Run {
       added: differing.filter((row) => row.present).length,
       removed: differing.filter((row) => !row.present).length,
       owners: ownersOf(differing.map(markOf)),
-      queued: differing.map((row) => markOf(row).queue).find((id) => id !== undefined),
       mixed: users.length > 0 || rows.some(isEdit),
       conflict: users.some(replaces) ? "user" : later.some(replaces) ? "claude" : undefined,
     };

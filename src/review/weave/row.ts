@@ -27,8 +27,6 @@ export interface Mark {
   readonly undo?: string | undefined;
   /** The file has the text without it: what the user then does to the line is the user's own. */
   readonly settled?: boolean | undefined;
-  /** The decision by which it is to be undone once Claude's turn has ended. */
-  readonly queue?: string | undefined;
   /** The step by which the user deleted the file that Claude had deleted this in: it is of no file any more. */
   readonly gone?: number | undefined;
 }

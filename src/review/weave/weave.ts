@@ -14,7 +14,7 @@ const MOST_ROWS_OF_ALL = 200_000;
 /** What neither stands there nor would without Claude, and is of no decision, can only come back. */
 function isOfUse(row: Row): boolean {
   if (row.present || inBase(row, ALL)) return true;
-  return [row.inserted, row.deleted].some((mark) => mark?.keep ?? mark?.undo ?? mark?.queue);
+  return [row.inserted, row.deleted].some((mark) => mark?.keep ?? mark?.undo);
 }
 
 /**

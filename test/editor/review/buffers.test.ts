@@ -211,23 +211,4 @@ onEachNeovim((session, version) => {
     expect(await lua<string>("return vim.fn.getline(2)")).toBe("LINE 2");
     await nvim().command("edit!");
   });
-
-  test("an undo that waited for the end of the turn and fails says so once", async () => {
-    await reviewed();
-    await lua(`
-      local client, review = require("claude-code.editor.review.client"), require("claude-code.editor.review")
-      local request, problem = client.request, "the disk is full"
-      client.request = function(method, params, callback)
-        if not params.queued then return request(method, params, callback) end
-        callback(nil, problem)
-      end
-      local due = { { decision = "d1", paths = { vim.api.nvim_buf_get_name(0) } } }
-      local summary = vim.tbl_extend("force", vim.deepcopy(client.summary()), { due = due })
-      for _ = 1, 3 do review.on_changed(summary) end
-      problem = "the folder is gone"
-      review.on_changed(summary)
-      client.request = request`);
-    const failure = "a could not be undone at the end of Claude's turn: ";
-    expect(await said()).toEqual([`${failure}the disk is full`, `${failure}the folder is gone`]);
-  });
 });

@@ -53,19 +53,6 @@ onEachNeovim((session, version) => {
     await waits(0);
   });
 
-  test("an undo that waits for the end of the turn is carried out in both, by one", async () => {
-    world.claude({ a: "1\nII\n3\n" }, { prompt: world.prompt() });
-    await waits(1);
-    await settled("1\nII\n3\n");
-    await other.command("Claude undo!");
-    await eventually("the queue", async () => {
-      expect((await world.file("a"))?.hunks[0]?.queued).toBe(true);
-    });
-    world.stop();
-    await settled("1\n2\n3\n");
-    await waits(0);
-  });
-
   test("a file that the other one has open comes without a question about its swap file, read-only", async () => {
     world.write("b", "1\n2\n3\n");
     for (const neovim of both()) {

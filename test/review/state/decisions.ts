@@ -163,7 +163,7 @@ class Decisions {
     const what = how === "keep" ? "keep" : "undo";
     const text = how === "undo in a buffer" && Buffer.from(before).toString("base64");
     const files = [{ path, hunks: [chosen.id], ...(text && { text }) }];
-    const request = { while_working: "now", keep_both: true };
+    const request = { keep_both: true };
     const made = await this.world[what](files, request);
     if (text) await this.#write(before, made);
     const shown = chosen as unknown as { old_lines: Uint8Array[]; new_lines: Uint8Array[] };

@@ -36,10 +36,7 @@ async function claude(files: Record<string, string | undefined>, from = {}): Pro
 
 async function undoAll() {
   const { files } = await world.list();
-  return world.undo(
-    files.map(({ path }) => ({ path })),
-    { while_working: "now" },
-  );
+  return world.undo(files.map(({ path }) => ({ path })));
 }
 
 test.each([

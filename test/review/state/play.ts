@@ -383,7 +383,7 @@ export class Play {
     const found = shown.find((one) => one.path === path)?.hunks ?? [];
     const chosen = found[hunk % (found.length + 1)];
     const files = [{ path, ...(chosen && { hunks: [chosen.id] }) }];
-    const request = { ...scope, files, while_working: "now" };
+    const request = { ...scope, files };
     const users = this.users();
     const base = FILES.map((name) => this.base(name));
     const done = (await this.world.service.answer(what, request)) as ShownDecision;

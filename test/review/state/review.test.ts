@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { linkSync, lstatSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { appendFileSync, linkSync, lstatSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { journalPath } from "../../../src/review/journal/append";
+import { takeUndoneEdits } from "../../../src/review/undone-edits";
 import { claims } from "../../support/claims";
 import { outcomeOf } from "../../support/outcome";
 import { nightly } from "../../support/toolchain";
@@ -540,17 +542,6 @@ describe("decisions", () => {
       expect(await world.summary()).toEqual([]);
     });
 
-    test("is queued while Claude works, and the entry says so", async () => {
-      const prompt = world.prompt();
-      world.claude({ a: "1\nII\nIII\n" }, { prompt });
-      const { decision, queued } = await world.undo([at("a", { hunks: ["mode"] })]);
-      expect([queued, mode()]).toEqual([true, 0o755]);
-      expect((await world.list()).files[0]).toMatchObject({ queued: true, mode: { queued: true } });
-      world.stop();
-      await world.undo([at("a")], { queued: decision });
-      expect([mode(), world.read("a")]).toEqual([0o644, "1\nII\nIII\n"]);
-    });
-
     test("is none after the user or Claude has changed it back", async () => {
       world.chmod("a", 0o644);
       expect(await listed()).toEqual([1, 1, undefined, undefined]);
@@ -627,81 +618,38 @@ describe("decisions", () => {
     expect(lstatSync(world.path("dir/a")).isSymbolicLink()).toBe(true);
   });
 
-  test("while Claude works an undo waits for the end of the turn, also over a restart", async () => {
+  test("an undo acts at once while Claude works", async () => {
     world.write("a", "1\n2\n");
     const prompt = world.prompt();
     world.claude({ a: "1\nII\n" }, { prompt });
-    const queued = await world.undo([at("a")]);
-    expect(queued).toMatchObject({ queued: true });
-    expect(world.read("a")).toBe("1\nII\n");
-    expect((await world.file("a"))?.hunks).toMatchObject([{ queued: true }]);
-    expect((await world.another().summary()).due).toEqual([]);
-    world.claude({ a: "1\nII\nIII\n" }, { prompt });
-    world.stop();
-    const later = world.another();
-    expect((await later.summary()).due).toEqual([
-      { decision: queued.decision ?? "", paths: [world.path("a")] },
-    ]);
-    await later.answer("undo", { queued: queued.decision, files: [at("a")] });
-    expect(world.read("a")).toBe("1\n2\nIII\n");
-    expect((await world.service.summary()).due).toEqual([]);
+    await world.undo([at("a")]);
+    expect(world.read("a")).toBe("1\n2\n");
+    world.claude({ a: "1\n2\nIII\n" }, { prompt });
+    expect(await world.summary()).toEqual(["a changed 0>1@3"]);
   });
 
-  describe("of two undos that wait", () => {
-    let decisions: string[];
-    const carryOut = (i: number) => world.undo([at("a")], { queued: decisions[i] });
-    const isQueued = async () => (await world.file("a"))?.hunks.map(({ queued }) => queued);
-    beforeEach(async () => {
-      world.write("a", "1\n2\n3\n");
-      world.claude({ a: "I\n2\nIII\n" }, { prompt: world.prompt() });
-      const [first] = (await world.file("a"))?.hunks ?? [];
-      const one = await world.undo([at("a", { hunks: [first?.id] })]);
-      decisions = [one, await world.undo([at("a")])].map(({ decision }) => decision ?? "");
-    });
-
-    test("the later one, about all, does not take the earlier one with it when it is taken back", async () => {
-      await world.back();
-      expect(await isQueued()).toEqual([true, false]);
-      world.stop();
-      await carryOut(0);
-      expect(world.read("a")).toBe("1\n2\nIII\n");
-    });
-
-    test("both are carried out, and wait no more once they are taken back", async () => {
-      world.stop();
-      for (const i of [0, 1])
-        expect((await carryOut(i)).files).toEqual([{ path: world.path("a") }]);
-      expect(world.read("a")).toBe("1\n2\n3\n");
-      await world.back();
-      await world.back();
-      expect(world.read("a")).toBe("I\n2\nIII\n");
-      expect(await isQueued()).toEqual([false, false]);
-    });
-
-    test("one of which nothing is left says so", async () => {
-      world.write("a", "1\n2\nIII\n");
-      world.stop();
-      const [outcome] = (await carryOut(0)).files;
-      expect(outcome?.problem).toBe("a was not undone, because nothing of it is left");
-    });
-  });
-
-  test("a turn that ended by Esc, for which no hook runs, does not hold an undo", async () => {
-    world.write("a", "1\n");
-    world.claude({ a: "2\n" }, { prompt: world.prompt() });
-    const before = process.env.CLAUDE_CONFIG_DIR;
-    process.env.CLAUDE_CONFIG_DIR = world.path(".claude");
-    try {
-      const entry = { pid: 1, sessionId: "A", status: "busy" };
-      world.write(".claude/sessions/1.json", JSON.stringify(entry));
-      expect(await world.undo([at("a")])).toMatchObject({ queued: true });
-      expect(await world.service.summary()).toMatchObject({ due: [], waits: true });
-      world.write(".claude/sessions/1.json", JSON.stringify({ ...entry, status: "idle" }));
-      expect((await world.service.summary()).due).toHaveLength(1);
-    } finally {
-      if (before === undefined) delete process.env.CLAUDE_CONFIG_DIR;
-      else process.env.CLAUDE_CONFIG_DIR = before;
-    }
+  test("skips the undos that a journal has queued, and keeps what they did to the files", async () => {
+    world.write("a", "1\n2\n3\n");
+    world.claude({ a: "I\n2\nIII\n" }, { prompt: world.prompt() });
+    const [before, after] = [world.content("I\n2\nIII\n"), world.content("1\n2\nIII\n")];
+    const files = [{ path: "a", text: before, undo: { old: [[1, 1]], new: [[1, 1]] } }];
+    const undone = [{ path: "a", before, after, undo: { queued: "q" } }];
+    const common = { v: 1, at: Date.now() };
+    const lines = [
+      { ...common, type: "queue", id: "q", session: "A", files },
+      { ...common, type: "undo", id: "u", queued: "q", files: undone },
+      { ...common, type: "queue", id: "r", session: "A", files },
+      { ...common, type: "back", id: "b", decision: "r" },
+    ];
+    appendFileSync(
+      journalPath(world.folder),
+      lines.map((line) => `\n${JSON.stringify(line)}\n`).join(""),
+    );
+    world.write("a", "1\n2\nIII\n");
+    expect(await world.list()).toMatchObject({ incomplete: [] });
+    expect(await world.summary()).toEqual(["a changed 1>1@3"]);
+    expect(takeUndoneEdits(world.root, "A")).toBeUndefined();
+    expect(await outcomeOf(world.back())).toThrow("there is no decision to take back");
   });
 
   test("done keeps the rest", async () => {

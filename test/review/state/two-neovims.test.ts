@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { statSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { keep } from "../../../src/review/decide/keep";
 import { JournalReader } from "../../../src/review/journal/read";
 import type { JournalRecord } from "../../../src/review/journal/record";
-import type { ShownDecision } from "../../../src/review/shown";
 import { ReviewedProject } from "../../../src/review/state/reviewed-project";
 import { eventually } from "../../support/eventually";
 import { nightly } from "../../support/toolchain";
@@ -24,79 +23,6 @@ function records<T extends JournalRecord["type"]>(type: T) {
     return record.type === type;
   });
 }
-
-/** Claude works, changes the second line of `a`, and the user has that undone at the end of the turn. */
-async function queued(): Promise<string> {
-  world.write("a", "1\n2\n");
-  world.claude({ a: "1\nII\n" }, { prompt: world.prompt() });
-  const { decision } = await world.undo([at("a")]);
-  return decision as string;
-}
-
-describe("an undo that waits for the end of the turn", () => {
-  test("does nothing to what the other Neovim has kept, and reports that", async () => {
-    const decision = await queued();
-    const other = world.another();
-    const kept = (await other.answer("keep", { files: [at("a")] })) as ShownDecision;
-    world.stop();
-    expect((await world.service.summary()).due).toHaveLength(1);
-    const { files } = await world.undo([at("a")], { queued: decision });
-    expect(files).toEqual([
-      at("a", { problem: "a was not undone, because you have kept it in the meantime" }),
-    ]);
-    expect(world.read("a")).toBe("1\nII\n");
-    expect(await world.summary()).toEqual([]);
-    expect((await other.summary()).due).toEqual([]);
-    const last = await world.service.answer("last", {});
-    expect(last).toMatchObject({ type: "keep", decision: kept.decision });
-  });
-
-  test("is carried out by one of two Neovims", async () => {
-    const decision = await queued();
-    world.stop();
-    const request = { queued: decision, files: [at("a")] };
-    const answers = (await Promise.all(
-      [world.service, world.another()].map((service) => service.answer("undo", request)),
-    )) as ShownDecision[];
-    expect(answers.flatMap(({ files }) => files)).toEqual([at("a")]);
-    expect(world.read("a")).toBe("1\n2\n");
-    expect(records("undo")).toHaveLength(1);
-    await world.back();
-    expect(world.read("a")).toBe("1\nII\n");
-  });
-
-  test("leaves alone what came to the disk after the text that the user saw", async () => {
-    world.write("a", "1\n2\n3\n");
-    const prompt = world.prompt();
-    world.claude({ a: "1\nII\n3\n" }, { prompt });
-    const seen = base64("0\n1\nII\n3\n");
-    world.claude({ a: "1\nII\n3\nIV\n" }, { prompt });
-    const { decision } = await world.undo([at("a", { text: seen })]);
-    world.stop();
-    await world.undo([at("a")], { queued: decision });
-    expect(world.read("a")).toBe("1\n2\n3\nIV\n");
-  });
-
-  test("brings the mode back, too", async () => {
-    world.write("a", "1\n");
-    world.chmod("a", 0o755);
-    const same = world.content("1\n");
-    const call = { session: "A", prompt: world.prompt(), tool: "Bash", source: "bash" } as const;
-    const mode: [number, number] = [0o644, 0o755];
-    world.record({
-      type: "change",
-      ...call,
-      files: [{ path: "a", before: same, after: same, mode }],
-    });
-    const { decision } = await world.undo([at("a")]);
-    world.stop();
-    await world.undo([at("a")], { queued: decision });
-    expect(statSync(world.path("a")).mode & 0o777).toBe(0o644);
-    expect(await world.summary()).toEqual([]);
-    await world.back();
-    expect(statSync(world.path("a")).mode & 0o777).toBe(0o755);
-  });
-});
 
 describe("at the same time", () => {
   nightly.test("an undo of the same hunks by two processes is one undo", async () => {

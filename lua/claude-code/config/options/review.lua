@@ -26,13 +26,6 @@ return {
       .. "folder lists them, and `:Claude review done` keeps them, too.",
   },
   {
-    key = "review.undo_while_working",
-    type = t.one_of("queue", "now"),
-    default = "queue",
-    description = 'What happens to an undo while Claude works. "queue": it waits for the end of the '
-      .. 'turn, since Claude would often make the edit again. "now": it happens at once.',
-  },
-  {
     key = "review.keys",
     type = t.keys,
     description = "The keys in the files of a review and in its list. `false` is none.",

@@ -34,9 +34,7 @@ end
 ---@param hunk claude-code.ReviewHunk under the cursor
 ---@return claude-code.BarPart?
 local function warning(hunk)
-  if hunk.queued then
-    return { " undone when Claude's turn ends ", "Note" }
-  elseif hunk.conflict then
+  if hunk.conflict then
     return { (" %s edits conflict "):format(listing.WHOSE[hunk.conflict]), "Warning" }
   elseif hunk.mixed then
     return { " with your edits ", "Note" }

@@ -15,15 +15,10 @@ local M = { GONE = requests.GONE }
 ---| "keep"|"undo"|"last"|"back"|"done"|"commit"
 ---| "comments"|"written"|"accepted"|"privacy"|"ignore"
 
----@class claude-code.DueUndo an undo that was queued and is to be requested now
----@field decision string
----@field paths string[]
-
 ---@class claude-code.ReviewSummary
 ---@field counts claude-code.ReviewCounts
 ---@field incomplete boolean a change could not be recorded, and the user has not kept the rest since
 ---@field comments claude-code.ReviewComment[]
----@field due claude-code.DueUndo[]
 ---@field runs boolean something of Claude's may be changing files
 
 ---@type { summary?: claude-code.ReviewSummary, listeners: (fun(summary: claude-code.ReviewSummary))[] } what the

@@ -281,8 +281,7 @@ end
 
 ---@param target claude-code.ReviewTarget
 function M.undo(target)
-  local while_working = require("claude-code.config").get().review.undo_while_working
-  request("undo", target, { while_working = while_working, keep_both = target.whole })
+  request("undo", target, { keep_both = target.whole })
 end
 
 ---@param paths string[]
@@ -324,47 +323,6 @@ function M.back()
         else
           local show = report_back(last, decision) and view.bring_back or view.refresh
           show()
-        end
-        done()
-      end)
-    end)
-  end, false)
-end
-
----@type table<string, string> by the ids of undos that waited and failed: what was said about it
-local failed = {}
-
----@param due claude-code.DueUndo
----@param problem string
-local function report_failure(due, problem)
-  -- The executable may list it again and again: whenever something is recorded.
-  if failed[due.decision] ~= problem then
-    failed[due.decision] = problem
-    local words = "%s could not be undone at the end of Claude's turn: %s"
-    notify.error(words:format(named(due.paths), problem))
-  end
-end
-
----Carries out an undo that waited for the end of Claude's turn. One that fails says so once.
----@param due claude-code.DueUndo
-function M.carry_out(due)
-  turns.add(function(done)
-    local params = { files = all_of(due.paths), queued = due.decision, while_working = "now" }
-    request_with_texts("undo", params, function(decision, problem)
-      if problem then
-        report_failure(due, problem)
-        return done()
-      end
-      failed[due.decision] = nil
-      carry_out(decision, function(is_done)
-        if is_done and decision.decision then
-          notify.info("undone at the end of Claude's turn: " .. named(due.paths), "review")
-        end
-        for _, name in ipairs(due.paths) do
-          local buf = path.loaded_buffer(name)
-          if buf then
-            view.update(buf)
-          end
         end
         done()
       end)

@@ -13,8 +13,6 @@ local MOST_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25
 ---Characters of code in an entry.
 local MOST_CODE_CHARACTERS = 60
 
-local QUEUED = "[undone when Claude's turn ends]"
-
 local WORDS = {
   created = "new file",
   deleted = "deleted",
@@ -104,7 +102,6 @@ local function flags(hunk, is_stale)
   elseif hunk.mixed then
     found[#found + 1] = "[with your edits]"
   end
-  found[#found + 1] = hunk.queued and QUEUED or nil
   return #found > 0 and table.concat(found, " ") or nil
 end
 
@@ -128,14 +125,12 @@ end
 ---@return claude-code.ListedChange[]
 local function changes_of(file)
   if M.is_whole(file) or #file.hunks < file.hunk_count then
-    local row, flag = file.hunks[1] and file.hunks[1].new[1], file.queued and QUEUED or nil
-    local words, owners = M.words(file), file.owners
-    return { { rows = row and { row, 1 }, words = words, flags = flag, owners = owners } }
+    local row = file.hunks[1] and file.hunks[1].new[1]
+    return { { rows = row and { row, 1 }, words = M.words(file), owners = file.owners } }
   end
   local found, mode, buf = {}, file.mode, path.loaded_buffer(file.path)
   if mode then
-    local words, flag = M.mode_words(mode), mode.queued and QUEUED or nil
-    found[1] = { hunk = "mode", words = words, flags = flag, owners = mode.owners }
+    found[1] = { hunk = "mode", words = M.mode_words(mode), owners = mode.owners }
   end
   local is_stale = buf ~= nil and reload.is_stale(buf)
   for _, hunk in ipairs(file.hunks) do

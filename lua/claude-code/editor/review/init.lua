@@ -109,9 +109,6 @@ end
 function M.on_changed(summary)
   local before = client.summary()
   client.on_changed(summary)
-  if #summary.due > 0 then
-    vim.iter(summary.due):each(require("claude-code.editor.review.decide").carry_out)
-  end
   announce(summary, before)
   local listing = package.loaded["claude-code.editor.review.listing"]
   local is_wanted = require("claude-code.config").get().review.signs == "always"

@@ -28,7 +28,6 @@ local M = {
 ---@field removed integer
 ---@field mixed boolean
 ---@field conflict? "user"|"claude" whose later edits conflict: the user's, or Claude's outside of the scope
----@field queued boolean
 ---@field owners claude-code.ReviewOwner[]
 ---@field in_parts? boolean all lines of a file that was moved: only those that differ are drawn
 ---@field code? string bytes of its first line that is not blank; only in the list
@@ -38,7 +37,6 @@ local M = {
 ---@class claude-code.ReviewMode permission bits that Claude changed
 ---@field before integer
 ---@field after integer
----@field queued boolean
 ---@field owners claude-code.ReviewOwner[]
 
 ---@class claude-code.ReviewFile
@@ -51,7 +49,6 @@ local M = {
 ---@field hunks claude-code.ReviewHunk[] the first one alone where the list would be too long
 ---@field mode? claude-code.ReviewMode in a "changed" file it is decided beside the hunks
 ---@field owners claude-code.ReviewOwner[]
----@field queued boolean all of it, or a part, is undone when Claude's turn ends
 ---@field cannot_undo? string why the whole file cannot be undone
 ---@field version string another one for another file, or other hunks
 

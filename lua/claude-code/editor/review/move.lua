@@ -205,7 +205,7 @@ function M.onward(from)
   end
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   local here = buffers.hunk_at(buffers.hunks(buf), row)
-  if (not here or here.queued) and #listing.files() > 0 then
+  if not here and #listing.files() > 0 then
     M.hunk(1)
   end
 end

@@ -41,7 +41,6 @@ local M = {}
 
 ---@class claude-code.Decision
 ---@field decision? string left out if nothing was decided
----@field queued? boolean it is carried out when Claude's turn ends
 ---@field files claude-code.DecidedFile[]
 
 ---@class claude-code.ReviewEdit rows of the text that was sent, bytes without "\n"
@@ -200,9 +199,7 @@ function M.run(decision, back)
       or table.concat(vim.tbl_map(vim.fn.shellescape, staged), " ")
     notify.warn(words:format(names, files), TOPIC)
   end
-  if decision.queued then
-    notify.info("this is undone when Claude's turn ends", TOPIC)
-  elseif #unsaved > 0 then
+  if #unsaved > 0 then
     local words =
       "undone in the buffer of %s, which has unsaved changes: write it when you are ready"
     notify.info(words:format(table.concat(unsaved, ", ")), TOPIC)
