@@ -81,9 +81,9 @@ plugs("n", {
   "send", "send-to", "mention", "diagnostics", "problems",
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk",
   "diff next", "diff previous", "diff merge",
-  "review", "review branch", "review close", "review done", "commit",
+  "review", "review close", "review done", "commit",
   "keep", "undo", "undo rename", "undo home", "back", "why", "comment",
-  "worktree", "worktree show", "worktree review", "worktree home", "worktree remove",
+  "worktree", "worktree show", "worktree home", "worktree remove",
   "go-on", "start", "stop", "status", "log", "install", "setup", "unsetup",
 }, "<Cmd>Claude %s<CR>")
 -- A count is the number of a session.

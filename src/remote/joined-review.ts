@@ -123,8 +123,7 @@ export class JoinedReview {
     last: (_, params) => this.#last(params),
     back: (_, params) => this.#back(params),
     done: (_, params) => this.#split("done", params),
-    // git plugins find no repository of a remote's, and the user's own words stay here.
-    ref: (method, params) => this.#here.answer(method, params),
+    // The user's own words stay here.
     comments: (method, params) => this.#here.answer(method, params),
     privacy: (_, params) => this.#option("privacy", params),
     ignore: (_, params) => this.#option("ignore", params),

@@ -146,7 +146,6 @@ export function answersOf(name: string, map: PathMap, mirror: Mirror) {
     why: v.optional(v.object({ hunk: v.optional(hunk), owners })),
     base: v.optional(v.object({ text: bytes })),
     // Of no use here, and the user's own words.
-    ref: nothing,
     comments: nothing,
     accepted: nothing,
     written: nothing,

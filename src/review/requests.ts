@@ -12,7 +12,6 @@ export type ReviewMethod =
   | "file"
   | "why"
   | "base"
-  | "ref"
   | "keep"
   | "undo"
   | "last"
@@ -45,12 +44,8 @@ const Scope = {
   session: v.optional(v.string()),
 };
 
-/** A work tree's branch, by a folder in it, is read instead: what it has otherwise than a base. */
-const Branch = { branch: v.optional(v.object({ root: Path, base: v.optional(v.string()) })) };
-
 export const List = v.object({
   ...Scope,
-  ...Branch,
   /** Files, or folders. */
   paths: v.optional(v.array(Path)),
   /** Buffers with unsaved changes. */
@@ -61,7 +56,7 @@ export const List = v.object({
   known: v.optional(v.string()),
 });
 
-export const File = v.object({ ...Scope, ...Branch, path: Path, text: Text });
+export const File = v.object({ ...Scope, path: Path, text: Text });
 
 const Chosen = v.object({
   path: Path,
@@ -93,11 +88,9 @@ export const Last = v.object({ path: v.optional(Path) });
 
 export const Why = v.object({ path: Path, text: Text, row: v.number() });
 
-export const Base = v.object({ ...Branch, path: Path, text: Text });
+export const Base = v.object({ path: Path, text: Text });
 
 export const Accepted = v.object({ path: Path, text: v.nonOptional(Text) });
-
-export const Ref = v.object({ path: v.optional(Path) });
 
 export const Done = v.object({
   ...Scope,

@@ -24,11 +24,8 @@ import {
   shownFile,
   shownHunk,
   shownOwner,
-  shownPoint,
   versionOf,
 } from "./shown";
-import { updateBaseRef } from "./state/base-ref";
-import { type BranchProject, type BranchRequest, readBranch } from "./state/branch-project";
 import { asListed, type Counts, countsOf, type Entry, entryOf, sum } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/scope";
@@ -67,8 +64,6 @@ export interface Listed {
   incomplete: string[];
   /** Files that the option `review.ignore` leaves out of all this. */
   ignored: number;
-  /** What a branch is compared with: "origin/main (1a2b3c4d)". */
-  since?: string;
 }
 
 /**
@@ -81,10 +76,6 @@ export class ReviewService {
   readonly #text = new LastText();
   /** Paths of files that Neovim has loaded, and whose text was recorded. */
   readonly #remembered = new Set<string>();
-  /** The one that is read. */
-  #branch: BranchProject | undefined;
-  #reading: Promise<unknown> = Promise.resolve();
-  #ref: Promise<unknown> = Promise.resolve();
   #committing: Promise<unknown> | undefined;
   #ignore = new PathPatterns([]);
 
@@ -95,7 +86,7 @@ export class ReviewService {
 
   /** What each method takes, and what it gives. */
   readonly #methods: Record<requests.ReviewMethod, Method> = {
-    /** Listed: all there is to review, or a branch has, files in order of their paths; or Unchanged. */
+    /** Listed: all there is to review, files in order of their paths; or Unchanged. */
     list: takes(requests.List, (request) => this.#list(request)),
     /** ShownFile with lines, or nothing: one file, also with unsaved text. */
     file: takes(requests.File, (request) => this.#file(request)),
@@ -113,8 +104,6 @@ export class ReviewService {
     why: takes(requests.Why, (request) => this.#why(request)),
     /** `{ text }`: the base text's bytes; nothing for a file without pending changes. */
     base: takes(requests.Base, (request) => this.base(request)),
-    /** `{ ref, commit }`: a ref that git plugins can compare with; it is made again. */
-    ref: takes(requests.Ref, (request) => this.#makeRef(request)),
     /** ShownComment[]: adds, changes, deletes some; gives all of the workspace. */
     comments: takes(requests.Comments, (request) => this.#comments(request)),
     /** Nothing: the user accepted this text in a diff, Claude writes it now. */
@@ -147,10 +136,7 @@ export class ReviewService {
     const named = request.paths?.map((path) => realPath(path)) ?? [];
     const wanted = named.filter((path) => this.#ignore.matches(path));
     let [left, ignored] = [MOST_HUNKS, 0];
-    const branch = request.branch && (await this.#readBranch(request.branch, request));
-    // Its texts are held until something else is listed.
-    this.#branch = branch;
-    for (const project of branch ? [branch] : this.#projects.all()) {
+    for (const project of this.#projects.all()) {
       const found = await entriesOf(project, request);
       const all = found.filter(({ file }) => {
         const path = project.path(file);
@@ -158,7 +144,7 @@ export class ReviewService {
       });
       ignored += found.length - all.length;
       counts.push(countsOf(all));
-      incomplete.push(...(branch?.incomplete ?? incompleteOf(project)));
+      incomplete.push(...incompleteOf(project));
       for (const entry of listed(all, MOST_FILES - files.length)) {
         const isExpanded = request.expanded.includes(project.path(entry.file));
         const most = isExpanded ? MOST_HUNKS : left;
@@ -169,26 +155,10 @@ export class ReviewService {
     }
     const total = sum(counts);
     if (files.length < total.files) incomplete.push(tooManyFiles(files.length, total.files));
-    const since = branch && { since: shownPoint(branch.point) };
     const versions = files.map((file) => file.version);
-    const version = versionOf([versions, total, incomplete, ignored, since]);
+    const version = versionOf([versions, total, incomplete, ignored]);
     if (version === request.known) return { unchanged: true };
-    return { version, files, counts: total, incomplete, ignored, ...since };
-  }
-
-  /** One after the other: in a large repository git is busy for a while. */
-  #readBranch(branch: BranchRequest, { paths, texts }: Request<typeof requests.List>) {
-    const unsaved = texts.map(({ path }) => path);
-    const read = this.#reading.then(() => readBranch(branch, paths ?? [], unsaved, this.#branch));
-    this.#reading = read.catch(() => {});
-    return read;
-  }
-
-  /** The file that a request is about: what the journal has of it, or the branch that is read. */
-  #located({ path, branch }: { path: string; branch?: object | undefined }) {
-    if (branch) return { project: this.#branch, file: this.#branch?.at(path) };
-    const { project, relativePath } = this.#projects.locate(path);
-    return { project, file: project.files.get(relativePath) };
+    return { version, files, counts: total, incomplete, ignored };
   }
 
   async summary(): Promise<WatchedSummary> {
@@ -197,9 +167,10 @@ export class ReviewService {
   }
 
   #file(request: Request<typeof requests.File>): ShownFile | undefined {
-    const { project, file } = this.#located(request);
-    const scope = scopeOf(project && recordedScope(project, request));
-    const found = project && file && entryOf(project, file, scope, request.text);
+    const { project, relativePath } = this.#projects.locate(request.path);
+    const file = project.files.get(relativePath);
+    const scope = scopeOf(recordedScope(project, request));
+    const found = file && entryOf(project, file, scope, request.text);
     if (!found) return undefined;
     const entry = asListed(project, found, scope);
     const hunks = entry.hunks.map((hunk) => shownHunk(project, hunk, true));
@@ -269,8 +240,9 @@ export class ReviewService {
   }
 
   base(request: Request<typeof requests.Base>): { text: Uint8Array } | undefined {
-    const { project, file } = this.#located(request);
-    const entry = project && file && entryOf(project, file, scopeOf(undefined), request.text);
+    const { project, relativePath } = this.#projects.locate(request.path);
+    const file = project.files.get(relativePath);
+    const entry = file && entryOf(project, file, scopeOf(undefined), request.text);
     if (!entry?.view || entry.kind === "binary") return undefined;
     const lines = entry.view.weave.base(scopeOf(undefined));
     return isText(lines) ? { text: bytesOf(lines) } : undefined;
@@ -282,14 +254,6 @@ export class ReviewService {
       path === undefined ? this.#projects.all()[0] : this.#projects.locate(path).project;
     if (!project) throw new UserError("there is no workspace folder with a review");
     return project;
-  }
-
-  async #makeRef({ path }: Request<typeof requests.Ref>): Promise<{ ref: string; commit: string }> {
-    const project = this.#around(path);
-    // One after the other: the ref is what was asked for last.
-    const made = this.#ref.then(() => updateBaseRef(project));
-    this.#ref = made.catch(() => {});
-    return await made;
   }
 
   async #done(request: Request<typeof requests.Done>): Promise<ShownDecision> {

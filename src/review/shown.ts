@@ -1,7 +1,5 @@
 import { rowOf } from "./decide/apply";
 import type { Conflict, Undone } from "./decide/undo";
-import type { BranchPoint } from "./git/branch";
-import { BRANCH } from "./state/branch-project";
 import { type Entry, type ModeChange, modeOf } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import type { Hunk } from "./weave/hunks";
@@ -32,7 +30,7 @@ export function shownFile(project: ReviewedProject, entry: Entry, hunks = entry.
     hunk_count: entry.hunks.length,
     hunks: hunks.map((hunk) => shownHunk(project, hunk)),
     ...(mode && { mode: shownMode(project, mode) }),
-    owners: shownOwners(project, entry.owners),
+    owners: entry.owners.map((owner) => shownOwner(project, owner)),
     ...(cannotUndo !== undefined && { cannot_undo: cannotUndo }),
   };
   // A hunk's id changes with its lines.
@@ -51,8 +49,7 @@ export function versionOf(answer: unknown): string {
 }
 
 function shownMode(project: ReviewedProject, { before, after, changes }: ModeChange) {
-  const by = changes.map((change) => change.by);
-  const owners = shownOwners(project, by);
+  const owners = changes.map(({ by }) => shownOwner(project, by));
   return { before, after, owners };
 }
 
@@ -66,7 +63,7 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
     removed,
     mixed,
     ...(conflict && { conflict }),
-    owners: shownOwners(project, hunk.owners),
+    owners: hunk.owners.map((owner) => shownOwner(project, owner)),
     ...(hunk.isInParts && { in_parts: true }),
     ...(!withLines && { code: rowOf(codeOf(hunk)).subarray(0, MOST_CODE) }),
     ...(withLines && {
@@ -79,16 +76,6 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
 /** The first line that says something, of what is there now, else of what was there. */
 function codeOf({ newLines, oldLines }: Hunk): string {
   return [...newLines, ...oldLines].find((line) => line.trim() !== "")?.trimStart() ?? "";
-}
-
-export function shownPoint({ base, commit }: BranchPoint): string {
-  const short = commit.slice(0, 8);
-  return base === commit ? short : `${base} (${short})`;
-}
-
-/** Of a branch nobody is named. */
-function shownOwners(project: ReviewedProject, owners: readonly Change[]) {
-  return owners.filter((owner) => owner !== BRANCH).map((owner) => shownOwner(project, owner));
 }
 
 export function shownOwner(project: ReviewedProject, change: Change) {

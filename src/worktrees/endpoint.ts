@@ -10,7 +10,7 @@ import { realPath } from "../lib/paths";
 import { outputOf } from "../review/git/run";
 import { worktreesAround } from "../sessions/worktrees";
 import { ask as askGit } from "./git";
-import { branchPoint, comingHome, type Trees } from "./home";
+import { comingHome, type Trees } from "./home";
 import { remove } from "./remove";
 
 const Params = v.object({
@@ -35,7 +35,6 @@ export class WorktreeEndpoint {
       if (trees.path === trees.root || !worktreesAround(trees.root).includes(trees.path)) {
         throw new UserError(`${trees.path} is no other worktree of ${trees.root}.`);
       }
-      if (method === "base") return await branchPoint(trees);
       if (method === "home") return await this.#home(trees, with_conflicts);
       await remove(trees);
       return {};

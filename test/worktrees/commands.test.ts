@@ -1,11 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { eventually } from "../support/eventually";
 import { first, nightly } from "../support/toolchain";
 import { Trees } from "./tree";
 
-/* A worktree is found by its name or its session, shown, reviewed and removed. */
+/* A worktree is found by its name or its session, shown and removed. */
 setDefaultTimeout(60_000);
 
 const REMOVE = "Claude worktree remove docs";
@@ -182,25 +181,6 @@ test("names complete; a session names its worktree; without a name the user choo
     "vim.ui.select = function(items, _, choose) choose(items[#items > 1 and 3 or 1]) end",
   );
   expect(await trees.run("Claude sessions!")).toContain("docs is home");
-});
-
-nightly.test("a review begins at the branch point", async () => {
-  await using trees = await Trees.open({ "a.txt": "old\n" });
-  const base = trees.git("here", "rev-parse", "HEAD").trim();
-  for (const side of ["here", "there"] as const) {
-    trees.write(side, { "a.txt": side });
-    trees.commit(side);
-  }
-  await trees.neovim.command("Claude worktree review docs");
-  const { title, names } = await eventually("the list", () =>
-    trees.neovim.lua<{ title: string; names: string[] } | false>(
-      `local list = vim.fn.getqflist({ title = true, items = true })
-      local names = vim.tbl_map(function(item) return vim.api.nvim_buf_get_name(item.bufnr) end, list.items)
-      return #names > 0 and { title = list.title, names = names }`,
-    ),
-  );
-  expect(title).toContain(`Changes since ${base.slice(0, 8)},`);
-  expect(names).toEqual([trees.path("there", "a.txt")]);
 });
 
 test("a folder that only calls itself a worktree is none", async () => {

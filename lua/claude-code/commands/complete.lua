@@ -1,9 +1,6 @@
 --- Completion of arguments: functions of the word before the cursor, and of what precedes it.
 local M = {}
 
----git is waited for so long, in ms.
-local GIT_MS = 1000
-
 local MODES = { "default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions" }
 
 ---@param lead string
@@ -17,13 +14,6 @@ end
 ---@return string[]
 function M.files(lead)
   return vim.fn.getcompletion(lead, "file")
-end
-
---- As files(), each as one word.
----@param lead string
----@return string[]
-function M.paths(lead)
-  return vim.tbl_map(vim.fn.fnameescape, vim.fn.getcompletion(lead, "file"))
 end
 
 --- Arguments of the Claude CLI (2.1.330) that make sense in a terminal, and what may follow one.
@@ -85,23 +75,6 @@ function M.sessions(lead, before)
     table.insert(names, row.name or row.worktree)
   end
   return M.starting_with(names, lead)
-end
-
---- The branches and tags of the repository around the current folder; files after one.
----@param lead string
----@param before string
----@return string[]
-function M.refs(lead, before)
-  local programs = require("claude-code.programs")
-  local git = before == "" and programs.on_path("git")
-  if not git then
-    return M.paths(lead)
-  end
-  local command = { git, "for-each-ref", "--format=%(refname:short)" }
-  local options = { cwd = vim.fn.getcwd(), timeout = GIT_MS }
-  local kinds = { "refs/heads", "refs/remotes", "refs/tags" }
-  local run = vim.system(vim.list_extend(command, kinds), options):wait()
-  return M.starting_with(vim.split(run.stdout or "", "\n", { trimempty = true }), lead)
 end
 
 --- The scopes of a review, and files.

@@ -78,23 +78,6 @@ return {
     end,
   },
 
-  --- Reads a branch, with the list and the keys of a review: what the work tree has otherwise than the last
-  --- commit that HEAD has in common with {base} (a branch, a tag, a commit), uncommitted work included.
-  --- Without {base} that is the default branch of the remote (`origin/HEAD`), else `main` or `master`. Further
-  --- {args} are files or folders. Nothing is kept or undone there; comments go to Claude. With ! it goes to the
-  --- first entry. See |claude-code-review-branch|.
-  ["review branch"] = {
-    args = "[base] [paths]",
-    bang = true,
-    complete = complete.refs,
-    run = function(args)
-      local words = require("claude-code.terminal.shell_words").split(args.args)
-      local base = table.remove(words, 1)
-      local branch = require("claude-code.editor.review.branch")
-      branch.open(vim.fn.getcwd(), base, paths_of(words), args.bang)
-    end,
-  },
-
   --- Leaves the review, and closes its list. What you have not decided still waits.
   ["review close"] = { run = calls("review.view", "close") },
 

@@ -8,7 +8,7 @@ local function complete(lead, before)
   return before == "" and require("claude-code.commands.complete").starting_with(names, lead) or {}
 end
 
----@param action? "show"|"review"|"home"|"remove" nil: the user chooses one
+---@param action? "show"|"home"|"remove" nil: the user chooses one
 ---@return fun(args: claude-code.CommandArgs)
 local function runs(action)
   return function(args)
@@ -25,7 +25,7 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Lets you choose what to do with a git worktree of this repository: show, review, bring home, remove.
+  --- Lets you choose what to do with a git worktree of this repository: show, bring home, remove.
   --- {name} is that of the worktree, or the number or name of a session in it. Without it, it is the one of
   --- the tab page or of the current session, or you choose one. See |claude-code-worktree|.
   worktree = { args = "[name]", complete = complete, run = runs() },
@@ -33,9 +33,6 @@ return {
   --- Goes to the tab page whose folder is the worktree (|:tcd|), or opens one. Files that you open there have
   --- their language servers in the worktree, and `:Claude` is the session that runs there.
   ["worktree show"] = { args = "[name]", complete = complete, run = runs("show") },
-
-  --- Reviews what the worktree changed since its branch point, its last commit that this work tree has, too.
-  ["worktree review"] = { args = "[name]", complete = complete, run = runs("review") },
 
   --- Brings home what the worktree changed since its branch point, committed or not, and new files that are
   --- not ignored: each file is merged with the one here, and nothing is staged or committed. All files

@@ -129,13 +129,10 @@ function stagedIn(entries: readonly string[]): Staged {
 
 /**
  * Files that git takes for unchanged by a bit of theirs (`update-index --assume-unchanged`,
- * `--skip-worktree`); those of a sparse checkout are not there. `below` limits it, unless it is empty.
+ * `--skip-worktree`); those of a sparse checkout are not there.
  */
-export function* unwatchedPaths(
-  root: string,
-  below: readonly string[] = [],
-): GitWork<string[] | undefined> {
-  const args = ["--literal-pathspecs", "ls-files", "-v", "-z", "--", ...below];
+function* unwatchedPaths(root: string): GitWork<string[] | undefined> {
+  const args = ["ls-files", "-v", "-z"];
   const { code, stdout } = yield { args, ms: MOST_MS };
   const found = stdout.toString().matchAll(/(?<![^\0])[a-zS] ([^\0]+)/g);
   const paths = [...found].map(([, path]) => path as string);

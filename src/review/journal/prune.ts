@@ -20,8 +20,8 @@ const EVERY_MS = 60 * 60_000;
 const LEAST_SHARE = 0.05;
 /** A blob that was made or used so lately may belong to a record that is still to be written. */
 const RECENT_MS = 60 * 60_000;
-/** Locks of processes that were about to take one over; folders in which a commit was put together. */
-const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$|^(base|commit)-/;
+/** Locks of processes that were about to take one over. */
+const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$/;
 const MOST_FOLDERS = 200;
 
 /** Does a file wait for a decision? Of those nothing is ever forgotten. */

@@ -168,14 +168,9 @@ export class ReviewedProject {
     return this.contents.put(disk.lines);
   }
 
-  /** What is `known`, and has not changed since, is not read again. */
-  protected diskOf(file: TrackedFile, known?: OnDisk): OnDisk {
-    return readOnDisk(this.root, file.path, known);
-  }
-
   #onDisk(file: TrackedFile): { disk: OnDisk; view: View | undefined } {
     const known = this.#views.get(file.path);
-    const disk = this.diskOf(file, known?.disk);
+    const disk = readOnDisk(this.root, file.path, known?.disk);
     if (known?.version === file.version && known.disk === disk) return known;
     const view = "lines" in disk ? viewOf(file, disk.lines, disk.mode) : undefined;
     const found = { version: file.version, disk, view };
@@ -274,6 +269,6 @@ export class ReviewedProject {
 }
 
 function viewOf(file: TrackedFile, lines: Lines, mode?: number): View | undefined {
-  const weave = file.weave?.to(lines, file.author);
+  const weave = file.weave?.to(lines, "user");
   return weave && { weave, lines, ...(mode !== undefined && { mode }) };
 }

@@ -1,7 +1,7 @@
 import type { Content, FileChange, RecordedScope, RecordOf } from "../journal/record";
 import { kept, type Selection, settled, takenBack, undone, without } from "../weave/decision";
 import { type Lines, sameLines } from "../weave/lines";
-import { type Author, type Change, isPending, type Mark, type Scope } from "../weave/row";
+import { type Change, isPending, type Mark, type Scope } from "../weave/row";
 import { Weave } from "../weave/weave";
 import { type Contents, hashOfLines } from "./contents";
 import { scopeOf } from "./scope";
@@ -22,8 +22,6 @@ export class TrackedFile {
   symlink = false;
   /** The path that a created file was moved from. */
   from: string | undefined;
-  /** Who made what its text has otherwise than the weave. */
-  readonly author: Author = "user";
   /** Decisions about a text that was another one already. */
   readonly #stale = new Set<string>();
   #weave: Weave | undefined;

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
-import { realpathSync } from "node:fs";
+import { realpathSync, rmSync, symlinkSync } from "node:fs";
 import { $ } from "bun";
 import { leftBehind } from "../../../src/claude/left-behind";
 import { isAlive } from "../../../src/lib/process";
-import { LIMITS } from "../../../src/review/git/run";
+import { committedFiles } from "../../../src/review/git/committed";
+import { Git, LIMITS } from "../../../src/review/git/run";
 import { Recorder } from "../../../src/review/record/recorder";
 import { eventually } from "../../support/eventually";
 import { outcomeOf } from "../../support/outcome";
@@ -404,4 +405,23 @@ test.each([
     process.env.PATH = path;
     LIMITS.ms = ms;
   }
+});
+
+test("files of a commit are read one by one where git has lost one, or a name has two lines", async () => {
+  symlinkSync("a", world.path("link"));
+  for (const [name, text] of Object.entries({ "two\nlines": "two\n", b: "b\n", c: "c" })) {
+    world.write(name, text);
+  }
+  await commit("all");
+  const lost = (await $`git -C ${world.root} rev-parse HEAD:b`.text()).trim();
+  rmSync(world.path(`.git/objects/${lost.slice(0, 2)}/${lost.slice(2)}`));
+  const texts = (...names: string[]) => {
+    const found = Git.in(world.root)?.wait(committedFiles("HEAD", names));
+    return names.map((name) => {
+      const bytes = found?.get(name)?.bytes;
+      return bytes && Buffer.from(bytes).toString();
+    });
+  };
+  expect(texts("b", "c", "link", "missing")).toEqual([undefined, "c", "a", undefined]);
+  expect(texts("c", "two\nlines")).toEqual(["c", "two\n"]);
 });

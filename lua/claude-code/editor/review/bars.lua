@@ -69,7 +69,7 @@ local function parts_in(win)
   end
   local row = api.nvim_win_get_cursor(win)[1]
   local at = buffers.hunk_at(hunks, row)
-  local mode, since = not whole and file and file.mode, listing.since()
+  local mode = not whole and file and file.mode
   local name = file and file.path or api.nvim_buf_get_name(buf)
   -- Where it is too narrow for the rest, the beginning of the path gives way.
   return winbar.parts(
@@ -80,7 +80,6 @@ local function parts_in(win)
     at and { ("+%d "):format(at.added), "Added" },
     at and { ("−%d "):format(at.removed), "Removed" },
     mode and { (" %s "):format(entries.mode_words(mode)), "Note" },
-    since and { (" since %s "):format((since:gsub(" %b()$", ""))), "Note" },
     at and warning(at)
   )
 end
@@ -91,10 +90,7 @@ local function with_keys(parts, width)
   local options = require("claude-code.config").get().review.keys
   local hints = {}
   for _, hint in ipairs(HINTS) do
-    local is_there = not listing.since() or hint[1] ~= "undo" and hint[1] ~= "keep"
-    hints[#hints + 1] = is_there
-        and { keys = { hunk_keys.of(options[hint[1]])[1] }, words = hint[2] }
-      or nil
+    hints[#hints + 1] = { keys = { hunk_keys.of(options[hint[1]])[1] }, words = hint[2] }
   end
   local room = width - winbar.width(parts) - 1
   table.insert(parts, "%=")

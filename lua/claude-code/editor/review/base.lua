@@ -45,7 +45,7 @@ function M.load(buf)
     vim.bo[buf][option] = value
   end
   local file = api.nvim_buf_get_name(buf):sub(#M.SCHEME + 1)
-  client.request("base", { path = file, branch = listing.scope().branch }, function(value, problem)
+  client.request("base", { path = file }, function(value, problem)
     local listed = listing.of_path(file)
     local words = listed and listed.binary and M.binary_words(file) or nil
     fill(buf, words or value and value.text, problem)

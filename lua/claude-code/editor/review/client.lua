@@ -11,7 +11,7 @@ local M = { GONE = requests.GONE }
 ---@field removed integer
 
 ---@alias claude-code.ReviewMethod
----| "list"|"file"|"why"|"base"|"ref"
+---| "list"|"file"|"why"|"base"
 ---| "keep"|"undo"|"last"|"back"|"done"|"commit"
 ---| "comments"|"written"|"accepted"|"privacy"|"ignore"
 

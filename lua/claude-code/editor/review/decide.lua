@@ -250,9 +250,6 @@ end
 ---@param target claude-code.ReviewTarget
 ---@param options table more of the request
 local function request(method, target, options)
-  if listing.refuse_in_branch() then
-    return
-  end
   local scope, follows = listing.scope(), not target.range and turns.follows()
   local pick, lead_on
   if not follows then
@@ -307,9 +304,6 @@ end
 
 ---Takes the last decision back.
 function M.back()
-  if listing.refuse_in_branch() then
-    return
-  end
   turns.add(function(done)
     client.request("last", {}, function(last, problem)
       if not last then
@@ -330,12 +324,9 @@ function M.back()
   end, false)
 end
 
----Keeps all that is left; closes a branch.
+---Keeps all that is left.
 function M.done()
   local scope = listing.scope()
-  if scope.branch then
-    return view.close()
-  end
   turns.add(function(done)
     local params = vim.tbl_extend("force", { texts = listing.unsaved() }, scope)
     client.request("done", params, function(decision, problem)

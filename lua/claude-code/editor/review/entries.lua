@@ -59,7 +59,7 @@ function M.words(file)
   elseif file.mode and file.kind ~= "created" and file.kind ~= "deleted" then
     words = words .. ", " .. M.mode_words(file.mode)
   end
-  local reason = not listing.since() and file.cannot_undo
+  local reason = file.cannot_undo
   return reason and ("%s, cannot be undone here (it %s)"):format(words, reason) or words
 end
 

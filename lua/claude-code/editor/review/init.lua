@@ -53,9 +53,7 @@ end
 ---Says what there is to review once Claude's turn has ended, unless its review is open.
 local function on_turn_end()
   require("claude-code.lib.timer").once(TURN_END_MS, function()
-    local review = open_review()
-    local is_shown = review and not review.scope.branch
-    if not require("claude-code.config").get().review.message or is_shown then
+    if not require("claude-code.config").get().review.message or open_review() then
       return
     end
     local summary = client.summary()

@@ -2,7 +2,6 @@
 local api, fn = vim.api, vim.fn
 local decide = require("claude-code.editor.review.decide")
 local hunk_keys = require("claude-code.editor.hunks.keys")
-local listing = require("claude-code.editor.review.listing")
 local move = require("claude-code.editor.review.move")
 local turns = require("claude-code.editor.review.turns")
 
@@ -10,7 +9,6 @@ local M = {}
 
 ---@class claude-code.ReviewAction
 ---@field desc string
----@field in_branch? string|false `desc` where a branch is read; false: nothing to do there
 ---@field is_visual? boolean visual mode has it as well, for the lines that are selected
 ---@field run fun(target: claude-code.ReviewTarget)
 
@@ -29,13 +27,11 @@ end
 local ACTIONS = {
   keep = {
     desc = "Keep this change of Claude's",
-    in_branch = false,
     is_visual = true,
     run = decide.keep,
   },
   undo = {
     desc = "Undo this change of Claude's",
-    in_branch = false,
     is_visual = true,
     run = decide.undo,
   },
@@ -57,19 +53,17 @@ local ACTIONS = {
   },
   keep_file = {
     desc = "Keep all of this file",
-    in_branch = false,
     run = function()
       decide.keep({ whole = true })
     end,
   },
   undo_file = {
     desc = "Undo all of this file",
-    in_branch = false,
     run = function()
       decide.undo({ whole = true })
     end,
   },
-  back = { desc = "Take the last decision back", in_branch = false, run = decide.back },
+  back = { desc = "Take the last decision back", run = decide.back },
   why = {
     desc = "Show why this changed",
     run = function()
@@ -78,7 +72,6 @@ local ACTIONS = {
   },
   done = {
     desc = "Keep all that is left, and end the review",
-    in_branch = "Close the list",
     run = decide.done,
   },
   help = {
@@ -115,11 +108,7 @@ function M.help()
   local options = require("claude-code.config").get().review.keys
   for name, action in pairs(ACTIONS) do
     local names = table.concat(hunk_keys.of(options[name]), " ")
-    local desc = action.desc
-    if listing.scope().branch and action.in_branch ~= nil then
-      desc = action.in_branch
-    end
-    lines[#lines + 1] = names ~= "" and desc and ("%-6s %s"):format(names, desc) or nil
+    lines[#lines + 1] = names ~= "" and ("%-6s %s"):format(names, action.desc) or nil
   end
   table.sort(lines)
   require("claude-code.messages.float").open("Keys of a review", lines)

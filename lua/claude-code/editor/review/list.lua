@@ -117,9 +117,7 @@ function M.fill(scope)
   items[count + 1] = count > 0 and ignored and { text = ignored } or nil
   local more = unlisted > 0
     and (" (%d more files follow once these are decided, or name a folder)"):format(unlisted)
-  local since = listing.since()
-  local what = since and ("Changes since %s, uncommitted ones included"):format(since)
-  local title = (what or TITLES[scope.scope]) .. (name and (": " .. name) or "") .. (more or "")
+  local title = TITLES[scope.scope] .. (name and (": " .. name) or "") .. (more or "")
   local is_same = title == quickfix.title and vim.deep_equal(items, quickfix.items)
   if (get("nr") or 0) == 0 then
     set(" ", { items = items, title = title })

@@ -56,13 +56,9 @@ local M = {
 ---@field scope "turn"|"session"|"all"|"unreviewed"
 ---@field session? string
 ---@field paths? string[]
----@field branch? { root: string, base?: string } a branch is read instead, in which nothing is decided
 
 ---@type claude-code.ReviewScope
 local UNREVIEWED = { scope = "unreviewed" }
-
-local READ_ONLY = "a branch is only read, so nothing is kept or undone: edit the file, or comment; "
-  .. ":Claude review shows Claude's changes"
 
 ---@class claude-code.OpenReview
 ---@field scope claude-code.ReviewScope
@@ -76,7 +72,6 @@ local READ_ONLY = "a branch is only read, so nothing is kept or undone: edit the
 ---@field counts claude-code.ReviewCounts of all files
 ---@field incomplete string[] sentences
 ---@field ignored integer files that the option `review.ignore` leaves out
----@field since? string what a branch is compared with
 
 ---@class claude-code.ReviewListing
 ---@field review? claude-code.OpenReview
@@ -96,20 +91,6 @@ end
 ---@return claude-code.ReviewScope of the review, or else all that waits for one
 function M.scope()
   return listing.review and listing.review.scope or UNREVIEWED
-end
-
----@return boolean is a branch read, in which nothing is decided? A message says what there is to do instead.
-function M.refuse_in_branch()
-  local is_read = M.scope().branch ~= nil
-  if is_read then
-    require("claude-code.messages.notify").warn(READ_ONLY)
-  end
-  return is_read
-end
-
----@return string? words what the branch that is read is compared with; nil: Claude's changes are reviewed
-function M.since()
-  return M.scope().branch and listing.answer and listing.answer.since
 end
 
 ---@param review claude-code.OpenReview

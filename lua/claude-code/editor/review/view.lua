@@ -126,17 +126,13 @@ local function nothing_in(scope)
     return not vim.uv.fs_lstat(name)
   end)
   if missing then
-    local nor = scope.branch and "" or ", and no session,"
-    return ("there is no file%s of the name %s"):format(nor, path.title(missing))
+    return ("there is no file, and no session, of the name %s"):format(path.title(missing))
   end
   local where = scope.paths and " in " .. table.concat(vim.tbl_map(path.title, scope.paths), ", ")
   local when = scope.scope == "turn" and " in its last turn"
     or scope.scope == "session" and " in this session"
     or ""
   local but = listing.ignored(", but ") or ""
-  if scope.branch then
-    return ("nothing%s differs from %s%s"):format(where or "", listing.since(), but)
-  end
   if (require("claude-code.editor.review.client").summary() or {}).runs then
     but = but .. "; it still works, and what it changes is listed once that is recorded"
   end
@@ -168,7 +164,7 @@ local function begin(review, incomplete)
     end_review()
     local folders = require("claude-code.lib.workspace").folders()
     local off = vim.iter(folders):map(require("claude-code.claude.hooks").off):next()
-    if off and not review.scope.branch then
+    if off then
       notify.warn("Claude's changes are not recorded, for its hooks are off: " .. off, "review")
     elseif #incomplete == 0 then
       notify.info(nothing, "review")
@@ -202,12 +198,11 @@ function M.refresh(callback)
     elseif is_first then
       begin(review, incomplete or {})
     elseif review and list.fill(review.scope) == 0 then
-      local nothing = listing.since() and nothing_in(review.scope)
       ended = end_review() and review or nil
       local scope = review.scope
       local whose = scope.scope == "unreviewed" and not scope.paths and "Claude's" or "these"
       local but = listing.ignored(", but ") or ""
-      notify.info(nothing or ("all of %s changes are reviewed%s"):format(whose, but), "review")
+      notify.info(("all of %s changes are reviewed%s"):format(whose, but), "review")
     end
     map_keys()
     update_all(callback)

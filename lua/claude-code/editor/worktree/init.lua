@@ -1,13 +1,12 @@
---- A linked git worktree, as Claude gets one of its own by `--worktree`: shown, reviewed, brought home, removed.
+--- A linked git worktree, as Claude gets one of its own by `--worktree`: shown, brought home, removed.
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.server.requests")
 local worktrees = require("claude-code.sessions.worktrees")
 
-local ACTIONS = { "show", "review", "home", "remove" }
+local ACTIONS = { "show", "home", "remove" }
 local TEXTS = {
   show = "Show it in a tab page",
-  review = "Review what it changed",
   home = "Bring home what it changed",
   remove = "Remove it",
 }
@@ -118,13 +117,6 @@ local function ask(method, tree, callback, options)
   end
   local params = { root = is_here and here or all[1].path, path = tree.path }
   requests.ask("worktree/" .. method, vim.tbl_extend("force", params, options or {}), callback)
-end
-
----@param tree claude-code.Worktree
-function M.review(tree)
-  ask("base", tree, function(point)
-    require("claude-code.editor.review.branch").open(tree.path, point.base)
-  end)
 end
 
 ---@param tree claude-code.Worktree
