@@ -56,7 +56,7 @@ export const reviewEditor: Scenario = {
 /** Decisions about hunks in the middle of the long file, as a user types them. */
 async function keys(editor: Editor, times: number): Promise<Values> {
   const { nvim } = editor;
-  await nvim.command("Claude review");
+  await nvim.command("Claude review!");
   await eventually("the review", async () => (await nvim.lua<number>(DRAWN, LONG)) === LONG_HUNKS);
   await nvim.command(`call win_gotoid(bufwinid("${LONG}"))`);
   await nvim.command(`call cursor(${LONG_ROWS / 2}, 1)`);
@@ -98,7 +98,7 @@ async function decided(editor: Editor, key: string): Promise<Decided> {
 async function reviewed(editor: Editor, isShown: () => Promise<boolean>): Promise<Standstill> {
   const { nvim } = editor;
   const found = await editor.watched(async () => {
-    await nvim.command("Claude review");
+    await nvim.command("Claude review!");
     await eventually("the review", isShown);
   });
   await nvim.command("Claude review close");

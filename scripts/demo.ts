@@ -151,8 +151,8 @@ async function playReview(file: string, neovim: TestNeovim): Promise<void> {
   await eventually("two changes to review", async () => (await waiting(neovim)) === 2);
   say(await neovim.lua<string>('return require("claude-code").statusline()'));
 
-  step(":Claude review! lists every hunk, and goes to the first one");
-  await neovim.command("Claude review!");
+  step(":Claude review lists every hunk, and goes to the first one");
+  await neovim.command("Claude review");
   await eventually("the bar", () => neovim.lua<boolean>('return vim.wo.winbar:find("1/2") ~= nil'));
   show((await neovim.lua<string[]>(SCREENSHOT)).join("\n"));
 

@@ -155,7 +155,7 @@ async function play(): Promise<void> {
   await command("Claude send! Tidy up the whole file");
   await shows("one expression each");
   await eventually(() => neovim.lua(`return require("claude-code.editor.review").count()`), 2);
-  await command("Claude review!");
+  await command("Claude review");
   await picture("review", "What Claude changed without asking, hunk by hunk.");
 
   const key = (typed: string) => neovim.terminal.type(typed);

@@ -29,7 +29,7 @@ test(
     const steps = [
       "Claude connects to that port",
       "<CR> in Neovim accepts it",
-      ":Claude review! lists every hunk",
+      ":Claude review lists every hunk",
       "gr undoes it",
       "Neovim ends",
     ];

@@ -120,7 +120,7 @@ describe("the hooks of the genuine CLI record", () => {
       const names = ["a.txt", "gone.txt", ...[0, 1, 2, 3, 4, 5, 6, 7].map((i) => `g${i}.txt`)];
       const listed = [...names, "here.txt", "main.lua", "moved.txt", "new.txt", "sub.txt"].sort();
       await eventually(() => neovim.lua<number>(COUNT), listed.length);
-      await neovim.lua("vim.cmd('Claude review') return true");
+      await neovim.lua("vim.cmd('Claude review!') return true");
       await eventually(() => neovim.lua<string[]>(LISTED), listed);
       await neovim.lua(`vim.cmd("copen | 1,${listed.length}Claude undo") return true`);
       await eventually(() => neovim.lua<number>(COUNT), 0);

@@ -47,7 +47,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await review.claude.terminal.waitFor(/Agent "sub" finished/, TURN_MS);
       await review.claude.waitForIdle();
       await eventually(review.count, 1);
-      await review.command("Claude review");
+      await review.command("Claude review!");
       const wanted = "sub.txt:1 new file  turn 1  ‹delegate›  Write of a subagent";
       await eventually(review.list, [wanted]);
       await review.command("1Claude keep");
@@ -64,7 +64,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await eventually(() => review.text("mine.txt"), `${FILES["mine.txt"]}half\n`);
       await review.claude.terminal.press("Escape");
       await eventually(review.count, 1);
-      await review.command("Claude review");
+      await review.command("Claude review!");
       await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
     },
     STEP_MS,
@@ -121,7 +121,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await second.prompt("go on");
       await second.terminal.waitFor(/Second done\./, TURN_MS);
       await eventually(review.count, 3);
-      await review.command("Claude review session");
+      await review.command("Claude review! session");
       await eventually(review.list, [
         "gone.txt:1 +1 -1  GONE  turn 1  ‹go on›  Bash",
         "main.lua:3 +1 -1  local three = 33  turn 1  Edit",
@@ -143,7 +143,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await eventually(async () => (await lockFiles(review.home)).length, 0, 20_000);
       await review.startNeovim([]);
       await eventually(review.count, 1);
-      await review.command("Claude review!");
+      await review.command("Claude review");
       await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
       await review.neovim.terminal.waitFor(/hunk 1\/1/);
       await review.neovim.terminal.type("gr");

@@ -36,7 +36,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await review.claude.terminal.waitFor(/Tidy\./, TURN_MS);
       await review.claude.waitForIdle();
       await eventually(review.count, 8);
-      await review.command("Claude review");
+      await review.command("Claude review!");
       // The prompt is that of the entry above.
       const from = "turn 1";
       await eventually(review.list, [

@@ -52,7 +52,7 @@ for (const version of NEOVIMS) {
         };
         await neovim.command("doautocmd BufWinEnter | doautocmd WinEnter");
         await eventually("the plugin's bar", async () => expect(await shown()).toContain("bar 1"));
-        await neovim.command("Claude review!");
+        await neovim.command("Claude review");
         await isOurs(editor);
         await neovim.lua(`_G.bar_version = 2\n${refresh}`);
         await Bun.sleep(300);

@@ -99,7 +99,7 @@ describe("the review of files that are in the remote alone", () => {
   });
 
   test("gr undoes a hunk in the buffer, which is written there", async () => {
-    await box.neovim.command("Claude review");
+    await box.neovim.command("Claude review!");
     await eventually("the list", () => box.neovim.lua("return #vim.fn.getqflist() == 2"));
     // The list shows the first file, which comes for it.
     await eventually("the file", async () => (await box.text("a.txt")) !== "");

@@ -63,18 +63,18 @@ end
 ---@type table<string, claude-code.Subcommand>
 return {
   --- Reviews what Claude changed and you have not reviewed: fills the quickfix list with an entry for
-  --- each hunk, and for each file that was created, deleted, renamed, has no text, or another mode. `turn`
+  --- each hunk, and for each file that was created, deleted, renamed, has no text, or another mode, and goes
+  --- to the first one. With ! the cursor stays in the list, and the first one is shown beside it. `turn`
   --- shows what its last turn changed, `session` what its last session changed, `all` also what you have
   --- kept. Where several sessions run in this Neovim, the first two show the changes of the current one, or
-  --- of the one whose number or name follows. Further {args} are files or folders. With ! it goes to the
-  --- first entry. In the files of a review, and in its quickfix window, the keys of |claude-code-review| are
-  --- mapped.
+  --- of the one whose number or name follows. Further {args} are files or folders. In the files of a review,
+  --- and in its quickfix window, the keys of |claude-code-review| are mapped.
   review = {
     args = "[turn|session|all] [paths]",
     bang = true,
     complete = complete.review_arguments,
     run = function(args)
-      require("claude-code.editor.review").open(scope_of(args), args.bang)
+      require("claude-code.editor.review").open(scope_of(args), not args.bang)
     end,
   },
 

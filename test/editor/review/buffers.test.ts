@@ -56,7 +56,7 @@ onEachNeovim((session, version) => {
   async function reviewed(): Promise<void> {
     world.write("a", TEN);
     world.claude({ a: CHANGED });
-    await nvim().command("Claude review!");
+    await nvim().command("Claude review");
     await entries(2);
     await all();
   }
@@ -68,7 +68,7 @@ onEachNeovim((session, version) => {
     const far = "\u4e2d".repeat(4100);
     world.write("a", utf16(`${far}\n\u4ed8\u4ed8`));
     world.claude({ a: utf16(`${far}\n\u4e2d\u4ed8`) });
-    await nvim().command("edit ++enc=utf-16le a | Claude review!");
+    await nvim().command("edit ++enc=utf-16le a | Claude review");
     await eventually("the hunk", async () =>
       expect(await lua<object>(SHOWN)).toMatchObject({ hunks: 1 }),
     );
@@ -79,7 +79,7 @@ onEachNeovim((session, version) => {
     const far = `${"a long line of text\n".repeat(500)}`;
     world.write("a", `${far}one\0\nkept\0\n`);
     world.claude({ a: `${far}ONE\0\nkept\0\n` });
-    await nvim().command("edit a | Claude review!");
+    await nvim().command("edit a | Claude review");
     await entries(1);
     await shows("the hunk", { rows: "501", hunks: 1, keys: true, bar: "hunk 1/1" });
     await at(501);

@@ -58,7 +58,7 @@ const firstRow = (text: string) => {
 const withLine = (text: string, line: string) =>
   text.replace(/(\r?\n)/, (end) => `${end}${line}${end}`);
 
-const IN_LIST = "Claude review | copen | %Claude undo";
+const IN_LIST = "Claude review! | copen | %Claude undo";
 /** Of a file that its buffer shows. */
 const WAYS = { "in its buffer": "%Claude undo", "as a whole": "Claude undo!" };
 
@@ -114,7 +114,7 @@ onEachNeovim((session) => {
   const run = async (command: string) => {
     for (const part of command.split(" | ")) {
       await session.neovim.command(part);
-      if (part === "Claude review") await eventually("the list", isListed);
+      if (part === "Claude review!") await eventually("the list", isListed);
     }
     await idle();
   };

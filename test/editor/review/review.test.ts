@@ -134,7 +134,7 @@ onEachNeovim((session) => {
     world.stop(`S${tests}`);
   }
 
-  async function review(command = "Claude review!"): Promise<Item[]> {
+  async function review(command = "Claude review"): Promise<Item[]> {
     await nvim().command(command);
     return listed(5);
   }
@@ -142,7 +142,7 @@ onEachNeovim((session) => {
   describe("the list", () => {
     test("has an entry for each hunk and each file that came or went, with where it is from", async () => {
       await changed();
-      const items = await review("Claude review");
+      const items = await review("Claude review!");
       expect(items).toEqual([
         { name: at("a"), lnum: 2, text: "+1 -1  LINE 2  turn 1  ‹rename the lines›  Edit" },
         { name: at("a"), lnum: 8, text: "+2 -1  LINE 8  turn 1  Edit" },
@@ -160,7 +160,7 @@ onEachNeovim((session) => {
     test("takes files and a turn, and leaves the user's own list behind it", async () => {
       await changed();
       await lua(`vim.fn.setqflist({ { filename = "x", lnum = 3, text = "mine" } })`);
-      await nvim().command(`Claude review turn ${at("b")} ${at("c")}`);
+      await nvim().command(`Claude review! turn ${at("b")} ${at("c")}`);
       expect((await listed(2)).map(({ name }) => name)).toEqual([at("b"), at("c")]);
       await nvim().command("colder");
       expect((await list()).map(({ text }) => text)).toEqual(["mine"]);
@@ -174,7 +174,7 @@ onEachNeovim((session) => {
       write(".env", "SECRET=1\n");
       const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
       world.record({ type: "change", ...call, files: [file] });
-      await nvim().command("Claude review");
+      await nvim().command("Claude review!");
       const [entry] = await listed(1);
       const reason = "it is private: nothing of it was kept";
       expect(entry?.text).toBe(`changed, cannot be undone here (${reason})  Bash`);
@@ -193,7 +193,7 @@ onEachNeovim((session) => {
       await eventually("the count", async () =>
         expect(await lua(`return require("claude-code.editor.review").count()`)).toBe(5),
       );
-      await nvim().command("Claude review");
+      await nvim().command("Claude review!");
       const items = await listed(6);
       expect(items.at(-1)).toEqual({ name: "", lnum: 0, text: "2 ignored files (review.ignore)" });
       await eventually("keys", () => mapped());
@@ -208,12 +208,12 @@ onEachNeovim((session) => {
       await nvim().type("Gga");
       const nothing = "there is no change of Claude's here that waits for a review";
       await eventually(nothing, async () => expect(await said()).toContain(nothing));
-      await nvim().command(`Claude review ${at("gen")}`);
+      await nvim().command(`Claude review! ${at("gen")}`);
       expect((await listed(1)).map(({ name }) => name)).toEqual([at("gen/y")]);
       await nvim().command("Claude keep!");
       await eventually("its end", async () => (await said()).join().includes("are reviewed"));
       await lua(ignore, ["*"]);
-      await nvim().command("Claude review");
+      await nvim().command("Claude review!");
       const rest = "that you have not reviewed, but 5 ignored files (review.ignore)";
       await eventually(rest, async () => (await said()).at(-1)?.endsWith(rest) === true);
       await lua(ignore, []);
@@ -224,19 +224,19 @@ onEachNeovim((session) => {
       const prompt = world.prompt(session);
       world.record({ type: "begin", session, prompt, tool: "Bash", use: "runs" });
       await eventually("the message", async () => {
-        await nvim().command("Claude review");
+        await nvim().command("Claude review!");
         return (await said()).at(-1)?.includes("it still works") === true;
       });
       world.stop(session);
       await eventually("that it works no more", async () => {
-        await nvim().command("Claude review");
+        await nvim().command("Claude review!");
         return (await said()).at(-1)?.includes("it still works") === false;
       });
     });
 
     test("of nothing, where hooks are off, names the setting", async () => {
       world.write(".claude/settings.json", '{ "disableAllHooks": true }');
-      await nvim().command("Claude review");
+      await nvim().command("Claude review!");
       await eventually("the message", async () =>
         expect((await said()).at(-1)).toContain(
           "for its hooks are off: disableAllHooks is true in",
@@ -248,10 +248,10 @@ onEachNeovim((session) => {
     test("of nothing says so, names what is not there, and maps nothing", async () => {
       const nothing = "Claude changed nothing";
       for (const [command, message] of [
-        ["Claude review", `${nothing} that you have not reviewed`],
-        ["Claude review turn", `${nothing} in its last turn that you have not reviewed`],
+        ["Claude review!", `${nothing} that you have not reviewed`],
+        ["Claude review! turn", `${nothing} in its last turn that you have not reviewed`],
         ["Claude review done", "there is nothing left to review"],
-        ["Claude review trun", "there is no file, and no session, of the name trun"],
+        ["Claude review! trun", "there is no file, and no session, of the name trun"],
       ] as const) {
         await nvim().command(command);
         await eventually(message, async () => (await said()).at(-1)?.endsWith(message) === true);
@@ -260,7 +260,7 @@ onEachNeovim((session) => {
       await changed();
       write("own", "mine\n");
       const message = `${nothing} in ${at("own")} that you have not reviewed`;
-      await nvim().command(`Claude review ${at("own")}`);
+      await nvim().command(`Claude review! ${at("own")}`);
       await eventually("its answer", async () =>
         expect((await said()).join("\n")).toContain(message),
       );
@@ -268,7 +268,7 @@ onEachNeovim((session) => {
 
     test("closes with the review, in another tab page, too", async () => {
       await changed();
-      await review("Claude review");
+      await review("Claude review!");
       const shown = `return #vim.tbl_filter(function(info)
         return info.quickfix == 1
       end, vim.fn.getwininfo())`;
@@ -406,7 +406,7 @@ onEachNeovim((session) => {
       write("a", TEN);
       write("b", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n"), b: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       await listed(2);
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       await nvim().type("gr");
@@ -437,7 +437,7 @@ onEachNeovim((session) => {
       const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`).join("");
       write("a", text);
       claude({ a: text.replaceAll("5\n", "five\nand more\n") });
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       await listed(3);
       const marks = () =>
         lua<[number, number][]>(`
@@ -471,7 +471,7 @@ onEachNeovim((session) => {
       await eventually("the news", async () => (await news("runs")) === true);
       write("a", `${TEN}claude\n`.replace("line 2\n", "TWO\n"));
       await nvim().command("silent edit! | call append(8, 'mine') | silent write");
-      await nvim().command("Claude review");
+      await nvim().command("Claude review!");
       const [entry] = await listed(1);
       expect(entry).toMatchObject({ lnum: 2, text: expect.stringContaining("+1 -1") });
       world.stop(session);
@@ -497,7 +497,7 @@ onEachNeovim((session) => {
     test("a part of a hunk by visual mode", async () => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\nfive and a half\nsix minus\n") });
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       await listed(1);
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       await nvim().type("jVjgr");
@@ -515,7 +515,7 @@ onEachNeovim((session) => {
       await lua(
         `vim.api.nvim_buf_set_lines(0, 5, 5, false, { "mine" }); vim.api.nvim_buf_set_lines(0, 0, 1, false, { "top" }); vim.cmd("silent write")`,
       );
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       const items = await listed(1);
       expect(items[0]?.text).toContain("[with your edits]");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
@@ -532,7 +532,7 @@ onEachNeovim((session) => {
       // Where the user folds by indent, the texts are not folded.
       await nvim().command("setglobal foldmethod=indent foldlevel=0 shiftwidth=2");
       await lua(`vim.fn.setline(6, "and mine") vim.cmd("silent write")`);
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       expect((await listed(1))[0]?.text).toContain("[your edits conflict]");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       // The user's line is Claude's neither on this side nor on that.
@@ -574,7 +574,7 @@ onEachNeovim((session) => {
       const long = "0123456789".repeat(30);
       write("a", TEN.replace("line 5", long));
       claude({ a: TEN.replace("line 5", `${long}+`) });
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       await listed(1);
       await eventually("the old line in pieces", async () => {
         const rows = await virtual();
@@ -595,7 +595,7 @@ onEachNeovim((session) => {
       await eventually("the warning", async () =>
         (await said()).some((text) => text.includes("changed on disk")),
       );
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       const items = await listed(1);
       expect(items[0]?.text).toContain("[not in your buffer, which has unsaved edits]");
       await eventually("the bar", async () => (await bar()).includes("not in this buffer"));
@@ -616,7 +616,7 @@ onEachNeovim((session) => {
       write(".editorconfig", "root = true\n[*]\nend_of_line = lf\n");
       write("a", text);
       claude({ a: text.replace("line 5", "five").replace("line 8", "eight") });
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       const items = await listed(2);
       expect(items[0]?.text).not.toContain("conflict");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
@@ -635,7 +635,7 @@ onEachNeovim((session) => {
         a: text.replace("\xef\xbb\xbfline 1", "\xef\xbb\xbfone").replace("line 10", "ten"),
       });
       await nvim().command(`edit ${at("a")}`);
-      await nvim().command("Claude review");
+      await nvim().command("Claude review!");
       await listed(2);
       await nvim().command("wincmd p");
       await nvim().command("Claude undo!");
@@ -716,7 +716,7 @@ onEachNeovim((session) => {
     await changed();
     await nvim().command(`edit ${at("a")}`);
     await endTurn();
-    await review("Claude review");
+    await review("Claude review!");
     expect(await lua("return vim.fn.maparg('gr', 'n', false, true).buffer == 1")).toBe(false);
     await eventually("the keys", () => mapped("gz"));
     await nvim().type("gz");
@@ -802,7 +802,7 @@ onEachNeovim((session) => {
   test("old lines above the first line are in sight", async () => {
     write("a", TEN);
     claude({ a: TEN.replace("line 1\nline 2\n", "one\n") });
-    await nvim().command("Claude review!");
+    await nvim().command("Claude review");
     await listed(1);
     const fill = () => lua<number>("return vim.fn.winsaveview().topfill");
     await eventually("both old lines", async () => expect(await fill()).toBe(2));
@@ -815,7 +815,7 @@ onEachNeovim((session) => {
     const added = (row: number) => lines.with(row, `${lines[row]}${"new\n".repeat(4)}`).join("");
     for (const name of ["a", "b"]) write(name, lines.join(""));
     claude({ a: added(9), b: added(20) });
-    await nvim().command("Claude review!");
+    await nvim().command("Claude review");
     await listed(2);
     // Lower than the screen, as beside Claude's terminal: the next hunk is below its first page.
     await nvim().command("cclose | botright 10new | wincmd p");
@@ -844,7 +844,7 @@ onEachNeovim((session) => {
     for (const name of ["a", "b"]) write(name, text("old"));
     claude({ a: text("new"), b: text("new") });
     await lua("vim.o.wrap = false");
-    await nvim().command("Claude review!");
+    await nvim().command("Claude review");
     await listed(4);
     for (const place of ["a 1", "a 12", "b 1", "b 12"]) {
       await eventually(place, async () => {
@@ -864,7 +864,7 @@ onEachNeovim((session) => {
     write("a", TEN);
     claude({ a: TEN.replace("line 5\n", "five\n") });
     await lua("vim.o.number = true");
-    await nvim().command("Claude review!");
+    await nvim().command("Claude review");
     await listed(1);
     const widths = () =>
       lua<number[]>(`
@@ -903,7 +903,7 @@ onEachNeovim((session) => {
     test("has as many keys as there is room for, and the end of a long path", async () => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       await listed(1);
       await eventually("the bar", async () => (await bar()).includes("hunk 1/1"));
       await nvim().command("vsplit");
@@ -931,7 +931,7 @@ onEachNeovim((session) => {
     test("says what became of a file that is one entry", async () => {
       write("a", TEN);
       claude({ a: undefined, b: "" });
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       const items = await listed(2);
       expect(items[1]?.text).toStartWith("new empty file  Edit");
       expect(await lua("return vim.fn.getqflist()[1].module")).toBe(at("a"));
@@ -974,7 +974,7 @@ onEachNeovim((session) => {
     test("the cursor stays at its entry when others come", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       claude({ b: TEN.replace("line 5\n", "five\n"), c: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("Claude review");
+      await nvim().command("Claude review!");
       await listed(2);
       await eventually("keys", () => mapped());
       await nvim().type("G");
@@ -988,7 +988,7 @@ onEachNeovim((session) => {
     test("the last decision closes it", async () => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("Claude review");
+      await nvim().command("Claude review!");
       await listed(1);
       await eventually("keys", () => mapped());
       await nvim().type("ga");
@@ -1000,7 +1000,7 @@ onEachNeovim((session) => {
       await nvim().command("wincmd p");
       write("d", TEN);
       claude({ d: undefined });
-      await nvim().command("Claude review");
+      await nvim().command("Claude review!");
       await listed(1);
       await eventually("keys", () => mapped());
       await nvim().type("ga");
@@ -1011,7 +1011,7 @@ onEachNeovim((session) => {
 
     test("keys act on entries; a range on several", async () => {
       await changed();
-      await review("Claude review");
+      await review("Claude review!");
       await eventually("keys", () => mapped());
       await nvim().type("ggga");
       await listed(4);
@@ -1023,7 +1023,7 @@ onEachNeovim((session) => {
 
     test("! is about all of an entry's file", async () => {
       await changed();
-      await review("Claude review");
+      await review("Claude review!");
       await nvim().command("1Claude undo!");
       await eventually("the file as it was", () => read("a") === TEN);
       await listed(3);
@@ -1031,7 +1031,7 @@ onEachNeovim((session) => {
 
     test("a new file is undone and comes back, as a deleted one", async () => {
       await changed();
-      await review("Claude review");
+      await review("Claude review!");
       await eventually("keys", () => mapped());
       await nvim().type("Ggr");
       await eventually("the deleted file", () => read("d") === TEN);
@@ -1047,7 +1047,7 @@ onEachNeovim((session) => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n") });
       const opened = () => lua<boolean>("return vim.fn.getqflist({ winid = 0 }).winid ~= 0");
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       await eventually("keys", () => mapped());
       await nvim().type("ga");
       await eventually("no list", async () => !(await opened()));
@@ -1070,7 +1070,7 @@ onEachNeovim((session) => {
 
     test("]c and ]f show the next entry beside it, gC comments on the lines of one", async () => {
       await changed();
-      await review("Claude review");
+      await review("Claude review!");
       await eventually("keys", () => mapped());
       await nvim().type("GgC");
       expect(await said()).toEqual(["show the deleted file first, to comment on its lines"]);
@@ -1122,7 +1122,7 @@ onEachNeovim((session) => {
       const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
       world.record({ type: "change", ...call, files: [{ ...file, mode: [0o644, 0o755] }] });
       const mode = () => statSync(world.path(at("a"))).mode & 0o777;
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       const items = await listed(2);
       expect(items.map(({ text }) => text)).toEqual([
         "mode 755, was 644  Bash",
@@ -1147,7 +1147,7 @@ onEachNeovim((session) => {
       write("d", TEN);
       await nvim().command(`edit ${at("d")}`);
       claude({ d: undefined }, { tool: "Bash" });
-      await nvim().command("Claude review");
+      await nvim().command("Claude review!");
       await listed(1);
       await nvim().command("wincmd k");
       await eventually("the bar", async () => (await bar()).includes("deleted"));
@@ -1159,7 +1159,7 @@ onEachNeovim((session) => {
     test("a renamed file with its old text has nothing drawn, and goes back", async () => {
       write("d", TEN);
       claude({ d: undefined, e: TEN }, { tool: "Bash" });
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       expect((await listed(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
       await eventually("the bar", async () => (await bar()).includes("renamed from"));
       const marks = `return #vim.api.nvim_buf_get_extmarks(0,
@@ -1181,7 +1181,7 @@ onEachNeovim((session) => {
             :map(function(mark) return mark[2] + 1 end):totable()`);
       await nvim().command(`edit ${at("e")}`);
       await eventually("its sign", async () => (await signs()).join() === "4");
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       expect((await listed(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
       await eventually("the bar", async () => (await bar()).includes("renamed from"));
       await eventually("its old line", async () => (await virtual()).join() === "line 4");
@@ -1194,7 +1194,7 @@ onEachNeovim((session) => {
       write("old.png", "\0one");
       const bytes = `\0${"\x01".repeat(2_999)}`;
       claude({ "new.png": bytes, "old.png": bytes });
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       expect((await listed(2)).map(({ text }) => text.split("  ")[0])).toEqual([
         "new file, binary file, 3.0 kB",
         "binary file, 3.0 kB",
@@ -1211,7 +1211,7 @@ onEachNeovim((session) => {
       expect(read("old.png")).toBe("\0one");
       write("gone.png", bytes);
       claude({ "gone.png": undefined });
-      await nvim().command("Claude review!");
+      await nvim().command("Claude review");
       await eventually("its entry", async () =>
         expect((await list())[0]?.text).toStartWith("deleted, binary file"),
       );
@@ -1220,7 +1220,7 @@ onEachNeovim((session) => {
 
     test("a deleted file can be read", async () => {
       await changed();
-      await review("Claude review");
+      await review("Claude review!");
       await nvim().command("clast");
       await eventually("its text", async () => (await lines())[9] === "line 10");
       expect(await lua("return vim.bo.modifiable")).toBe(false);
@@ -1275,7 +1275,7 @@ onEachNeovim((session) => {
   test("the keys of a diff stay when a review ends beside it", async () => {
     write("a", TEN);
     claude({ a: TEN.replace("line 5\n", "five\n") });
-    await nvim().command("Claude review!");
+    await nvim().command("Claude review");
     await listed(1);
     await nvim().command("new");
     await lua(`
@@ -1301,7 +1301,7 @@ onEachNeovim((session) => {
     expect(text).toContain(`session  S${tests}, turn 1`);
     await nvim().type("q");
     // The entry under the cursor, which is another file's.
-    await review("Claude review");
+    await review("Claude review!");
     await nvim().command("3 | Claude why");
     await eventually("the entry's", async () => expect((await lines())[0]).toStartWith("Bash, "));
     await nvim().type("q");
@@ -1311,7 +1311,7 @@ onEachNeovim((session) => {
     const name = "a\u202ecod.txt";
     claude({ [name]: "x\n" }, { prompt: world.prompt(`S${tests}`, "do\0it"), tool: "a\u001bb" });
     world.stop(`S${tests}`);
-    await nvim().command("Claude review!");
+    await nvim().command("Claude review");
     const [found] = await listed(1);
     expect(found?.text).toContain("‹do^@it›");
     expect(await lua<string>("return vim.fn.getqflist()[1].module")).toEndWith("a<202e>cod.txt");
@@ -1364,7 +1364,7 @@ onEachNeovim((session) => {
     await claude({ a: TEN.replace("line 8", "eight") });
     await claude({ b: "made\n" }, { session: "of-another" });
     await claude({ c: "made before\n" }, { session: "0123456789-gone" });
-    await nvim().command("Claude review");
+    await nvim().command("Claude review!");
     await listed(3);
     expect((await list()).map(({ name, text }) => `${name} ${text.split("  ")[1]}`)).toEqual([
       `${at("a")} Claude 2 (docs)`,
@@ -1382,7 +1382,7 @@ onEachNeovim((session) => {
       ["session 1", "b"],
       ["turn docs", "a"],
     ]) {
-      await nvim().command(`Claude review ${words}`);
+      await nvim().command(`Claude review! ${words}`);
       await eventually(words as string, async () =>
         expect((await list()).map((item) => item.name)).toEqual([at(name as string)]),
       );
@@ -1421,7 +1421,7 @@ onEachNeovim((session) => {
     await eventually("a word", async () =>
       (await status()).endsWith(", 5 to review, review incomplete"),
     );
-    await nvim().command("Claude review");
+    await nvim().command("Claude review!");
     await eventually("a sentence", async () =>
       (await said()).some((text) => text.includes("could not be recorded")),
     );
@@ -1431,7 +1431,7 @@ onEachNeovim((session) => {
 
   test("where nothing could be recorded, nobody says that nothing changed", async () => {
     noteIncomplete(world.folder);
-    await nvim().command("Claude review");
+    await nvim().command("Claude review!");
     const sentence =
       /could not be recorded, or its record was removed \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\): see the disk/;
     await eventually("a sentence", async () =>
@@ -1470,7 +1470,7 @@ onEachNeovim((session) => {
     await eventually("the count", () =>
       lua<boolean>(`return require("claude-code.editor.review").count() == 1`),
     );
-    await nvim().command("Claude review");
+    await nvim().command("Claude review!");
     await eventually("its hunk", async () => {
       expect((await list()).map(({ name, lnum }) => [name, lnum])).toEqual([[at("open"), 2]]);
     });
@@ -1505,7 +1505,7 @@ onEachNeovim((session) => {
         const names = Array.from({ length: 300 }, (_, i) => `f${String(i).padStart(3, "0")}`);
         for (const name of names) write(name, text.join(""));
         claude(Object.fromEntries(names.map((name) => [name, changed])));
-        await nvim().command("Claude review");
+        await nvim().command("Claude review!");
         const items = await listed(71 * 7 + 229);
         expect(items.at(-1)).toMatchObject({ name: at("f299"), lnum: 4 });
         expect(items.at(-1)?.text).toStartWith("changed, 7 hunks");
@@ -1529,7 +1529,7 @@ onEachNeovim((session) => {
         const names = Array.from({ length: 2_001 }, (_, i) => `many/f${i}`);
         claude(Object.fromEntries(names.map((name) => [name, "new\n"])));
         claude({ "few/z": "new\n" });
-        await nvim().command("Claude review");
+        await nvim().command("Claude review!");
         await listed(2_000);
         const title = () => lua<string>("return vim.fn.getqflist({ title = 0 }).title");
         expect(await title()).toBe(
@@ -1538,7 +1538,7 @@ onEachNeovim((session) => {
         const message =
           "only 2000 of 2002 files are listed: decide about some of them, or name a folder (:Claude review src/)";
         expect((await said()).join("\n")).toContain(message);
-        await nvim().command(`Claude review ${at("few")}`);
+        await nvim().command(`Claude review! ${at("few")}`);
         await listed(1);
         expect(await title()).toBe("Claude's changes");
       },

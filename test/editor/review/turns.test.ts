@@ -52,7 +52,7 @@ onEachNeovim((session) => {
     });
   });
 
-  async function review(command = "Claude review!"): Promise<void> {
+  async function review(command = "Claude review"): Promise<void> {
     await nvim().command(command);
     await eventually("the list", async () => (await rows()) === HUNKS * FILES);
   }
@@ -97,7 +97,7 @@ onEachNeovim((session) => {
   });
 
   test("gR gB gA in the list: the whole file undone, taken back, kept; g? shows the keys, gQ ends", async () => {
-    await review("Claude review");
+    await review("Claude review!");
     const first = () => world.read(names()[0] as string);
     await nvim().type("gR");
     await eventually("the file as it was", () => expect(first()).toBe(OLD));
@@ -171,8 +171,8 @@ onEachNeovim((session) => {
 
   describe("keys that are typed at once", () => {
     for (const [where, command] of [
-      ["in a file", "Claude review!"],
-      ["in the list", "Claude review"],
+      ["in a file", "Claude review"],
+      ["in the list", "Claude review!"],
     ] as const) {
       for (const isBusy of [false, true]) {
         test(`${where}${isBusy ? ", while Claude works" : ""}: gr gr ga decides three`, async () => {
@@ -192,7 +192,7 @@ onEachNeovim((session) => {
     }
 
     test("a key while the decision runs that the one before has led on to", async () => {
-      await review("Claude review!");
+      await review("Claude review");
       await lua(`
         local client = require("claude-code.editor.review.client")
         local request, count = client.request, 0
@@ -218,7 +218,7 @@ onEachNeovim((session) => {
     });
 
     test("]c ga ]c ga … in the list decides each once", async () => {
-      await review("Claude review");
+      await review("Claude review!");
       await eventually("the first one on screen", () =>
         lua<boolean>(`return vim.fn.bufwinid("${names()[0]}") > 0`),
       );
@@ -246,7 +246,7 @@ onEachNeovim((session) => {
       );
       await world.service.answer("done", {});
       world.claude({ [name]: changed }, { session: `T${tests}` });
-      await nvim().command(where === "in a file" ? "Claude review!" : "Claude review");
+      await nvim().command(where === "in a file" ? "Claude review" : "Claude review!");
       await eventually("the list", async () => expect(await rows()).toBe(PACED_HUNKS));
       if (isBusy) busy(true);
       // Each write adds a hunk to the other file.
@@ -272,7 +272,7 @@ onEachNeovim((session) => {
     });
 
     test("a decision in the list shows the next entry", async () => {
-      await review("Claude review");
+      await review("Claude review!");
       const shown = () =>
         lua<number[]>(`
           local win = vim.fn.bufwinid("${names()[0]}")

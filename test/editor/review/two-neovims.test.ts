@@ -63,7 +63,7 @@ onEachNeovim((session, version) => {
     await other.command("preserve");
     world.claude({ b: "1\nII\n3\n" });
     const { neovim } = session;
-    await neovim.command("Claude review!");
+    await neovim.command("Claude review");
     const shown = "return { vim.fn.expand('%:t'), vim.fn.line('.'), vim.bo.readonly }";
     await eventually("the file", async () =>
       expect(await neovim.lua(shown)).toEqual(["b", 2, true]),
