@@ -68,7 +68,8 @@ test.each(["evil", "a.b", "Ünï", ""])("no hook of the configuration runs: %p",
   await world.prompt();
   await world.edit("a.txt", "two\n");
   await world.stop();
-  await world.answer("ref", { path: world.path("a.txt") });
+  world.sh("git add a.txt");
+  await world.answer("undo", { files: [{ path: world.path("a.txt") }] });
   expect(existsSync(mark)).toBe(false);
   // git before 2.54 knows no such hooks; this is how later ones see it.
   const isOn = Git.in(world.folder)?.wait(command(["config", `hook.${name}.enabled`]));

@@ -161,13 +161,13 @@ test("names complete; a session names its worktree; without a name the user choo
     `_G.asked = {}
     vim.ui.select = function(items, options, choose)
       table.insert(_G.asked, vim.tbl_map(options.format_item, items))
-      choose(items[#_G.asked == 1 and 1 or 3])
+      choose(items[#_G.asked == 1 and 1 or 2])
     end`,
   );
   expect(await trees.run("Claude worktree")).toContain("docs is home");
   expect(await neovim.lua<string[][]>("return _G.asked")).toEqual([
     [expect.stringMatching(/^docs: .*worktrees\/docs$/)],
-    ["Show it in a tab page", "Review what it changed", "Bring home what it changed", "Remove it"],
+    ["Show it in a tab page", "Bring home what it changed", "Remove it"],
   ] as never);
   await neovim.lua(
     "_G.session = require('port').session_rows.add({ name = 'writer', cwd = ..., where = 'here' })",
@@ -178,7 +178,7 @@ test("names complete; a session names its worktree; without a name the user choo
   // Of the current session.
   expect(await trees.run("Claude worktree home")).toContain("docs is home");
   await neovim.lua(
-    "vim.ui.select = function(items, _, choose) choose(items[#items > 1 and 3 or 1]) end",
+    "vim.ui.select = function(items, _, choose) choose(items[#items > 1 and 2 or 1]) end",
   );
   expect(await trees.run("Claude sessions!")).toContain("docs is home");
 });

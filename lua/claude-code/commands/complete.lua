@@ -16,6 +16,13 @@ function M.files(lead)
   return vim.fn.getcompletion(lead, "file")
 end
 
+--- As files(), each as one word.
+---@param lead string
+---@return string[]
+function M.paths(lead)
+  return vim.tbl_map(vim.fn.fnameescape, vim.fn.getcompletion(lead, "file"))
+end
+
 --- Arguments of the Claude CLI (2.1.330) that make sense in a terminal, and what may follow one.
 ---@type table<string, true|string[]|fun(lead: string): string[]>
 local ARGUMENTS = {

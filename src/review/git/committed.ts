@@ -66,7 +66,7 @@ function* textsOf(all: readonly Blob[]): GitWork<Map<Blob, Uint8Array>> {
     texts.push(stdout.subarray(at + mark.length + 1, end - 1));
     at = end;
   }
-  const isAll = code === 0 && texts.length === blobs.length;
+  const isAll = code === 0 && stdout.indexOf(mark) === 0 && texts.length === blobs.length;
   return new Map(isAll ? blobs.map((blob, i) => [blob, texts[i] as Uint8Array]) : []);
 }
 

@@ -350,30 +350,6 @@ test("what Claude committed itself counts as kept once the user moves HEAD over 
   expect(await left()).toEqual([]);
 });
 
-test("the base as a ref: what git plugins compare with, with nobody's index touched", async () => {
-  await prompt();
-  world.write("c", "x\r\n");
-  await git("-c", "core.autocrlf=true", "add", "c");
-  await git("commit", "-q", "-m", "with LF");
-  await git("config", "core.autocrlf", "true");
-  world.claude({ a: "I\n2\n3\n4\n5\n6\nVII\n", b: "new\n", c: "y\r\n" });
-  const { files } = await world.list({ paths: [world.path("a")] });
-  await world.keep([{ path: world.path("a"), hunks: [files[0]?.hunks[0]?.id] }]);
-  const status = () => $`git -C ${world.root} status --porcelain`.text();
-  const before = await status();
-  const { ref } = (await world.service.answer("ref", {})) as { ref: string };
-  const shown = (path: string) => $`git -C ${world.root} show ${`${ref}:${path}`}`.text();
-  expect(await shown("a")).toBe("I\n2\n3\n4\n5\n6\n7\n");
-  expect(await shown("c")).toBe("x\n");
-  expect(await $`git -C ${world.root} ls-tree --name-only ${ref}`.text()).toBe("a\nc\n");
-  // As codediff.nvim asks git, in that order.
-  const commit = (await $`git -C ${world.root} rev-parse --verify ${ref}`.text()).trim();
-  const names = await $`git -C ${world.root} diff --name-status -M ${commit}`.text();
-  expect(names).toBe("M\ta\nM\tc\n");
-  expect(await $`git -C ${world.root} show ${`${commit}:a`}`.text()).toBe(await shown("a"));
-  expect(await status()).toBe(before);
-});
-
 const endless = "while :; do echo 0123456789; done";
 test.each([
   ["hangs", "sleep 60"],
