@@ -108,7 +108,7 @@ return {
   --- Undoes the hunk under the cursor, or the lines of the range: the old lines come back, and your own
   --- edits stay. With ! the whole file; lines that both of you changed then stand beside the old ones.
   --- In the quickfix window of a review the entries of the range, with ! all of their files. A buffer
-  --- that had no unsaved changes is written. Claude is told what you have undone with your next prompt.
+  --- that had no unsaved changes is written. Your next prompt shows Claude what you have undone.
   undo = {
     bang = true,
     range = "lines",

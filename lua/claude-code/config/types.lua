@@ -113,7 +113,6 @@
 ---@field message boolean
 ---Globs of files that a review only counts, in the last row of its list: generated ones, say.
 ---@field ignore string[]
----@field undo_while_working "queue"|"now" What happens to an undo while Claude works.
 ---@field keys claude-code.ReviewKeysConfig|{}
 
 ---@class claude-code.ReviewKeysConfig
