@@ -1,54 +1,16 @@
---- :checkhealth claude-code. What only Neovim can see is looked at here; the rest is what
---- `claude-code-nvim doctor` finds, so that both report the same. Each problem comes with the command
---- that fixes it.
+--- The report on plugin, Neovim and Claude Code, for `:checkhealth claude-code` and `:Claude status`: what
+--- `claude-code-nvim doctor` finds. Where that program cannot run, what this Neovim knows by itself.
+local status = require("claude-code.status")
+
 local M = {}
 
-local health = vim.health
-local TIMEOUT_MS = 20000
-
---- Calls `ask` and waits for its answer, while Neovim answers the questions of the executable.
----@param ask fun(callback: fun(...))
----@return any ... what the callback gets; nothing if it takes too long
-local function wait_for(ask)
-  local answer
-  ask(function(...)
-    answer = { ... }
-  end)
-  vim.wait(TIMEOUT_MS, function()
-    return answer ~= nil
-  end, 10)
-  return unpack(answer or {})
-end
-
----@return string? path nil if there is no executable that fits
-local function check_executable()
-  local locate = require("claude-code.install.locate")
-  local binary, missing = locate.find()
-  if not binary then
-    health.error(missing --[[@as string]], locate.remedy())
-    return nil
-  end
-  local plugin = require("claude-code.install.contract").version
-  local version, failure = wait_for(function(callback)
-    require("claude-code.install.executable").version(binary.path, callback)
-  end)
-  local place = ("%s (%s)"):format(binary.path, binary.source)
-  if not version then
-    health.error(("%s does not run: %s"):format(place, failure), locate.remedy(binary.source))
-    return nil
-  elseif version ~= plugin then
-    local text = "%s has version %s, the plugin %s"
-    health.error(text:format(place, version, plugin), locate.remedy(binary.source))
-    return nil
-  end
-  health.ok(("executable %s, version %s"):format(place, version))
-  return binary.path
-end
+local DOCTOR_MS = 20000
+--- The program's version is asked before.
+local REPORT_MS = DOCTOR_MS + 5000
 
 ---@param path string the executable
----@return { level: "ok"|"note"|"warning"|"error", what: string, remedy?: string }[]? findings
----@return string? message
-local function consult(path)
+---@param done fun(findings?: claude-code.Finding[], message?: string)
+local function consult(path, done)
   local command = { path, "doctor", "--json" }
   local cli = require("claude-code.claude.cli").command()
   if cli then
@@ -59,88 +21,76 @@ local function consult(path)
   local env = executable.environment()
   env.CLAUDE_CODE_SSE_PORT = nil
   env.NVIM = require("claude-code.server.endpoint").address()
-  -- The program ends after we have stopped waiting for it.
-  local options = { env = env, cwd = vim.fn.getcwd(), timeout = TIMEOUT_MS + 1000 }
-  local result = wait_for(function(callback)
-    executable.run(command, options, callback)
+  local options = { env = env, cwd = vim.fn.getcwd(), timeout = DOCTOR_MS }
+  executable.run(command, options, function(result)
+    local is_json, answer = pcall(vim.json.decode, result.stdout)
+    if is_json and type(answer) == "table" then
+      return done(answer.findings)
+    end
+    done(nil, ("exit code %d %s"):format(result.code, vim.trim(result.stderr)))
   end)
-  if not result then
-    return nil, ("it took more than %d s"):format(TIMEOUT_MS / 1000)
+end
+
+---@param done fun(findings: claude-code.Finding[]) called before this returns, or in the main loop
+local function gather(done)
+  local locate = require("claude-code.install.locate")
+  local binary = locate.find()
+  if not binary then
+    return done(status.findings())
   end
-  local ok, answer = pcall(vim.json.decode, result.stdout)
-  if not ok or type(answer) ~= "table" then
-    return nil, ("exit code %d, %s"):format(result.code, vim.trim(result.stderr))
+  local function fail(what, remedy)
+    done(status.findings({
+      level = "error",
+      cause = "executable-broken",
+      what = what,
+      remedy = remedy,
+    }))
   end
-  return answer.findings
+  require("claude-code.install.executable").version(binary.path, function(version, failure)
+    local plugin = require("claude-code.install.contract").version
+    local place = ("%s (%s)"):format(binary.path, binary.source)
+    if not version then
+      return fail(("%s does not run: %s"):format(place, failure), locate.remedy(binary.source))
+    elseif version ~= plugin then
+      local text = "%s has version %s, the plugin %s"
+      return fail(text:format(place, version, plugin), locate.remedy(binary.source))
+    end
+    consult(binary.path, function(findings, message)
+      if findings then
+        return done(findings)
+      end
+      local what = ("`%s doctor` failed: %s"):format(binary.path, message)
+      fail(what, "run it in a terminal and report its output")
+    end)
+  end)
 end
 
 local REPORTERS = { ok = "ok", note = "info", warning = "warn", error = "error" }
 
-local function check_surroundings(path)
-  local findings, message = consult(path)
-  if not findings then
-    local text = "`%s doctor` failed: %s"
-    health.error(text:format(path, message), "run it in a terminal and report its output")
-    return
-  end
-  for _, finding in ipairs(findings) do
-    health[REPORTERS[finding.level]](finding.what, finding.remedy)
-  end
-end
-
-local function check_other_plugins()
-  local problem = require("claude-code.server.other_plugins").problem()
-  if problem then
-    health.error(problem)
-  end
-end
-
-local function check_options()
-  for _, problem in ipairs(require("claude-code.config").problems) do
-    health.error(problem, "correct it in your setup(), see :help claude-code-options")
-  end
-end
-
-local function check_terminal()
-  local provider = require("claude-code.config").get().terminal.provider
-  if provider == "snacks" and not pcall(require, "snacks") then
-    health.error(
-      'terminal.provider is "snacks", but folke/snacks.nvim is not installed',
-      'install it, or set terminal.provider to "native"'
-    )
-  elseif provider == "tmux" and not require("claude-code.terminal.providers.tmux").is_around() then
-    health.error(
-      'terminal.provider is "tmux", but Neovim does not run in tmux',
-      'start Neovim in tmux, or set terminal.provider to "native"'
-    )
-  else
-    health.ok("terminal: " .. (type(provider) == "table" and "your own" or provider))
-  end
-end
-
-local function check_keymaps()
-  if not require("claude-code.config").get().keymaps then
-    return
-  end
-  local keymaps = require("claude-code.keymaps")
-  for _, mapping in ipairs(keymaps.conflicts()) do
-    local what, remedy = "keymaps: %s is mapped to something else", "map %s to another key"
-    health.warn(what:format(mapping.key), remedy:format(keymaps.target(mapping)))
-  end
-end
-
+--- :checkhealth claude-code
 function M.check()
-  health.start("claude-code.nvim")
-  health.ok(("Neovim %s"):format(vim.version()))
-  local path = check_executable()
-  check_other_plugins()
-  check_options()
-  check_terminal()
-  check_keymaps()
-  if path then
-    health.start("claude-code.nvim: Claude Code and this Neovim")
-    check_surroundings(path)
+  local findings ---@type claude-code.Finding[]?
+  gather(function(found)
+    findings = found
+  end)
+  -- Neovim answers the questions of the executable meanwhile.
+  vim.wait(REPORT_MS, function()
+    return findings ~= nil
+  end, 10)
+  vim.health.start("claude-code.nvim")
+  for _, finding in ipairs(findings or status.findings()) do
+    vim.health[REPORTERS[finding.level]](finding.what, finding.remedy)
   end
+end
+
+--- :Claude status: at once what Neovim knows, and then all.
+function M.show()
+  local float = require("claude-code.messages.float")
+  local first = status.lines(status.findings())
+  local buf = float.open("Claude Code", vim.list_extend(first, { "", "looking further …" }))
+  gather(function(findings)
+    float.fill(buf, status.lines(findings))
+  end)
 end
 
 return M

@@ -1,5 +1,12 @@
---- The state of plugin and executable, as data and as text for :Claude status.
+--- The state of plugin, server and sessions, as data, and as the findings that `:Claude status`,
+--- `:checkhealth claude-code` and `claude-code-nvim doctor` print.
 local M = {}
+
+---@class claude-code.Finding of the same shape as in src/doctor/finding.ts
+---@field level "ok"|"note"|"warning"|"error"
+---@field cause? string names the kind of problem, and stays the same over versions
+---@field what string
+---@field remedy? string a command, or a key to press
 
 ---@class claude-code.Status
 ---@field state claude-code.ServerState
@@ -14,8 +21,6 @@ local M = {}
 ---@field clients claude-code.Client[]
 ---@field sessions claude-code.SessionInfo[] of CLIs whose hooks report here
 ---@field folders string[] workspace folders
----@field rivals claude-code.Rival[] other editors with an overlapping workspace
----@field hooks_off string[] why a CLI in one of them runs no hooks
 ---@field log_file string
 ---@field last_error? string
 ---@field stderr string[] the last lines of the running executable
@@ -32,7 +37,6 @@ end
 ---@return claude-code.Status
 function M.get()
   local server = require("claude-code.server")
-  local folders = require("claude-code.lib.workspace").folders()
   local session = package.loaded["claude-code.editor.turn_check"]
   return {
     state = server.state,
@@ -46,178 +50,210 @@ function M.get()
     lock_file = server.lock_file,
     clients = vim.deepcopy(server.clients),
     sessions = session and session.list() or {},
-    folders = folders,
-    rivals = vim.deepcopy(server.rivals),
-    hooks_off = vim.iter(folders):map(require("claude-code.claude.hooks").off):totable(),
+    folders = require("claude-code.lib.workspace").folders(),
     log_file = require("claude-code.messages.log").path(),
     last_error = server.last_error,
     stderr = server.process and server.process:last_words() or {},
   }
 end
 
---- File types without a language server, as a rule.
-local PROSE = { "text", "markdown", "gitcommit", "gitrebase", "help", "conf", "qf", "" }
-
----@return integer count of open files that a language server might know
----@return string[] names of the language servers that serve one of them
-local function languages()
-  local count, names = 0, {} ---@type integer, string[]
-  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-    local file = vim.bo[buf].buflisted and vim.bo[buf].buftype == ""
-    if file and not vim.tbl_contains(PROSE, vim.bo[buf].filetype) then
-      count = count + 1
-    end
-  end
-  for _, client in ipairs(require("claude-code.lib.lsp").clients()) do
-    local serves_file = vim.iter(vim.tbl_keys(client.attached_buffers or {})):any(function(buf)
-      return vim.bo[buf].buftype == ""
-    end)
-    if serves_file then
-      table.insert(names, client.name)
-    end
-  end
-  return count, names
+---@return claude-code.Finding
+local function ok(text, ...)
+  return { level = "ok", what = text:format(...) }
 end
 
---- What `claude-code-nvim doctor` asks of each Neovim (EditorReport in src/doctor/editors.ts).
----@return table
-function M.report()
-  local status = M.get()
-  local source_files, language_servers = languages()
-  local options = require("claude-code.config").get()
-  local terminal = options.terminal
-  return {
-    pid = vim.uv.os_getpid(),
-    version = status.plugin_version,
-    state = status.state,
-    why = status.why,
-    stopped_by_user = require("claude-code.server").stopped_by_user,
-    last_error = status.last_error,
-    port = status.port,
-    lock_file = status.lock_file,
-    folders = status.folders,
-    clients = status.clients,
-    remotes = package.loaded["claude-code.remote"] and require("claude-code.remote").list() or nil,
-    config_dir = require("claude-code.claude.config_dir").configured(),
-    permission_mode = terminal.permission_mode or nil,
-    terminal_args = terminal.args,
-    in_remote = terminal.remote and true or nil,
-    diff_open = options.diff.open,
-    language_servers = language_servers,
-    source_files = source_files,
-  }
+---@return claude-code.Finding
+local function note(text, ...)
+  return { level = "note", what = text:format(...) }
 end
 
----@param seconds integer
-local function duration(seconds)
-  if seconds < 60 then
-    return seconds .. " s"
-  elseif seconds < 3600 then
-    return math.floor(seconds / 60) .. " min"
-  end
-  return ("%d h %d min"):format(math.floor(seconds / 3600), math.floor(seconds % 3600 / 60))
+---@param level "warning"|"error"
+---@param cause string
+---@param remedy string
+---@return claude-code.Finding
+local function problem(level, cause, what, remedy)
+  return { level = level, cause = cause, what = what, remedy = remedy }
 end
 
 ---@param status claude-code.Status
-local function state(status)
-  if status.state == "ready" then
-    return ("ready for %s, process %d"):format(duration(status.ready_for), status.process_id)
-  elseif status.why then
-    return ("%s: %s (:Claude start starts it)"):format(status.state, status.why)
-  end
-  return status.state
-end
-
----@param status claude-code.Status
+---@return claude-code.Finding
 local function executable(status)
-  if not status.binary then
-    return "not found"
+  local locate = require("claude-code.install.locate")
+  local binary, missing = locate.find()
+  if not binary then
+    local source = require("claude-code.config").get().binary.path and "path" or nil
+    local remedy = locate.remedy(source)
+    return problem("error", "executable-missing", missing --[[@as string]], remedy)
   end
-  local version = status.binary_version and (" version " .. status.binary_version) or ""
-  return ("%s (%s)%s"):format(status.binary.path, status.binary.source, version)
+  local version = status.binary_version and ", version " .. status.binary_version or ""
+  return ok("executable %s (%s)%s", binary.path, binary.source, version)
+end
+
+---@type table<claude-code.ServerState, [string, string]> what a server that is not ready does; a remedy
+local NOT_READY = {
+  starting = {
+    "is still starting",
+    "look again in a moment; if it is still starting, see :Claude log",
+  },
+  downloading = {
+    "waits for the download of its executable",
+    "wait for the end of the download, then look again",
+  },
+  failed = { "has failed", "run :Claude start" },
+}
+
+---@param status claude-code.Status
+---@return claude-code.Finding
+local function server(status)
+  if status.state == "ready" then
+    local text = "the server is ready: process %d, ws://127.0.0.1:%d, lock file %s"
+    return ok(text, status.process_id, status.port, status.lock_file or "none")
+  elseif status.state == "stopped" then
+    -- Nothing is broken: the user, or an option, wants it so.
+    local what = require("claude-code.server").stopped_by_user and "you stopped the server"
+      or "the server was not started" .. (status.why and ": " .. status.why or "")
+    return problem("warning", "server-stopped", what .. ", so no CLI finds it", "run :Claude start")
+  end
+  local does, remedy = unpack(NOT_READY[status.state])
+  local why = status.last_error and ": " .. status.last_error or ""
+  return problem("error", "server-not-running", ("the server %s%s"):format(does, why), remedy)
 end
 
 ---@param client claude-code.Client
-local function client_name(client)
-  local name = ("%s %s"):format(client.name or "unidentified", client.version or "")
+---@return claude-code.Finding
+local function connected(client)
   local place = client.remote and (" at %s, contained"):format(client.remote)
     or client.pid and (" (process %d)"):format(client.pid)
-  return vim.trim(name) .. (place or "")
+    or ""
+  local name = vim.trim(("%s %s"):format(client.name or "unidentified", client.version or ""))
+  return ok("client %s%s", name, place)
 end
 
----@param remote claude-code.RemoteReport
-local function remote_state(remote)
-  local more = remote.problem or remote.cause or remote.port and "port " .. remote.port
-  return ("%s: %s%s"):format(remote.name, remote.state, more and ", " .. more or "")
+---@return claude-code.Finding
+local function terminal()
+  local provider = require("claude-code.config").get().terminal.provider
+  if provider == "snacks" and not pcall(require, "snacks") then
+    local what = 'terminal.provider is "snacks", but folke/snacks.nvim is not installed'
+    local remedy = 'install it, or set terminal.provider to "native"'
+    return problem("error", "provider-missing", what, remedy)
+  elseif provider == "tmux" and not require("claude-code.tmux").is_around() then
+    local what = 'terminal.provider is "tmux", but Neovim does not run in tmux'
+    local remedy = 'start Neovim in tmux, or set terminal.provider to "native"'
+    return problem("error", "provider-missing", what, remedy)
+  end
+  return ok("terminal: %s", type(provider) == "table" and "your own" or provider)
 end
 
----@param session claude-code.SessionInfo
-local function session_name(session)
-  local owner = session.pid and (" (process %d)"):format(session.pid) or ""
-  local files = require("claude-code.lib.counted").of(session.files, "edited file")
-  return ("%s%s: %s"):format(session.id, owner, files)
+---@return claude-code.Finding[]
+local function options()
+  local config = require("claude-code.config")
+  local found = vim.tbl_map(function(what)
+    local remedy = "correct it in your setup(), see :help claude-code-options"
+    return problem("error", "option-invalid", what, remedy)
+  end, config.problems)
+  local keymaps = config.get().keymaps and require("claude-code.keymaps")
+  for _, mapping in ipairs(keymaps and keymaps.conflicts() or {}) do
+    local what = ("keymaps: %s is mapped to something else"):format(mapping.key)
+    local remedy = ("map %s to another key"):format(keymaps.target(mapping))
+    table.insert(found, problem("warning", "key-taken", what, remedy))
+  end
+  return found
 end
 
---- How the state of a session is known: in its terminal Claude says what it does, in its file whether
---- it works or asks. Of an Esc hooks say nothing.
----@type table<claude-code.StateSource, string>
-local SOURCES = { terminal = "terminal", registry = "registry", hook = "hooks" }
-
----@param row claude-code.SessionRow
----@return string what it asks and the user may answer here
-local function request_of(row)
-  local requests = package.loaded["claude-code.sessions.requests"]
-  local request = requests and requests.of(row)
-  return request and (", :Claude answer answers %s"):format(request.title) or ""
+---@return claude-code.Finding
+local function language_servers()
+  local names = vim.tbl_map(function(client)
+    return client.name
+  end, require("claude-code.lib.lsp").clients())
+  local none = "none, so Claude receives no diagnostics (:checkhealth vim.lsp says more)"
+  return note("language servers: %s", #names > 0 and table.concat(names, ", ") or none)
 end
 
----@param row claude-code.SessionRow
-local function session_state(row)
-  local name = row.name or row.worktree or row.id or "Claude"
-  local number = row.n and row.n .. " " or ""
-  local source = row.source and ", by " .. SOURCES[row.source] or ""
-  local known = row.state or "state unknown"
-  return ("%s%s: %s%s%s"):format(number, name, known, source, request_of(row))
+---@param report claude-code.RemoteReport
+---@return claude-code.Finding
+local function remote(report)
+  local why = report.cause or report.problem
+  if not why then
+    local port = report.port and ", port " .. report.port or ""
+    return ok("remote %s: %s%s", report.name, report.state, port)
+  end
+  local what = ("remote %s: %s, %s"):format(report.name, report.state, why)
+  local remedy =
+    "correct that, or run the command of remotes.%s.relay with `--check` in the place of `--stdio`"
+  local level = report.state == "down" and "error" or "warning"
+  return problem(level, "remote-" .. report.state, what, remedy:format(report.name))
 end
 
----@param rival claude-code.Rival
-local function rival_name(rival)
-  local text = "%s (process %d) also publishes %s: a Claude CLI outside of both connects to neither, "
-    .. "unless CLAUDE_CODE_SSE_PORT names a port"
-  return text:format(rival.name, rival.pid, rival.folder)
-end
-
-local NO_WORKSPACE =
-  "none: the home folder and folders above it are not published; :cd to a project"
-
---- The report, one item a line; an item with several values goes on below itself.
----@return string[]
-function M.lines()
+--- All that this Neovim knows by itself, at once. The doctor adds what it finds elsewhere.
+---@param broken? claude-code.Finding about the executable: then the server's state follows from it
+---@return claude-code.Finding[]
+function M.findings(broken)
   local status = M.get()
-  local lines = { "claude-code.nvim " .. status.plugin_version, "" }
-  local summary = package.loaded["claude-code.sessions.summary"]
-  local function item(label, values)
-    for i, value in ipairs(type(values) == "table" and values or { values }) do
-      local text = tostring(value):gsub("\n", " ")
-      table.insert(lines, ("%-12s %s"):format(i == 1 and label or "", text))
+  local found = { ok("claude-code.nvim %s, Neovim %s", status.plugin_version, vim.version()) }
+  local function add(finding)
+    table.insert(found, finding)
+  end
+  local program = broken or executable(status)
+  add(program)
+  if program.level == "ok" then
+    add(server(status))
+  end
+  local folders = table.concat(status.folders, ", ")
+  local nothing = "none, the home folder and those above are not published; :cd to a project"
+  add(note("workspace: %s", folders ~= "" and folders or nothing))
+  vim.list_extend(found, vim.tbl_map(connected, status.clients))
+  local remotes = package.loaded["claude-code.remote"]
+  vim.list_extend(found, vim.tbl_map(remote, remotes and remotes.list() or {}))
+  local other, remedy = require("claude-code.server.other_plugins").problem()
+  if other then
+    add(problem("error", "other-plugin", other, remedy --[[@as string]]))
+  end
+  vim.list_extend(found, options())
+  add(terminal())
+  add(language_servers())
+  if status.last_error and status.state ~= "failed" then
+    add(note("last error: %s", status.last_error))
+  end
+  add(note("log: %s", status.log_file))
+  return found
+end
+
+--- As `claude-code-nvim doctor` prints them.
+local LABELS = { ok = "ok    ", note = "note  ", warning = "WARN  ", error = "FAIL  " }
+
+---@param findings claude-code.Finding[]
+---@return string[]
+function M.lines(findings)
+  local lines = {}
+  for _, finding in ipairs(findings) do
+    local what = finding.what:gsub("\n", " ")
+    table.insert(lines, LABELS[finding.level] .. what)
+    if finding.remedy then
+      table.insert(lines, "      to fix it, " .. finding.remedy)
     end
   end
-  item("state", state(status))
-  item("executable", executable(status))
-  item("address", status.port and ("ws://127.0.0.1:%d"):format(status.port) or "none")
-  item("lock file", status.lock_file or "none")
-  item("clients", #status.clients > 0 and vim.tbl_map(client_name, status.clients) or "none")
-  item("sessions", vim.tbl_map(session_name, status.sessions))
-  item("states", vim.tbl_map(session_state, summary and summary.attached() or {}))
-  local remotes = package.loaded["claude-code.remote"]
-  item("remotes", remotes and vim.tbl_map(remote_state, remotes.list()) or {})
-  item("workspace", #status.folders > 0 and status.folders or NO_WORKSPACE)
-  item("hooks off", status.hooks_off)
-  item("log", status.log_file)
-  item("last error", status.last_error or "none")
-  item("stderr", status.stderr)
-  item("conflict", vim.tbl_map(rival_name, status.rivals))
   return lines
+end
+
+--- What `claude-code-nvim doctor` asks of each Neovim (EditorReport in src/doctor/facts.ts).
+---@return table
+function M.report()
+  local server_of, options_of = require("claude-code.server"), require("claude-code.config").get()
+  local terminal_of = options_of.terminal
+  return {
+    pid = vim.uv.os_getpid(),
+    version = require("claude-code.install.contract").version,
+    state = server_of.state,
+    lock_file = server_of.lock_file,
+    folders = require("claude-code.lib.workspace").folders(),
+    clients = vim.deepcopy(server_of.clients),
+    findings = M.findings(),
+    config_dir = require("claude-code.claude.config_dir").configured(),
+    permission_mode = terminal_of.permission_mode or nil,
+    terminal_args = terminal_of.args,
+    in_remote = terminal_of.remote and true or nil,
+    diff_open = options_of.diff.open,
+  }
 end
 
 return M

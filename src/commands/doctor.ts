@@ -27,7 +27,7 @@ export async function doctor(args: string[]): Promise<number> {
 export function formatReport(findings: readonly Finding[]): string {
   const lines = findings.flatMap((finding) => {
     const line = LABELS[finding.level] + finding.what;
-    return isProblem(finding) ? [line, `${INDENT}to fix it, ${finding.remedy}`] : [line];
+    return finding.remedy ? [line, `${INDENT}to fix it, ${finding.remedy}`] : [line];
   });
   return `${lines.join("\n")}\n`;
 }

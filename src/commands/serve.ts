@@ -100,7 +100,6 @@ async function run(
     if (folders) published.follow(folders);
   });
   const { lock } = published;
-  lock.onRivals.on((rivals) => attachment.report("rivals", { rivals }));
   lock.onProblem.on((problem) => attachment.report("lock_problem", withProblem(problem)));
   const failed = attachment.make(launch, listener.port, token, lock);
   const ending = await Promise.race([gone, failed]);
@@ -196,13 +195,12 @@ class Attachment {
 
   async #attach(launch: Launch, port: number, token: string, lock: LockKeeper): Promise<void> {
     await this.editor.attach({ contract: CONTRACT, version: VERSION });
-    const { problem, rivals, path } = lock;
+    const { problem, path } = lock;
     // `claude-code.ReadyInfo` in Lua.
     await this.editor.report("ready", {
       port,
       lock_file: path,
       uses_next_token: token !== launch.token,
-      rivals,
       cli_arguments: cliArguments(launch.executable),
       ...withProblem(problem),
     });

@@ -1,3 +1,5 @@
+import { catchingProxy } from "../claude/proxy";
+import { isObject } from "../lib/json";
 import type { Facts } from "./facts";
 import { error, type Finding, note, ok } from "./finding";
 
@@ -10,12 +12,60 @@ export function checkCli({ cli, cliVersion: version, editors }: Facts): Finding 
     return note("no Claude CLI is here: terminal.remote says where it runs");
   if (cli.path === undefined) return error("cli-missing", `the Claude CLI ${cli.why}`, INSTALL);
   const { path } = cli;
-  if (!version) {
-    return error("cli-missing", `the Claude CLI ${path} does not run`, INSTALL);
-  }
+  if (!version) return error("cli-missing", `the Claude CLI ${path} does not run`, INSTALL);
   if (Bun.semver.order(version, OLDEST) < 0) {
     const what = `the Claude CLI ${path} has version ${version}; it must be ${OLDEST} or newer`;
     return error("cli-outdated", what, "run `claude update`");
   }
   return ok(`Claude CLI ${version} (${path})`);
+}
+
+/** Would the CLI send ws://127.0.0.1 through a proxy? The plugin sets no_proxy in its terminals. */
+export function checkProxy({ env }: Facts): Finding | undefined {
+  const name = catchingProxy(env);
+  if (!name) return undefined;
+  return error(
+    "proxy-catches-loopback",
+    `${name} is set, and no_proxy does not exempt 127.0.0.1: the CLI connects to the proxy instead of the editor`,
+    'run `export no_proxy="127.0.0.1,localhost,$no_proxy"` before `claude`',
+  );
+}
+
+/** By these, with any value or this one, the CLI takes its terminal for another editor's (2.1.330). */
+const MARKS: Readonly<Record<string, string | undefined>> = {
+  TERM_PROGRAM: "vscode",
+  TERMINAL_EMULATOR: "JetBrains-JediTerm",
+  CURSOR_TRACE_ID: undefined,
+  FORCE_CODE_TERMINAL: undefined,
+};
+
+export function foreignTerminal({ env, editors }: Facts): Finding | undefined {
+  const marks = Object.entries(MARKS).filter(([name, value]) =>
+    value === undefined ? env[name] : env[name] === value,
+  );
+  const [[name] = []] = marks;
+  // In Neovim's own terminals the CLI knows the port.
+  if (name === undefined || editors.some(({ inside }) => inside)) return undefined;
+  const what = `${name} is ${env[name]}: the CLI takes this terminal for another editor's, and connects to that one alone`;
+  const unset = marks.map(([mark]) => `-u ${mark}`).join(" ");
+  return error("terminal-of-another-editor", what, `run \`env ${unset} claude\``);
+}
+
+/** Values that the CLI takes for false, in any case (read in 2.1.330). */
+const FALSE = ["0", "false", "no", "off"];
+const AUTO_CONNECT = "CLAUDE_CODE_AUTO_CONNECT_IDE";
+
+/** A variable in a settings file replaces the shell's (measured with 2.1.330). */
+export function autoConnectOff({ env, settings }: Facts): Finding | undefined {
+  const file = settings.find(
+    ({ content }) => isObject(content.env) && content.env[AUTO_CONNECT] !== undefined,
+  );
+  const fromFile = isObject(file?.content.env) ? file.content.env[AUTO_CONNECT] : undefined;
+  const value = fromFile ?? env[AUTO_CONNECT];
+  if (!FALSE.includes(`${value ?? ""}`.toLowerCase().trim())) return undefined;
+  return error(
+    "auto-connect-off",
+    `${AUTO_CONNECT} is ${value} in ${file?.path ?? "this shell"}: the CLI does not connect to an editor by itself`,
+    file ? `remove it from ${file.path}` : `run \`unset ${AUTO_CONNECT}\``,
+  );
 }

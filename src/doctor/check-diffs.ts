@@ -1,18 +1,16 @@
 import { ASKING_MODES } from "../claude/names";
 import { isObject } from "../lib/json";
-import { type EditorReport, isHere } from "./editors";
+import { type EditorReport, editorsHere } from "./editors";
 import type { Facts } from "./facts";
 import { error, type Finding, note, ok, warning } from "./finding";
 
 /** Will the CLI show its edits in the editor? */
 export function checkDiffs(facts: Facts): Finding {
+  const reports = editorsHere(facts.editors, facts.cwd).flatMap(({ report }) => report ?? []);
   const terminal = [facts.state, ...facts.settings].find(
     ({ content }) => content.diffTool === "terminal",
   );
-  const isNever = facts.editors.some(
-    (one) => isHere(one, facts.cwd) && one.report?.diff_open === "never",
-  );
-  if (isNever) {
+  if (reports.some((report) => report.diff_open === "never")) {
     if (terminal) return ok('Claude shows its edits in its terminal alone (diff.open is "never")');
     return warning(
       "no-diff-anywhere",
@@ -20,7 +18,7 @@ export function checkDiffs(facts: Facts): Finding {
       'type /config in the CLI and set "Diff tool" to terminal',
     );
   }
-  if (!terminal) return checkMode(facts);
+  if (!terminal) return checkMode(facts, reports);
   return error(
     "diff-tool-terminal",
     `diffTool is "terminal" in ${terminal.path}: the CLI shows its edits only in the terminal`,
@@ -28,22 +26,22 @@ export function checkDiffs(facts: Facts): Finding {
   );
 }
 
-function checkMode({ running, editors, cwd, settings }: Facts): Finding {
-  const cli = running.find((one) => one.cwd === cwd && !showsDiffs(permissionModeIn(one.args)));
-  if (cli) {
+/** Options of setup() choose the mode of a CLI started by the plugin, before settings do. */
+function checkMode({ settings }: Facts, reports: readonly EditorReport[]): Finding {
+  for (const { terminal_args, permission_mode } of reports) {
+    const named = permissionModeIn(terminal_args ?? []);
+    const mode = named ?? permission_mode;
+    if (mode === undefined || ASKING_MODES.includes(mode)) continue;
+    const option = named === undefined ? "terminal.permission_mode" : "terminal.args";
     return skipped(
-      `the CLI ${cli.pid} runs in the permission mode ${permissionModeIn(cli.args)}`,
-      "press Shift-Tab in the CLI until it asks before edits",
+      `${option} in setup() sets the permission mode "${mode}"`,
+      named === undefined ? 'set it to "default"' : "remove that from terminal.args",
     );
-  }
-  for (const editor of editors.filter((one) => isHere(one, cwd))) {
-    const finding = editor.report && checkOptions(editor.report);
-    if (finding) return finding;
   }
   for (const { path, content } of settings) {
     const mode = isObject(content.permissions) ? content.permissions.defaultMode : undefined;
     if (typeof mode !== "string") continue;
-    if (showsDiffs(mode)) return ok(`permission mode "${mode}" (${path})`);
+    if (ASKING_MODES.includes(mode)) return ok(`permission mode "${mode}" (${path})`);
     return skipped(
       `permissions.defaultMode is "${mode}" in ${path}`,
       'set it to "default", or start `claude --permission-mode default`',
@@ -55,25 +53,9 @@ function checkMode({ running, editors, cwd, settings }: Facts): Finding {
   );
 }
 
-/** The options of setup() that choose the mode of a CLI started by the plugin. */
-function checkOptions({ terminal_args, permission_mode }: EditorReport): Finding | undefined {
-  const named = permissionModeIn(terminal_args ?? []);
-  const mode = named ?? permission_mode;
-  if (showsDiffs(mode)) return undefined;
-  const option = named === undefined ? "terminal.permission_mode" : "terminal.args";
-  return skipped(
-    `${option} in setup() sets the permission mode "${mode}"`,
-    named === undefined ? 'set it to "default"' : "remove that from terminal.args",
-  );
-}
-
 function skipped(what: string, remedy: string): Finding {
   const why = 'the editor shows edits only in the modes "default" and "plan"';
   return warning("mode-skips-diffs", `${what}: ${why}`, remedy);
-}
-
-function showsDiffs(mode: string | undefined): boolean {
-  return mode === undefined || ASKING_MODES.includes(mode);
 }
 
 /** The permission mode that a command line asks for; "bypassPermissions" goes before all. */

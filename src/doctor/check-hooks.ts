@@ -1,21 +1,18 @@
 import { dirname, join } from "node:path";
-import { hookSettings, isOurHook } from "../claude/hooks";
 import { SERVER_NAME } from "../claude/names";
 import { projectFolder } from "../claude/project";
-import { isObject, readJson } from "../lib/json";
-import { isExecutable } from "../lib/paths";
+import { message } from "../lib/errors";
+import { isExecutable, stablePath } from "../lib/paths";
+import { planInstall } from "../setup/plan";
+import { projectAround } from "../setup/record";
 import type { Facts } from "./facts";
 import { error, type Finding, ok, warning } from "./finding";
 
-/** The sub-commands of `claude-code-nvim hook` that an installation has. */
-const EVENTS = Object.values(hookSettings((event) => event)).flatMap((groups) =>
-  groups.flatMap((group) => group.hooks.map((hook) => hook.command)),
-);
 const REPAIR = "run :Claude setup, or `claude-code-nvim install-hooks`";
 
-/** Do hooks run at all; are those that some settings file has complete, and does what they start exist? */
+/** Do hooks run at all; is what was set up in the project complete, and does what it starts exist? */
 export function checkHooks(facts: Facts): Finding | undefined {
-  return disabled(facts) ?? installed(facts);
+  return disabled(facts) ?? installed(facts.cwd);
 }
 
 /**
@@ -40,55 +37,27 @@ function disabled({ cwd, settings }: Facts): Finding | undefined {
   );
 }
 
-function installed(facts: Facts): Finding | undefined {
-  const ours = facts.settings
-    .flatMap(({ path, content }) => commandsOf(content.hooks).map((command) => ({ path, command })))
-    .filter(({ command }) => isOurHook(command));
-  const where = ours[0]?.path;
-  if (!where) return undefined;
-  const missing = EVENTS.filter(
-    (event) => !ours.some(({ command }) => command.includes(` hook ${event}`)),
-  );
-  if (missing.length > 0) {
-    const what = `${where} does not have the hooks ${missing.join(", ")}`;
+function installed(cwd: string): Finding | undefined {
+  const root = projectAround(cwd);
+  if (!root) return undefined;
+  const [missing, withAnswers] = [false, true].map((answers) => missingSteps(root, answers));
+  if (missing && withAnswers) {
+    const what = `the set-up of ${root} is incomplete, it would ${missing}`;
     return warning("hooks-half-installed", what, REPAIR);
   }
-  if (!isServerInstalled(facts)) {
-    const what = `${where} has the hooks, but the MCP server ${SERVER_NAME} that they name is not installed`;
-    return warning("hooks-half-installed", what, REPAIR);
+  if (!isExecutable(stablePath())) {
+    const what = `the hooks of ${root} start ${stablePath()}, which is not an executable`;
+    return error("hooks-broken", what, REPAIR);
   }
-  const programs = ours.map((hook) => programOf(hook.command));
-  const broken = programs.find((path) => path && !isExecutable(path));
-  if (broken) {
-    return error("hooks-broken", `${where} starts ${broken}, which is not an executable`, REPAIR);
+  return ok(`hooks and the MCP server ${SERVER_NAME} are set up in ${root}`);
+}
+
+/** What setting the project up again would do; empty if all is there. */
+function missingSteps(root: string, answers: boolean): string {
+  try {
+    const { steps } = planInstall(root, { claudeMd: false, answers, address: false });
+    return steps.map(({ what }) => what).join(", ");
+  } catch (problem) {
+    return `fail: ${message(problem)}`;
   }
-  return ok(`hooks and the MCP server ${SERVER_NAME} are installed (${where})`);
-}
-
-function commandsOf(hooks: unknown): string[] {
-  if (!isObject(hooks)) return [];
-  return Object.values(hooks)
-    .flatMap((groups) => (Array.isArray(groups) ? groups : []))
-    .flatMap((group) => (isObject(group) && Array.isArray(group.hooks) ? group.hooks : []))
-    .flatMap((hook) => (isObject(hook) && typeof hook.command === "string" ? [hook.command] : []));
-}
-
-/** The absolute path that a hook's command line starts, if it names one. */
-function programOf(command: string): string | undefined {
-  const match =
-    /(?:"([^"]*claude-code-nvim[^"]*)"|'([^']*claude-code-nvim[^']*)'|(\S*claude-code-nvim\S*))\s+hook\s/.exec(
-      command,
-    );
-  const path = match?.[1] ?? match?.[2] ?? match?.[3];
-  return path && /^(\/|[A-Za-z]:)/.test(path) ? path : undefined;
-}
-
-/** In the user's, the project's own or the shared list of servers. */
-function isServerInstalled({ cwd, state: { content } }: Facts): boolean {
-  const project = projectFolder(cwd);
-  const projects = isObject(content.projects) ? content.projects : {};
-  const shared = readJson(join(project, ".mcp.json"));
-  return [content, projects[project], shared].some(
-    (place) => isObject(place) && isObject(place.mcpServers) && SERVER_NAME in place.mcpServers,
-  );
 }

@@ -3,20 +3,17 @@ import { type Environment, isBelow } from "../lib/paths";
 import { entries } from "../locate/registry";
 import { usualSockets, whyUnsafe } from "../locate/socket";
 import { NoPluginError, Plugin } from "../neovim/plugin";
+import type { Finding } from "./finding";
 
 /** What the plugin says of itself: `report()` of lua/claude-code/status.lua. */
 export interface EditorReport {
   pid: number;
   version: string;
-  state: "stopped" | "downloading" | "starting" | "ready" | "failed";
-  why?: string;
-  stopped_by_user?: boolean;
-  last_error?: string;
+  /** "ready" or why its server serves nobody: a finding of its own says more. */
+  state: string;
   lock_file?: string;
   folders: string[];
-  clients: { pid?: number }[];
-  /** LinkState of src/remote/link.ts, with the remote's name; older plugins report none. */
-  remotes?: { name: string; state: string; port?: number; cause?: string; problem?: string }[];
+  findings: Finding[];
   config_dir?: string;
   /** The options `terminal.permission_mode` and `terminal.args`. */
   permission_mode?: string;
@@ -25,19 +22,16 @@ export interface EditorReport {
   in_remote?: boolean;
   /** The option `diff.open`. */
   diff_open?: string;
-  /** Names of the language servers that serve a buffer, and how many buffers could use one. */
-  language_servers: string[];
-  source_files: number;
 }
 
-/** One Neovim, and what it answered. */
+/** One Neovim that runs, and what it answered. */
 export interface Editor {
   address: string;
   /** It is the one in whose terminal we run. */
   inside: boolean;
   report?: EditorReport;
   /** Why there is no report. */
-  problem?: "gone" | "busy" | "no-plugin";
+  problem?: "busy" | "no-plugin";
 }
 
 const ANSWER_MS = 5_000;
@@ -45,6 +39,23 @@ const ANSWER_MS = 5_000;
 /** Claude Code's rule: the working folder is one of the workspace's, or below one. */
 export function covers(folders: readonly string[], cwd: string): boolean {
   return folders.some((folder) => isBelow(cwd, folder));
+}
+
+/** One that does not answer may. */
+export function isServing({ report }: Editor): boolean {
+  return report === undefined || report.state === "ready";
+}
+
+/**
+ * Those of which something matters in `cwd`: the one we run in, or else those that may have the folder open.
+ * Beside one that serves, another in which the server does not run is no reason to doubt.
+ */
+export function editorsHere(editors: readonly Editor[], cwd: string): readonly Editor[] {
+  const inside = editors.filter((editor) => editor.inside);
+  if (inside.length > 0) return inside;
+  const near = editors.filter(({ report }) => !report || covers(report.folders, cwd));
+  const serving = near.filter(isServing);
+  return serving.length > 0 ? serving : near;
 }
 
 /**
@@ -56,22 +67,16 @@ export async function findEditors(env: Environment): Promise<Editor[]> {
   if (env.NVIM) known.add(env.NVIM);
   const addresses = [...known.union(new Set(usualSockets(env)))];
   const all = await Promise.all(addresses.map((address) => ask(address, address === env.NVIM)));
-  return all.filter(({ address, report }) => report ?? known.has(address));
+  return all
+    .filter((editor) => editor !== undefined)
+    .filter(({ address, report }) => report ?? known.has(address));
 }
 
-/** Do its findings matter for what runs in `cwd`? */
-export function isHere({ inside, report }: Editor, cwd: string): boolean {
-  return inside || covers(report?.folders ?? [], cwd);
-}
-
-async function ask(address: string, inside: boolean): Promise<Editor> {
-  if (whyUnsafe(address)) return { address, inside, problem: "gone" };
-  let plugin: Plugin;
-  try {
-    plugin = await Plugin.connect(address);
-  } catch {
-    return { address, inside, problem: "gone" };
-  }
+/** Undefined for one that is gone. */
+async function ask(address: string, inside: boolean): Promise<Editor | undefined> {
+  if (whyUnsafe(address)) return undefined;
+  const plugin = await Plugin.connect(address).catch(() => undefined);
+  if (!plugin) return undefined;
   try {
     const report = (await plugin.call("report", {}, ANSWER_MS)) as EditorReport;
     return { address, inside, report };

@@ -8,16 +8,13 @@ import { readJson } from "../lib/json";
 import type { Environment } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
 import { type Editor, findEditors } from "./editors";
-import { type RunningCli, runningClis } from "./running-clis";
 
 /** All that the checks look at, gathered once: they themselves touch nothing but files it names. */
 export interface Facts {
   env: Environment;
-  home: string;
   /** Symbolic links resolved, as Claude Code has it. */
   cwd: string;
-  /** Where settings files may be that apply here, the strongest first; and those that are JSON. */
-  settingsPaths: string[];
+  /** Settings files that apply here, the strongest first. */
   settings: SettingsFile[];
   /** Claude Code's own state. */
   state: SettingsFile;
@@ -28,8 +25,6 @@ export interface Facts {
   /** The Claude CLI that a shell with this environment starts, and its version if it runs. */
   cli: Lookup;
   cliVersion: string | undefined;
-  /** Claude CLIs of this user that run now; empty where the system does not say. */
-  running: RunningCli[];
 }
 
 /** `cliPath`: the CLI to look at instead of the one that the shell would start. */
@@ -43,34 +38,22 @@ export async function gatherFacts(env: Environment, cliPath?: string): Promise<F
     cli.path === undefined ? undefined : claudeVersion(cli.path),
     Promise.all(folders.flatMap((folder) => readLocks(folder)).map(withLife)),
   ]);
-  const stateFile = claudeStateFile(env, home);
-  const paths = settingsPaths(cwd, claudeFolder(env, home));
-  return {
-    env,
-    home,
-    cwd,
-    settingsPaths: paths,
-    settings: settingsFiles(paths),
-    state: { path: stateFile, content: readJson(stateFile) ?? {} },
-    lockFolders: folders,
-    locks,
-    editors,
-    cli,
-    cliVersion,
-    running: runningClis(),
-  };
+  const settings = settingsFiles(settingsPaths(cwd, claudeFolder(env, home)));
+  const path = claudeStateFile(env, home);
+  const state = { path, content: readJson(path) ?? {} };
+  return { env, cwd, settings, state, lockFolders: folders, locks, editors, cli, cliVersion };
 }
 
 /** A lock file without a process is alive if its port answers, as for the CLI. */
 async function withLife(lock: Lock): Promise<Lock> {
   if (!lock.alive || lock.pid !== undefined) return lock;
-  const socket = { data() {} };
-  const connecting = Bun.connect({ hostname: "127.0.0.1", port: lock.port, socket });
+  const connecting = Bun.connect({
+    hostname: "127.0.0.1",
+    port: lock.port,
+    socket: { data() {}, open: (socket) => socket.terminate() },
+  });
   const alive = await connecting.then(
-    (open) => {
-      open.terminate();
-      return true;
-    },
+    () => true,
     () => false,
   );
   return { ...lock, alive };

@@ -1,38 +1,31 @@
-/** Something that is fine, or worth knowing, in a sentence for the user. */
-export interface Remark {
-  level: "ok" | "note";
+/** `claude-code.Finding` of lua/claude-code/status.lua. */
+export interface Finding {
+  level: "ok" | "note" | "warning" | "error";
+  /** Names the kind of problem, and stays the same over versions. */
+  cause?: string;
   what: string;
+  /** How the user solves the problem: a command, or a key to press. */
+  remedy?: string;
 }
 
-/** Something that is wrong, and what to do about it: a command, or a key to press. */
-export interface Problem {
-  level: "error" | "warning";
-  /** What is wrong, in a word that stays: each has one diagnosis. */
-  cause: string;
-  what: string;
-  remedy: string;
+export function isProblem({ level }: Finding): boolean {
+  return level === "error" || level === "warning";
 }
 
-export type Finding = Remark | Problem;
-
-export function isProblem(finding: Finding): finding is Problem {
-  return finding.level === "error" || finding.level === "warning";
-}
-
-export function ok(what: string): Remark {
+export function ok(what: string): Finding {
   return { level: "ok", what };
 }
 
-export function note(what: string): Remark {
+export function note(what: string): Finding {
   return { level: "note", what };
 }
 
 /** Something does not work. */
-export function error(cause: string, what: string, remedy: string): Problem {
+export function error(cause: string, what: string, remedy: string): Finding {
   return { level: "error", cause, what, remedy };
 }
 
 /** Something works less well than it could. */
-export function warning(cause: string, what: string, remedy: string): Problem {
+export function warning(cause: string, what: string, remedy: string): Finding {
   return { level: "warning", cause, what, remedy };
 }

@@ -1,41 +1,37 @@
-import { checkCli } from "./check-cli";
-import { foreignTerminal } from "./check-container";
+import { checkCli, checkProxy, foreignTerminal } from "./check-cli";
 import { checkDiffs } from "./check-diffs";
 import { checkDiscovery } from "./check-discovery";
-import { checkLanguageServers } from "./check-editor";
 import { checkHooks } from "./check-hooks";
-import { checkProxy } from "./check-proxy";
-import { checkRemotes } from "./check-remotes";
-import { checkScreen } from "./check-screen";
-import { checkSettings } from "./check-settings";
-import { isHere } from "./editors";
+import { editorsHere } from "./editors";
 import type { Facts } from "./facts";
-import { type Finding, isProblem } from "./finding";
+import type { Finding } from "./finding";
 
-/** All findings, each cause once: the first check that sees it reports it. */
+/** What Neovims here say of themselves, and our own findings, each cause once: of the check that sees it first. */
 export function runChecks(facts: Facts): Finding[] {
   const seen = new Set<string>();
-  const found = findings(facts).filter((finding) => finding !== undefined);
-  return found.filter((finding) => {
-    if (!isProblem(finding)) return true;
+  const found = checks(facts).filter((finding) => {
+    if (!finding?.cause) return finding !== undefined;
     const isFirst = !seen.has(finding.cause);
     seen.add(finding.cause);
     return isFirst;
   });
+  return [...ownFindings(facts), ...found.filter((finding) => finding !== undefined)];
 }
 
-function findings(facts: Facts): (Finding | undefined)[] {
-  const here = facts.editors.filter((editor) => isHere(editor, facts.cwd));
+function ownFindings({ editors, cwd }: Facts): Finding[] {
+  return editorsHere(editors, cwd).flatMap(({ inside, report }) => {
+    const who = inside ? "" : `Neovim ${report?.pid}: `;
+    return (report?.findings ?? []).map((finding) => ({ ...finding, what: who + finding.what }));
+  });
+}
+
+function checks(facts: Facts): (Finding | undefined)[] {
   return [
     checkCli(facts),
-    checkSettings(facts),
     ...checkDiscovery(facts),
-    ...foreignTerminal(facts),
-    ...checkRemotes(facts),
+    foreignTerminal(facts),
     checkProxy(facts),
     checkDiffs(facts),
-    checkScreen(facts),
     checkHooks(facts),
-    ...here.map(checkLanguageServers),
   ];
 }

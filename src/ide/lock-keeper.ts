@@ -5,7 +5,6 @@ import type { Log } from "../lib/log";
 import { OwnFile } from "../lib/own-file";
 import { PathWatch } from "../lib/path-watch";
 import { IDE_NAME, type LockContent, lockFolder } from "./lock-file";
-import { findRivals, type Rival } from "./rivals";
 
 /** How often we try again while the lock file cannot be written, or its folder not be watched. */
 const RETRY_MS = 5_000;
@@ -26,8 +25,6 @@ export interface LockKeeperOptions {
 
 /** Our lock file for as long as we serve: follows the workspace and comes back if it is removed. */
 export class LockKeeper {
-  /** The rivals are others than before. */
-  readonly onRivals = new Emitter<readonly Rival[]>();
   /** The `problem` is another one than before, or gone. */
   readonly onProblem = new Emitter<string | undefined>();
   readonly #lock: OwnFile;
@@ -39,8 +36,6 @@ export class LockKeeper {
   #folders: readonly string[];
   /** Why there is no lock file, in a sentence for the user; undefined if there is one. */
   problem: string | undefined;
-  /** Other editors with an overlapping workspace, as last looked for. */
-  rivals: readonly Rival[] = [];
 
   constructor(options: LockKeeperOptions) {
     this.#options = options;
@@ -83,10 +78,6 @@ export class LockKeeper {
     // A folder that several machines or containers share may report no events.
     if (this.problem || !this.#watch.isWatching || this.#options.pid === undefined)
       this.#retry = setTimeout(() => this.#update(), RETRY_MS);
-    const rivals = findRivals(this.#options.pid, this.#folders);
-    if (Bun.deepEquals(rivals, this.rivals)) return;
-    this.rivals = rivals;
-    this.onRivals.emit(rivals);
   }
 
   #write(): void {

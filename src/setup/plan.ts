@@ -37,6 +37,8 @@ export interface InstallOptions {
   claudeMd: boolean;
   /** Also the hook by which the user answers Claude in Neovim. */
   answers?: boolean | undefined;
+  /** Not false: also the address of the Neovim we run in. */
+  address?: boolean | undefined;
   /** The Claude CLI, if it is not the one on $PATH. */
   claude?: string | undefined;
 }
@@ -59,7 +61,7 @@ export function planInstall(root: string, options: InstallOptions): Plan {
   if (options.claudeMd) {
     addChange(plan, root, "CLAUDE.md", "the section LSP Diagnostics", withSection);
   }
-  addProjectFile(plan, root);
+  if (options.address !== false) addProjectFile(plan, root);
   addServer(plan, root, cli(options.claude));
   return plan;
 }

@@ -399,7 +399,7 @@ onNewestNeovim(
         ),
       );
       expect(JSON.stringify((await clients()).at(-1))).not.toContain('"pid"');
-      const status = () => session.neovim.lua<string[]>("return require('port').status.lines()");
+      const status = () => session.neovim.lua<string[]>("return require('port').status_lines()");
       expect((await status()).join("\n")).toContain(`claude-code 1.0.0 at ${NAME}, contained`);
       using _other = await connect(`other\n\x1b[31m${"x".repeat(10_000)}`);
       await eventually("the other one", async () =>

@@ -51,7 +51,7 @@ export class Box implements AsyncDisposable {
   }
 
   status(): Promise<string> {
-    return this.neovim.lua(`return table.concat(require("port").status.lines(), "\\n")`);
+    return this.neovim.lua(`return table.concat(require("port").status_lines(), "\\n")`);
   }
 
   async up(): Promise<void> {

@@ -100,7 +100,7 @@ describe.each(NEOVIMS)("Neovim in a container, Claude outside, $name", (version)
   /** Until Neovim knows that the last relay has ended, it refuses the next one. */
   const isFree = () =>
     eventually("no remote", async () => {
-      const status = `return table.concat(require("port").status.lines(), "\\n")`;
+      const status = `return table.concat(require("port").status_lines(), "\\n")`;
       return !(await neovim.lua<string>(status)).includes("outside: ");
     });
   beforeAll(async () => {

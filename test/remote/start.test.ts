@@ -54,7 +54,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
       content: JSON.parse(readFileSync(join(lockFolder(), name), "utf8")),
     }));
   const status = () =>
-    neovim.lua<string>(`return table.concat(require("port").status.lines(), "\\n")`);
+    neovim.lua<string>(`return table.concat(require("port").status_lines(), "\\n")`);
 
   test("it starts there, connected, with what it needs and nothing that leads to this Neovim", async () => {
     claims("A remote's token opens nothing here");
@@ -71,7 +71,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     expect(lines).toContain("--session-id");
     expect(text).toContain(`${EXECUTABLE} hook stop --from-neovim`);
     expect(text).not.toContain((await neovim.lock()).content.authToken);
-    expect(await status()).toContain(`remotes      dev: up, port ${lock?.port}`);
+    expect(await status()).toContain(`remote dev: up, port ${lock?.port}`);
     expect(await neovim.lua("return SAID")).toEqual([]);
     const client = await TestClient.open(lock as never, "claude-code");
     const isConnected = `return require("port").session_rows.get(1).connected`;

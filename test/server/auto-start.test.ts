@@ -107,8 +107,8 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     const { state, why } = await decided(neovim);
     expect(state).toBe("stopped");
     expect(why).toBe("the workspace would be the home folder or one above it");
-    const lines = await neovim.lua<string[]>(`return require("port").status.lines()`);
-    expect(lines.find((line) => line.startsWith("workspace"))).toContain("home folder");
+    const lines = await neovim.lua<string[]>(`return require("port").status_lines()`);
+    expect(lines.find((line) => line.includes("workspace"))).toContain("home folder");
     await neovim.command(`cd ${project}`);
     await eventually("a start", async () => (await situation(neovim)).state !== "stopped");
     expect((await situation(neovim)).folders).toEqual([project]);

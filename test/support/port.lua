@@ -56,7 +56,6 @@ local MODULES = {
   session_process = "claude-code.programs.process",
   session_rows = "claude-code.sessions",
   slices = "claude-code.lib.slices",
-  status = "claude-code.status",
   statusline = "claude-code.statusline",
   target = "claude-code.install.target",
   terminal = "claude-code.terminal",
@@ -79,6 +78,12 @@ local M = setmetatable({}, {
 ---@return boolean
 function M.is_loaded(name)
   return package.loaded[MODULES[name]] ~= nil
+end
+
+---@return string[] lines that `:Claude status` shows at once
+function M.status_lines()
+  local status = require("claude-code.status")
+  return status.lines(status.findings())
 end
 
 ---Makes the next use of a module load it again.

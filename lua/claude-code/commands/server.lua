@@ -76,12 +76,11 @@ return {
     end,
   },
 
-  --- Shows the server's state, its port, its clients, the workspace and the last error in a window. `q`
-  --- closes it.
+  --- Shows in a window what `:checkhealth claude-code` finds: the server's state, its port, its clients, the
+  --- workspace, the last error, and what is wrong. `q` closes it.
   status = {
     run = function()
-      local lines = require("claude-code.status").lines()
-      require("claude-code.messages.float").open("Claude Code", lines)
+      require("claude-code.health").show()
     end,
   },
 

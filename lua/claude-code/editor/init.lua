@@ -94,7 +94,6 @@ local methods = {
   ping = function()
     return true
   end,
-  rivals = lazy("server", "on_rivals"),
   lock_problem = lazy("server", "on_lock_problem"),
   clients = set_clients,
   diff_open = lazy("editor.diff", "open"),

@@ -1,15 +1,9 @@
----@class claude-code.Rival another editor that publishes an overlapping workspace
----@field pid integer
----@field name string its ideName
----@field folder string the overlapping folder
-
 --- What the executable hands over once it is ready (src/commands/serve.ts).
 ---@class claude-code.ReadyInfo
 ---@field port integer
 ---@field lock_file string
 ---@field uses_next_token? boolean another program has the port of before
 ---@field problem? string why there is no lock file, in a sentence
----@field rivals claude-code.Rival[]
 ---@field cli_arguments claude-code.CliArguments
 
 --- What this plugin and the executable must agree on. The executable refuses (exit code 3) to

@@ -49,18 +49,30 @@ local function open(title, lines, enter, config)
   return buf, win, api.nvim_win_text_height(win, {}).all
 end
 
+--- The size that the lines need, in the middle.
+---@param win integer
+---@param lines string[]
+local function center(win, lines)
+  local width = width_of(lines, vim.o.columns - 4)
+  -- The width decides how many screen lines wrapped lines take.
+  api.nvim_win_set_width(win, width)
+  local height = math.min(api.nvim_win_text_height(win, {}).all, math.max(1, vim.o.lines - 4))
+  api.nvim_win_set_config(win, {
+    relative = "editor",
+    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
+    col = math.max(0, math.floor((vim.o.columns - width) / 2)),
+    height = height,
+  })
+end
+
 --- In the middle. `q` and <Esc> close it, as does leaving it.
 ---@param title string
 ---@param lines string[]
 ---@return integer buf
 function M.open(title, lines)
-  local width = width_of(lines, vim.o.columns - 4)
-  local col = math.max(0, math.floor((vim.o.columns - width) / 2))
-  local buf, win, height = open(title, lines, true, { width = width, col = col })
+  local buf, win = open(title, lines, true, { width = 1, col = 0 })
   vim.bo[buf].filetype = "claude-code-report"
-  height = math.max(1, math.min(height, vim.o.lines - 4))
-  local row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1)
-  api.nvim_win_set_config(win, { relative = "editor", row = row, col = col, height = height })
+  center(win, lines)
   for _, key in ipairs({ "q", "<Esc>" }) do
     vim.keymap.set("n", key, "<Cmd>close<CR>", { buffer = buf, nowait = true, desc = "Close" })
   end
@@ -72,6 +84,20 @@ function M.open(title, lines)
     end,
   })
   return buf
+end
+
+--- Shows other lines, if it is still open.
+---@param buf integer of open()
+---@param lines string[]
+function M.fill(buf, lines)
+  local win = vim.fn.bufwinid(buf)
+  if win == -1 then
+    return
+  end
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, true, lines)
+  vim.bo[buf].modifiable = false
+  center(win, lines)
 end
 
 ---@param win? integer only if this one is open

@@ -6,14 +6,13 @@
 ---@field port? integer
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
----@field rivals claude-code.Rival[] other editors with an overlapping workspace
 ---@field cli_arguments? claude-code.CliArguments once it was ready
 ---@field binary? claude-code.Binary
 ---@field process? claude-code.Process
 ---@field ready_since? integer time in seconds (os.time)
 ---@field last_error? string for the user
 ---@field stopped_by_user? boolean then auto_start and mentions leave it stopped
-local M = { state = "stopped", clients = {}, rivals = {} }
+local M = { state = "stopped", clients = {} }
 
 ---@class claude-code.Client
 ---@field id integer|string
@@ -91,7 +90,7 @@ local function forget(reason)
   M.on_clients({})
   M.process, M.version, M.ready_since = nil, nil, nil
   endpoint.remove_lock_file(M.lock_file)
-  M.lock_file, M.rivals = nil, {}
+  M.lock_file = nil
   if was_ready then
     events.emit("ServerStopped", { port = M.port, reason = reason })
   end
@@ -283,7 +282,7 @@ function M.on_ready(info)
     endpoint.renew()
   end
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
-  M.cli_arguments, M.rivals = info.cli_arguments, info.rivals
+  M.cli_arguments = info.cli_arguments
   M.ready_since, M.last_error, run.has_been_ready = os.time(), info.problem, true
   require("claude-code.server.environment").apply(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)
@@ -298,11 +297,6 @@ end
 ---@param params { problem?: string } why there is none
 function M.on_lock_problem(params)
   M.last_error = params.problem
-end
-
----@param params { rivals: claude-code.Rival[] }
-function M.on_rivals(params)
-  M.rivals = params.rivals
 end
 
 ---@param clients claude-code.Client[]
