@@ -163,7 +163,7 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     "uninstall/ finds what the others have put on the disk",
   ],
   doctor: [
-    ["claude", "editor", "ide", "locate", "neovim", "lib"],
+    ["claude", "editor", "ide", "locate", "neovim", "setup", "lib"],
     "doctor/ looks at everything and serves nothing",
   ],
   main: [["commands", "lib"], "main only chooses a command"],

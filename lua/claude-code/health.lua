@@ -73,7 +73,7 @@ function M.check()
   gather(function(found)
     findings = found
   end)
-  -- Neovim answers the questions of the executable meanwhile.
+  -- Neovim answers the questions of the executable while it waits.
   vim.wait(REPORT_MS, function()
     return findings ~= nil
   end, 10)

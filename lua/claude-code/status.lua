@@ -15,7 +15,6 @@ local M = {}
 ---@field binary? claude-code.Binary
 ---@field binary_version? string reported when it attached
 ---@field process_id? integer
----@field ready_for? integer seconds
 ---@field port? integer
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
@@ -45,7 +44,6 @@ function M.get()
     binary = server.binary or (require("claude-code.install.locate").find()),
     binary_version = server.version,
     process_id = server.process and server.process.pid,
-    ready_for = server.ready_since and os.time() - server.ready_since,
     port = server.state == "ready" and server.port or nil,
     lock_file = server.lock_file,
     clients = vim.deepcopy(server.clients),
@@ -160,6 +158,16 @@ local function options()
   return found
 end
 
+---@param folder string
+---@return claude-code.Finding?
+local function hooks_off(folder)
+  local why = require("claude-code.claude.hooks").off(folder)
+  if why then
+    local what = why .. ": no hook runs, so nothing records Claude's changes for the review"
+    return problem("warning", "hooks-disabled", what, "correct that file")
+  end
+end
+
 ---@return claude-code.Finding
 local function language_servers()
   local names = vim.tbl_map(function(client)
@@ -198,6 +206,7 @@ function M.findings(broken)
   if program.level == "ok" then
     add(server(status))
   end
+  vim.list_extend(found, vim.iter(status.folders):map(hooks_off):totable())
   local folders = table.concat(status.folders, ", ")
   local nothing = "none, the home folder and those above are not published; :cd to a project"
   add(note("workspace: %s", folders ~= "" and folders or nothing))

@@ -36,13 +36,13 @@ function versionProblem(report: EditorReport): Finding | undefined {
 
 function lockProblem(report: EditorReport, { lockFolders }: Facts): Finding | undefined {
   const { pid, lock_file: path } = report;
-  if (!path) return error("lock-missing", `Neovim ${pid} has no lock file`, RESTART);
-  if (!lockFolders.includes(dirname(path))) return configFolderDiffers(report, path, lockFolders);
-  const { problem } = readLock(path);
-  if (problem === "missing")
-    return error("lock-missing", `the lock file ${path} of Neovim ${pid} is gone`, RESTART);
-  if (problem)
-    return error("lock-unreadable", `the lock file ${path} cannot be used: ${problem}`, RESTART);
+  if (path && !lockFolders.includes(dirname(path)))
+    return configFolderDiffers(report, path, lockFolders);
+  const problem = path ? readLock(path).problem : "missing";
+  if (!path || problem) {
+    const what = `the lock file ${path ?? ""} of Neovim ${pid} cannot be used: ${problem}`;
+    return error("lock-unusable", what, RESTART);
+  }
   return exposed(path, 0o600) ?? exposed(dirname(path), 0o700);
 }
 
