@@ -134,7 +134,7 @@ local function terminal()
     local what = 'terminal.provider is "snacks", but folke/snacks.nvim is not installed'
     local remedy = 'install it, or set terminal.provider to "native"'
     return problem("error", "provider-missing", what, remedy)
-  elseif provider == "tmux" and not require("claude-code.tmux").is_around() then
+  elseif provider == "tmux" and not require("claude-code.terminal.providers.tmux").is_around() then
     local what = 'terminal.provider is "tmux", but Neovim does not run in tmux'
     local remedy = 'start Neovim in tmux, or set terminal.provider to "native"'
     return problem("error", "provider-missing", what, remedy)
