@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import type { PluginName } from "../../bench/plugins/archives";
-import { Editor, UI } from "../../bench/plugins/editor";
+import { Editor, TEXT, UI } from "../../bench/plugins/editor";
 import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
 import { recipe } from "../../bench/plugins/recipes";
 import { eventually } from "../support/eventually";
@@ -165,6 +165,53 @@ for (const version of NEOVIMS) {
     expect(await rejected).toBe("DIFF_REJECTED");
     await eventually("the line without it", async () =>
       expect(await editor.screen()).not.toContain("Claude: main.lua"),
+    );
+  });
+
+  /** A branch that has changed one line since it left main. */
+  const onBranch = async (editor: Editor) => {
+    const git = (...args: string[]) =>
+      Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+        cwd: editor.neovim.cwd,
+      });
+    for (const args of ["branch -M main", "checkout -b branch"]) git(...args.split(" "));
+    editor.write("src/main.lua", TEXT.replace("a + b", "a * b"));
+    git("commit", "-am", "two");
+    await editor.neovim.command("edit!");
+  };
+
+  testWithPlugins(`gitsigns.nvim shows what a branch changed (${version.name})`, async () => {
+    await using editor = await start(version, ["gitsigns.nvim"], ['require("gitsigns").setup()']);
+    await onBranch(editor);
+    const rows = () =>
+      editor.neovim.lua<number[]>(`
+        return vim.tbl_map(function(hunk)
+          return hunk.added.start
+        end, require("gitsigns").get_hunks(0) or {})`);
+    await eventually("gitsigns", () => editor.neovim.lua("return vim.b.gitsigns_head == 'branch'"));
+    expect(await rows()).toEqual([]);
+    await editor.neovim.lua(recipe("gitsigns.nvim").join("\n"));
+    await eventually("the branch's hunk", async () => expect(await rows()).toEqual([2]));
+  });
+
+  testWithPlugins(`diffview.nvim shows what a branch changed (${version.name})`, async () => {
+    const plugins: PluginName[] = ["diffview.nvim", "plenary.nvim"];
+    const setup = `require("diffview").setup({ use_icons = false })`;
+    await using editor = await start(version, plugins, [setup]);
+    await onBranch(editor);
+    await editor.neovim.lua(recipe("diffview.nvim").join("\n"));
+    await eventually("both sides", async () =>
+      expect(
+        await editor.neovim.lua<string[]>(`
+          local lines = {}
+          for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+            if vim.wo[win].diff then
+              local buf = vim.api.nvim_win_get_buf(win)
+              lines[#lines + 1] = vim.api.nvim_buf_get_lines(buf, 1, 2, false)[1]
+            end
+          end
+          return lines`),
+      ).toEqual(["  local sum = a + b", "  local sum = a * b"]),
     );
   });
 }
