@@ -132,33 +132,22 @@ api.nvim_create_autocmd("BufReadCmd", {
   end,
 })
 
--- Another one in a session file is an empty buffer that has its name.
+-- Another one in a session file is an empty buffer that has its name, and a file of a review has the review's bar
+-- where 'sessionoptions' has "localoptions". The bar begins with MARK of editor/review/bars.lua.
 api.nvim_create_autocmd("SessionLoadPost", {
   group = buffers,
-  pattern = "claude-code://{[0-9p],tr}*",
   callback = function(event)
-    if not vim.b[event.buf].claude_code_file and not refill(event.buf) then
-      for _, win in ipairs(vim.fn.win_findbuf(event.buf)) do
+    local is_ours = event.match:find("^claude%-code://") and not event.match:find("//terminal")
+    local is_left = is_ours and not vim.b[event.buf].claude_code_file and not refill(event.buf)
+    for _, win in ipairs(vim.fn.win_findbuf(event.buf)) do
+      if is_left or vim.startswith(vim.wo[win].winbar, "%(%)") then
         vim.fn.win_execute(win, "diffoff | setlocal winbar=")
       end
+    end
+    if is_left then
       discard(event.buf)
     end
   end,
-})
-
--- The bar of a review in a session file or a view (:mkview) that was written with "localoptions" or "options": it sets
--- the option after it has shown the buffer. The bar begins with MARK of editor/review/bars.lua.
-api.nvim_create_autocmd("BufWinEnter", {
-  group = buffers,
-  callback = vim.schedule_wrap(function()
-    local listing = package.loaded["claude-code.editor.review.listing"]
-    for _, win in ipairs(listing and listing.review() and {} or api.nvim_list_wins()) do
-      local where = { win = win, scope = "local" }
-      if vim.startswith(api.nvim_get_option_value("winbar", where), "%(%)") then
-        api.nvim_set_option_value("winbar", "", where)
-      end
-    end
-  end),
 })
 
 api.nvim_create_autocmd("VimLeavePre", {

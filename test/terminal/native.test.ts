@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
@@ -744,138 +744,103 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
 });
 
 describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
+  const start = async () => {
+    const neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+    await neovim.command("edit a.txt");
+    await openEcho(neovim);
+    return neovim;
+  };
+  const runs = (neovim: TestNeovim) =>
+    neovim.lua<boolean>(`return require("port").terminal.is_open()`);
+  /** Types keys that may end Neovim, which then gives no answer. */
+  const type = (neovim: TestNeovim, keys: string) =>
+    neovim.request("nvim_input", [keys]).catch(() => {});
+  const ends = (neovim: TestNeovim) =>
+    eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+  /** The user goes on in the file, which has unsaved text. */
+  const write = async (neovim: TestNeovim, name: string) => {
+    await neovim.type("<C-q>:wincmd p<CR>");
+    await waitForMode(neovim, "n");
+    await neovim.command(`silent edit ${name}`);
+    await neovim.type("iunsaved<Esc>");
+    return join(neovim.cwd, name);
+  };
+
   test("with :qa though Claude runs, and Claude ends with it", async () => {
-    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
+    await using neovim = await start();
     const pid = await neovim.lua<number>("return vim.fn.jobpid(vim.bo.channel)");
-    neovim.api.command("qa").catch(() => {});
-    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+    type(neovim, "<C-q>:qa<CR>");
+    await ends(neovim);
     await eventually("the end of Claude", () => !isRunning(pid));
   });
 
-  test.each(["working", "blocked"])("while Claude is %s only after one question", async (state) => {
-    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
-    const path = join(neovim.cwd, "a.txt");
-    await neovim.command(`silent edit ${path}`);
-    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "unsaved" })`);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
-    await neovim.lua(
-      `ASKED, ANSWER = {}, 2
-      vim.ui.select = function(items, options, callback)
-        table.insert(ASKED, options.prompt)
-        callback(items[ANSWER], ANSWER)
-      end
-      require("port").session_rows.report({ n = 1 }, "hook", { state = ... })`,
-      state,
-    );
-    const before = await windows(neovim);
-    await neovim.type("<C-q>");
-    await waitForMode(neovim, "nt");
-    for (const command of ["qa", "wqa", "xa", "nohlsearch | quitall"]) {
-      await neovim.type(`:${command}<CR>`);
-      await neovim.lua("vim.wait(20)");
-      expect(await windows(neovim)).toEqual(before);
-    }
-    expect(await neovim.lua("return ASKED")).toEqual(
-      Array(4).fill(state === "working" ? "Claude is working" : "Claude needs input"),
-    );
-    expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(true);
-    expect(existsSync(path)).toBe(false);
-    await neovim.lua("ANSWER = 1");
-    neovim.request("nvim_input", [":wqa<CR>"]).catch(() => {});
-    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
-    expect(readFileSync(path, "utf8")).toBe("unsaved\n");
-  });
-
   test.each(
-    first(2, [
-      ["<Cmd>qa<CR>", "E162"],
-      ["ZQ", ""],
-      ["<Cmd>wqa<CR>", "E676"],
-      ["ZZ", "E162"],
-      ["<Cmd>qa!<CR>", ""],
+    first(3, [
+      ["<Cmd>qa<CR>", "E162", "Claude is working"],
+      ["<Cmd>wqa<CR>", "E948", "Claude needs input"],
+      ["ZQ", "", "Claude is working"],
+      ["ZZ", "E162", "Claude needs input"],
+      ["<Cmd>qa!<CR>", "", "Claude is working"],
     ]),
-  )("while Claude works: to %s Neovim says %s", async (keys, refusal) => {
-    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
-    await neovim.command("silent edit a.txt");
+  )("to %s Neovim says %s while %s", async (keys, refusal, reason) => {
+    await using neovim = await start();
     await neovim.lua(`vim.keymap.set("n", "<F2>", ...)`, keys);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
     await neovim.lua(
-      `require("port").session_rows.report({ n = 1 }, "hook", { state = "working" })`,
+      `require("port").session_rows.report({ n = 1 }, "hook", { state = ... })`,
+      reason.includes("working") ? "working" : "blocked",
     );
     await neovim.command("Claude");
     await waitForMode(neovim, "n");
     const before = await windows(neovim);
     // ZZ is a command of its own, and what a mapping types is none.
-    neovim.request("nvim_input", [keys.startsWith("Z") ? keys : "<F2>"]).catch(() => {});
-    if (refusal === "") return eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+    type(neovim, keys.startsWith("Z") ? keys : "<F2>");
+    if (refusal === "") return ends(neovim);
     await eventually("its refusal", async () => {
       await neovim.type("<CR>");
-      expect(await neovim.command("messages")).toContain(refusal);
+      const messages = await neovim.lua<string>(
+        "return vim.fn.execute('messages') .. table.concat(SAID)",
+      );
+      expect(messages).toContain(refusal);
+      expect(messages).toContain(reason);
     });
     expect(await windows(neovim)).toEqual(before);
-    expect(await neovim.lua("return vim.fn.bufname()")).toBe("a.txt");
-    expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(true);
+    expect(await neovim.lua("return vim.fn.expand('%:t')")).toBe("a.txt");
+    expect(await runs(neovim)).toBe(true);
     // Nothing is left of it.
-    expect(await neovim.command("ls!")).not.toContain("Claude is working");
+    expect(await neovim.command("ls!")).not.toContain(reason);
   });
 
-  test("by :qa! without one", async () => {
-    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
-    await neovim.lua(
-      `require("port").session_rows.report({ n = 1 }, "hook", { state = "working" })`,
-    );
-    neovim.request("nvim_input", ["<C-q>:qa!<CR>"]).catch(() => {});
-    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
-  });
-
-  test("with :wqa, which writes first", async () => {
-    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
-    const path = join(neovim.cwd, "a.txt");
-    await neovim.command(`edit ${path}`);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
-    await neovim.lua(
-      `vim.api.nvim_buf_set_lines(vim.fn.bufnr("a.txt"), 0, -1, true, { "unsaved" })`,
-    );
-    neovim.request("nvim_input", ["<C-q>:wqa<CR>"]).catch(() => {});
-    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+  test("not with :wqa, which says E948 as beside any terminal: files are written, and Claude stays", async () => {
+    await using neovim = await start();
+    const path = await write(neovim, "b.txt");
+    await neovim.type(":wqa<CR>");
+    await eventually("its refusal", async () => {
+      await neovim.type("<CR>");
+      expect(await neovim.command("messages")).toContain("E948");
+    });
     expect(readFileSync(path, "utf8")).toBe("unsaved\n");
+    expect(await runs(neovim)).toBe(true);
+    type(neovim, ":qa<CR>");
+    await ends(neovim);
   });
 
-  test("with :wqa in a prompt that was changed: it stays a draft", async () => {
-    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
+  test.each(["qa", "wqa", "xa"])(
+    "not with :%s where a file is not written; then Claude stays, too",
+    async (command) => {
+      await using neovim = await start();
+      await write(neovim, "no-such-folder/b.txt");
+      expect(await outcomeOf(neovim.command(command))).toThrow();
+      expect(await runs(neovim)).toBe(true);
+    },
+  );
+
+  test("with :qa in a prompt that was changed: it stays a draft", async () => {
+    await using neovim = await start();
     await neovim.command("Claude prompt");
-    neovim.request("nvim_input", ["ihalf of<Esc>:wqa<CR>"]).catch(() => {});
-    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+    type(neovim, "ihalf of<Esc>:qa<CR>");
+    await ends(neovim);
     const folder = join(neovim.home, ".local/state/nvim/claude-code/drafts");
     const drafts = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
     expect(drafts).toEqual(["half of"]);
-  });
-
-  test("not with :wqa where a file cannot be written; then Claude stays, too", async () => {
-    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
-    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "without a name" })`);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
-    await neovim.type("<C-q>:silent! wqa<CR>");
-    expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(true);
-  });
-
-  test("not with :qa while work is unsaved; then Claude stays, too", async () => {
-    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
-    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "unsaved" })`);
-    await neovim.command(`file ${join(neovim.cwd, "a.txt")}`);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
-    expect(await outcomeOf(neovim.command("qa"))).toThrow();
-    expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(true);
   });
 });

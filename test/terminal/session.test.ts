@@ -6,9 +6,6 @@ import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 import { LATER, SCREEN, shows, waitForMode } from "./workbench";
 
-/** A buffer in the place of Claude's terminal was named by its conversation. */
-const OLDER = "claude-code://terminal/00000000-0000-4000-8000-000000000001";
-
 describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {
   const folder = temporaryFolder();
   const claude = join(folder, "claude");
@@ -16,7 +13,6 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
   const options = `{ terminal = { command = ${JSON.stringify(claude)} } }`;
   const usual = join(folder, "usual.vim");
   const local = join(folder, "local.vim");
-  const older = [usual, local].map((path) => path.replace(".vim", "-older.vim"));
 
   // A session goes back to its folder.
   const start = (setup: string | false, ...args: string[]) =>
@@ -46,26 +42,20 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await neovim.command(`mksession ${usual}`);
     await neovim.command(`set sessionoptions+=localoptions | mksession ${local}`);
     expect(await neovim.lua("return vim.fn.bufname('#')")).toBe(join(folder, "b.txt"));
-    for (const [index, path] of [usual, local].entries()) {
-      const session = readFileSync(path, "utf8");
-      expect(session).toContain("edit claude-code://terminal");
-      writeFileSync(older[index] as string, session.replaceAll("claude-code://terminal", OLDER));
-    }
+    for (const path of [usual, local])
+      expect(readFileSync(path, "utf8")).toContain("edit claude-code://terminal");
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
   const buffers = (neovim: TestNeovim) => neovim.command("ls!");
 
-  const sessions: [name: string, path: string | undefined][] = [
+  test.each([
     ["of the usual 'sessionoptions'", usual],
     ["with local options", local],
-    ["of an older version", older[0]],
-    ["of an older version, with local options", older[1]],
-  ];
-  test.each(sessions)("%s starts nothing, and has nothing of Claude's", async (_, path) => {
+  ])("%s starts nothing, and has nothing of Claude's", async (_, path) => {
     rmSync(starts, { force: true });
     const autocommand = "autocmd TermOpen * startinsert";
-    await using neovim = await start(options, "--cmd", autocommand, "-S", path ?? "");
+    await using neovim = await start(options, "--cmd", autocommand, "-S", path);
     await eventually("the file alone", async () => expect(await shown(neovim)).toEqual(["a.txt"]));
     expect(await neovim.lua("return { vim.fn.bufname(), vim.v.errmsg, vim.fn.mode() }")).toEqual([
       join(folder, "a.txt"),

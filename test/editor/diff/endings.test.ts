@@ -79,27 +79,13 @@ for (const version of NEOVIMS) {
       expect(a.ended).toEqual([]);
     });
 
-    test.each(["qa", "wqa"])(":%s asks, and rejects before Neovim is gone", async (command) => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
-      const id = await a.propose(path, NEW);
-      await a.nvim.lua(`
-        ASKED = {}
-        vim.ui.select = function(_, options) table.insert(ASKED, options.prompt) end`);
-      await a.nvim.type(`:${command}<CR>`);
-      expect(await a.nvim.lua("return ASKED")).toEqual([
-        "leaving rejects a proposed change, which waits for your answer",
-      ]);
-      expect(a.ended).toEqual([]);
-      await a.nvim.lua("vim.ui.select = function(items, _, callback) callback(items[1], 1) end");
-      a.nvim.request("nvim_input", [`:${command}<CR>`]).catch(() => {});
-      expect((await a.outcome(id)).outcome).toBe("rejected");
-    });
-
-    test("a mapping to <Cmd>qa<CR>: Neovim refuses, and the diff stays as it is", async () => {
+    test.each([
+      ["<Cmd>qa<CR>", "E162"],
+      ["<Cmd>wqa<CR>", ":qa! ends Neovim"],
+    ])("%s: Neovim refuses, and the diff stays as it is; :qa! rejects it", async (keys, word) => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
       const id = await a.propose(a.main, NEW);
-      await a.nvim.command("nnoremap <F2> <Cmd>qa<CR>");
+      await a.nvim.command(`nnoremap <F2> ${keys}`);
       await eventually("its bar", async () =>
         expect(JSON.stringify(await a.picture())).toContain("hunk 1/2"),
       );
@@ -107,15 +93,16 @@ for (const version of NEOVIMS) {
       await a.nvim.type("<F2>");
       await eventually("its refusal", async () => {
         await a.nvim.type("<Esc>");
-        expect(await a.nvim.command("messages")).toContain(
+        const messages = await a.nvim.command("messages");
+        expect(messages).toContain(word);
+        expect(messages).toContain(
           "leaving rejects a proposed change, which waits for your answer",
         );
       });
       await eventually("all as before", async () => expect(await a.picture()).toEqual(before));
       expect(a.ended).toEqual([]);
-      await a.nvim.type("<CR>");
-      expect((await a.outcome(id)).outcome).toBe("accepted");
-      await a.nvim.command("nunmap <F2>");
+      a.nvim.request("nvim_input", [":qa!<CR>"]).catch(() => {});
+      expect((await a.outcome(id)).outcome).toBe("rejected");
     });
 
     test("an edited proposal comes back as a text, an unedited one without", async () => {

@@ -88,52 +88,6 @@ local function map_keys(terminal)
   end
 end
 
----@return boolean does `:wqall` or `:xall` run, and write it?
-local function is_written(buf)
-  local name = api.nvim_buf_get_name(buf)
-  return require("claude-code.sessions.leaving").writes_all()
-    and name ~= ""
-    and vim.bo[buf].buftype == ""
-    and not vim.bo[buf].readonly
-    and (vim.fn.filewritable(name) == 1 or not vim.uv.fs_lstat(name))
-end
-
----@return boolean will it keep Neovim from ending?
-local function is_obstacle(buf)
-  local kind = vim.bo[buf].buftype
-  if kind == "terminal" then
-    return not terminals[buf] and M.runs(buf)
-  end
-  return (kind == "" or kind == "acwrite") and vim.bo[buf].modified and not is_written(buf)
-end
-
---- Ends all terminals before Neovim ends: `:wqall` fails while one runs. They stay where something will keep Neovim.
-local function end_with_neovim()
-  local window = require("claude-code.terminal.providers.window")
-  require("claude-code.lib.autocommands").new("terminal.end"):on("ExitPre", function()
-    local is_refused = require("claude-code.sessions.leaving").refuse()
-    if is_refused or vim.iter(api.nvim_list_bufs()):any(is_obstacle) then
-      return
-    end
-    for _, terminal in ipairs(M.open()) do
-      -- Neovim stays if the window goes in which `:qa` was typed.
-      local empty = window.replace_buffer(terminal.buf)
-      terminal:forget()
-      api.nvim_buf_delete(terminal.buf, { force = true })
-      -- Session plugins write their file later. With the name these windows close when it is loaded;
-      -- without one the session would show an empty buffer there.
-      vim.bo[empty].buftype, vim.bo[empty].swapfile = "", false
-      M.name(empty, terminal.n)
-      vim.schedule(function()
-        -- Something else has kept Neovim.
-        if vim.v.exiting == vim.NIL then
-          window.hide(empty)
-        end
-      end)
-    end
-  end)
-end
-
 --- Makes a buffer Claude's, once its command has started.
 ---@param terminal claude-code.BufferTerminal
 ---@param n integer the session's number
@@ -143,7 +97,6 @@ function M.add(terminal, n)
   vim.b[buf].claude_code_terminal = true
   M.name(buf, n)
   map_keys(terminal)
-  end_with_neovim()
   require("claude-code.terminal.providers.redraw").follow(M.open)
 end
 

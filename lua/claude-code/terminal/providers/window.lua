@@ -189,18 +189,4 @@ function M.keep(buf, is_open)
   end, { buffer = buf })
 end
 
---- Takes the terminal out of its windows and leaves them open. To a diff's tab page, which closes
---- with the last other window, they are the terminal's as before.
----@param buf integer
----@return integer empty the buffer in them now
-function M.replace_buffer(buf)
-  local empty = api.nvim_create_buf(false, true)
-  vim.bo[empty].bufhidden = "wipe"
-  vim.b[empty].claude_code_terminal = true
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    api.nvim_win_set_buf(win, empty)
-  end
-  return empty
-end
-
 return M
