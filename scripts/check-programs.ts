@@ -27,8 +27,7 @@ const STARTS: Record<string, string> = {
   "src/review/record/comparison-request.ts": "itself",
   "src/ide/tools/execute-code/run.ts": "an interpreter, by onPath()",
   "src/remote/helpers.ts": "itself",
-  "src/remote/commit-message.ts": "itself",
-  "src/remote/peer.ts": "what starts the relay, by onPath()",
+  "src/remote/link.ts": "what starts the relay, by onPath()",
   "src/review/git/run.ts": "git, by onPath()",
 };
 

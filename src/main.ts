@@ -13,11 +13,9 @@ Commands:
               pre-tool-use, pre-edit, post-tool-use, post-tool-use-failure, subagent-stop, stop
   install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--answers] [--dry-run] [--yes]
               set a project up for Claude outside of Neovim, or undo that
-  link NAME   connect the Neovim that runs here with a Claude Code on the machine that starts this
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
   relay       connect a Claude Code that runs here, in a container or on another machine, with the
-              Neovim that starts this: --stdio, --connect unix:PATH; --check says what is wrong here;
-              -- COMMAND is to start "link" where Neovim is
+              Neovim that starts this: --stdio; --check says what is wrong here
   sessions    list the past conversations of this project: [--json] [--folder DIR]
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
   uninstall   remove the program, its files, and its hooks from projects: [--dry-run] [--yes]
@@ -36,7 +34,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   hook: async () => (await import("./commands/hook")).hook,
   "install-hooks": async () => (await import("./commands/setup")).installHooks,
   "uninstall-hooks": async () => (await import("./commands/setup")).uninstallHooks,
-  link: async () => (await import("./commands/link")).link,
   mcp: async () => (await import("./commands/mcp")).mcp,
   relay: async () => (await import("./commands/relay")).relay,
   sessions: async () => (await import("./commands/sessions")).sessions,

@@ -19,13 +19,6 @@ local function set_keep(enabled)
   require("claude-code.terminal.running").set_keep(enabled)
 end
 
----@param remotes table<string, any>
-local function follow_mirrors(remotes)
-  if next(remotes) then
-    require("claude-code.editor.documents.mirror").follow()
-  end
-end
-
 --- Sets the options. Starts the server once Neovim is up, unless auto_start forbids it. Calling it
 --- again replaces all options: see |claude-code-options-again|.
 ---@param opts? claude-code.UserConfig
@@ -39,7 +32,6 @@ function M.setup(opts)
   config.on_change("keymaps", set_keymaps)
   config.on_change("mcp.auto_install", set_auto_install)
   config.on_change("terminal.keep", set_keep)
-  config.on_change("remotes", follow_mirrors)
   config.setup(opts)
   require("claude-code.server.autostart").enable()
   vim.defer_fn(function()

@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, resolve } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
@@ -8,7 +7,6 @@ import { stateLog } from "../lib/log";
 import { isBelow, realPath } from "../lib/paths";
 import { isAlive } from "../lib/process";
 import { findNeovim } from "../locate/find";
-import { findRelay } from "../remote/socket";
 import { usageError } from "./arguments";
 
 const ANSWER_MS = 2_000;
@@ -32,24 +30,8 @@ export async function edit(args: string[]): Promise<number> {
  * Unless it was written, git makes no commit.
  */
 async function editMessage(path: string, pid: number): Promise<number> {
-  const relay = findRelay(process.env, process.cwd());
-  const written = relay
-    ? await editByRelay(relay, path)
-    : await editInNeovim(path, undefined, "commit");
+  const written = await editInNeovim(path, undefined, "commit");
   return written === true && isAlive(pid) ? 0 : 1;
-}
-
-/** Neovim is on another machine. */
-async function editByRelay(relay: string, path: string): Promise<boolean> {
-  try {
-    const { messageByRelay } = await import("../remote/inside");
-    const text = await messageByRelay(relay, readFileSync(path, "utf8"));
-    if (text !== undefined) writeFileSync(path, text);
-    return text !== undefined;
-  } catch (error) {
-    stateLog("hooks.log").error(`git's message was not opened in Neovim: ${message(error)}`);
-    return false;
-  }
 }
 
 /** The CLI takes us for a window beside it, as our name contains "code": hence `-g FILE:LINE` (2.1.330). */

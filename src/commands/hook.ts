@@ -10,7 +10,7 @@ import { type Log, stateLog } from "../lib/log";
 import { print } from "../lib/output";
 import { own } from "../lib/own";
 import { Binding } from "../locate/binding";
-import { findRelay, isAlone } from "../remote/socket";
+import { findRelay } from "../remote/socket";
 
 /** Claude Code closes a hook's stdin at once. */
 const INPUT_MS = 2_000;
@@ -69,26 +69,10 @@ export async function hook(args: string[]): Promise<number> {
   return 0;
 }
 
-/** These do nothing in Neovim. */
-const ONLY_RECORDED = [
-  "user-prompt-submit",
-  "pre-tool-use",
-  "post-tool-use-failure",
-  "subagent-stop",
-];
-
-/** Neovim is on another machine: the hook runs there. What changes in a folder that is here alone is recorded here. */
+/** Neovim is on another machine: the hook runs there. */
 async function hookInRemote(relay: string, args: string[], log: Log): Promise<number> {
-  const [event = "", option] = args;
   try {
     const text = await withDeadline(Bun.stdin.text(), INPUT_MS, "stdin");
-    if (isAlone(relay, process.env.CLAUDE_PROJECT_DIR || process.cwd())) {
-      const call = new HookCall(parseInput(text), installation(option), log);
-      await record(event, call);
-      const output = event === "user-prompt-submit" ? await userPromptSubmit(call) : undefined;
-      if (output) print(`${JSON.stringify(output)}\n`);
-      if (ONLY_RECORDED.includes(event)) return 0;
-    }
     const { hookByRelay } = await import("../remote/inside");
     await hookByRelay(relay, args, text);
   } catch (error) {

@@ -5,7 +5,7 @@ import type { NeovimEditor } from "../neovim/editor";
 import { answerRequests } from "../neovim/requests";
 import { PromptEndpoint } from "../prompt/endpoint";
 import { RemoteEndpoint } from "../remote/endpoint";
-import { JoinedReview } from "../remote/joined-review";
+import { ReviewEndpoint } from "../review/endpoint";
 import { recordLanguageUndo } from "../review/record/language-edit";
 import { TranscriptEndpoint } from "../transcript/endpoint";
 import { WorktreeEndpoint } from "../worktrees/endpoint";
@@ -16,7 +16,7 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
     recordLanguageUndo(operation.stored.place, operation.id, changes),
   );
   const remote = new RemoteEndpoint(editor, server.connect, log);
-  const review = new JoinedReview(editor, remote, log);
+  const review = new ReviewEndpoint(editor, log);
   const transcript = new TranscriptEndpoint(editor, log, remote);
   const prompt = new PromptEndpoint();
   const worktree = new WorktreeEndpoint(editor, log);

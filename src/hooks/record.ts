@@ -1,5 +1,4 @@
 import { message } from "../lib/errors";
-import { isBelow, mirrorsFolder } from "../lib/paths";
 import { startedAt } from "../lib/process";
 import { noteIncomplete, reviewFolder, reviewRoot } from "../review/journal/folder";
 import type { Comparison, Recorder } from "../review/record/recorder";
@@ -35,8 +34,6 @@ export async function record(event: string, call: HookCall): Promise<void> {
   const handle = EVENTS[event];
   if (!handle) return;
   const folder = projectFolder(call);
-  // Copies of files of another machine, where its own hooks record.
-  if (isBelow(folder, mirrorsFolder())) return;
   try {
     // Loaded only here: the journal's schemas are for those who read it.
     const { Recorder } = await import("../review/record/recorder");

@@ -152,11 +152,6 @@ export function stateFolder(env: Environment = process.env): string {
   return join(xdgFolder(env.XDG_STATE_HOME, ".local/state"), NAME);
 }
 
-/** Copies of files that are on other machines alone. */
-export function mirrorsFolder(): string {
-  return join(stateFolder(), "mirrors");
-}
-
 /**
  * The one path of the executable that is ever written into a settings file, which upgrades
  * re-point: `${XDG_DATA_HOME:-~/.local/share}/claude-code.nvim/bin/claude-code-nvim`, on Windows

@@ -8,12 +8,10 @@ import {
   success,
 } from "../jsonrpc/message";
 import type { Transport } from "../jsonrpc/transport";
-import { message } from "../lib/errors";
 import { isDeep, isObject, type JsonObject, parseJson } from "../lib/json";
 import { own } from "../lib/own";
 import { Crossing, Refusal } from "./crossing";
 import type { Remote } from "./remote";
-import { LIMITS } from "./wire";
 
 /** What passes of a request. */
 export interface RequestRule {
@@ -23,8 +21,6 @@ export interface RequestRule {
   result(result: JsonObject, asked: JsonObject, crossing: Crossing): unknown;
   /** How a Refusal is answered, where it is no error of the protocol. */
   refused?(message: string): unknown;
-  /** Files of this machine that the user will see for it, by the parameters for the server. */
-  files?(params: JsonObject): readonly string[];
   /** It waits for the user: only so many of one remote may. */
   waits?(params: JsonObject): boolean;
 }
@@ -52,8 +48,6 @@ interface Passed {
 const MOST_WAITING = 8;
 /** Requests of one connection that may be under way at once. */
 const MOST_PASSED = 1_024;
-/** Messages of one remote that may wait for files to come, in characters. */
-const MOST_BEHIND = LIMITS.lineBytes;
 
 /**
  * The border of a remote: the transport that a server gets in the place of `outside`, the one that leads
@@ -64,9 +58,6 @@ export class Border implements Transport {
   onClose: () => void = () => {};
   readonly #crossing: Crossing;
   readonly #passed = new Map<Id, Passed>();
-  /** A request whose files are still to come; what follows it waits. */
-  #coming: Promise<void> | undefined;
-  #isClosed = false;
 
   constructor(
     private readonly outside: Transport,
@@ -74,9 +65,8 @@ export class Border implements Transport {
     private readonly rules: Rules,
   ) {
     this.#crossing = new Crossing(remote);
-    outside.onMessage = (text) => this.#inOrder(text);
+    outside.onMessage = (text) => this.#receive(text);
     outside.onClose = () => {
-      this.#isClosed = true;
       for (const { end } of this.#passed.values()) end();
       this.#passed.clear();
       this.onClose();
@@ -100,35 +90,16 @@ export class Border implements Transport {
     this.#answer(id as Id, rule, () => rule.result(result as JsonObject, asked, this.#crossing));
   }
 
-  #inOrder(text: string): void {
-    const { remote } = this;
-    if (this.#coming && remote.behind + text.length > MOST_BEHIND)
-      return this.#fail(null, ErrorCode.Overloaded, "Too many messages");
-    const receive = () => (this.#isClosed ? undefined : this.#receive(text));
-    if (this.#coming) remote.behind += text.length;
-    const coming: Promise<void> | undefined =
-      this.#coming?.then(() => {
-        remote.behind -= text.length;
-        return receive();
-      }) ?? receive();
-    this.#coming = coming;
-    void coming?.then(() => {
-      if (this.#coming === coming) this.#coming = undefined;
-    });
-  }
-
-  #receive(text: string): Promise<void> | undefined {
+  #receive(text: string): void {
     const parsed = parse(text);
     if (parsed.batch) return this.#fail(null, ErrorCode.InvalidRequest, "No batch passes here");
     const { message } = parsed;
     if (message.kind === "invalid") this.outside.send(failure(message.id, message.error));
     if (message.kind === "notification") this.#report(message.method, message.params);
-    if (message.kind !== "request") return undefined;
-    return this.#request(message.id, message.method, message.params);
+    if (message.kind === "request") this.#request(message.id, message.method, message.params);
   }
 
-  /** Resolves once the server has it, if that is not at once. */
-  #request(id: Id, method: string, given: unknown): Promise<void> | undefined {
+  #request(id: Id, method: string, given: unknown): void {
     const rule = own(this.rules.requests, method);
     if (!rule) return this.#fail(id, ErrorCode.MethodNotFound, `Method not found: ${method}`);
     if (this.#passed.has(id) || this.#passed.size >= MOST_PASSED) {
@@ -138,21 +109,11 @@ export class Border implements Transport {
       return this.#fail(id, ErrorCode.Overloaded, problem);
     }
     const asked = paramsOf(given);
-    let coming: Promise<void> | undefined;
     this.#answer(id, rule, () => {
       const params = rule.params(asked, this.#crossing);
       this.#passed.set(id, { rule, asked, end: this.#place(rule, asked) });
-      const pass = () => this.onMessage(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-      coming = this.remote.mirror?.bring(rule.files?.(params) ?? [])?.then(
-        () => this.#isClosed || this.#answer(id, rule, pass),
-        (error) => {
-          this.#end(id);
-          this.#answer(id, rule, () => refuse(message(error)));
-        },
-      ) as Promise<void> | undefined;
-      if (!coming) pass();
+      this.onMessage(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     });
-    return coming;
   }
 
   /** Takes a place among those that wait for the user; returns what gives it back. */
@@ -198,13 +159,9 @@ export class Border implements Transport {
     }
   }
 
-  #fail(id: Id | null, code: number, text: string): undefined {
+  #fail(id: Id | null, code: number, text: string): void {
     this.outside.send(failure(id, new RpcError(code, text)));
   }
-}
-
-function refuse(text: string): never {
-  throw new Refusal(text);
 }
 
 function paramsOf(given: unknown): JsonObject {

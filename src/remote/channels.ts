@@ -3,11 +3,8 @@ import type { Transport } from "../jsonrpc/transport";
 import { parseJson } from "../lib/json";
 import { LIMITS, type Wire } from "./wire";
 
-/**
- * What a channel carries: a client's messages, a hook, those of the MCP server nvim-lsp, a conversation, files, their
- * review, or git's message of a commit.
- */
-export const KINDS = ["ide", "hook", "mcp", "file", "files", "review", "message"] as const;
+/** What a channel carries: a client's messages, a hook, those of the MCP server nvim-lsp, or a conversation. */
+const KINDS = ["ide", "hook", "mcp", "conversation"] as const;
 export type Kind = (typeof KINDS)[number];
 
 const Frame = v.variant("t", [

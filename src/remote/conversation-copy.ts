@@ -34,7 +34,7 @@ export class ConversationCopy {
 
   connect(link: Link | undefined): void {
     if (this.#channel || !v.is(SessionId, this.session)) return;
-    const channel = link?.open("file", this.session);
+    const channel = link?.open("conversation", this.session);
     if (!channel) return;
     this.#channel = channel;
     channel.onClose = () => {

@@ -4,19 +4,14 @@ import type { EditorState } from "../editor/state";
 import type { Transport } from "../jsonrpc/transport";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { isBelow, mirrorsFolder, realPath } from "../lib/paths";
-import { readRegular } from "../lib/read-regular";
 import type { Channel } from "./channels";
-import { editMessage } from "./commit-message";
 import { ConversationCopy } from "./conversation-copy";
 import { runHelper } from "./helpers";
 import { border } from "./ide";
 import { Link } from "./link";
 import { mappingsOf } from "./mappings";
-import { Mirror } from "./mirror";
 import { type Mapping, PathMap } from "./path-map";
 import { Remote } from "./remote";
-import { RemoteReview } from "./remote-review";
 
 /** Neovim may be asking its user something. */
 const REPORT_MS = 30_000;
@@ -24,26 +19,18 @@ const REPORT_MS = 30_000;
 const text = v.pipe(v.string(), v.nonEmpty());
 const Start = v.object({
   name: text,
-  relay: v.union([
-    v.pipe(v.array(v.string()), v.nonEmpty()),
-    v.pipe(v.string(), v.startsWith("unix:")),
-  ]),
+  relay: v.pipe(v.array(v.string()), v.nonEmpty()),
   /** Here: the project's. */
   folder: text,
-  /** False: the folder is there alone. */
-  mappings: v.optional(v.record(text, v.union([text, v.literal(false)]))),
+  mappings: v.optional(v.record(text, text)),
   token: v.pipe(v.string(), v.uuid()),
   nextToken: v.pipe(v.string(), v.uuid()),
   port: v.optional(v.number()),
 });
 const Named = v.object({ name: text });
-const Bring = v.object({ path: text });
-/** `file`: has the new text. `version`: as of Mirror.write. */
-const Write = v.object({ path: text, file: text, version: v.optional(v.string()) });
 
 interface ReportPort {
   readonly state: EditorState;
-  loadedFiles(): string[];
   call(method: string, params: object, deadlineMs: number): Promise<unknown>;
 }
 
@@ -52,10 +39,6 @@ export class RemoteEndpoint {
   readonly #links = new Map<string, Link>();
   readonly #remotes = new Map<string, Remote>();
   readonly #copies = new Map<string, ConversationCopy>();
-  /** The summary of a remote's review is another one. */
-  onSummary = () => {};
-  /** What the reviews get of Neovim's options. */
-  readonly reviewOptions = new Map<"privacy" | "ignore", object>();
 
   /** `connect`: a client in a remote is one more client of the server. */
   constructor(
@@ -64,44 +47,24 @@ export class RemoteEndpoint {
     private readonly log: Log,
   ) {}
 
-  /**
-   * `start` and `stop`; `bring` and `write`, of a file that is there alone. Throws UserError for options that cannot
-   * be used, and rejects with one for what was not done.
-   */
+  /** `start` and `stop`. Throws UserError for options that cannot be used. */
   answer(method: string, params: unknown): unknown {
     switch (method) {
       case "start":
         return this.#start(v.parse(Start, params));
       case "stop":
         return this.#stop(v.parse(Named, params).name);
-      case "bring":
-        return this.bring(v.parse(Bring, params).path);
-      case "write": {
-        const { path, file, version } = v.parse(Write, params);
-        return this.#mirrorOf(path).write(path, readRegular(file), version);
-      }
     }
     throw new Error("there is no such method");
   }
 
   #start(options: v.InferOutput<typeof Start>): void {
-    const { name, folder, relay } = options;
+    const { name, folder } = options;
     this.#links.get(name)?.end();
-    const mappings = mappingsOf(name, folder, relay, options.mappings);
+    const mappings = mappingsOf(folder, options.mappings);
     const windows = mappings.some(({ remote }) => /^[A-Za-z]:/.test(remote));
     const map = mapOf(name, mappings, windows ? "win32" : "posix");
-    const mirrored = mappings.flatMap(({ host, isMirror }) => (isMirror ? [host] : []));
-    const mirror = mirrored.length > 0 ? new Mirror(name, mirrored, map, this.log) : undefined;
-    if (mirror) mirror.onKept = (problem) => this.#send("remote_kept", { problem });
-    const review = mirror && new RemoteReview(name, mirror, map, () => this.onSummary(), this.log);
-    for (const [method, params] of this.reviewOptions) review?.setOption(method, params);
-    const remote = new Remote(
-      name,
-      () => map,
-      () => this.port.state,
-      mirror,
-      review,
-    );
+    const remote = new Remote(name, map, this.port);
     this.#remotes.set(name, remote);
     const link = new Link(
       { ...options, mappings },
@@ -109,10 +72,6 @@ export class RemoteEndpoint {
         onState: (state) => {
           if (this.#links.get(name) !== link) return;
           for (const copy of this.#copies.values()) if (copy.remote === name) copy.connect(link);
-          if (state.state === "up") {
-            mirror?.connect(link, this.port.loadedFiles());
-            review?.connect(link);
-          }
           this.#send("remote_state", { name, ...state });
         },
         onChannel: (channel, d) => this.#join(channel, d, remote),
@@ -125,7 +84,6 @@ export class RemoteEndpoint {
 
   #join(channel: Channel, d: string, remote: Remote): void {
     if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
-    if (channel.kind === "message") return void editMessage(channel, d, remote, this.log);
     // Those of the other direction: nothing of here is sent.
     if (channel.kind !== "hook" && channel.kind !== "mcp") return channel.close();
     void runHelper(channel, d, remote);
@@ -134,25 +92,6 @@ export class RemoteEndpoint {
   #stop(name: string): void {
     this.#links.get(name)?.end();
     this.#links.delete(name);
-    this.#remotes.get(name)?.review?.stop();
-  }
-
-  /** Those of remotes with files that are there alone. */
-  reviews(): RemoteReview[] {
-    return [...this.#remotes.values()].flatMap(({ review }) => review ?? []);
-  }
-
-  #mirrorOf(path: string): Mirror {
-    const mirrors = [...this.#remotes.values()].flatMap(({ mirror }) => mirror ?? []);
-    const found = mirrors.find((mirror) => mirror.holds(path));
-    if (found) return found;
-    throw new UserError("its remote is not connected: start Claude there");
-  }
-
-  /** Makes a file as it is there, if it is there alone. Rejects with a UserError. */
-  async bring(path: string): Promise<void> {
-    if (isBelow(realPath(path), realPath(mirrorsFolder())))
-      await this.#mirrorOf(path).bring([path]);
   }
 
   /** A conversation there, as a file here. */

@@ -5,7 +5,7 @@ import { claudeFolder } from "../claude/config-dir";
 import { catchingProxy } from "../claude/proxy";
 import { readGitFile } from "../lib/git-folder";
 import { parseJson } from "../lib/json";
-import { type Environment, isBelow, namesIn, realPath, statOf } from "../lib/paths";
+import { type Environment, namesIn, realPath, statOf } from "../lib/paths";
 import { CONTRACT, VERSION } from "../lib/version";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
@@ -28,8 +28,6 @@ const HostHello = v.object({
   nextToken: v.pipe(v.string(), v.uuid()),
   /** The remote's paths of the mapped folders. */
   roots: v.pipe(v.array(text), v.maxLength(MOST_ROOTS)),
-  /** Those of them that are there alone. */
-  alone: v.optional(v.array(v.string())),
 });
 /** The first line from the link. */
 export type HostHello = v.InferOutput<typeof HostHello>;
@@ -100,17 +98,15 @@ export function relayHello(roots: readonly Root[], port: number, problem?: strin
   };
 }
 
-/** A folder as it is on this side. `within`: nothing is read that symlinks in it lead out of there. */
-export function lookAt(path: string, within?: string): Root {
+/** A folder as it is on this side. */
+export function lookAt(path: string): Root {
   if (!statOf(path)?.isDirectory()) return { path, exists: false };
-  return { path, exists: true, probe: probe(path, within), real: realPath(path) };
+  return { path, exists: true, probe: probe(path), real: realPath(path) };
 }
 
 /** Of the repository, or else of what is in the folder: paths, owners and devices differ in a container. */
-function probe(folder: string, within?: string): string {
-  const head = join(folder, ".git", "HEAD");
-  const isOut = within !== undefined && !isBelow(realPath(head), within);
-  const git = isOut ? undefined : readGitFile(head);
+function probe(folder: string): string {
+  const git = readGitFile(join(folder, ".git", "HEAD"));
   const shown = git === undefined ? namesIn(folder).sort().join("\0") : `git ${git}`;
   return new Bun.CryptoHasher("sha256").update(shown).digest("hex");
 }

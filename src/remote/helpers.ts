@@ -82,17 +82,6 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   const [event] = args;
   const mapped = hookInput(parseJson(input), remote);
   if (!mapped || !EVENTS.some((one) => one === event)) return channel.close();
-  const { file_path: path } = (mapped.tool_input ?? {}) as JsonObject;
-  let isClosed = false;
-  channel.onClose = () => {
-    isClosed = true;
-  };
-  // Neovim is asked about it.
-  if (remote.mirror?.follows(String(path)))
-    await remote.mirror.bring([String(path)])?.catch(() => {});
-  if (isClosed) return undefined;
-  // Something may have changed: its review begins to report.
-  if (event === "post-tool-use" || event === "stop") remote.review?.open();
   const child = Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
     ...{ cwd: folder, env, stdout: "pipe", stderr: "ignore" },
     stdin: Buffer.from(JSON.stringify(mapped)),

@@ -1,8 +1,5 @@
-import * as v from "valibot";
 import { REASON } from "../ide/diffs/rejections";
 import type { IdeToolName } from "../ide/tools";
-import { Opening } from "../ide/tools/documents";
-import { Proposal } from "../ide/tools/open-diff";
 import type { Transport } from "../jsonrpc/transport";
 import type { JsonObject } from "../lib/json";
 import { Border, type NotificationRule, type RequestRule, type Rules } from "./border";
@@ -44,8 +41,6 @@ const TOOLS: ToolRules<IdeToolName> = {
       new_file_contents: "plain",
       tab_name: "plain",
     },
-    // The old side, too.
-    files: (given) => (v.is(Proposal, given) ? [given.new_file_path] : []),
     waits: true,
     output([outcome = "", ...rest], asked) {
       if (outcome !== "DIFF_REJECTED") return [outcome, ...rest];
@@ -61,7 +56,6 @@ const TOOLS: ToolRules<IdeToolName> = {
       selectToEndOfLine: "plain",
       makeFrontmost: shownOnly,
     },
-    files: (given) => (v.is(Opening, given) ? [given.filePath] : []),
     output: (_blocks, asked) => [`Opened file: ${asked.filePath}`],
   },
   getCurrentSelection: selection,

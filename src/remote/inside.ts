@@ -15,11 +15,11 @@ const VARIABLES = [
 
 /** The first line of a program beside the relay. */
 export interface Opening {
-  kind: "hook" | "mcp" | "message";
+  kind: "hook" | "mcp";
   args: string[];
   cwd: string;
   env: Partial<Record<(typeof VARIABLES)[number], string>>;
-  /** A hook's whole stdin, or git's message. */
+  /** A hook's whole stdin. */
   input?: string;
 }
 
@@ -38,16 +38,6 @@ export async function mcpByRelay(socket: string): Promise<void> {
   };
   void pass();
   for await (const line of linesOf(relay, LIMITS.lineBytes)) print(`${line}\n`);
-}
-
-/** Has the user write git's message where Neovim is; undefined where they did not. Rejects as `hookByRelay` does. */
-export async function messageByRelay(socket: string, text: string): Promise<string | undefined> {
-  const relay = await connect(socket, { kind: "message", args: [], input: text });
-  for await (const line of linesOf(relay, LIMITS.lineBytes)) {
-    relay.destroy();
-    return JSON.parse(line) as string;
-  }
-  return undefined;
 }
 
 async function connect(

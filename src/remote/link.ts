@@ -1,18 +1,13 @@
-import { dirname } from "node:path";
 import { cliArguments } from "../claude/cli-arguments";
 import { message } from "../lib/errors";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
-import { removeFile, statOf } from "../lib/paths";
-import { makePrivateFolder } from "../lib/private-folder";
-import { UnixSocket } from "../lib/unix-socket";
 import { visibleLine } from "../lib/visible";
 import { type Channel, Channels, type Kind } from "./channels";
 import { hostHello, lookAt, type RelayHello, readRelayHello } from "./hello";
-import { socketPath } from "./mappings";
 import type { Mapping } from "./path-map";
-import { Greeting, KILL_MS, type Peer, SHOWN_LENGTH, startPeer } from "./peer";
-import { LIMITS, socketWire, type Wire } from "./wire";
+import { Greeting, KILL_MS, SHOWN_LENGTH, startPeer } from "./peer";
+import { LIMITS, type Wire } from "./wire";
 
 /** After each end, how long until the relay is started again; the last one stays. The CLI tries for 17 s. */
 const RESTART_MS = [200, 1_000, 3_000, 8_000, 30_000];
@@ -26,8 +21,8 @@ const ENDED = "its connection has ended";
 
 export interface RemoteOptions {
   name: string;
-  /** The command that starts the relay there, or the socket to which one connects: `unix:PATH`. */
-  relay: readonly string[] | string;
+  /** The command that starts the relay there. */
+  relay: readonly string[];
   mappings: readonly Mapping[];
   token: string;
   nextToken: string;
@@ -111,12 +106,13 @@ export class Link {
   async #once(): Promise<string> {
     const dropped = Promise.withResolvers<string>();
     this.#drop = dropped.resolve;
-    const { relay } = this.#options;
-    const peer = typeof relay === "string" ? this.#listen(relay) : this.#start(relay);
+    const { name, relay } = this.#options;
+    // With the remote's name, as it alone says whose words these are.
+    const peer = startPeer(relay, (text) =>
+      this.log.info(`The remote ${name} says: ${text}`, name),
+    );
     try {
-      const first = await Promise.race([peer.wire, peer.gone, dropped.promise]);
-      if (typeof first === "string") return first;
-      const cause = await Promise.race([this.#serve(first), dropped.promise]);
+      const cause = await Promise.race([this.#serve(peer.wire), dropped.promise]);
       if (cause !== ENDED) return cause;
       // What the program says of its end is worth more than that it has ended.
       return await Promise.race([peer.gone, Bun.sleep(KILL_MS).then(() => cause)]);
@@ -130,14 +126,7 @@ export class Link {
   async #serve(wire: Wire): Promise<string> {
     const { token, nextToken, port, mappings } = this.#options;
     const roots = mappings.map(({ remote }) => remote);
-    const alone = mappings.flatMap(({ remote, isMirror }) => (isMirror ? [remote] : []));
-    const first = hostHello({
-      token,
-      nextToken,
-      roots,
-      alone,
-      ...(port !== undefined && { port }),
-    });
+    const first = hostHello({ token, nextToken, roots, ...(port !== undefined && { port }) });
     wire.write(Buffer.from(`${JSON.stringify(first)}\n`));
     const greeting = new Greeting();
     const lines = linesOf(greeting.skipped(wire.input), LIMITS.lineBytes);
@@ -196,45 +185,12 @@ export class Link {
 
   #problem({ roots, problem }: RelayHello): string | undefined {
     if (problem !== undefined) return visibleLine(problem, SHOWN_LENGTH);
-    for (const { remote, host, isMirror } of this.#options.mappings) {
+    for (const { remote, host } of this.#options.mappings) {
       const there = roots.find(({ path }) => path === remote);
       if (!there?.exists) return `there is no folder ${remote} there: see path_mappings`;
-      if (!isMirror && there.probe !== lookAt(host).probe)
+      if (there.probe !== lookAt(host).probe)
         return `${remote} there is another folder than ${host} here, or not up to date: see path_mappings`;
     }
     return undefined;
-  }
-
-  /** What it says on stderr goes to the log, with the remote's name. */
-  #start(relay: readonly string[]): Peer {
-    const { name } = this.#options;
-    return startPeer(relay, (text) => this.log.info(`The remote ${name} says: ${text}`, name));
-  }
-
-  /** The folder is our own, and nobody else may enter it; the remote has it by a mount. */
-  #listen(address: string): Peer {
-    const path = socketPath(address);
-    const connected = Promise.withResolvers<Wire>();
-    const folder = dirname(path);
-    if ((statOf(folder)?.mode ?? 0) & 0o077)
-      throw new Error(`others may enter ${folder}: name a socket in a folder of its own`);
-    makePrivateFolder(folder);
-    if (statOf(path)?.isSocket() === false) throw new Error(`${path} is no socket`);
-    removeFile(path);
-    let one: UnixSocket | undefined;
-    const listener = UnixSocket.listen(path, (socket) => {
-      if (one) return socket.destroy();
-      one = socket;
-      connected.resolve(socketWire(socket));
-    });
-    return {
-      wire: connected.promise,
-      gone: connected.promise.then(() => "the relay there has ended"),
-      end: () => {
-        one?.destroy();
-        listener.stop();
-        removeFile(path);
-      },
-    };
   }
 }

@@ -2,10 +2,8 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { parse } from "jsonc-parser";
 import { isObject } from "../lib/json";
-import { isThere, mirrorsFolder } from "../lib/paths";
-import { makePrivateFolder } from "../lib/private-folder";
+import { isThere } from "../lib/paths";
 import { readText } from "../lib/read-regular";
-import { hashOf } from "./files";
 import type { Mapping } from "./path-map";
 
 const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
@@ -15,40 +13,20 @@ const MOST_BYTES = 1024 * 1024;
 
 /**
  * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder`
- * says, up to its repository's root, or else `folder`, with the same path on both sides. One that is mapped to false is
- * on the remote `name` alone, to which `relay` leads. Throws the system's error where there can be no folder for its
- * mirror.
+ * says, up to its repository's root, or else `folder`, with the same path on both sides.
  */
 export function mappingsOf(
-  name: string,
   folder: string,
-  relay: readonly string[] | string,
-  given: Readonly<Record<string, string | false>> = {},
+  given: Readonly<Record<string, string>> = {},
 ): Mapping[] {
   const mapped = Object.entries(given);
-  if (mapped.length > 0)
-    return mapped.map(([remote, host]) =>
-      host === false
-        ? { remote, host: mirrorOf(name, relay, remote), isMirror: true }
-        : { remote, host: withHome(host) },
-    );
+  if (mapped.length > 0) return mapped.map(([remote, host]) => ({ remote, host: withHome(host) }));
   for (let root = folder; dirname(root) !== root; root = dirname(root)) {
     const path = FILES.map((name) => join(root, name)).find(isThere);
     if (path !== undefined) return [{ remote: workspaceFolder(root, path), host: root }];
     if (isThere(join(root, ".git"))) break;
   }
   return [{ remote: folder, host: folder }];
-}
-
-/** What is below it is named as there. Another relay may lead to another machine, with other files of the same paths. */
-function mirrorOf(name: string, relay: readonly string[] | string, remote: string): string {
-  const machine = hashOf(Buffer.from(JSON.stringify(relay)))?.slice(0, 8);
-  const names = [`${name}-${machine}`, ...remote.split(/[\\/]/)];
-  // No name leads out of it.
-  const own = names.map((one) => encodeURIComponent(one).replace(/^\.+$/, "%2E"));
-  const folder = join(mirrorsFolder(), ...own);
-  makePrivateFolder(folder);
-  return folder;
 }
 
 /** As the CLI of devcontainers has it where the file names none. */
@@ -72,9 +50,4 @@ function contentOf(path: string): unknown {
 
 function withHome(path: string): string {
   return path.replace(/^~(?=\/|$)/, homedir());
-}
-
-/** The path of `unix:PATH`. */
-export function socketPath(address: string): string {
-  return withHome(address.slice("unix:".length));
 }

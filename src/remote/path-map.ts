@@ -14,8 +14,6 @@ import {
 export interface Mapping {
   readonly remote: string;
   readonly host: string;
-  /** The folder is there alone: `host` has copies of its files, see mirror.ts. */
-  readonly isMirror?: boolean;
 }
 
 /** The disk of this machine. */
@@ -162,8 +160,8 @@ export class PathMap {
   }
 }
 
-/** Whether everybody may share the folder at this path of this machine: not a disk, nor a home folder. */
-export function isShareable(path: string, disk: Disk = HERE): boolean {
+/** No disk, and no home folder. */
+function isShareable(path: string, disk: Disk): boolean {
   const [folder, home] = [path, homedir()].map((one) => parsePlace(disk.real(one), disk.style));
   if (!folder || folder.names.length === 0) return false;
   return !home || !isWithin(home, folder, disk.folds(path) ? "case" : "none");

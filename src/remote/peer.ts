@@ -13,7 +13,7 @@ export const SHOWN_LENGTH = 500;
 
 /** The program at the other end of a wire. */
 export interface Peer {
-  wire: Promise<Wire>;
+  wire: Wire;
   /** Resolves, with how, once it has ended. */
   gone: Promise<string>;
   end(): void;
@@ -39,7 +39,7 @@ export function startPeer(command: readonly string[], onSaid: (line: string) => 
     const kill = setTimeout(() => killNow(child.pid), KILL_MS);
     void child.exited.then(() => clearTimeout(kill));
   };
-  return { wire: Promise.resolve(new StdioWire(child.stdout, child.stdin, end)), gone, end };
+  return { wire: new StdioWire(child.stdout, child.stdin, end), gone, end };
 }
 
 /** Resolves to the last line. */

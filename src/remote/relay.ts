@@ -7,30 +7,23 @@ import { IdleGc } from "../lib/idle-gc";
 import { parseJson } from "../lib/json";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
+import { removeFile } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
 import { UnixSocket } from "../lib/unix-socket";
 import { CONTRACT, VERSION } from "../lib/version";
 import { type ClosableTransport, WebSocketListener } from "../transport/websocket";
 import { type Channel, Channels } from "./channels";
 import { sendConversation } from "./conversation";
-import { serveFiles } from "./files";
 import { type HostHello, lookAt, readHostHello, relayHello } from "./hello";
-import type { Outside } from "./outside";
 import { Greeting } from "./peer";
-import { noteAlone, relaySocket, removeSocket } from "./socket";
+import { relaySocket } from "./socket";
 import { LIMITS, type Wire } from "./wire";
 
 /** The link pings every 10 s. When `docker exec` is killed, nothing else says so in the container. */
 const SILENCE_MS = 30_000;
 
 /** How a relay ends whose wire has. */
-export const GONE = "the editor's side is gone";
-
-export interface RelayOptions {
-  silenceMs?: number;
-  /** It was the user who started it, for a Neovim elsewhere: that end may do little here. */
-  outside?: Outside;
-}
+const GONE = "the editor's side is gone";
 
 /**
  * The end of a remote that runs beside the Claude CLI: it listens on the remote's loopback, publishes a lock
@@ -41,7 +34,7 @@ export async function runRelay(
   wire: Wire,
   stopped: Promise<string>,
   log: Log,
-  { silenceMs = SILENCE_MS, outside }: RelayOptions = {},
+  silenceMs = SILENCE_MS,
 ): Promise<string> {
   const greeting = new Greeting();
   const lines = linesOf(greeting.skipped(wire.input), LIMITS.lineBytes);
@@ -55,32 +48,15 @@ export async function runRelay(
     wire.write(Buffer.from(`${JSON.stringify(own)}\n`));
     return `the editor's side cannot be served: ${hello}`;
   }
-  const roots = outside ? outside.roots(hello.roots) : hello.roots.map((path) => lookAt(path));
-  if (typeof roots === "string") return roots;
-  const alone = outside ? [] : (hello.alone ?? []);
   const { listener, token } = await openPort(hello);
-  /** Those that the link has. */
-  const files = new Map<string, string>();
-  const review = async (channel: Channel) => {
-    // git asks for a message by the socket of this relay.
-    process.env.CLAUDE_CODE_SSE_PORT = String(listener.port);
-    // Loaded only here: most relays pass on what comes, and do nothing else.
-    const { serveReview } = await import("./review-inside");
-    serveReview(channel, alone, files, log);
-  };
   const channels = new Channels(
     wire,
     "relay",
-    (channel, d) => {
-      // Who is at the other end of one outside is believed in nothing.
-      if (outside) return channel.close();
-      if (channel.kind === "file") return sendConversation(channel, d);
-      if (channel.kind === "files") return serveFiles(channel, alone, files);
-      if (channel.kind === "review") return void review(channel);
-      channel.close();
-    },
+    (channel, d) =>
+      channel.kind === "conversation" ? sendConversation(channel, d) : channel.close(),
     (cause) => log.warn(`Refused ${cause}`),
   );
+  const roots = hello.roots.map(lookAt);
   const said = relayHello(roots, listener.port);
   const folders = said.roots.flatMap(({ real }) => real ?? []);
   const lock = new LockKeeper({ port: listener.port, token, folders, log });
@@ -91,21 +67,15 @@ export async function runRelay(
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
     onTraffic: (length) => idleGc.count(length),
   });
-  const beside = listenBeside(listener.port, alone, channels, log, outside);
-  const whole = {
-    ...said,
-    ...(lock.problem !== undefined && { problem: lock.problem }),
-    // Nothing there needs to know these, nor the hosts of this network.
-    ...(outside && { home: "", configDir: "", executable: "", noProxy: undefined }),
-  };
+  const beside = listenBeside(listener.port, channels, log);
+  const whole = { ...said, ...(lock.problem !== undefined && { problem: lock.problem }) };
   wire.write(Buffer.from(`${JSON.stringify(whole)}\n`));
-  outside?.onServing(folders, lock.problem);
   try {
     return await Promise.race([stopped, pass(lines, channels, silenceMs)]);
   } finally {
     lock.end();
     beside?.stop();
-    removeSocket(listener.port);
+    removeFile(relaySocket(listener.port));
     await listener.stop();
     wire.end();
   }
@@ -156,19 +126,12 @@ async function pass(
 }
 
 /** For hooks and MCP servers of the CLI there. Undefined where there can be no socket: the CLI goes on without. */
-function listenBeside(
-  port: number,
-  alone: readonly string[],
-  channels: Channels,
-  log: Log,
-  outside?: Outside,
-): { stop(): void } | undefined {
+function listenBeside(port: number, channels: Channels, log: Log): { stop(): void } | undefined {
   const path = relaySocket(port);
   try {
     makePrivateFolder(dirname(path));
-    removeSocket(port);
-    if (alone.length > 0) noteAlone(port, alone);
-    return UnixSocket.listen(path, (program) => void passProgram(program, channels, outside));
+    removeFile(path);
+    return UnixSocket.listen(path, (program) => void passProgram(program, channels));
   } catch (error) {
     log.warn(`Hooks do not reach Neovim: ${path}: ${message(error)}`);
     return undefined;
@@ -176,26 +139,18 @@ function listenBeside(
 }
 
 /** Its first line says what it is (`Opening` in inside.ts); each line after that is a message. */
-async function passProgram(
-  program: UnixSocket,
-  channels: Channels,
-  outside?: Outside,
-): Promise<void> {
+async function passProgram(program: UnixSocket, channels: Channels): Promise<void> {
   let channel: Channel | undefined;
   for await (const line of linesOf(program, LIMITS.lineBytes)) {
     if (channel) {
       channel.send(line);
       continue;
     }
-    const { kind, args } = (parseJson(line) ?? {}) as { kind?: unknown; args?: unknown[] };
-    // A hook that only grants: the CLI asks by itself.
-    if (outside && args?.[0] === "permission-request") break;
-    const isKnown = kind === "hook" || kind === "mcp" || (kind === "message" && !outside);
-    channel = isKnown ? channels.open(kind, line) : undefined;
+    const { kind } = (parseJson(line) ?? {}) as { kind?: unknown };
+    channel = kind === "hook" || kind === "mcp" ? channels.open(kind, line) : undefined;
     if (!channel) break;
     channel.onMessage = (text) => {
-      const said = outside && kind === "hook" ? outside.hookAnswer(text) : text;
-      if (said !== undefined) program.write(Buffer.from(`${said}\n`));
+      program.write(Buffer.from(`${text}\n`));
       // It may wait for a CLI that does not read.
       if (program.unsentBytes > LIMITS.backlogBytes) program.destroy();
     };

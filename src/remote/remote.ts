@@ -2,34 +2,21 @@ import { bufferAt } from "../editor/buffers";
 import type { FilePath } from "../editor/port";
 import type { EditorState } from "../editor/state";
 import type { Remote as ClientRemote } from "../mcp/client";
-import type { Mirror } from "./mirror";
 import type { PathMap } from "./path-map";
-import type { RemoteReview } from "./remote-review";
 
 /** Where clients run that are believed in nothing. One for all connections from there. */
 export class Remote implements ClientRemote {
   /** Proposals from there that wait for the user. */
   waiting = 0;
-  /** Messages from there that wait for files to come, in characters. */
-  behind = 0;
   /** Programs that run here for it: hooks and MCP servers. */
   running = 0;
 
-  /**
-   * `name`: by the user's options, never by the client's word. `shared`: the folders shared just now. `state`: of
-   * Neovim. `mirror`, `review`: of folders that are there alone.
-   */
+  /** `name`: by the user's options, never by the client's word. `editor`: of which it learns what is shared. */
   constructor(
     readonly name: string,
-    private readonly shared: () => PathMap,
-    private readonly state: () => EditorState,
-    readonly mirror?: Mirror,
-    readonly review?: RemoteReview,
+    readonly map: PathMap,
+    private readonly editor: { readonly state: EditorState },
   ) {}
-
-  get map(): PathMap {
-    return this.shared();
-  }
 
   get folders(): readonly string[] {
     return this.map.folders;
@@ -41,7 +28,7 @@ export class Remote implements ClientRemote {
    */
   toRemote(path: string): string | undefined {
     const { map } = this;
-    const { sources = [] } = bufferAt(this.state(), path as FilePath) ?? {};
+    const { sources = [] } = bufferAt(this.editor.state, path as FilePath) ?? {};
     return sources.every((one) => map.toRemote(one) !== undefined) ? map.toRemote(path) : undefined;
   }
 

@@ -1,32 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readLocks } from "../ide/lock-file";
-import { writePrivateFile } from "../lib/atomic-write";
-import { type Environment, isBelow, realPath, removeFile, stateFolder } from "../lib/paths";
-import { readPrivateFile } from "../lib/private-folder";
+import { type Environment, isBelow, realPath, stateFolder } from "../lib/paths";
 
 /** Where hooks and MCP servers that run beside a relay reach it: in a folder that only their user may enter. */
 export function relaySocket(port: number): string {
   return join(stateFolder(), "relays", `${port}.sock`);
-}
-
-function aloneFile(socket: string): string {
-  return socket.replace(/sock$/, "alone");
-}
-
-/** Hooks record what changes in these folders, since no other machine has them. */
-export function noteAlone(port: number, folders: readonly string[]): void {
-  writePrivateFile(aloneFile(relaySocket(port)), folders.map((one) => realPath(one)).join("\n"));
-}
-
-export function isAlone(socket: string, folder: string): boolean {
-  const folders = readPrivateFile(aloneFile(socket))?.split("\n") ?? [];
-  return folders.some((one) => one !== "" && isBelow(realPath(folder), one));
-}
-
-/** The relay has ended. */
-export function removeSocket(port: number): void {
-  for (const path of [relaySocket(port), aloneFile(relaySocket(port))]) removeFile(path);
 }
 
 /**

@@ -14,8 +14,6 @@ export interface ToolRule {
   readonly input: Readonly<Record<string, Field>>;
   /** The text blocks of the answer for the client, which asked with `asked`. */
   output(blocks: readonly string[], asked: JsonObject, crossing: Crossing): string[];
-  /** Files of this machine that the user will see for it: none for arguments that the tool refuses. */
-  files?(given: unknown): readonly string[];
   /** Does it wait for the user? */
   readonly waits?: boolean;
 }
@@ -41,7 +39,6 @@ export function toolRequests<Name extends string>(rules: ToolRules<Name>) {
     },
     result: (result, { name, arguments: given }, crossing) =>
       outputOf(ruleOf(name) as ToolRule, result as unknown as ToolResult, given, crossing),
-    files: ({ name, arguments: given }) => ruleOf(name)?.files?.(given) ?? [],
     refused: failed,
     waits: ({ name }) => ruleOf(name)?.waits === true,
   };

@@ -1,5 +1,3 @@
-import type { UnixSocket } from "../lib/unix-socket";
-
 /** What relay and link allow each other, in one place. */
 export const LIMITS = {
   /** One line, in bytes: a message of a client, quoted. */
@@ -14,11 +12,6 @@ export const LIMITS = {
   greetingBytes: 4 * 1024,
   /** What is copied of one conversation. */
   conversationBytes: 128 * 1024 * 1024,
-  /** One file of a folder that is on one side alone. */
-  fileBytes: 16 * 1024 * 1024,
-  /** Those that are copied, and all their bytes. */
-  files: 2_000,
-  filesBytes: 256 * 1024 * 1024,
 } as const;
 
 /** The bytes between a relay and its link, in both directions. */
@@ -66,15 +59,4 @@ export class StdioWire implements Wire {
       await this.output.end();
     } catch {}
   }
-}
-
-export function socketWire(socket: UnixSocket): Wire {
-  return {
-    input: socket,
-    get unsentBytes() {
-      return socket.unsentBytes;
-    },
-    write: (bytes) => socket.write(bytes),
-    end: () => socket.destroy(),
-  };
 }

@@ -13,8 +13,6 @@ export interface Conversation {
 /** Conversations of Claudes that do not run on this machine. */
 export interface Elsewhere {
   copyOf(remote: string, session: string): Conversation;
-  /** Makes a file as it is there, if it is on another machine alone. Rejects with a UserError. */
-  bring(path: string): Promise<void>;
   /** Removes those at other paths. */
   keepCopies(paths: ReadonlySet<string>): void;
 }

@@ -72,7 +72,6 @@ export class TranscriptEndpoint {
       case "place": {
         const { view, name, folder } = v.parse(Named, params);
         const path = this.#view(view).toHost?.(name, folder);
-        if (path !== undefined) await this.elsewhere?.bring(path);
         return path !== undefined && existsSync(path) ? path : undefined;
       }
       case "watch":

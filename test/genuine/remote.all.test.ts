@@ -15,7 +15,7 @@ requireNamespace();
 
 const WAYS: [name: string, way: Way][] = [
   ["a container, the project at another path", { at: Container.PROJECT, by: "exec" }],
-  ["a container, the project at the same path, by a socket", { by: "socket" }],
+  ["a container, the project at the same path", { by: "exec" }],
 ];
 
 describe.each(WAYS)("Claude in %s", (_name, way) => {

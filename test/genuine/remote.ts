@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { untilAnswered } from "../support/claude";
 import { type ModelRequest, newsText } from "../support/model-request";
@@ -16,24 +15,18 @@ const MAIN = `local name = "zero"\nreturn name\n`;
 export interface Way {
   /** The project's path there; the same one if left out. */
   at?: string;
-  /** How Neovim's side reaches the relay, and starts Claude. */
-  by: "exec" | "socket" | "ssh";
-  /** The project is there alone, in a repository; Neovim's own folder is another one. */
-  alone?: boolean;
+  /** How Neovim's side starts the relay, and Claude. */
+  by: "exec" | "ssh";
 }
 
 /** The genuine CLI in namespaces of its own, as in a container, and Neovim outside. Only the model is a stand-in. */
 export class InRemote extends InTerminal {
   container!: Container;
 
-  private constructor(private readonly way: Way) {
-    super();
-  }
-
   /** For the tests of the block around the call. */
   static inBlock(way: Way): InRemote {
-    const claude = new InRemote(way);
-    const { at, by, alone } = way;
+    const claude = new InRemote();
+    const { at, by } = way;
     const files = { "main.lua": MAIN, "other.lua": "return 1\n" };
     claude.inBlock(NEWEST, {
       files,
@@ -41,46 +34,21 @@ export class InRemote extends InTerminal {
       setup: () =>
         remotesOption({
           ...claude.container.commands(),
-          ...(by === "socket" && { relay: `unix:${claude.root}/inside/run/relay.sock` }),
-          ...(at !== undefined && { path_mappings: { [at]: alone ? false : claude.project } }),
+          ...(at !== undefined && { path_mappings: { [at]: claude.project } }),
         }),
       prepare: async () => {
-        if (alone) await repository(claude.there, files);
         claude.container = await Container.start({
-          project: claude.there,
+          project: claude.project,
           ...(at !== undefined && { at }),
           home: join(claude.root, "inside"),
           hidden: [claude.home, ...(at === undefined ? [] : [claude.project])],
           model: claude.model,
           ssh: by === "ssh",
         });
-        claude.startRelay();
       },
     });
     afterAll(() => claude.container?.stop());
     return claude;
-  }
-
-  /** The container's project. */
-  get there(): string {
-    return this.way.alone ? join(this.root, "there") : this.project;
-  }
-
-  /** A file of that project, as Neovim names it. */
-  here(name: string): string {
-    if (!this.way.alone) return this.path(name);
-    const mirrors = join(this.home, ".local/state/claude-code.nvim/mirrors");
-    const [own = ""] = readdirSync(mirrors);
-    return join(mirrors, own, this.inside(name));
-  }
-
-  override onDisk(name: string): Promise<string> {
-    return readFile(join(this.there, name), "utf8");
-  }
-
-  /** Where nobody but the remote can. */
-  startRelay(): void {
-    if (this.way.by === "socket") this.container.startRelay(`${Container.HOME}/run`);
   }
 
   /** A file of the project, as Claude names it. */
@@ -140,7 +108,7 @@ export class InRemote extends InTerminal {
 
   async written(text: string): Promise<void> {
     await eventually(() => this.onDisk("main.lua"), text);
-    await eventually(() => this.neovim.buffer(this.here("main.lua")), { text, modified: false });
+    await eventually(() => this.neovim.buffer(this.path("main.lua")), { text, modified: false });
   }
 
   /** The CLI's own question outlives the diff. */
@@ -224,7 +192,6 @@ export function reconnects(claude: InRemote): void {
       await claude.propose("return name", "return lost");
       const [pid] = claude.container.pids(`^${EXECUTABLE} relay `);
       process.kill(pid as number, "SIGKILL");
-      claude.startRelay();
       await eventually(() => claude.neovim.diff(), null);
       await claude.joined();
       await claude.written(text);
@@ -259,17 +226,4 @@ export function reviews(claude: InRemote): void {
     },
     CASE_MS,
   );
-}
-
-async function repository(folder: string, files: Record<string, string>): Promise<void> {
-  await mkdir(folder);
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-  for (const words of [
-    "init -q",
-    "config user.name a",
-    "config user.email a@b",
-    "add -A",
-    "commit -qm first",
-  ])
-    Bun.spawnSync(["git", "-C", folder, ...words.split(" ")]);
 }

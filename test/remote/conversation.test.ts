@@ -3,7 +3,6 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -54,7 +53,7 @@ beforeEach(() => {
   // The Neovim that is reported to: its one method.
   const call = async (_method: string, report: object) => void reports.push(report);
   const log = new Log({ file: world.logFile });
-  const port = { call, state: new EditorState(), loadedFiles: () => [] };
+  const port = { call, state: new EditorState() };
   remote = new RemoteEndpoint(port, () => {}, log);
   transcript = new TranscriptEndpoint({ call }, log, remote);
   mkdirSync(dirname(path()), { recursive: true });
@@ -71,7 +70,7 @@ const append = (...entries: object[]) => appendFileSync(path(), entries.map(line
 const isUp = () => reports.filter(({ state }) => state === "up").length;
 const start = async (
   relay: readonly string[] = world.relay,
-  mappings: Record<string, string | false> = { [REMOTE]: world.project },
+  mappings: Record<string, string> = { [REMOTE]: world.project },
 ) => {
   remote.answer("start", {
     ...{ name: "dev", relay, folder: world.project, mappings },
@@ -139,26 +138,6 @@ test("a name in it is a file of the shared folders, or none", async () => {
     expect(await place(name)).toBeUndefined();
 });
 
-test("a name in it of a file that is there alone: it comes before it is opened", async () => {
-  const before = process.env.XDG_STATE_HOME;
-  process.env.XDG_STATE_HOME = join(world.folder, "state");
-  try {
-    append(prompt("begin"));
-    await start(world.relay, { [world.project]: false });
-    const { view } = await open();
-    const name = join(world.project, "main.lua");
-    const path = await transcript.answer("place", { view, name, folder: "/" });
-    const mirrors = join(world.folder, "state/claude-code.nvim/mirrors");
-    expect(path).toBe(join(mirrors, readdirSync(mirrors)[0] ?? "", name));
-    expect(readFileSync(path as string, "utf8")).toBe("return 1\n");
-    const missing = join(world.project, "missing.lua");
-    expect(await transcript.answer("place", { view, name: missing, folder: "/" })).toBeUndefined();
-  } finally {
-    if (before === undefined) delete process.env.XDG_STATE_HOME;
-    else process.env.XDG_STATE_HOME = before;
-  }
-});
-
 nightly.test("an entry of 20 MB is counted, and what is beside it is shown", async () => {
   append(prompt("before"), prompt("x".repeat(20_000_000)), prompt("behind"));
   await start();
@@ -201,7 +180,7 @@ test("the relay sends no other file: not by the id, not by a symlink", async () 
   world.link();
   await world.lock();
   for (const id of ["../../secret", "secret", ""]) {
-    const channel = world.open("file", id);
+    const channel = world.open("conversation", id);
     const closed = Promise.withResolvers<void>();
     channel.onMessage = () => closed.reject(new Error("it answers"));
     channel.onClose = closed.resolve;
@@ -271,11 +250,11 @@ test("the relay is asked for nothing but a session's id, and cannot ask for a co
   writeFileSync(join(world.project, "hook.ts"), "console.log('{}')");
   const got = await hostile(
     `""`,
-    `say({ t: "open", ch: 1, kind: "file", d: ${JSON.stringify(d)} })`,
+    `say({ t: "open", ch: 1, kind: "conversation", d: ${JSON.stringify(d)} })`,
   );
   for (const id of ["../../secret", "secret", "", ID]) remote.copyOf("dev", id);
   await eventually("the refusal", () => got().includes('{"t":"close","ch":1}'));
   expect(got()).not.toContain('"t":"data","ch":1');
   await eventually("the question", () => got().includes(`"d":"${ID}"`));
-  expect(got().match(/"kind":"file"/g)).toHaveLength(1);
+  expect(got().match(/"kind":"conversation"/g)).toHaveLength(1);
 });

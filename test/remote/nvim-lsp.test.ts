@@ -69,11 +69,7 @@ describe("nvim-lsp for a Claude elsewhere", () => {
     world = await LanguageProject.open(NEWEST, (at) => ({ text: scripted(at) }), FILES);
     const shared = world.project.path("shared");
     const folders = new PathMap([{ remote: THERE, host: shared }], "posix");
-    const remote = new Remote(
-      "dev",
-      () => folders,
-      () => new EditorState(),
-    );
+    const remote = new Remote("dev", folders, { state: new EditorState() });
     child = Bun.spawn([EXECUTABLE, "mcp"], {
       cwd: shared,
       env: { ...isolatedEnv(world.project.neovim.home), ...nvimLspEnvironment(remote) },

@@ -1,14 +1,13 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { linesOf } from "../../src/lib/lines";
 import { hostHello } from "../../src/remote/hello";
 import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv } from "../support/neovim";
+import { isolatedEnv } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
-import { ps } from "../support/process";
 import { type Lock, World } from "./world";
 
 const LARGE = "x".repeat(4 * 1024 * 1024);
@@ -142,43 +141,4 @@ test("a folder that is missing there, or is another one, is a problem that has i
   expect(world.up[0]).toMatchObject({
     problem: `there is no folder ${world.project} there: see path_mappings`,
   });
-});
-
-test("a socket's path takes no other file's place, and its folder is nobody else's", async () => {
-  for (const [name, mode, cause] of [
-    ["private/file", 0o700, "is no socket"],
-    ["shared/new.sock", 0o755, "others may enter"],
-  ] as const) {
-    using world = new World();
-    const path = join(world.folder, name);
-    mkdirSync(dirname(path), { mode });
-    if (name.endsWith("file")) writeFileSync(path, "mine");
-    world.link(`unix:${path}`);
-    expect(await world.cause()).toContain(cause);
-    expect(statSync(dirname(path)).mode & 0o777).toBe(mode);
-    expect(existsSync(path) && readFileSync(path, "utf8")).toBe(mode === 0o700 && "mine");
-  }
-});
-
-test("by a socket: the relay waits for Neovim's side, and comes back to it", async () => {
-  using world = new World();
-  const socket = `unix:${world.folder}/run/relay.sock`;
-  const relay = Bun.spawn([EXECUTABLE, "relay", "--connect", socket], {
-    env: isolatedEnv(world.home),
-    stdio: ["ignore", "ignore", "ignore"],
-  });
-  world.link(socket);
-  const lock = await world.lock();
-  using client = await TestClient.connect(lock);
-  expect(await echoed(client, { text: LARGE })).toEqual({ text: LARGE });
-  world.end();
-  await client.closed;
-  world.link(socket, lock.port);
-  const again = await world.lock(2);
-  expect([again.port, again.content.authToken]).toEqual([lock.port, world.token]);
-  relay.kill();
-  await relay.exited;
-  expect(await world.cause()).toBe("the relay there has ended");
-  expect(world.locks()).toEqual([]);
-  expect(ps("pid", relay.pid)).toBe("");
 });

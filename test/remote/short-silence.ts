@@ -7,5 +7,5 @@ const SILENCE_MS = 1_000;
 
 const wire = new StdioWire(Bun.stdin.stream(), Bun.stdout.writer());
 const never = new Promise<string>(() => {});
-console.error(await runRelay(wire, never, new Log(), { silenceMs: SILENCE_MS }));
+console.error(await runRelay(wire, never, new Log(), SILENCE_MS));
 process.exit();

@@ -78,7 +78,7 @@ export class World implements Disposable {
     return ["/usr/bin/env", "-u", "CLAUDE_CONFIG_DIR", ...words, EXECUTABLE, "relay", "--stdio"];
   }
 
-  link(relay: readonly string[] | string = this.relay, port?: number, silenceMs?: number): this {
+  link(relay: readonly string[] = this.relay, port?: number, silenceMs?: number): this {
     this.#link = new Link(
       {
         name: "dev",

@@ -107,13 +107,6 @@ export class Container {
     return stdout.toString().split("\n").filter(Boolean).map(Number);
   }
 
-  /** A relay that connects by a socket in this folder of the container. */
-  startRelay(folder: string): void {
-    const command = this.exec([EXECUTABLE, "relay", "--connect", `unix:${folder}/relay.sock`]);
-    const [program = "", ...args] = command;
-    spawn(program, args, { stdio: "ignore" });
-  }
-
   stop(): void {
     this.child.kill("SIGKILL");
   }

@@ -46,8 +46,7 @@ local function answer(link)
 end
 
 ---@param link claude-code.RemoteLink
----@param on_start? fun(problem?: string)
-local function start(link, on_start)
+local function start(link)
   local place = link.place
   local request = {
     name = place.name,
@@ -63,9 +62,6 @@ local function start(link, on_start)
       link.report = { state = "down", cause = problem }
       answer(link)
     end
-    if on_start then
-      on_start(problem)
-    end
   end)
 end
 
@@ -74,16 +70,6 @@ local function on_detach()
   for _, link in pairs(links) do
     link.report = { state = "starting" }
   end
-end
-
----@param place claude-code.RemotePlace
----@return claude-code.RemoteLink
-local function renew(place)
-  local link = links[place.name] or { token = new_token(), next_token = new_token(), waiting = {} }
-  link.place, link.report = place, { state = "starting" }
-  links[place.name] = link
-  require("claude-code.server.channel").on_detach(on_detach)
-  return link
 end
 
 --- Starts the relay of a remote unless it runs, and calls back once it is up, is known to fail, or does not
@@ -95,39 +81,15 @@ function M.ensure(place, callback)
   if link and link.report.state == "up" and vim.deep_equal(link.place, place) then
     return callback()
   end
-  link = renew(place)
+  link = link or { token = new_token(), next_token = new_token(), waiting = {} }
+  link.place, link.report = place, { state = "starting" }
+  links[place.name] = link
+  require("claude-code.server.channel").on_detach(on_detach)
   table.insert(link.waiting, callback)
   start(link)
   require("claude-code.lib.timer").once(WAIT_MS, function()
     answer(link)
   end)
-end
-
---- For `claude-code-nvim link`, which the user has started from there: it receives the path of a socket.
----@param params { name: string, channel: integer, id: integer } of the program that waits
----@return table? empty: the answer comes later
----@return string? message
-function M.listen(params)
-  local place, message = require("claude-code.remote.place").listening(params.name)
-  if not place then
-    return nil, message
-  elseif M.report(params.name).state == "up" then
-    return nil, ("a relay is connected to the remote %s already"):format(params.name)
-  end
-  local function settle(problem)
-    local found = problem and { error = problem } or { value = place.relay:sub(#"unix:" + 1) }
-    local payload = { id = params.id, answer = found }
-    pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
-  end
-  -- Its lock file may be there before it is ready.
-  require("claude-code.server").ensure({}, function(is_ready, problem)
-    if is_ready then
-      start(renew(place), settle)
-    else
-      settle(problem)
-    end
-  end)
-  return vim.empty_dict()
 end
 
 --- What is known of a remote.
@@ -164,12 +126,6 @@ local function report_lost(name)
       end
     end
   end)
-end
-
----A copy here has another text than the executable has put there, which stays.
----@param params { problem: string }
-function M.on_kept(params)
-  require("claude-code.messages.notify").warn(params.problem)
 end
 
 --- The executable reports the state of a link.
@@ -212,11 +168,9 @@ function M.on_attach()
   end
 end
 
----@return claude-code.RemoteReport[] of all remotes, by name; not those that the user has ended there
+---@return claude-code.RemoteReport[] of all remotes, by name
 function M.list()
-  local names = vim.tbl_filter(function(name)
-    return links[name].place.command or links[name].report.state == "up"
-  end, vim.tbl_keys(links))
+  local names = vim.tbl_keys(links)
   table.sort(names)
   return vim.tbl_map(function(name)
     return vim.tbl_extend("force", links[name].report, { name = name })

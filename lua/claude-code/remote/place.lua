@@ -3,10 +3,10 @@ local M = {}
 
 ---@class claude-code.RemotePlace a remote for one folder
 ---@field name string
----@field command? string[] nil: the user starts Claude there
----@field relay string[]|string
+---@field command string[]
+---@field relay string[]
 ---@field folder string here, in which it starts
----@field path_mappings? table<string, string|false>
+---@field path_mappings? table<string, string>
 
 --- Calls an option that is a function; any other is what it is.
 ---@param option any
@@ -56,8 +56,6 @@ function M.of(folder)
   remote, message = remote_named(name, folder)
   if not remote then
     return nil, message
-  elseif not remote.command then
-    return nil, ("remotes.%s has no command: start Claude there by hand"):format(name)
   end
   local command = vim.list_slice(remote.command)
   command[1], message = require("claude-code.claude.cli").find(command[1])
@@ -66,26 +64,6 @@ function M.of(folder)
   end
   local place = { name = name, folder = folder, command = command }
   return vim.tbl_extend("keep", place, remote)
-end
-
---- A remote whose relay the user starts there, and which comes by a socket.
----@param name string
----@return claude-code.RemotePlace?
----@return string? message
-function M.listening(name)
-  local folder = vim.fn.getcwd()
-  local remote, message = remote_named(name, folder)
-  if not remote then
-    return nil, message
-  elseif remote.command then
-    return nil, ("remotes.%s has a command: `:Claude` starts Claude there"):format(name)
-  elseif vim.tbl_contains(vim.tbl_values(remote.path_mappings or {}), false) then
-    local text =
-      "remotes.%s.path_mappings: a relay that you start sends no files, so the folder must be here"
-    return nil, text:format(name)
-  end
-  local relay = "unix:" .. vim.fn.tempname() .. "/relay"
-  return { name = name, folder = folder, relay = relay, path_mappings = remote.path_mappings }
 end
 
 return M

@@ -4,9 +4,9 @@ local t = require("claude-code.config.options.schema")
 local M = {}
 
 ---@class claude-code.Remote a place where Claude runs: a container, a sandbox, another machine
----@field command? string[] starts Claude there: {args} are its arguments, {env} its variables
----@field relay? string[]|string the command that starts the relay there; or "unix:PATH" where one connects
----@field path_mappings? table<string, string|false> folders there, and where they are here; false: there alone
+---@field command string[] starts Claude there: {args} are its arguments, {env} its variables
+---@field relay string[] the command that starts the relay there, on its stdin and stdout
+---@field path_mappings? table<string, string> folders there, and where they are here
 
 local words = t.list_of(t.string)
 
@@ -21,10 +21,8 @@ local FIELDS = {
     return not is_complete and 'expected a list of words with "{env}" and "{args}" in it' or nil
   end,
   relay = function(value)
-    if type(value) == "string" and value:find("^unix:[/~]") then
-      return nil
-    elseif not words.accepts(value) or not value[1] then
-      return "expected a list of words, or unix:PATH with an absolute path"
+    if not words.accepts(value) or not value[1] then
+      return "expected a list of words"
     end
     local before = (table.concat(value, " ") .. " "):match("^(.-) relay ") or ""
     local is_terminal = WITH_TERMINALS[vim.fs.basename(value[1])]
@@ -34,9 +32,8 @@ local FIELDS = {
   path_mappings = function(value)
     for remote, here in pairs(type(value) == "table" and value or { 0 }) do
       local is_path = type(remote) == "string" and (remote:find("^/") or remote:find("^%a:[/\\]"))
-      if not is_path or type(here) ~= "string" and here ~= false then
-        return 'expected a table of absolute paths, such as { ["/workspaces/x"] = "~/src/x" }, or with false '
-          .. "for a folder that is not here"
+      if not is_path or type(here) ~= "string" then
+        return 'expected a table of absolute paths, such as { ["/workspaces/x"] = "~/src/x" }'
       end
     end
   end,
@@ -48,9 +45,7 @@ function M.problem(remote)
   if type(remote) ~= "table" then
     return ": expected a table with command and relay"
   end
-  -- Without both the user starts Claude there, and the relay.
-  local needed = (remote.command or remote.relay) and { command = 0, relay = 0 } or {}
-  for key in pairs(vim.tbl_extend("keep", remote, needed)) do
+  for key in pairs(vim.tbl_extend("keep", remote, { command = 0, relay = 0 })) do
     local problem = not FIELDS[key] and "unknown option"
       or (remote[key] ~= nil or key ~= "path_mappings") and FIELDS[key](remote[key])
     if problem then

@@ -12,7 +12,6 @@ local uv = vim.uv
 ---@field written boolean the file on disk is another than the one the change was proposed for
 ---@field private given string as the client named it
 ---@field private old_path string
----@field private remote? string where the client runs, if not here
 ---@field private signature string of the files on disk, as they were last looked at
 ---@field private confirmed boolean the user was warned on accepting, and may accept again
 ---@field private reported { unsaved?: boolean, written?: boolean }
@@ -23,14 +22,12 @@ local M = {}
 
 ---@param given string absolute
 ---@param old_path string
----@param remote? string where the client runs, if not here
 ---@return claude-code.Destination
-function M.new(given, old_path, remote)
+function M.new(given, old_path)
   local destination = setmetatable({
     given = given,
     path = path.real(given),
     old_path = old_path,
-    remote = remote,
     written = false,
     confirmed = false,
     reported = {},
@@ -40,12 +37,9 @@ function M.new(given, old_path, remote)
 end
 
 ---Is it in none of the workspace's folders, nor in the working folder's git repository? Plugins make a part of that
----the working folder. A client in a remote can name a copy only of its own project.
+---the working folder.
 ---@return boolean
 function Destination:is_outside()
-  if self.remote and require("claude-code.editor.documents.copies").path(self.path) then
-    return false
-  end
   local workspace = require("claude-code.lib.workspace")
   local folders = workspace.folders()
   table.insert(folders, uv.fs_realpath(workspace.root(vim.fn.getcwd(-1, 0))))

@@ -55,7 +55,7 @@ function M.new(params)
     remote = params.remote,
     old_path = params.old_path,
     new_path = params.new_path,
-    destination = destinations.new(params.new_path, params.old_path, params.remote),
+    destination = destinations.new(params.new_path, params.old_path),
     base_path = params.old_path,
     proposed = proposed,
     keep_cr = not proposed.crlf and params.contents:find("\r\n", 1, true) ~= nil,

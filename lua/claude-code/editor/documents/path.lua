@@ -189,13 +189,8 @@ end
 
 ---A path as the user would name it, for messages: two files of one name differ.
 ---@param path string
----@return string title from the working folder, if the file is below that; of a copy (mirrorOf in
----src/remote/mappings.ts) the remote and the path there
+---@return string title from the working folder, if the file is below that
 function M.title(path)
-  local remote, there = path:match("/claude%-code%.nvim/%l*/?mirrors/([^/]+)%-%x+(/.+)$")
-  if remote then
-    return vim.uri_decode(remote .. ":" .. there)
-  end
   return vim.fn.fnamemodify(path, ":~:.")
 end
 

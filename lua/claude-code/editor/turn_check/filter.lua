@@ -1,5 +1,4 @@
 --- Which problems of edited files count: the new ones, by the user's options.
-local copies = require("claude-code.editor.documents.copies")
 local globs = require("claude-code.editor.privacy.glob")
 local path = require("claude-code.editor.documents.path")
 
@@ -72,12 +71,10 @@ end
 ---@return claude-code.Diagnostic[]
 function M.counted(file, items, before)
   local options = require("claude-code.config").get().diagnostics
-  -- Of a project on another machine only some files are here, and others are missed.
-  local only_new = options.only_new or copies.path(file) ~= nil
-  if is_ignored(file, options.ignore_files) or (only_new and not before) then
+  if is_ignored(file, options.ignore_files) or (options.only_new and not before) then
     return {}
   end
-  if only_new and before then
+  if options.only_new and before then
     items = M.new_since(items, before)
   end
   local least = LEVELS[options.severity]
