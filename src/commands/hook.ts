@@ -10,7 +10,7 @@ import { type Log, stateLog } from "../lib/log";
 import { print } from "../lib/output";
 import { own } from "../lib/own";
 import { Binding } from "../locate/binding";
-import { findRelay } from "../remote/socket";
+import { findRelay, hookByRelay } from "../remote/inside";
 
 /** Claude Code closes a hook's stdin at once. */
 const INPUT_MS = 2_000;
@@ -73,7 +73,6 @@ export async function hook(args: string[]): Promise<number> {
 async function hookInRemote(relay: string, args: string[], log: Log): Promise<number> {
   try {
     const text = await withDeadline(Bun.stdin.text(), INPUT_MS, "stdin");
-    const { hookByRelay } = await import("../remote/inside");
     await hookByRelay(relay, args, text);
   } catch (error) {
     log.warn(`The ${args[0]} hook did not reach Neovim: ${message(error)}`);

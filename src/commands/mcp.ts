@@ -1,6 +1,6 @@
 import { stateLog } from "../lib/log";
 import { createStdioServer } from "../nvim-lsp/server";
-import { findRelay } from "../remote/socket";
+import { findRelay, mcpByRelay } from "../remote/inside";
 import { StdioTransport } from "../transport/stdio";
 import { usageError } from "./arguments";
 import { signalled } from "./signals";
@@ -10,7 +10,6 @@ export async function mcp(args: string[]): Promise<number> {
   if (args.length > 0) throw usageError(`mcp takes no arguments: ${args.join(" ")}`, "mcp");
   const relay = findRelay(process.env, process.env.CLAUDE_PROJECT_DIR ?? process.cwd());
   if (relay) {
-    const { mcpByRelay } = await import("../remote/inside");
     await Promise.race([mcpByRelay(relay), signalled()]);
     return 0;
   }

@@ -3,7 +3,7 @@ import { Log } from "../lib/log";
 import { print } from "../lib/output";
 import { NAME, VERSION } from "../lib/version";
 import { runRelay } from "../remote/relay";
-import { StdioWire } from "../remote/wire";
+import { Wire } from "../remote/wire";
 import { parseOptions, usageError } from "./arguments";
 import { signalled } from "./signals";
 
@@ -20,7 +20,7 @@ export async function relay(args: string[]): Promise<number> {
   if (check) return printCheck();
   // To stderr, which Neovim's side takes into its own log.
   const log = new Log();
-  const wire = new StdioWire(Bun.stdin.stream(), Bun.stdout.writer());
+  const wire = new Wire(Bun.stdin.stream(), Bun.stdout.writer());
   log.info(`The relay ends: ${await runRelay(wire, signalled(), log)}`);
   return 0;
 }

@@ -10,8 +10,7 @@ import {
 import type { Transport } from "../jsonrpc/transport";
 import { isDeep, isObject, type JsonObject, parseJson } from "../lib/json";
 import { own } from "../lib/own";
-import { Crossing, Refusal } from "./crossing";
-import type { Remote } from "./remote";
+import { Crossing, Refusal, type Remote } from "./remote";
 
 /** What passes of a request. */
 export interface RequestRule {

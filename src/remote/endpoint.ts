@@ -1,17 +1,27 @@
-import { isAbsolute, resolve } from "node:path";
+import { homedir } from "node:os";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { parse } from "jsonc-parser";
 import * as v from "valibot";
 import type { EditorState } from "../editor/state";
 import type { Transport } from "../jsonrpc/transport";
 import { message, UserError } from "../lib/errors";
+import { isObject } from "../lib/json";
 import type { Log } from "../lib/log";
+import { isThere } from "../lib/paths";
+import { readText } from "../lib/read-regular";
 import type { Channel } from "./channels";
-import { ConversationCopy } from "./conversation-copy";
+import { ConversationCopy } from "./conversation";
 import { runHelper } from "./helpers";
 import { border } from "./ide";
 import { Link } from "./link";
-import { mappingsOf } from "./mappings";
 import { type Mapping, PathMap } from "./path-map";
 import { Remote } from "./remote";
+
+/** Where a project may say how its container has it. */
+const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
+
+/** More than any has: to parse 64 MB takes seconds. */
+const MOST_BYTES = 1024 * 1024;
 
 /** Neovim may be asking its user something. */
 const REPORT_MS = 30_000;
@@ -135,4 +145,45 @@ function mapOf(name: string, mappings: readonly Mapping[], style: "posix" | "win
   } catch (error) {
     throw new UserError(`path_mappings of ${name}: ${message(error)}`);
   }
+}
+
+/**
+ * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder`
+ * says, up to its repository's root, or else `folder`, with the same path on both sides.
+ */
+export function mappingsOf(
+  folder: string,
+  given: Readonly<Record<string, string>> = {},
+): Mapping[] {
+  const mapped = Object.entries(given);
+  if (mapped.length > 0) return mapped.map(([remote, host]) => ({ remote, host: withHome(host) }));
+  for (let root = folder; dirname(root) !== root; root = dirname(root)) {
+    const path = FILES.map((name) => join(root, name)).find(isThere);
+    if (path !== undefined) return [{ remote: workspaceFolder(root, path), host: root }];
+    if (isThere(join(root, ".git"))) break;
+  }
+  return [{ remote: folder, host: folder }];
+}
+
+/** As the CLI of devcontainers has it where the file names none. */
+function workspaceFolder(root: string, path: string): string {
+  const content = contentOf(path);
+  const named = isObject(content) ? content.workspaceFolder : undefined;
+  const folder = typeof named === "string" ? named : `/workspaces/${basename(root)}`;
+  return folder.replaceAll(/\$\{localWorkspaceFolder(Basename)?\}/g, (_, isName) =>
+    isName ? basename(root) : root,
+  );
+}
+
+/** Undefined for a file that is nested too deep to be read, or too long. */
+function contentOf(path: string): unknown {
+  try {
+    return parse(readText(path, MOST_BYTES) ?? "");
+  } catch {
+    return undefined;
+  }
+}
+
+function withHome(path: string): string {
+  return path.replace(/^~(?=\/|$)/, homedir());
 }

@@ -3,10 +3,8 @@ import type { IdeToolName } from "../ide/tools";
 import type { Transport } from "../jsonrpc/transport";
 import type { JsonObject } from "../lib/json";
 import { Border, type NotificationRule, type RequestRule, type Rules } from "./border";
-import { type Crossing, Refusal } from "./crossing";
-import { handshake, initialize, ping } from "./handshake";
-import type { Remote } from "./remote";
-import { type ToolRule, type ToolRules, toolRequests } from "./tools";
+import { type Crossing, Refusal, type Remote } from "./remote";
+import { handshake, initialize, ping, type ToolRule, type ToolRules, toolRequests } from "./tools";
 
 /** The transport of a client of the server that the CLI connects to, which runs elsewhere. */
 export function border(transport: Transport, remote: Remote): Transport {

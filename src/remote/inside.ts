@@ -1,5 +1,9 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { readLocks } from "../ide/lock-file";
 import { linesOf } from "../lib/lines";
 import { print } from "../lib/output";
+import { type Environment, isBelow, realPath, stateFolder } from "../lib/paths";
 import { UnixSocket } from "../lib/unix-socket";
 import { LIMITS } from "./wire";
 
@@ -21,6 +25,27 @@ export interface Opening {
   env: Partial<Record<(typeof VARIABLES)[number], string>>;
   /** A hook's whole stdin. */
   input?: string;
+}
+
+/** Where hooks and MCP servers that run beside a relay reach it: in a folder that only their user may enter. */
+export function relaySocket(port: number): string {
+  return join(stateFolder(), "relays", `${port}.sock`);
+}
+
+/**
+ * The socket of the relay that a CLI with this environment and folder is connected to; undefined where its
+ * Neovim is on this machine, or there is none.
+ */
+export function findRelay(env: Environment, folder: string): string | undefined {
+  if (env.NVIM || !existsSync(join(stateFolder(), "relays"))) return undefined;
+  const port = Number(env.CLAUDE_CODE_SSE_PORT);
+  const place = realPath(folder);
+  const ports = port
+    ? [port]
+    : readLocks()
+        .filter(({ pid, folders }) => !pid && folders.some((one) => isBelow(place, one)))
+        .map((lock) => lock.port);
+  return ports.map(relaySocket).find(existsSync);
 }
 
 /** Runs a hook where Neovim is, and prints its answer. Rejects where the relay is gone. */

@@ -1,13 +1,16 @@
+import { isAbsolute } from "node:path";
 import { cliArguments } from "../claude/cli-arguments";
 import { message } from "../lib/errors";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
+import { killNow } from "../lib/own-children";
+import type { Environment } from "../lib/paths";
+import { onPath } from "../lib/programs";
 import { visibleLine } from "../lib/visible";
 import { type Channel, Channels, type Kind } from "./channels";
 import { hostHello, lookAt, type RelayHello, readRelayHello } from "./hello";
 import type { Mapping } from "./path-map";
-import { Greeting, KILL_MS, SHOWN_LENGTH, startPeer } from "./peer";
-import { LIMITS, type Wire } from "./wire";
+import { Greeting, LIMITS, Wire } from "./wire";
 
 /** After each end, how long until the relay is started again; the last one stays. The CLI tries for 17 s. */
 const RESTART_MS = [200, 1_000, 3_000, 8_000, 30_000];
@@ -17,6 +20,10 @@ const PING_MS = 10_000;
 const SILENCE_MS = 30_000;
 /** A container may be slow to start a program; so is the way to another machine. */
 const HELLO_MS = 20_000;
+/** For the relay's program to end by itself. */
+const KILL_MS = 2_000;
+/** Of what the relay says, or the program that starts it. */
+const SHOWN_LENGTH = 500;
 const ENDED = "its connection has ended";
 
 export interface RemoteOptions {
@@ -193,4 +200,56 @@ export class Link {
     }
     return undefined;
   }
+}
+
+/** The program at the other end of a wire. */
+interface Peer {
+  wire: Wire;
+  /** Resolves, with how, once it has ended. */
+  gone: Promise<string>;
+  end(): void;
+}
+
+/** Starts a program that speaks on stdin and stdout. `onSaid` gets the lines of its stderr. Throws where there is none. */
+function startPeer(command: readonly string[], onSaid: (line: string) => void): Peer {
+  const [name = "", ...args] = command;
+  const program = isAbsolute(name) ? { path: name } : onPath(name);
+  if (program.path === undefined) throw new Error(program.why);
+  const child = Bun.spawn([program.path, ...args], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+    env: peerEnvironment(process.env),
+  });
+  const gone = Promise.all([child.exited, lastSaid(child.stderr, onSaid)]).then(([code, last]) => {
+    const how = child.signalCode ?? `code ${code}`;
+    return `${name} ended with ${how}${last && `: ${last}`}`;
+  });
+  const end = () => {
+    void child.stdin.end();
+    const kill = setTimeout(() => killNow(child.pid), KILL_MS);
+    void child.exited.then(() => clearTimeout(kill));
+  };
+  return { wire: new Wire(child.stdout, child.stdin, end), gone, end };
+}
+
+/** Resolves to the last line. */
+async function lastSaid(
+  stderr: AsyncIterable<Uint8Array>,
+  onSaid: (line: string) => void,
+): Promise<string> {
+  let last = "";
+  for await (const line of linesOf(stderr, LIMITS.greetingBytes, "cut")) {
+    const text = visibleLine(Bun.stripANSI(line), SHOWN_LENGTH);
+    if (text === "") continue;
+    last = text;
+    onSaid(text);
+  }
+  return last;
+}
+
+/** That of the executable, without what leads to a Neovim of here. */
+function peerEnvironment(env: Environment): Environment {
+  const { NVIM: _, CLAUDE_CODE_SSE_PORT: __, ...rest } = env;
+  return rest;
 }

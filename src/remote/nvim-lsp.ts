@@ -3,10 +3,8 @@ import { isObject, parseJson } from "../lib/json";
 import { SHARED_FOLDERS } from "../lib/shared-folders";
 import type { NvimLspToolName } from "../nvim-lsp/tools";
 import { Border, type Rules } from "./border";
-import type { Crossing } from "./crossing";
-import { handshake, initialize, ping } from "./handshake";
-import type { Remote } from "./remote";
-import { type ToolRule, type ToolRules, toolRequests } from "./tools";
+import type { Crossing, Remote } from "./remote";
+import { handshake, initialize, ping, type ToolRule, type ToolRules, toolRequests } from "./tools";
 
 /**
  * The transport of an `nvim-lsp` that runs here for a client elsewhere, with `nvimLspEnvironment`: with it the

@@ -15,9 +15,8 @@ import { type ClosableTransport, WebSocketListener } from "../transport/websocke
 import { type Channel, Channels } from "./channels";
 import { sendConversation } from "./conversation";
 import { type HostHello, lookAt, readHostHello, relayHello } from "./hello";
-import { Greeting } from "./peer";
-import { relaySocket } from "./socket";
-import { LIMITS, type Wire } from "./wire";
+import { relaySocket } from "./inside";
+import { Greeting, LIMITS, type Wire } from "./wire";
 
 /** The link pings every 10 s. When `docker exec` is killed, nothing else says so in the container. */
 const SILENCE_MS = 30_000;

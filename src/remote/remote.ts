@@ -1,8 +1,18 @@
 import { bufferAt } from "../editor/buffers";
 import type { FilePath } from "../editor/port";
 import type { EditorState } from "../editor/state";
+import { ErrorCode, RpcError } from "../jsonrpc/message";
+import { fileUri, pathsOfUri, rawUri } from "../lib/file-uri";
+import { isThere } from "../lib/paths";
 import type { Remote as ClientRemote } from "../mcp/client";
 import type { PathMap } from "./path-map";
+
+/** Paths of the client's own spelling that are remembered. */
+const MOST_SPELLINGS = 1_000;
+/** No root, home folder or drive, and no name that is `..`. */
+const BELOW = /^(?![/\\~]|[A-Za-z]:)(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))/s;
+const NOT_SHARED =
+  "The file is in no folder that this Claude and Neovim share. Neovim has not looked at it.";
 
 /** Where clients run that are believed in nothing. One for all connections from there. */
 export class Remote implements ClientRemote {
@@ -34,5 +44,73 @@ export class Remote implements ClientRemote {
 
   sees(path: string): boolean {
     return this.toRemote(path) !== undefined;
+  }
+}
+
+/** What is not passed on, in a sentence for the model. */
+export class Refusal extends RpcError {
+  constructor(message: string) {
+    super(ErrorCode.EditorRefused, message);
+  }
+}
+
+/** One connection of a remote: its paths and URIs, on either side of the border. */
+export class Crossing {
+  /** By paths of this machine: how the client spelled them last, which it compares byte by byte. */
+  readonly #spellings = new Map<string, string>();
+  /** The genuine CLI, which compares the URIs of diagnostics as they are, not percent-encoded. */
+  isClaudeCode = false;
+  /** A selection was sent last. */
+  hasSelection = false;
+
+  constructor(readonly remote: Remote) {}
+
+  /** Throws Refusal. Anything but a text or a list is left for the schemas to refuse. */
+  pathToHost(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((one) => this.pathToHost(one));
+    return typeof value === "string" ? this.#toHost([value]) : value;
+  }
+
+  /** As pathToHost; what is not absolute is from the project's top, and does not lead above it. */
+  projectPathToHost(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((one) => this.projectPathToHost(one));
+    if (typeof value !== "string" || !BELOW.test(value)) return this.pathToHost(value);
+    return this.#windows ? value.replaceAll("\\", "/") : value;
+  }
+
+  /** As pathToHost, of a file URI. */
+  uriToHost(value: unknown): unknown {
+    if (typeof value !== "string") return value;
+    return fileUri(this.#toHost(pathsOfUri(value, this.#windows)));
+  }
+
+  /** In the client's own spelling; undefined for what it must not learn of. */
+  pathToRemote(path: unknown): string | undefined {
+    if (typeof path !== "string") return undefined;
+    const remote = this.remote.toRemote(path);
+    return remote === undefined ? undefined : (this.#spellings.get(path) ?? remote);
+  }
+
+  /** As pathToRemote, of a file URI. `raw`: it is not percent-encoded. */
+  uriToRemote(uri: unknown, raw = false): string | undefined {
+    const readings = pathsOfUri(String(uri));
+    const path = this.pathToRemote(raw ? readings.at(-1) : readings[0]);
+    return path === undefined ? undefined : (raw ? rawUri : fileUri)(path, this.#windows);
+  }
+
+  get #windows(): boolean {
+    return this.remote.map.style === "win32";
+  }
+
+  #toHost(candidates: readonly string[]): string {
+    const found = candidates.flatMap((spelled) => {
+      const host = this.remote.map.toHost(spelled);
+      return host === undefined ? [] : [{ spelled, host }];
+    });
+    const [first] = [...found.filter(({ host }) => isThere(host)), ...found];
+    if (!first) throw new Refusal(NOT_SHARED);
+    if (this.#spellings.size >= MOST_SPELLINGS) this.#spellings.clear();
+    this.#spellings.set(first.host, first.spelled);
+    return first.host;
   }
 }

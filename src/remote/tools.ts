@@ -1,9 +1,28 @@
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { isObject, type JsonObject } from "../lib/json";
 import { own } from "../lib/own";
+import { isClaudeCode } from "../mcp/client";
 import { failed, type ToolResult, texts } from "../mcp/protocol";
-import type { RequestRule } from "./border";
-import type { Crossing } from "./crossing";
+import type { NotificationRule, RequestRule } from "./border";
+import type { Crossing } from "./remote";
+
+/* What passes to each of our servers. */
+
+export const initialize: RequestRule = {
+  params({ protocolVersion, clientInfo }, crossing) {
+    const info = isObject(clientInfo) ? clientInfo : {};
+    crossing.isClaudeCode = isClaudeCode({ info: { name: String(info.name), version: "" } });
+    return { protocolVersion, clientInfo };
+  },
+  result: (result) => result,
+};
+
+export const ping: RequestRule = { params: () => ({}), result: () => ({}) };
+
+export const handshake: Readonly<Record<string, NotificationRule>> = {
+  "notifications/initialized": () => ({}),
+  "notifications/cancelled": ({ requestId }) => ({ requestId }),
+};
 
 /** What a tool's argument is ("project": a path, also from the project's top), or what becomes of it. */
 type Field = "plain" | "path" | "project" | "uri" | ((value: unknown) => unknown);

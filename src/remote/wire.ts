@@ -1,3 +1,5 @@
+import { visibleLine } from "../lib/visible";
+
 /** What relay and link allow each other, in one place. */
 export const LIMITS = {
   /** One line, in bytes: a message of a client, quoted. */
@@ -14,17 +16,12 @@ export const LIMITS = {
   conversationBytes: 128 * 1024 * 1024,
 } as const;
 
-/** The bytes between a relay and its link, in both directions. */
-export interface Wire {
-  readonly input: AsyncIterable<Uint8Array>;
+/**
+ * The bytes between a relay and its link, in both directions: our own stdin and stdout, or those of a program that
+ * we started.
+ */
+export class Wire {
   /** How many bytes the other end has yet to take. */
-  readonly unsentBytes: number;
-  write(bytes: Uint8Array): void;
-  end(): void;
-}
-
-/** The wire by which a process reads and writes: our own stdin and stdout, or those of one that we started. */
-export class StdioWire implements Wire {
   unsentBytes = 0;
 
   constructor(
@@ -58,5 +55,29 @@ export class StdioWire implements Wire {
     try {
       await this.output.end();
     } catch {}
+  }
+}
+
+/** The first bytes of the other end: what a shell prints before the first `{` is skipped, if it is short. */
+export class Greeting {
+  /** Why it cannot be used. */
+  problem: string | undefined;
+
+  async *skipped(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    let skipped = "";
+    let hasBegun = false;
+    for await (const chunk of input) {
+      const start: number = hasBegun ? 0 : chunk.indexOf("{".charCodeAt(0));
+      if (!hasBegun)
+        skipped += Buffer.from(start < 0 ? chunk : chunk.subarray(0, start)).toString();
+      if (skipped.length > LIMITS.greetingBytes) {
+        this.problem = `its stdout is not clean: it begins with "${visibleLine(skipped, 100)}"`;
+        return;
+      }
+      hasBegun ||= start >= 0;
+      if (start >= 0) yield chunk.subarray(start);
+    }
+    if (!hasBegun && skipped !== "")
+      this.problem = `it only printed "${visibleLine(skipped, 300)}"`;
   }
 }

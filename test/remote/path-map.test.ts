@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import fc from "fast-check";
-import { mappingsOf } from "../../src/remote/mappings";
+import { mappingsOf } from "../../src/remote/endpoint";
 import { type Disk, type Mapping, PathMap } from "../../src/remote/path-map";
 import type { PathStyle } from "../../src/remote/place";
 import { tries } from "../fuzz/effort";
