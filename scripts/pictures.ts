@@ -16,8 +16,7 @@ import { svg } from "./picture/svg";
 
 type Screens = Parameters<typeof svg>[0];
 
-/** The first scenes of the moving picture. */
-const FILM = ["selection", "diff", "review"];
+/** The scenes of the moving picture. */
 const film: Screens = [];
 const COLUMNS = 160;
 const ROWS = 27;
@@ -126,27 +125,19 @@ async function play(): Promise<void> {
   await eventually(() => neovim.lua(`return #require("claude-code").status().clients`), 1, 20_000);
   await neovim.lua(`vim.cmd.wincmd("p") vim.cmd.stopinsert() return true`);
   await selectFunction();
-  await picture("selection", "What is selected in Neovim is in Claude's prompt.");
+  film.push(await screen());
   await neovim.terminal.press("Escape");
 
   model.script([read(file), edit(file, LOOP, REDUCED), say("`total` is one line now.")]);
   await command("Claude send! Write total() without a loop");
   await neovim.waitForDiff(SHOP.replace(LOOP, REDUCED));
   await shows("Opened changes in Neovim");
-  await picture("diff", "Claude proposes an edit, which Neovim shows as a diff.");
+  film.push(await screen());
   await command("Claude diff reject");
   await shows("Rejected update");
 
-  await neovim.lua(`require("claude-code.config").get().diff.layout = "inline" return true`);
   const joined = SHOP.replace(LOOP, REDUCED).replace(CONCATENATION, JOINED);
   const edits = [{ tool: "Write", input: { file_path: file, content: joined } }];
-  model.script([edits, say("Done.")]);
-  await command("Claude send! Tidy up the whole file");
-  await shows("Opened changes in Neovim");
-  await picture("inline", "The same in one window, hunk by hunk.");
-  await command("Claude diff reject");
-  await shows("Rejected write");
-
   model.script([edits, say("Done: one expression each.")]);
   await command("Claude focus");
   await neovim.terminal.press("BTab");
@@ -156,7 +147,8 @@ async function play(): Promise<void> {
   await shows("one expression each");
   await eventually(() => neovim.lua(`return require("claude-code.editor.review").count()`), 2);
   await command("Claude review");
-  await picture("review", "What Claude changed without asking, hunk by hunk.");
+  film.push(await screen());
+  await write("review", film.slice(-1), "What Claude changed without asking, hunk by hunk.");
 
   const key = (typed: string) => neovim.terminal.type(typed);
   await key("ga");
@@ -179,40 +171,25 @@ async function play(): Promise<void> {
   await command("Claude send! Run the tests");
   await shows("Do you want to proceed?");
   await neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") vim.cmd.mode() return true`);
-  await picture("sessions", "Three Claudes; the one on screen asks for a permission.");
+  await write(
+    "sessions",
+    [await screen()],
+    "Three Claudes; the one on screen asks for a permission.",
+  );
 }
 
-/** What Claude said and did, the prompt as a buffer, and the window that follows Claude. */
+/** What Claude said and did. */
 async function conversation(
   command: (text: string) => Promise<unknown>,
   shows: (text: string) => Promise<unknown>,
 ): Promise<void> {
   model.script([read(file), [{ tool: "Bash", input: { command: "git status" } }], say(ANSWER)]);
-  await command("Claude follow");
   await command("Claude send! What has changed, and how do I print a bill?");
-  await shows("print a bill");
-  await eventually(
-    () => neovim.lua(`return vim.fn.bufname(vim.fn.winbufnr(2)):find("shop.ts") ~= nil`),
-    true,
-    20_000,
-  );
   await shows("joins name and price");
-  await picture("follow", "A window of Claude's own follows what it reads and edits.");
-  await command("Claude follow");
   await command("Claude transcript");
   await neovim.lua(`vim.cmd("normal! zRgg]]") return true`);
   await shows("❯ What has changed");
-  await picture("transcript", "The conversation as a Markdown buffer.");
-  await command("Claude focus");
-  await command("Claude prompt");
-  await neovim.terminal.type("iTidy up {selection} as in @");
-  await neovim.terminal.press("C-x");
-  await neovim.terminal.press("C-o");
-  await shows("shop.ts");
-  await picture("prompt", "The prompt in a Markdown buffer, with completion.");
-  await neovim.terminal.press("Escape");
-  await command("stopinsert");
-  await command("quit!");
+  await write("transcript", [await screen()], "The conversation as a Markdown buffer.");
 }
 
 /** All CLIs are connected, and the one on screen has its prompt. */
@@ -248,12 +225,6 @@ async function screen(): Promise<Screens[number]> {
     await Bun.sleep(100);
   }
   return parseScreen(last.replace(/\n$/, ""));
-}
-
-async function picture(name: string, title: string): Promise<void> {
-  const rows = await screen();
-  if (FILM.includes(name)) film.push(rows);
-  await write(name, [rows], title);
 }
 
 async function write(name: string, screens: Screens, title: string): Promise<void> {
