@@ -1,7 +1,7 @@
 import { complain, message, USAGE_EXIT, UserError } from "./lib/errors";
-import { compileEarly } from "./lib/jit";
+import { own } from "./lib/json";
 import { print } from "./lib/output";
-import { own } from "./lib/own";
+import { compileEarly } from "./lib/runtime";
 import { NAME, VERSION } from "./lib/version";
 
 const USAGE = `Usage: claude-code-nvim COMMAND

@@ -5,10 +5,10 @@ import { record, userPromptSubmit } from "../hooks/record";
 import { stop } from "../hooks/stop";
 import { withDeadline } from "../lib/deadline";
 import { complain, message } from "../lib/errors";
-import { compileEarly } from "../lib/jit";
+import { own } from "../lib/json";
 import { type Log, stateLog } from "../lib/log";
 import { print } from "../lib/output";
-import { own } from "../lib/own";
+import { compileEarly } from "../lib/runtime";
 import { Binding } from "../locate/binding";
 import { findRelay, hookByRelay } from "../remote/inside";
 

@@ -1,9 +1,9 @@
 import { stateLog } from "../lib/log";
+import { signalled } from "../lib/process";
 import { createStdioServer } from "../nvim-lsp/server";
 import { findRelay, mcpByRelay } from "../remote/inside";
 import { StdioTransport } from "../transport/stdio";
 import { usageError } from "./arguments";
-import { signalled } from "./signals";
 
 /** `claude-code-nvim mcp`: the MCP server nvim-lsp on stdin and stdout, until stdin ends. */
 export async function mcp(args: string[]): Promise<number> {

@@ -1,11 +1,11 @@
 import { isProblem } from "../doctor/finding";
 import { Log } from "../lib/log";
 import { print } from "../lib/output";
+import { signalled } from "../lib/process";
 import { NAME, VERSION } from "../lib/version";
 import { runRelay } from "../remote/relay";
 import { Wire } from "../remote/wire";
 import { parseOptions, usageError } from "./arguments";
-import { signalled } from "./signals";
 
 const USAGE = "relay --stdio | --check";
 const OPTIONS = { stdio: { type: "boolean" }, check: { type: "boolean" } } as const;

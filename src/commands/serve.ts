@@ -5,10 +5,10 @@ import { LockKeeper } from "../ide/lock-keeper";
 import { createIdeServer } from "../ide/server";
 import { openServerPort } from "../ide/server-port";
 import { message, UserError } from "../lib/errors";
-import { IdleGc } from "../lib/idle-gc";
-import { compileEarly } from "../lib/jit";
 import { linesOf } from "../lib/lines";
 import { Log } from "../lib/log";
+import { signalled } from "../lib/process";
+import { compileEarly, IdleGc } from "../lib/runtime";
 import { CONTRACT, VERSION } from "../lib/version";
 import { visibleLine } from "../lib/visible";
 import { ProjectFiles } from "../locate/project-file";
@@ -19,7 +19,6 @@ import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
 import { projectAround } from "../setup/record";
 import { WebSocketListener } from "../transport/websocket";
 import { usageError } from "./arguments";
-import { signalled } from "./signals";
 
 const NOT_ATTACHED = "it did not let us attach";
 

@@ -8,8 +8,7 @@ import { visibleName } from "../lib/visible";
 import { applyPlan, planInstall, planUninstall } from "../setup/plan";
 import { readRecord } from "../setup/record";
 import type { Plan } from "../setup/step";
-import { parseOptions } from "./arguments";
-import { isConfirmed } from "./confirm";
+import { isConfirmed, parseOptions } from "./arguments";
 
 const OPTIONS = {
   project: { type: "string" },

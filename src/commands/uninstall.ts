@@ -7,8 +7,7 @@ import { visibleName } from "../lib/visible";
 import { entries } from "../locate/registry";
 import { applyPlan, planUninstall } from "../setup/plan";
 import { activeProjects } from "../setup/record";
-import { parseOptions } from "./arguments";
-import { isConfirmed } from "./confirm";
+import { isConfirmed, parseOptions } from "./arguments";
 
 const OPTIONS = {
   claude: { type: "string" },

@@ -1,7 +1,6 @@
 import { ASKING_MODES } from "../claude/names";
 import { isObject } from "../lib/json";
-import { type EditorReport, editorsHere } from "./editors";
-import type { Facts } from "./facts";
+import { type EditorReport, editorsHere, type Facts } from "./facts";
 import { error, type Finding, note, ok, warning } from "./finding";
 
 /** Will the CLI show its edits in the editor? */

@@ -2,8 +2,7 @@ import { checkCli, checkProxy, foreignTerminal } from "./check-cli";
 import { checkDiffs } from "./check-diffs";
 import { checkDiscovery } from "./check-discovery";
 import { checkHooks } from "./check-hooks";
-import { editorsHere } from "./editors";
-import type { Facts } from "./facts";
+import { editorsHere, type Facts } from "./facts";
 import type { Finding } from "./finding";
 
 /** What Neovims here say of themselves, and our own findings, each cause once: of the check that sees it first. */

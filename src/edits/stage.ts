@@ -1,7 +1,6 @@
 import { accessSync, constants, lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import { keptMode } from "../lib/atomic-write";
-import { draftOf } from "../lib/drafts";
+import { draftOf, keptMode } from "../lib/atomic-write";
 import { message } from "../lib/errors";
 import { isDenied, writeLike } from "../lib/rewrite";
 import { hash, removeEmpty, type Staged, type StoredFile } from "./operation";

@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { counted } from "../lib/counted";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { isBelow, shownPath } from "../lib/paths";
+import { counted } from "../lib/visible";
 import { type AskNeovim, checkFiles } from "./check";
 import { Operation } from "./operation";
 import { perform } from "./perform";

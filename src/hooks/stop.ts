@@ -1,6 +1,6 @@
 import { PLUGIN_NAME, SERVER_NAME } from "../claude/names";
 import type { Diagnostic } from "../editor/model";
-import { counted } from "../lib/counted";
+import { counted } from "../lib/visible";
 import type { HookCall, Installation } from "./call";
 import { problemLine } from "./problem";
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { USAGE_EXIT, UserError } from "../lib/errors";
 import { parseJson } from "../lib/json";
 import { LOG_LEVELS } from "../lib/log";
-import { ExecuteCodeOptions } from "./tools/execute-code/options";
+import { ExecuteCodeOptions } from "./tools/execute-code";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 

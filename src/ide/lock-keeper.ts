@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import { OwnFile } from "../lib/atomic-write";
 import { Emitter } from "../lib/emitter";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { OwnFile } from "../lib/own-file";
 import { PathWatch } from "../lib/path-watch";
 import { IDE_NAME, type LockContent, lockFolder } from "./lock-file";
 

@@ -1,9 +1,10 @@
 import type { EditorPort } from "../editor/port";
 import { rethrow } from "../editor/rpc-error";
-import type { Transport } from "../jsonrpc/transport";
+import { ErrorCode, RpcError, type Transport } from "../jsonrpc/message";
 import type { Log } from "../lib/log";
 import { NAME, VERSION } from "../lib/version";
-import type { Client, Remote } from "../mcp/client";
+import { type Client, isClaudeCode, type Remote } from "../mcp/client";
+import type { Resources } from "../mcp/definition";
 import { McpServer } from "../mcp/server";
 import { createMethods } from "../methods";
 import { Diffs } from "./diffs/diffs";
@@ -11,8 +12,7 @@ import { REASON, Rejections } from "./diffs/rejections";
 import { Notifications } from "./notifications";
 import { combined, openBuffers } from "./resources";
 import { createTools } from "./tools";
-import type { ExecuteCodeOptions } from "./tools/execute-code/options";
-import { userText } from "./user-text";
+import type { ExecuteCodeOptions } from "./tools/execute-code";
 
 /** Reaches the model as the instructions of the MCP server "ide". */
 const INSTRUCTIONS =
@@ -84,4 +84,28 @@ export function createIdeServer(
 
 function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/**
+ * A text of the user's that Claude has not received, as a resource. A CLI outside of Neovim gets a
+ * mention of it in its prompt, and reads it when the user submits that: from then on it counts as
+ * sent. It is always in the CLI's list, since a mention of what is not there stays a mere word.
+ * `uri`: without `//`, as of two slashes in a mention the CLI drops one (measured with 2.1.330).
+ * `take`: reading takes the text.
+ */
+function userText(
+  uri: string,
+  name: string,
+  take: (client: Client) => string | Promise<string>,
+): Resources & { owns(uri: string): boolean } {
+  return {
+    owns: (wanted) => wanted === uri,
+    list: (client) => (isClaudeCode(client) ? [{ uri, mimeType: "text/plain", name }] : []),
+    async read(_, client) {
+      if (!isClaudeCode(client)) {
+        throw new RpcError(ErrorCode.ResourceNotFound, `No such resource: ${uri}`, { uri });
+      }
+      return { uri, mimeType: "text/plain", text: await take(client) };
+    },
+  };
 }

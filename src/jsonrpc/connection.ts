@@ -7,8 +7,8 @@ import {
   parse,
   RpcError,
   success,
+  type Transport,
 } from "./message";
-import type { Transport } from "./transport";
 
 /** One request under way. `signal` aborts when the peer cancels it or the connection ends. */
 export interface Call {

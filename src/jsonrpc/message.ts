@@ -1,5 +1,4 @@
 /** The messages of JSON-RPC 2.0, and their kinds. */
-
 import { isObject, parseJson } from "../lib/json";
 
 export type Id = string | number;
@@ -117,4 +116,13 @@ function classify(value: unknown): Incoming {
 
 function invalid(id: Id | null, code: number, message: string): Incoming {
   return { kind: "invalid", id, error: new RpcError(code, message) };
+}
+
+/** Carries texts to one peer and back, one per message and in order (the MCP SDK's Transport). */
+export interface Transport {
+  send(text: string): void;
+  /** Set by the receiver of the messages, before the first one arrives. */
+  onMessage: (text: string) => void;
+  /** The peer is gone. Set by the receiver; called once. */
+  onClose: () => void;
 }

@@ -1,8 +1,7 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { gitTop } from "../claude/project";
-import { isBelow, realPath, statOf } from "../lib/paths";
-import { isUnshared, sharedFolders } from "../lib/shared-folders";
+import { isBelow, isUnshared, realPath, sharedFolders, statOf } from "../lib/paths";
 import { command, Git, type GitResult } from "../review/git/run";
 import { Privacy, patternsFile } from "../review/record/privacy";
 

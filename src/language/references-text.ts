@@ -1,4 +1,4 @@
-import { counted } from "../lib/counted";
+import { counted } from "../lib/visible";
 import { aliasesWithoutCallers, unfollowedAliases } from "./aliases";
 import type { HierarchyItem, SymbolAnswer } from "./answer";
 import { remainsLine, remainsOf } from "./reconcile";

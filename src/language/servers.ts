@@ -1,7 +1,7 @@
 import type { Encoding } from "../editor/model";
 import { EditorRefusal } from "../editor/port";
-import { IdleGc } from "../lib/idle-gc";
 import { isBelow, realPath, statOf } from "../lib/paths";
+import { IdleGc } from "../lib/runtime";
 import type { FollowedNeovim } from "../locate/followed";
 import type { OutlineAnswer, SymbolAnswer } from "./answer";
 import { ChangedFiles } from "./changed-files";

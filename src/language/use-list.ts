@@ -1,4 +1,4 @@
-import { counted } from "../lib/counted";
+import { counted } from "../lib/visible";
 import { enclosing } from "./enclosing";
 import { code, type SourceLines } from "./source-lines";
 import type { UseLine, Uses, UsesOfFile } from "./uses";

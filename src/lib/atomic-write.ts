@@ -1,7 +1,50 @@
-import { renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
-import { draftOf } from "./drafts";
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { removeFile } from "./paths";
 import { makePrivateFolder } from "./private-folder";
+import { readText } from "./read-regular";
+
+/** The new text of a file, until it takes the file's place: beside it, on the same file system. */
+const DRAFT = /^\.claude-code-nvim\.[0-9a-f]{8}\.tmp$/;
+/** Whoever writes one so long has been killed. */
+const OLD_MS = 10 * 60_000;
+
+/** A path for a draft of `path`. Without the file's own name, which may be as long as a name can be. */
+export function draftOf(path: string): string {
+  return join(dirname(path), `.claude-code-nvim.${crypto.randomUUID().slice(0, 8)}.tmp`);
+}
+
+export function isDraft(name: string): boolean {
+  return DRAFT.test(name);
+}
+
+/** Removes the drafts in `folder` that processes have left which were killed. Never throws. */
+export function removeOldDrafts(folder: string, now = Date.now()): void {
+  removeOld(folder, DRAFT, now);
+}
+
+/** The same for files and folders with other names. */
+export function removeOld(folder: string, pattern: RegExp, now = Date.now()): void {
+  try {
+    for (const name of readdirSync(folder).filter((one) => pattern.test(one))) {
+      const path = join(folder, name);
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      if (stats && !stats.isSymbolicLink() && now - stats.mtimeMs > OLD_MS) {
+        rmSync(path, { recursive: true, force: true });
+      }
+    }
+  } catch {
+    // No such folder, or no right to write there.
+  }
+}
 
 /** Without setuid and setgid: other content would run with the rights of the old one. */
 export function keptMode(stats: Stats): number {
@@ -31,5 +74,24 @@ export function replace(path: string, make: (draft: string) => void): void {
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+/** A file that only its owner may read, and that we keep as it is to be for as long as we run. */
+export class OwnFile {
+  #written: string | undefined;
+
+  constructor(readonly path: string) {}
+
+  /** Writes by rename, but not again what is there: that costs a millisecond. Throws the system's error. */
+  write(text: string): void {
+    if (text === this.#written && existsSync(this.path)) return;
+    writePrivateFile(this.path, text);
+    this.#written = text;
+  }
+
+  /** Removes the file if it is still the one we wrote. Never throws. */
+  remove(): void {
+    if (this.#written !== undefined && readText(this.path) === this.#written) removeFile(this.path);
   }
 }

@@ -54,3 +54,8 @@ export function isDeep(value: unknown, levels = MOST_LEVELS): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((one) => isDeep(one, levels - 1));
 }
+
+/** The value under a name that comes from outside; never what every object inherits (`constructor`). */
+export function own<T>(values: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
+}

@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { printError } from "./output";
 import { stateFolder } from "./paths";
 import { APPENDING, makePrivateFolder } from "./private-folder";
-import { Repetitions } from "./repetitions";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -96,5 +95,45 @@ export function stateLog(name: string): Log {
     return new Log({ file: join(folder, name), limitBytes: STATE_LOG_BYTES });
   } catch {
     return new Log();
+  }
+}
+
+const MINUTE_MS = 60_000;
+/** Different causes remembered at once; all further ones count as one. */
+const MOST_CAUSES = 100;
+const OTHER = "other causes";
+
+/** Counts what happens again within a minute, by its cause. */
+class Repetitions {
+  readonly #counts = new Map<string, number>();
+  #timer: Timer | undefined;
+
+  /** `report` is called after the minute for each cause that came again, with how often. */
+  constructor(
+    private readonly ms = MINUTE_MS,
+    private readonly report: (cause: string, count: number) => void,
+  ) {}
+
+  /** Whether it is the first of its cause in this minute; otherwise it is counted. */
+  isFirst(cause: string): boolean {
+    const isKnown = this.#counts.has(cause) || this.#counts.size < MOST_CAUSES;
+    const key = isKnown ? cause : OTHER;
+    const count = this.#counts.get(key);
+    this.#counts.set(key, count === undefined ? 0 : count + 1);
+    this.#timer ??= this.#start();
+    return count === undefined;
+  }
+
+  #start(): Timer {
+    const timer = setTimeout(() => this.#end(), this.ms);
+    timer.unref();
+    return timer;
+  }
+
+  #end(): void {
+    this.#timer = undefined;
+    const counts = [...this.#counts];
+    this.#counts.clear();
+    for (const [cause, count] of counts) if (count > 0) this.report(cause, count);
   }
 }

@@ -34,3 +34,8 @@ export function visibleLine(text: string, most = Number.POSITIVE_INFINITY): stri
 export function visibleName(text: string): string {
   return visible(text).replaceAll("\n", "<0a>").replaceAll("\t", "<09>");
 }
+
+/** "3 files", "1 file". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { OwnFile } from "../lib/atomic-write";
 import { parseJson } from "../lib/json";
-import { OwnFile } from "../lib/own-file";
 import { namesIn, removeFile, stateFolder } from "../lib/paths";
 import { readPrivateFile } from "../lib/private-folder";
 import { isAlive } from "../lib/process";

@@ -1,8 +1,12 @@
-import type { Transport } from "../jsonrpc/transport";
+import * as v from "valibot";
+import { type Call, Connection, type Handler } from "../jsonrpc/connection";
+import { ErrorCode, RpcError, type Transport } from "../jsonrpc/message";
+import { message } from "../lib/errors";
+import { own } from "../lib/json";
 import type { Client, Remote } from "./client";
-import { ConnectedClient } from "./connected-client";
-import type { ServerDefinition, ServerEvents } from "./definition";
-import type { Tool } from "./tool";
+import type { Resources, ServerDefinition, ServerEvents } from "./definition";
+import { failed, negotiateVersion } from "./protocol";
+import { type Tool, validate } from "./tool";
 
 /** Serves any number of clients, each with its own connection and pending work. */
 export class McpServer {
@@ -35,4 +39,149 @@ export class McpServer {
     this.#peers.add(peer);
     this.events.onConnect?.(peer.client);
   }
+}
+
+const InitializeParams = v.object({
+  protocolVersion: v.string(),
+  clientInfo: v.optional(v.object({ name: v.string(), version: v.string() })),
+});
+const CallParams = v.object({
+  name: v.string(),
+  arguments: v.optional(v.unknown()),
+  /** The model's own calls have the id (measured with 2.1.330). */
+  _meta: v.fallback(
+    v.optional(v.object({ "claudecode/toolUseId": v.optional(v.string()) })),
+    undefined,
+  ),
+});
+const ReadParams = v.object({ uri: v.string() });
+const CancelledParams = v.object({ requestId: v.union([v.string(), v.number()]) });
+const IdeConnectedParams = v.object({ pid: v.optional(v.pipe(v.number(), v.integer())) });
+
+/** One client's connection: its requests and notifications. */
+class ConnectedClient implements Handler {
+  readonly client: Client;
+  readonly #connection: Connection;
+
+  constructor(
+    id: number,
+    transport: Transport,
+    private readonly definition: ServerDefinition,
+    private readonly tools: Map<string, Tool>,
+    private readonly events: ServerEvents,
+    remote?: Remote,
+  ) {
+    this.#connection = new Connection(transport, this, events.onFault);
+    this.client = {
+      id,
+      remote,
+      info: undefined,
+      pid: undefined,
+      lastActive: performance.now(),
+      notify: (method, params) => this.#connection.notify(method, params),
+    };
+  }
+
+  receive(text: string): void {
+    this.client.lastActive = performance.now();
+    this.#connection.receive(text);
+  }
+
+  dispose(): void {
+    this.#connection.dispose();
+  }
+
+  request(method: string, params: unknown, call: Call): unknown {
+    switch (method) {
+      case "initialize":
+        return this.#initialize(params);
+      case "ping":
+        return {};
+      case "tools/list":
+        this.events.onToolsListed?.(this.client);
+        return { tools: this.definition.tools.map((tool) => tool.describe()) };
+      case "tools/call":
+        return this.#callTool(params, call);
+      case "resources/list":
+      case "resources/templates/list":
+      case "resources/read":
+        if (this.definition.resources) return this.#resource(method, params);
+    }
+    const extension = own(this.definition.methods ?? {}, method);
+    if (extension) return extension(params, this.client);
+    throw new RpcError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
+  }
+
+  /** Notifications that we do not know are ignored, as MCP asks. */
+  notification(method: string, params: unknown): void {
+    switch (method) {
+      case "notifications/cancelled": {
+        const cancelled = v.safeParse(CancelledParams, params);
+        if (cancelled.success) this.#connection.cancel(cancelled.output.requestId);
+        return;
+      }
+      case "notifications/initialized":
+        return this.events.onInitialized?.(this.client);
+      case "ide_connected": {
+        const connected = v.safeParse(IdeConnectedParams, params ?? {});
+        if (connected.success) this.client.pid = connected.output.pid;
+        this.events.onIdentify?.(this.client);
+        this.events.onIdeConnected?.(this.client);
+      }
+    }
+  }
+
+  #initialize(params: unknown): unknown {
+    const { protocolVersion, clientInfo } = validate(InitializeParams, params, "initialize");
+    this.client.info = clientInfo;
+    this.events.onIdentify?.(this.client);
+    return {
+      protocolVersion: negotiateVersion(protocolVersion),
+      capabilities: {
+        tools: { listChanged: true },
+        ...(this.definition.resources && { resources: { listChanged: true } }),
+      },
+      serverInfo: this.definition.info,
+      instructions: this.definition.instructions,
+    };
+  }
+
+  #callTool(params: unknown, call: Call): unknown {
+    const { name, arguments: input, _meta: meta } = validate(CallParams, params, "tools/call");
+    const tool = this.tools.get(name);
+    if (!tool) throw new RpcError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
+    const { client } = this;
+    const result = tool.call(input, {
+      client,
+      use: meta?.["claudecode/toolUseId"],
+      get signal() {
+        return call.signal;
+      },
+    });
+    if (!(result instanceof Promise)) {
+      this.events.onToolCalled?.(name, client);
+      return result;
+    }
+    return result
+      .catch((error: unknown) => {
+        if (error instanceof RpcError) throw error;
+        this.events.onFault?.(error, name);
+        return failed(message(error));
+      })
+      .finally(() => this.events.onToolCalled?.(name, client));
+  }
+
+  #resource(method: string, params: unknown): unknown {
+    const resources = this.definition.resources as Resources;
+    if (method === "resources/templates/list") return { resourceTemplates: [] };
+    if (method === "resources/list")
+      return wrap(resources.list(this.client), (list) => ({ resources: list }));
+    const { uri } = validate(ReadParams, params, "resources/read");
+    return wrap(resources.read(uri, this.client), (contents) => ({ contents: [contents] }));
+  }
+}
+
+/** Maps a value that may be a promise, without making a promise of any other value. */
+function wrap<T, R>(value: T | Promise<T>, map: (value: T) => R): R | Promise<R> {
+  return value instanceof Promise ? value.then(map) : map(value);
 }

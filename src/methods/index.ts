@@ -1,9 +1,55 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import type { Cursor, EditorBuffer } from "../editor/model";
+import type { EditorPort } from "../editor/port";
+import { rethrow } from "../editor/rpc-error";
+import type { EditorState } from "../editor/state";
 import { fileUri } from "../lib/file-uri";
 import type { Method } from "../mcp/definition";
-import { defineMethod, type MethodEditor } from "./method";
+import { json } from "../mcp/protocol";
+import { defineTool, type Tool, validate } from "../mcp/tool";
+
+/** What spec 05's methods need of the editor. */
+export interface MethodEditor
+  extends Pick<EditorPort, "bufferSizes" | "region" | "cursor" | "context"> {
+  sync(): Promise<Pick<EditorState, "buffers" | "current">>;
+}
+
+/**
+ * One of spec 05's methods. Said once, offered twice: as a JSON-RPC method (`editor/position`) on
+ * the WebSocket and as an MCP tool (`editor_position`) on the stdio server.
+ */
+interface EditorMethod<N extends string = string> {
+  readonly name: `editor/${N}`;
+  method(editor: MethodEditor): Method;
+  tool(editor: MethodEditor): Tool<`editor_${N}`>;
+}
+
+interface EditorMethodDefinition<N extends string, S extends v.GenericSchema> {
+  name: `editor/${N}`;
+  description: string;
+  input: S;
+  answer(editor: MethodEditor, input: v.InferOutput<S>): Promise<object>;
+}
+
+function defineMethod<const N extends string, S extends v.GenericSchema>(
+  definition: EditorMethodDefinition<N, S>,
+): EditorMethod<N> {
+  const { name, description, input: schema } = definition;
+  return {
+    name,
+    method: (editor) => (params) =>
+      definition.answer(editor, validate(schema, params, name)).catch(rethrow),
+    tool: (editor) =>
+      defineTool({
+        name: name.replace("/", "_") as `editor_${N}`,
+        description,
+        input: schema,
+        annotations: { readOnlyHint: true },
+        call: async (input) => json(await definition.answer(editor, input)),
+      }),
+  };
+}
 
 /**
  * Spec 05: lines 1-based, columns 0-based in characters, `start` and `end` 1-based character

@@ -1,5 +1,5 @@
 import { withDeadline } from "../lib/deadline";
-import { sharedFolders } from "../lib/shared-folders";
+import { sharedFolders } from "../lib/paths";
 import { unlessBusy, unwrap } from "./call";
 import { DisconnectedError, NeovimRpc } from "./rpc";
 

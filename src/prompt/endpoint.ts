@@ -1,12 +1,14 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import * as v from "valibot";
+import { claudeFolder } from "../claude/config-dir";
 import { gitTop } from "../claude/project";
+import { ProjectFiles } from "../language/project-files";
 import { UserError } from "../lib/errors";
-import { realPath } from "../lib/paths";
+import { namesIn, realPath } from "../lib/paths";
+import { readText } from "../lib/read-regular";
+import { visibleLine } from "../lib/visible";
 import { command, Git, type GitResult, type GitWork } from "../review/git/run";
 import { Privacy } from "../review/record/privacy";
-import { commandsFor } from "./commands";
-import { MentionedFiles } from "./files";
 
 const Typed = v.object({ folder: v.string(), word: v.string() });
 const Folder = v.object({ folder: v.string() });
@@ -58,4 +60,110 @@ function textOf({ code, stdout }: GitResult): string {
   if (code === 0) return stdout.toString();
   const why = code === null ? "too much has, or git takes too long" : "is there a commit?";
   throw new UserError(`git cannot say what has changed since the last commit: ${why}`);
+}
+
+/** Of the CLI (2.1.330) itself, those that one types into a prompt. */
+const BUILT_IN = (
+  "add-dir agents btw clear compact config context copy cost doctor effort export goal help hooks ide init " +
+  "mcp memory model permissions plan plugin rename resume review rewind security-review skills status " +
+  "tasks tui usage"
+).split(" ");
+
+const MOST_BYTES = 64 * 1024;
+const MOST_DEPTH = 4;
+const MOST_DETAIL = 120;
+
+/** Commands and skills of the user, of the project around a folder, and of the CLI that begin as what was typed. */
+function commandsFor(folder: string, typed: string): PromptItem[] {
+  const places = [folder, gitTop(folder) ?? folder].map((one) => join(one, ".claude"));
+  const items = new Map<string, PromptItem>();
+  for (const place of [...new Set([...places, claudeFolder()])]) {
+    for (const { name, path } of [...skillsIn(place), ...commandsIn(join(place, "commands"))]) {
+      const text = `/${name}`;
+      if (!items.has(name) && text.startsWith(typed)) items.set(name, { text, ...detailOf(path) });
+    }
+  }
+  for (const name of BUILT_IN) {
+    if (!items.has(name) && `/${name}`.startsWith(typed)) items.set(name, { text: `/${name}` });
+  }
+  return [...items.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
+}
+
+interface Named {
+  name: string;
+  path: string;
+}
+
+function skillsIn(place: string): Named[] {
+  const folder = join(place, "skills");
+  return namesIn(folder).map((name) => ({ name, path: join(folder, name, "SKILL.md") }));
+}
+
+/** A folder below groups commands; it is no part of their names. Links may lead to one again and again. */
+function commandsIn(folder: string, depth = 0, seen = new Set<string>()): Named[] {
+  const real = realPath(folder);
+  if (seen.has(real)) return [];
+  seen.add(real);
+  return namesIn(folder).flatMap((name) => {
+    const path = join(folder, name);
+    if (name.endsWith(".md")) return [{ name: name.slice(0, -3), path }];
+    return depth < MOST_DEPTH ? commandsIn(path, depth + 1, seen) : [];
+  });
+}
+
+/** What its front matter says of it. */
+function detailOf(path: string): { detail?: string } {
+  const text = readText(path, MOST_BYTES) ?? "";
+  const found = /^---\n(?:.*\n)*?description:(.+)\n/.exec(text)?.[1]?.trim();
+  return found ? { detail: visibleLine(found.replace(/^(["'])(.*)\1$/, "$2"), MOST_DETAIL) } : {};
+}
+
+interface PromptItem {
+  text: string;
+  detail?: string;
+}
+
+const MOST_ITEMS = 60;
+/** So many are looked at for those that are not private. */
+const MOST_LOOKS = 10 * MOST_ITEMS;
+
+/** Files of the project around a folder, as a prompt mentions them: `@src/a.ts`. Private ones are left out. */
+class MentionedFiles {
+  readonly #projects = new Map<string, ProjectFiles>();
+
+  /** Those that fit what was typed, the best first. */
+  async find(folder: string, typed: string): Promise<PromptItem[]> {
+    const project = this.#projects.get(folder) ?? new ProjectFiles(folder, true);
+    this.#projects.set(folder, project);
+    const files = await project.listSoon();
+    if (!files) return [{ text: `@${typed}`, detail: "this project has too many files" }];
+    const wanted = typed.toLowerCase();
+    const found: { path: string; name: string; rank: number }[] = [];
+    for (const path of files) {
+      const name = project.nameOf(path);
+      // The CLI (2.1.330) ends a mention at a blank.
+      const rank = /\s/.test(name) ? undefined : rankOf(name.toLowerCase(), wanted);
+      if (rank !== undefined) found.push({ path, name, rank });
+    }
+    found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);
+    const privacy = new Privacy();
+    return found
+      .slice(0, MOST_LOOKS)
+      .filter(({ path }) => !privacy.isPrivate(path))
+      .slice(0, MOST_ITEMS)
+      .map(({ name }) => ({ text: `@${name}` }));
+  }
+}
+
+/** Lower is better; undefined where the letters do not follow each other in the name. */
+function rankOf(name: string, typed: string): number | undefined {
+  if (basename(name).startsWith(typed)) return 0;
+  if (name.startsWith(typed)) return 1;
+  if (name.includes(typed)) return 2;
+  let at = -1;
+  for (const letter of typed) {
+    at = name.indexOf(letter, at + 1);
+    if (at < 0) return undefined;
+  }
+  return 3;
 }

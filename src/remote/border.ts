@@ -6,10 +6,9 @@ import {
   parse,
   RpcError,
   success,
+  type Transport,
 } from "../jsonrpc/message";
-import type { Transport } from "../jsonrpc/transport";
-import { isDeep, isObject, type JsonObject, parseJson } from "../lib/json";
-import { own } from "../lib/own";
+import { isDeep, isObject, type JsonObject, own, parseJson } from "../lib/json";
 import { Crossing, Refusal, type Remote } from "./remote";
 
 /** What passes of a request. */

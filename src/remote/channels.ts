@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Transport } from "../jsonrpc/transport";
+import type { Transport } from "../jsonrpc/message";
 import { parseJson } from "../lib/json";
 import { LIMITS, type Wire } from "./wire";
 

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { parse } from "jsonc-parser";
 import * as v from "valibot";
 import type { EditorState } from "../editor/state";
-import type { Transport } from "../jsonrpc/transport";
+import type { Transport } from "../jsonrpc/message";
 import { message, UserError } from "../lib/errors";
 import { isObject } from "../lib/json";
 import type { Log } from "../lib/log";

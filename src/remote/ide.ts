@@ -1,6 +1,6 @@
 import { REASON } from "../ide/diffs/rejections";
 import type { IdeToolName } from "../ide/tools";
-import type { Transport } from "../jsonrpc/transport";
+import type { Transport } from "../jsonrpc/message";
 import type { JsonObject } from "../lib/json";
 import { Border, type NotificationRule, type RequestRule, type Rules } from "./border";
 import { type Crossing, Refusal, type Remote } from "./remote";

@@ -1,6 +1,6 @@
-import type { Transport } from "../jsonrpc/transport";
+import type { Transport } from "../jsonrpc/message";
 import { isObject, parseJson } from "../lib/json";
-import { SHARED_FOLDERS } from "../lib/shared-folders";
+import { SHARED_FOLDERS } from "../lib/paths";
 import type { NvimLspToolName } from "../nvim-lsp/tools";
 import { Border, type Rules } from "./border";
 import type { Crossing, Remote } from "./remote";

@@ -1,6 +1,5 @@
 import { ErrorCode, RpcError } from "../jsonrpc/message";
-import { isObject, type JsonObject } from "../lib/json";
-import { own } from "../lib/own";
+import { isObject, type JsonObject, own } from "../lib/json";
 import { isClaudeCode } from "../mcp/client";
 import { failed, type ToolResult, texts } from "../mcp/protocol";
 import type { NotificationRule, RequestRule } from "./border";

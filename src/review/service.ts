@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { UserError } from "../lib/errors";
 import { fileVersion } from "../lib/file-version";
 import { gitFolder } from "../lib/git-folder";
-import { own } from "../lib/own";
+import { own } from "../lib/json";
 import { isBelow, realPath } from "../lib/paths";
 import { type Committed, commitKept } from "./commit/commit";
 import { lastDecision, takeBack } from "./decide/back";

@@ -1,6 +1,5 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
-import { withoutSection, withSection } from "../claude/claude-md";
 import {
   ADD_ARGUMENTS,
   findClaude,
@@ -12,8 +11,7 @@ import { commandWords } from "../claude/command";
 import { answerHookSettings, hookSettings } from "../claude/hooks";
 import { SERVER_NAME } from "../claude/names";
 import { withHooks, withoutHooks } from "../claude/settings-text";
-import { replace, writePrivateFile } from "../lib/atomic-write";
-import { removeOldDrafts } from "../lib/drafts";
+import { removeOldDrafts, replace, writePrivateFile } from "../lib/atomic-write";
 import { UserError } from "../lib/errors";
 import { waitForLock } from "../lib/lock";
 import { stablePath } from "../lib/paths";
@@ -30,6 +28,8 @@ import {
   restoreFile,
   type Step,
   targetWithin,
+  withoutSection,
+  withSection,
 } from "./step";
 
 export interface InstallOptions {

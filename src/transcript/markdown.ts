@@ -1,8 +1,7 @@
 import { extname } from "node:path";
-import { counted } from "../lib/counted";
 import { message } from "../lib/errors";
 import { isObject, shownJson } from "../lib/json";
-import { beginning, cutText, visible, visibleLine } from "../lib/visible";
+import { beginning, counted, cutText, visible, visibleLine } from "../lib/visible";
 import { type Call, callOf, lineNumber } from "./calls";
 import type { Item, ToolCall, ToolResult } from "./entries";
 

@@ -1,4 +1,4 @@
-import type { Transport } from "../jsonrpc/transport";
+import type { Transport } from "../jsonrpc/message";
 import { linesOf } from "../lib/lines";
 
 /** One message, in bytes; a longer line ends the connection. */

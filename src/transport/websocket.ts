@@ -1,5 +1,5 @@
 import type { Server, ServerWebSocket } from "bun";
-import type { Transport } from "../jsonrpc/transport";
+import type { Transport } from "../jsonrpc/message";
 
 /** All limits of the socket, in one place. */
 export const LIMITS = {

@@ -1,9 +1,9 @@
 import { basename, join } from "node:path";
 import { listed } from "../edits/check";
-import { counted } from "../lib/counted";
 import { UserError } from "../lib/errors";
 import { gitFolder, readGitFile } from "../lib/git-folder";
 import { isThere } from "../lib/paths";
+import { counted } from "../lib/visible";
 import { differingPaths } from "../review/git/differing";
 import { command, Git, outputOf } from "../review/git/run";
 import { ask, GIT_MS } from "./git";

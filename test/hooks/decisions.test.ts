@@ -8,7 +8,7 @@ import {
   test,
 } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
-import { counted } from "../../src/lib/counted";
+import { counted } from "../../src/lib/visible";
 import { keepBusy } from "../support/busy";
 import { claims } from "../support/claims";
 import { LONGEST_MS, watchComputing } from "../support/computing";

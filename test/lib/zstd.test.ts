@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { decompress } from "../../src/lib/zstd";
+import { decompress } from "../../src/review/journal/blobs";
 
 const compress = (bytes: Uint8Array) => Bun.zstdCompressSync(bytes, { level: 1 });
 const text = compress(Buffer.from("text"));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { candidates } from "../../src/locate/candidates";
+import { candidates } from "../../src/locate/find";
 import { Registration } from "../../src/locate/registry";
 import { temporaryFolder } from "../support/neovim";
 

@@ -11,7 +11,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { EditorState } from "../../src/editor/state";
 import { linesOf } from "../../src/lib/lines";
-import { SHARED_FOLDERS } from "../../src/lib/shared-folders";
+import { SHARED_FOLDERS } from "../../src/lib/paths";
 import { mcpBorder, nvimLspEnvironment } from "../../src/remote/nvim-lsp";
 import { PathMap } from "../../src/remote/path-map";
 import { Remote } from "../../src/remote/remote";

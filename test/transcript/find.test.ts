@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { transcriptOf } from "../../src/transcript/find";
+import { transcriptOf } from "../../src/transcript/endpoint";
 import { temporaryFolder } from "../support/neovim";
 
 let folder: string;

@@ -1,10 +1,10 @@
+import * as v from "valibot";
 import { EditorBusyError } from "../../editor/port";
 import { isAlive } from "../../lib/process";
+import { visibleLine } from "../../lib/visible";
 import { cliPid, type HookCall } from "../call";
 import type { HookInput } from "../input";
-import { type Question, questions, type Reply, repliesByQuestion } from "./questions";
-import { suggestions } from "./suggestions";
-import { describe } from "./text";
+import { describe, type Question, questions, type Reply, repliesByQuestion } from "./text";
 
 /** How often a Neovim that is busy is asked again, and a look taken whether the CLI still runs. */
 const BUSY_MS = 2_000;
@@ -127,4 +127,61 @@ function allow(
 function deny({ reason }: Answer): Decision {
   if (reason) return { behavior: "deny", message: reason };
   return { behavior: "deny", message: "The user rejected this.", interrupt: true };
+}
+
+/** What the CLI offers beside a plain yes: `update` goes back to it as it came. */
+interface Suggestion {
+  label: string;
+  update: unknown;
+}
+
+const Update = v.variant("type", [
+  v.object({
+    type: v.literal("addRules"),
+    behavior: v.literal("allow"),
+    rules: v.array(v.object({ toolName: v.string(), ruleContent: v.optional(v.string()) })),
+    destination: v.string(),
+  }),
+  v.object({
+    type: v.literal("addDirectories"),
+    directories: v.array(v.string()),
+    destination: v.string(),
+  }),
+  v.object({ type: v.literal("setMode"), mode: v.string(), destination: v.string() }),
+]);
+type Update = v.InferOutput<typeof Update>;
+
+const MOST_LABEL = 300;
+
+/** The words for where the CLI (2.1.330) keeps it. */
+const PLACES: Record<string, string> = {
+  session: "in this session",
+  localSettings: "in this project, for you",
+  projectSettings: "in this project, for all who work on it",
+  userSettings: "in all projects",
+};
+
+/** Those of a kind that we know: what cannot be described whole is not offered. */
+function suggestions(offered: readonly unknown[] = []): Suggestion[] {
+  return offered.flatMap((update) => {
+    const { success, output } = v.safeParse(Update, update);
+    const text = success ? visibleLine(label(output)) : "";
+    return text !== "" && text.length <= MOST_LABEL ? [{ label: text, update }] : [];
+  });
+}
+
+function label(update: Update): string {
+  const place = PLACES[update.destination] ?? `in ${update.destination}`;
+  switch (update.type) {
+    case "addRules": {
+      const rules = update.rules.map(({ toolName, ruleContent }) =>
+        ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`,
+      );
+      return `Allow, and do not ask again ${place}: ${rules.join(", ")}`;
+    }
+    case "addDirectories":
+      return `Allow, and give access ${place}: ${update.directories.join(", ")}`;
+    case "setMode":
+      return `Allow, and set the permission mode ${place}: ${update.mode}`;
+  }
 }

@@ -1,7 +1,7 @@
 import { SEVERITY_NAMES } from "../../editor/severity";
 import type { FileChange } from "../../edits/virtual-files";
-import { counted } from "../../lib/counted";
 import { shownPath } from "../../lib/paths";
+import { counted } from "../../lib/visible";
 import { compare } from "../../review/weave/compare";
 import type { Applied } from "./language-edits";
 

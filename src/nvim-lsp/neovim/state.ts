@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { Delta } from "../../editor/model";
 import { EditorState } from "../../editor/state";
 import type { FollowedNeovim } from "../../locate/followed";
-import type { MethodEditor } from "../../methods/method";
+import type { MethodEditor } from "../../methods";
 import { Queries } from "../../neovim/queries";
 
 /** The editor's state from whichever Neovim is followed, asked for each time. */

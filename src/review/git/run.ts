@@ -1,4 +1,4 @@
-import { ownChildren } from "../../lib/own-children";
+import { ownChildren } from "../../lib/process";
 import { onPath } from "../../lib/programs";
 
 /**

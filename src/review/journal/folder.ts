@@ -1,7 +1,7 @@
 import { lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { gitTop } from "../../claude/project";
-import { isDraft } from "../../lib/drafts";
+import { isDraft } from "../../lib/atomic-write";
 import { isBelow, realPath, stateFolder } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";
 

@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { removeOld, removeOldDrafts } from "../../lib/drafts";
+import { removeOld, removeOldDrafts } from "../../lib/atomic-write";
 import { touch } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import { compaction, isPartial } from "./compact";

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { own } from "../../lib/own";
+import { own } from "../../lib/json";
 import { committedFiles } from "../git/committed";
 import { pathsBetween } from "../git/differing";
 import { Git } from "../git/run";

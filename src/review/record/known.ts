@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { own } from "../../lib/own";
+import { own } from "../../lib/json";
 import { committedFiles } from "../git/committed";
 import { repositoryAround } from "../git/differing";
 import { headOf } from "../git/head";

@@ -2,11 +2,9 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
-import { readPrivateJson } from "../../lib/json";
+import { own, readPrivateJson } from "../../lib/json";
 import { waitForLock } from "../../lib/lock";
-import { own } from "../../lib/own";
-import { realPath, stateFolder } from "../../lib/paths";
-import { isUnshared, sharedFolders } from "../../lib/shared-folders";
+import { isUnshared, realPath, sharedFolders, stateFolder } from "../../lib/paths";
 import { compileGlob, type Glob, matchesGlob } from "./glob";
 import { PRIVATE_BY_DEFAULT } from "./private-by-default";
 

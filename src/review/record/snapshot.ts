@@ -1,8 +1,6 @@
 import { basename, join } from "node:path";
-import { writePrivateFile } from "../../lib/atomic-write";
-import { isDraft } from "../../lib/drafts";
-import { readPrivateJson } from "../../lib/json";
-import { own } from "../../lib/own";
+import { isDraft, writePrivateFile } from "../../lib/atomic-write";
+import { own, readPrivateJson } from "../../lib/json";
 import { differingEverywhere, type Staged } from "../git/differing";
 import type { Content } from "../journal/record";
 import { stampOf } from "../state/disk";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Run, runCode } from "../../../src/ide/tools/execute-code/run";
+import { type Run, runCode } from "../../../src/ide/tools/execute-code";
 import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";

@@ -5,7 +5,7 @@ local counted = require("claude-code.lib.counted")
 local notify = require("claude-code.messages.notify")
 local store = require("claude-code.editor.review.comments.store")
 
----As the CLI names the resource of src/ide/user-text.ts.
+---As the CLI names the resource of src/ide/server.ts.
 local RESOURCE = "ide:review:comments"
 ---More of a comment's lines are not quoted.
 local MOST_QUOTED = 10
