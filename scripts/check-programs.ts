@@ -25,7 +25,7 @@ const STARTS: Record<string, string> = {
   "src/commands/edit.ts": "the user's own editor, by /bin/sh as git does",
   "src/claude/cli.ts": "the Claude CLI, by onPath()",
   "src/review/record/comparison-request.ts": "itself",
-  "src/ide/tools/execute-code/run.ts": "an interpreter, by onPath()",
+  "src/ide/tools/execute-code.ts": "an interpreter, by onPath()",
   "src/remote/helpers.ts": "itself",
   "src/remote/link.ts": "what starts the relay, by onPath()",
   "src/review/git/run.ts": "git, by onPath()",
