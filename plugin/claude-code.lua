@@ -40,27 +40,27 @@ define("Claude")
 -- The number of a session, which need not be that of a line.
 define("ClaudeCode", "", { range = 0, addr = "other" })
 
--- Those of the specifications, and those that users of coder/claudecode.nvim know.
 for command, subcommand in pairs({
   ClaudeAtMention = "mention",
-  ClaudeCodeAdd = "mention",
-  ClaudeCodeClose = "close",
-  ClaudeCodeCloseAllDiffs = "diff reject-all",
-  ClaudeCodeDiffAccept = "diff accept",
-  ClaudeCodeDiffDeny = "diff reject",
-  ClaudeCodeFocus = "focus",
-  ClaudeCodeOpen = "open",
-  ClaudeCodeSelectModel = "model",
-  ClaudeCodeSend = "send",
-  ClaudeCodeStart = "start",
-  ClaudeCodeStatus = "status",
-  ClaudeCodeStop = "stop",
-  ClaudeCodeTreeAdd = "mention",
   ClaudeInstallMCP = "setup",
   ClaudeSendWithDiagnostics = "diagnostics",
 }) do
   define(command, subcommand)
 end
+
+-- Commands of coder/claudecode.nvim exist once they are typed, or mapped; so <Tab> does not offer them.
+api.nvim_create_autocmd("CmdUndefined", {
+  group = api.nvim_create_augroup("claude-code.commands", { clear = true }),
+  pattern = "ClaudeCode*",
+  callback = function(event)
+    local runs = (require("claude-code.commands").CODERS or {})[event.match]
+    if type(runs) == "string" then
+      define(event.match, runs)
+    elseif runs then
+      api.nvim_create_user_command(event.match, runs.run, { desc = runs.desc, bar = true })
+    end
+  end,
+})
 
 --- <Plug>(claude-diff-accept) does what `:Claude diff accept` does.
 ---@param modes string|string[]
@@ -76,23 +76,22 @@ end
 
 -- stylua: ignore
 plugs("n", {
-  "--continue", "--resume", "open", "focus", "close", "model", "new", "sessions", "next",
-  "transcript", "trail", "follow", "prompt", "paste-image",
-  "send", "send-to", "mention", "diagnostics", "problems",
-  "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk",
-  "diff next", "diff previous", "diff merge",
+  "--continue", "--resume", "focus", "close", "model", "new", "sessions", "next",
+  "transcript", "trail", "follow", "prompt", "mention", "diagnostics",
+  "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk", "diff merge",
   "review", "review close", "review done", "commit",
   "keep", "undo", "undo rename", "undo home", "back", "why", "comment",
   "worktree", "worktree show", "worktree home", "worktree remove",
-  "go-on", "start", "stop", "status", "log", "install", "setup", "unsetup",
+  "go-on", "status", "log", "install", "setup", "unsetup",
 }, "<Cmd>Claude %s<CR>")
 -- A count is the number of a session.
 plugs("n", { "", "answer" }, "<Cmd>execute 'Claude %s' v:count ? v:count : ''<CR>")
-plugs({ "x", "t" }, { "", "focus" }, "<Cmd>Claude %s<CR>")
-plugs("t", { "next", "answer", "sessions" }, "<Cmd>Claude %s<CR>")
-plugs("x", { "mention" }, "<Cmd>Claude %s<CR>")
-plugs("x", { "send-to", "diagnostics", "comment", "keep", "undo" }, ":Claude %s<CR>")
+plugs("n", { "send" }, "<Cmd>execute 'Claude %s' v:count ? '--to ' .. v:count : ''<CR>")
 plugs("x", { "send" }, '<Cmd>lua require("claude-code.context.send").selection()<CR>')
+plugs({ "x", "t" }, { "" }, "<Cmd>Claude %s<CR>")
+plugs("t", { "next", "answer", "sessions" }, "<Cmd>Claude %s<CR>")
+plugs("x", { "focus", "mention" }, "<Cmd>Claude %s<CR>")
+plugs("x", { "diagnostics", "comment", "keep", "undo" }, ":Claude %s<CR>")
 
 local buffers = api.nvim_create_augroup("claude-code.buffers", { clear = true })
 

@@ -14,7 +14,6 @@ const LUA = "lua/claude-code";
 const STARTS: Record<string, string> = {
   [`${LUA}/commands/complete.lua`]: "git, by on_path()",
   [`${LUA}/editor/diff/merge.lua`]: "git, by on_path()",
-  [`${LUA}/editor/prompt/image.lua`]: "what reads the clipboard, by on_path()",
   [`${LUA}/install/async.lua`]: "what its callers got of on_path()",
   [`${LUA}/install/executable.lua`]: "the executable, by install/locate",
   [`${LUA}/server/process.lua`]: "the executable, by install/locate",

@@ -14,7 +14,7 @@ const WAYS: ((soaked: Soaked, asking: TestClient) => Promise<unknown>)[] = [
   ({ neovim }) => neovim.type("q"),
   ({ neovim }) => neovim.type(":q<CR>"),
   ({ neovim }) => neovim.type("<C-w>h:q<CR>"),
-  ({ neovim }) => neovim.type(":b file-1.txt<CR>:Claude diff next<CR>ZQ"),
+  ({ neovim }) => neovim.type(":b file-1.txt<CR>:Claude diff<CR>ZQ"),
   ({ neovim }) => neovim.lua(`require("port").accept()`),
   ({ neovim }) => neovim.lua(`require("port").reject()`),
   (_, asking) => asking.call("close_tab", { tab_name: NAME }),

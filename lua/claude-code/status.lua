@@ -97,7 +97,7 @@ local NOT_READY = {
     "waits for the download of its executable",
     "wait for the end of the download, then look again",
   },
-  failed = { "has failed", "run :Claude start" },
+  failed = { "has failed", "run :Claude" },
 }
 
 ---@param status claude-code.Status
@@ -110,7 +110,7 @@ local function server(status)
     -- Nothing is broken: the user, or an option, wants it so.
     local what = require("claude-code.server").stopped_by_user and "you stopped the server"
       or "the server was not started" .. (status.why and ": " .. status.why or "")
-    return problem("warning", "server-stopped", what .. ", so no CLI finds it", "run :Claude start")
+    return problem("warning", "server-stopped", what .. ", so no CLI finds it", "run :Claude")
   end
   local does, remedy = unpack(NOT_READY[status.state])
   local why = status.last_error and ": " .. status.last_error or ""

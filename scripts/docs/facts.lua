@@ -9,6 +9,10 @@ for name, subcommand in pairs(require("claude-code.commands").list) do
   })
 end
 
+for name in pairs(require("claude-code.commands").CODERS) do
+  vim.api.nvim_exec_autocmds("CmdUndefined", { pattern = name })
+end
+
 local commands = {}
 for name, command in pairs(vim.api.nvim_get_commands({})) do
   if vim.startswith(name, "Claude") and name ~= "Claude" then

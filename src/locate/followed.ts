@@ -96,7 +96,7 @@ export class FollowedNeovim {
   #notFound(): string {
     return (
       `No Neovim with claude-code.nvim is open for ${this.places[0]}. ` +
-      "Open the project in Neovim (and run :Claude start if the server is stopped), then try again."
+      "Open the project in Neovim (and run :Claude if the server is stopped), then try again."
     );
   }
 }

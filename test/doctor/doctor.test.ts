@@ -79,7 +79,7 @@ const FAULTS: Problem[] = [
     cause: "lock-unusable",
     name: "the lock file removed",
     isFinal: true,
-    remedy: ":Claude start",
+    remedy: ":Claude",
     // The server would bring it back.
     async seed(world) {
       const { path } = await world.neovim.lock();
@@ -91,7 +91,7 @@ const FAULTS: Problem[] = [
     cause: "lock-unusable",
     name: "a lock file that is not JSON",
     isFinal: true,
-    remedy: ":Claude start",
+    remedy: ":Claude",
     async seed(world) {
       const { path } = await world.neovim.lock();
       await stopExecutable(world);
@@ -260,7 +260,7 @@ const FAULTS: Problem[] = [
     name: "a server that the user stopped",
     isFinal: true,
     says: "you stopped the server, so no CLI finds it",
-    remedy: ":Claude start",
+    remedy: ":Claude",
     seed: (world) => world.stop(),
   },
   {
@@ -268,7 +268,7 @@ const FAULTS: Problem[] = [
     name: "a server that was never started",
     isFinal: true,
     says: "was not started: auto_start is false",
-    remedy: ":Claude start",
+    remedy: ":Claude",
     async seed(world) {
       await world.stop();
       await world.neovim.lua(`require("port").server.stopped_by_user = nil`);
@@ -283,7 +283,7 @@ const FAULTS: Problem[] = [
     name: "a server that failed",
     isFinal: true,
     says: "has failed: ",
-    remedy: ":Claude start",
+    remedy: ":Claude",
     seed: (world) => failWith(world, "/bin/false"),
   },
   {
@@ -298,7 +298,7 @@ const FAULTS: Problem[] = [
     cause: "server-stopped",
     name: "a stopped server, seen from its Neovim's terminal",
     isFinal: true,
-    remedy: ":Claude start",
+    remedy: ":Claude",
     async seed(world) {
       const NVIM = await world.neovim.lua<string>("return vim.v.servername");
       await world.stop();
@@ -506,7 +506,7 @@ async function stopExecutable(world: World): Promise<void> {
 async function failWith(world: World, path: string): Promise<void> {
   await world.stop();
   await world.setup(`{ binary = { path = "${path}" } }`);
-  await world.neovim.command("Claude start");
+  await world.neovim.command("ClaudeCodeStart");
   await eventually("the failure", () =>
     world.neovim.lua<boolean>(`return require("port").server.state == "failed"`),
   );
@@ -604,7 +604,7 @@ class World implements AsyncDisposable {
   /** Stops the server, and waits for its end: until then its lock file may count. */
   async stop(): Promise<void> {
     const pid = await this.neovim.lua<number>('return require("claude-code").status().process_id');
-    await this.neovim.command("Claude stop");
+    await this.neovim.command("ClaudeCodeStop");
     await eventually("its end", () => !isRunning(pid));
   }
 

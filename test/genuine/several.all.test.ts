@@ -85,7 +85,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
         edit(claude.path("a.txt"), "one", "eins"),
         ...dones,
       ]);
-      await claude.command("Claude send-to! 1 change a");
+      await claude.command("Claude send! --to 1 change a");
       await claude.neovim.terminal.waitFor(/\[1\/2\] docs: b\.txt/);
       await claude.command("Claude diff accept");
       await eventually(() => claude.onDisk("b.txt"), TEXT.replace("two", "zwei"));
@@ -108,7 +108,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       const path = claude.path(".claude/worktrees/feature/a.txt");
       claude.model.script([read(path), edit(path, "two", "deux"), say("Feature done.")]);
       await claude.neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") return true`);
-      await claude.command("Claude send-to! feature change it");
+      await claude.command("Claude send! --to feature change it");
       await claude.neovim.terminal.waitFor(/feature: \S*a\.txt/);
       await claude.command("Claude diff accept");
       await eventually(() => readFile(path, "utf8"), TEXT.replace("two", "deux"));
@@ -121,7 +121,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     "one that has ended is resumed beside those that run",
     async () => {
       const id = (await rows()).find((row) => row.n === 2)?.id;
-      await claude.command("Claude send-to! docs /exit");
+      await claude.command("Claude send! --to docs /exit");
       await eventually(async () => (await rows()).map((row) => row.n), [1, 3], START_MS);
       await claude.command(`Claude new --resume ${id}`);
       await claude.showing(/Done\./, 2);
@@ -160,7 +160,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       await eventually(async () => (await all()).map((row) => row.source), ["terminal"], START_MS);
       claude.model.script([say("Still here.")]);
       await claude.neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") return true`);
-      await claude.command("Claude send-to! nightly are you there");
+      await claude.command("Claude send! --to nightly are you there");
       await claude.showing(/Still here\./, 4);
       const [attached] = await all();
       expect(attached).toMatchObject({ n: 4, name: "nightly" });

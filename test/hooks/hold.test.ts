@@ -98,6 +98,20 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     await lua(`require("port").config.setup({})`);
   });
 
+  test("goes on with all of the turn after :Claude go-on, and waits in the next one", async () => {
+    const path = await unsaved();
+    const hook = begins(path, { prompt_id: "one" });
+    await waits();
+    await project.neovim.type(":Claude go-on<CR>");
+    expect((await hook).output).toBeUndefined();
+    expect((await begins(path, { prompt_id: "one" })).output).toBeUndefined();
+    await lua("vim.cmd.messages('clear')");
+    const next = begins(path, { prompt_id: "two" });
+    await waits();
+    await project.neovim.type("u");
+    expect((await next).output).toBeUndefined();
+  });
+
   test("waits for nobody who has typed nothing for minutes", async () => {
     const path = await unsaved();
     await lua("ADVANCE = require('port').hold_clock() ADVANCE(6 * 60 * 1000)");

@@ -244,14 +244,14 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       release(state);
       const late =
         `found after Claude's turn: 2 errors in ${name}; ` +
-        ":Claude problems sends this to Claude";
+        ":Claude diagnostics! sends this to Claude";
       await eventually("the message", async () => {
         expect(await notified()).toEqual([expect.stringContaining(late)]);
       });
       expect(await status()).not.toContain("unknown");
 
       await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
-      await project.neovim.command("Claude problems");
+      await project.neovim.command("Claude diagnostics!");
       const message = await eventually("the message for Claude", async () => {
         const said = (await notified()).join();
         return said.includes("the whole message is in ") && project.storedMessage(said);
@@ -286,7 +286,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
         ]),
       );
       await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
-      await project.neovim.command("Claude problems");
+      await project.neovim.command("Claude diagnostics!");
       const message = await eventually("the message for Claude", async () => {
         const said = (await notified()).join();
         return said.includes("the whole message is in ") && project.storedMessage(said);
@@ -307,7 +307,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       systemMessage: "diagnostics of 3 files unknown (scripted is still starting)",
     });
     release("starting");
-    const late = "2 errors in 2 files; :Claude problems sends this to Claude";
+    const late = "2 errors in 2 files; :Claude diagnostics! sends this to Claude";
     await eventually("the message", async () => {
       expect(await notified()).toEqual([expect.stringContaining(late)]);
     });

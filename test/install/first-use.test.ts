@@ -192,7 +192,7 @@ describe("the first use", () => {
     published.server.reset("slow");
     await using neovim = await watched(version, options());
     await data.fetching(published.release.asset.file, neovim);
-    await neovim.command("Claude stop");
+    await neovim.command("ClaudeCodeStop");
     await eventually("the executable", () => data.installedVersion() === "0.1.0", 60_000);
     expect((await state(neovim)).state).toBe("stopped");
   });
@@ -281,7 +281,7 @@ describe("an upgrade while Neovim runs", () => {
       env: { XDG_DATA_HOME: data.xdg },
     });
     await install(neovim, `{ archive = [[${published.release.archive}]] }`);
-    await neovim.command("Claude start");
+    await neovim.command("ClaudeCodeStart");
     await ready(neovim);
     await next.checkout(plugin);
     expect(await install(neovim, `{ archive = [[${next.archive}]] }`)).toEqual({
@@ -289,8 +289,8 @@ describe("an upgrade while Neovim runs", () => {
     });
     expect(data.installedVersion()).toBe("0.2.0");
     expect(await serves(neovim)).toContain("openDiff");
-    await neovim.command("Claude stop");
-    await neovim.command("Claude start");
+    await neovim.command("ClaudeCodeStop");
+    await neovim.command("ClaudeCodeStart");
     await ready(neovim);
     expect((await state(neovim)).binary?.path).toBe(data.executable("0.1.0"));
     expect(await serves(neovim)).toContain("openDiff");
@@ -310,8 +310,8 @@ describe("an upgrade while Neovim runs", () => {
       await ready(neovim);
       await next.checkout(plugin);
       await place(next);
-      await neovim.command("Claude stop");
-      await neovim.command("Claude start");
+      await neovim.command("ClaudeCodeStop");
+      await neovim.command("ClaudeCodeStart");
       const message = await failed(neovim);
       expect(message).toContain("restart Neovim, the plugin was upgraded to 0.2.0");
       expect(message).toContain("this executable 0.2.0 has contract 2");

@@ -126,9 +126,7 @@ nightly.test(
     server.reset("404");
     await using neovim = await start(NEWEST, plugin, server.url);
     const { last_error, warnings } = await reaches(neovim, "failed");
-    expect(last_error).toContain(
-      "does not fit the plugin: run :Claude install, then :Claude start",
-    );
+    expect(last_error).toContain("does not fit the plugin: run :Claude install, then :Claude");
     expect(last_error).toMatch(
       /the plugin 0\.2\.0 needs contract 2, this executable \S+ has contract 1/,
     );

@@ -145,8 +145,8 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     const cut: [text: string, line: string | RegExp][] = [
       [
         "the file main.lua was not changed, because something else has it open just now; " +
-          ":Claude start tries again",
-        /^the file main\.lua was not .*… :Claude start tries again$/,
+          ":Claude tries again",
+        /^the file main\.lua was not .*… :Claude tries again$/,
       ],
       [
         `the Claude CLI \`claude\` is not on $PATH; ${install}, or name it in terminal.command`,

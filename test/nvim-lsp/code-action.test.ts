@@ -247,9 +247,9 @@ test("kill -9 of the executable in the middle: the next start of the server take
   const call = edited.call("code_action", { path: "a.txt", action: "Do it" });
   expect(await outcomeOf(call)).toThrow();
   expect(edited.texts(["a.txt", "b.txt"])).toEqual({ "a.txt": "new\n", "b.txt": "old\n" });
-  await project.neovim.command("Claude stop");
+  await project.neovim.command("ClaudeCodeStop");
   await eventually("the stop", () => project.registered().length === 0);
-  await project.neovim.command("Claude start");
+  await project.neovim.command("ClaudeCodeStart");
   await eventually("the recovery", () => expect(edited.read("a.txt")).toBe("old\n"));
   const drafts = () =>
     new Bun.Glob(".claude-code-nvim*").scanSync({ cwd: project.folder, dot: true });

@@ -3,19 +3,21 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NEOVIMS, TestNeovim } from "../support/neovim";
 
+/** Each subcommand says what it was given instead of doing it. */
+const GIVEN = `
+  GIVEN, SAID = nil, {}
+  vim.notify = function(text) table.insert(SAID, text) end
+  for name, subcommand in pairs(require("claude-code.commands").list) do
+    subcommand.run = function(args) GIVEN = vim.tbl_extend("force", args, { name = name }) end
+  end`;
+
 describe.each(NEOVIMS)("the commands in $name", (version) => {
   let neovim: TestNeovim;
 
   beforeAll(async () => {
     neovim = await TestNeovim.start({ version, setup: false, args: [] });
     for (const name of ["a.txt", "some file.txt"]) writeFileSync(join(neovim.cwd, name), "");
-    // Each subcommand says what it was given instead of doing it.
-    await neovim.lua(`
-      GIVEN, SAID = nil, {}
-      vim.notify = function(text) table.insert(SAID, text) end
-      for name, subcommand in pairs(require("claude-code.commands").list) do
-        subcommand.run = function(args) GIVEN = vim.tbl_extend("force", args, { name = name }) end
-      end`);
+    await neovim.lua(GIVEN);
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
 
@@ -76,10 +78,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
 
   const refused: [string, string][] = [
     ["Claude reveiw", ":Claude reveiw is not a command; did you mean :Claude review?"],
-    [
-      "Claude se",
-      ":Claude se is not a command; did you mean :Claude send, send-to, sessions, setup?",
-    ],
+    ["Claude se", ":Claude se is not a command; did you mean :Claude send, sessions, setup?"],
     ["Claude diff acept", ":Claude diff acept is not a command; did you mean :Claude diff accept?"],
     ["Claude foc", ":Claude foc is not a command; did you mean :Claude focus?"],
     ["Claude x", ":Claude x is not a command; type :Claude and a space, then <Tab> for the list"],
@@ -87,19 +86,57 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
       "Claude xyzzy",
       ":Claude xyzzy is not a command; type :Claude and a space, then <Tab> for the list",
     ],
-    ["Claude focus now", ":Claude focus takes no arguments"],
-    ["Claude focus!", ":Claude focus takes no !"],
-    ["1,2Claude focus", ":Claude focus takes no range"],
-    ["ClaudeCodeStop now", ":Claude stop takes no arguments"],
+    ["Claude next now", ":Claude next takes no arguments"],
+    ["Claude next!", ":Claude next takes no !"],
+    ["1,2Claude next", ":Claude next takes no range"],
+    ["ClaudeCodeStatus now", ":Claude status takes no arguments"],
   ];
   test.each(refused)(":%s is refused", async (line, problem) => {
     expect(await said(line)).toEqual([problem]);
   });
 
   test("there are few of them", async () => {
-    const names = (await completions("Claude")).filter((name) => name.startsWith("Claude"));
-    expect(names.length).toBeLessThanOrEqual(24);
-    expect(names).toContain("ClaudeSendWithDiagnostics");
+    await using fresh = await TestNeovim.start({ version, setup: false });
+    const names = await fresh.lua<string[]>(`return vim.fn.getcompletion("Claude", "cmdline")`);
+    expect(names).toEqual([
+      "Claude",
+      "ClaudeAtMention",
+      "ClaudeCode",
+      "ClaudeInstallMCP",
+      "ClaudeSendWithDiagnostics",
+    ]);
+  });
+
+  test.each([
+    ["ClaudeCodeFocus", { name: "focus", args: "" }],
+    ["2,3ClaudeCodeSend", { name: "send", range: 2, line1: 2, line2: 3 }],
+    ["ClaudeCodeOpen --continue", { name: "focus", args: "--continue" }],
+    ["ClaudeCodeCloseAllDiffs", { name: "diff reject-all" }],
+  ])(":%s of coder/claudecode.nvim works when typed", async (line, expected) => {
+    await using fresh = await TestNeovim.start({ version, setup: false });
+    const name = /Claude\w+/.exec(line)?.[0] as string;
+    await fresh.lua(GIVEN);
+    expect(await fresh.lua(`return vim.fn.exists(":" .. ...)`, name)).toBe(0);
+    await fresh.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, false, { "1", "2", "3", "4" })`);
+    await fresh.type(`:${line}<CR>`);
+    expect(await fresh.lua("return GIVEN")).toMatchObject(expected);
+  });
+
+  test(":ClaudeCodeStop and :ClaudeCodeStart are the functions of the module", async () => {
+    await neovim.lua(`
+      CALLS = {}
+      for _, name in ipairs({ "start", "stop" }) do
+        require("claude-code")[name] = function() table.insert(CALLS, name) end
+      end`);
+    await neovim.command("ClaudeCodeStop | ClaudeCodeStart");
+    expect(await neovim.lua("return CALLS")).toEqual(["stop", "start"]);
+  });
+
+  test("any other unknown command is Neovim's to report", async () => {
+    const message = await neovim.lua<string>(
+      "return select(2, pcall(vim.cmd, 'ClaudeCodeReview'))",
+    );
+    expect(message).toContain("E492");
   });
 
   test("one without arguments takes | and another command", async () => {
@@ -109,7 +146,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
       args: "",
     });
     await given("ClaudeCodeClose|let g:after += 1");
-    await given("Claude focus|let g:after += 1");
+    await given("Claude next|let g:after += 1");
     expect(await given("Claude | let g:after += 1")).toMatchObject({ name: "", args: "" });
     expect(await neovim.lua("return vim.g.after")).toBe(4);
   });
@@ -145,13 +182,13 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     ["Claude! --model ha", ["haiku"]],
     ["Claude --model opus --permission-mode pl", ["plan"]],
     ["ClaudeCode --model ha", ["haiku"]],
-    ["ClaudeCodeOpen --fork", ["--fork-session"]],
+    ["ClaudeCode --fork", ["--fork-session"]],
+    ["Claude send --", ["--to"]],
     ["Claude new --w", ["--worktree"]],
     ["Claude send a.t", ["a.txt"]],
-    ["ClaudeCodeSend a.t", ["a.txt"]],
     ["Claude mention some", ["some\\ file.txt"]],
     ["ClaudeAtMention some\\ f", ["some\\ file.txt"]],
-    ["Claude focus ", []],
+    ["Claude next ", []],
     ["Claude xyzzy ", []],
   ])(":%s completes", async (typed, completed) => {
     expect(await completions(typed)).toEqual(completed);
@@ -159,10 +196,10 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
 
   test(":Claude completes to every subcommand", async () => {
     const found = await completions("Claude ");
-    expect(found).toContain("send-to");
     expect(found).toContain("diff");
     expect(found).not.toContain("accept");
     expect(found).not.toContain("--model");
-    expect(found.length).toBeGreaterThan(25);
+    expect(found.length).toBeGreaterThan(20);
+    expect(found.length).toBeLessThanOrEqual(30);
   });
 });

@@ -94,7 +94,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     const { state, why } = await decided(neovim);
     expect(state).toBe("stopped");
     expect(why).toBe("this Neovim edits for another program (git commit)");
-    await neovim.command("Claude start"); // the user decides
+    await neovim.command("ClaudeCodeStart"); // the user decides
     expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
   });
 
@@ -141,7 +141,12 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   });
 
   test("a command that needs the server starts it at once", async () => {
-    const args = ["-c", "Claude start", "-c", "lua EARLY = require('claude-code').status().state"];
+    const args = [
+      "-c",
+      "ClaudeCodeStart",
+      "-c",
+      "lua EARLY = require('claude-code').status().state",
+    ];
     await using neovim = await TestNeovim.start({ version, args });
     await neovim.lock();
     expect(await neovim.lua<string>("return EARLY")).toBe("starting");

@@ -40,19 +40,19 @@ describe.each(NEOVIMS)("ensure() in $name", (version) => {
     expect(await answers(neovim, 2)).toEqual(Array(2).fill({ ready: true, later: true }));
     expect(await ensure(neovim)).toBe("ready");
     expect((await answers(neovim, 3))[2]).toEqual({ ready: true, later: false });
-    await neovim.command("Claude stop");
+    await neovim.command("ClaudeCodeStop");
     expect(await answers(neovim, 3)).toHaveLength(3);
   });
 
   test("leaves a server stopped that the user stopped, unless that is asked for", async () => {
     await using neovim = await start();
-    await neovim.lua("ENSURE({}) vim.cmd('Claude stop')");
+    await neovim.lua("ENSURE({}) vim.cmd('ClaudeCodeStop')");
     expect(await ensure(neovim)).toBe("stopped");
     expect(await answers(neovim, 2)).toEqual([
       { message: "the server was stopped", later: true },
-      { message: "you stopped the server; :Claude start starts it again", later: false },
+      { message: "you stopped the server; :Claude starts it again", later: false },
     ]);
-    expect(await ensure(neovim, "{ after_stop = true }")).toBe("starting");
+    expect(await ensure(neovim, "{ is_wanted = true }")).toBe("starting");
     expect((await answers(neovim, 3))[2]).toEqual({ ready: true, later: true });
   });
 
@@ -95,7 +95,7 @@ nightly.test(
       return (await neovim.lua<string | null>(status)) ?? false;
     });
     expect(error).toContain("the executable has not answered for 10 s");
-    expect(error).toContain(":Claude stop");
+    expect(error).toContain("restart Neovim");
     expect(error).toContain(path);
     expect(await neovim.command("messages")).toContain("has not answered for 10 s");
   },

@@ -86,15 +86,15 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
     expect(existsSync(log)).toBe(true);
   });
 
-  test("starts after all of that by :Claude start, and :Claude log shows what was", async () => {
-    await neovim.command("Claude start");
+  test("starts after all of that by :ClaudeCodeStart, and :Claude log shows what was", async () => {
+    await neovim.command("ClaudeCodeStart");
     expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
     await neovim.command("Claude log");
     const text = await neovim.lua<string>(
       `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`,
     );
     expect(text).toContain("exit code 5");
-    await neovim.command("Claude stop");
+    await neovim.command("ClaudeCodeStop");
   });
 
   test("is restarted with growing delays, for as long as the CLI tries to reconnect", async () => {

@@ -289,8 +289,8 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(isRunning(executable)).toBe(true);
     });
 
-    test(":Claude stop ends it, :Claude start brings the same one back", async () => {
-      await neovim.command("Claude stop");
+    test(":ClaudeCodeStop ends it, :ClaudeCodeStart brings the same one back", async () => {
+      await neovim.command("ClaudeCodeStop");
       expect(locks(neovim)).toEqual([]);
       expect(await neovim.lua(`return require("port").channel.is_attached()`)).toBe(false);
       expect((await status(neovim)).state).toBe("stopped");
@@ -298,16 +298,16 @@ describe.each(NEOVIMS)("$name", (version) => {
         await terminalEnv("CLAUDE_CODE_SSE_PORT", "ENABLE_IDE_INTEGRATION", "NO_PROXY"),
       ).toEqual(["", "", "intranet.invalid", ""]);
       await eventually("the end of the executable", () => !isRunning(executable));
-      await neovim.command("Claude start");
+      await neovim.command("ClaudeCodeStart");
       executable = await ready(neovim);
       expect((await neovim.lock()).content).toEqual(lock.content);
       expect((await neovim.lock()).path).toBe(lock.path);
     });
 
-    test(":Claude stop and :Claude start in one go keep port and token", async () => {
+    test(":ClaudeCodeStop and :ClaudeCodeStart in one go keep port and token", async () => {
       const before = executable;
       process.kill(before, "SIGSTOP"); // slow to let go of its port
-      await neovim.lua(`vim.cmd('Claude stop') vim.cmd('Claude start')`);
+      await neovim.lua(`vim.cmd('ClaudeCodeStop') vim.cmd('ClaudeCodeStart')`);
       // The next one waits for the port for a second, of which little may be lost.
       await Bun.sleep(200);
       process.kill(before, "SIGCONT");

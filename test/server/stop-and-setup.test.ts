@@ -47,13 +47,13 @@ describe.each(NEOVIMS)("in $name", (version) => {
   test("a server that was stopped by hand stays so through setup() and a mention", async () => {
     await using neovim = await start();
     await inState(neovim, "ready");
-    await neovim.command("Claude stop");
+    await neovim.command("ClaudeCodeStop");
     await setUp(neovim, "{}");
     await neovim.command("Claude mention main.lua");
-    await notified(neovim, "you stopped the server; :Claude start starts it again");
+    await notified(neovim, "you stopped the server; :Claude starts it again");
     const { state, why } = await status(neovim);
     expect([state, why]).toEqual(["stopped", "you stopped it"]);
-    await neovim.command("Claude start");
+    await neovim.command("ClaudeCodeStart");
     await inState(neovim, "ready");
   });
 
@@ -74,7 +74,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       setup: `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`,
     });
     await inState(neovim, "ready");
-    await neovim.command("Claude stop");
+    await neovim.command("ClaudeCodeStop");
     await neovim.command("Claude");
     await inState(neovim, "ready");
   });
@@ -101,8 +101,8 @@ describe.each(NEOVIMS)("in $name", (version) => {
     const before = await inState(neovim, "ready");
     await setUp(neovim, "{ port_range = { 30000, 39999 } }");
     expect((await status(neovim)).port).toBe(before.port as number);
-    await neovim.command("Claude stop");
-    await neovim.command("Claude start");
+    await neovim.command("ClaudeCodeStop");
+    await neovim.command("ClaudeCodeStart");
     const { port } = await inState(neovim, "ready");
     expect(port).toBeGreaterThanOrEqual(30_000);
     expect(port).toBeLessThanOrEqual(39_999);

@@ -40,7 +40,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
 
   test("shows what becomes of the server, its clients, their work and their diffs", async () => {
     await shows("Claude stopped");
-    await neovim.command("Claude start");
+    await neovim.command("ClaudeCodeStart");
     await shows("no Claude");
     const lock = await neovim.lock();
     using first = await TestClient.open(lock, "claude-code");
@@ -79,13 +79,13 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     await shows("Claude connected");
     first.close();
     await shows("no Claude");
-    await neovim.command("Claude stop");
+    await neovim.command("ClaudeCodeStop");
     await shows("Claude stopped");
   });
 
   test("says which of several sessions needs the user", async () => {
     const sessions = `local rows = require("port").session_rows`;
-    await neovim.command("Claude start");
+    await neovim.command("ClaudeCodeStart");
     await shows("no Claude");
     const state = (n: number, state: string, kind = "") =>
       neovim.lua(
@@ -116,12 +116,12 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     expect(await neovim.lua<string>(highlight)).toBe("DiagnosticWarn");
     await neovim.lua(`${sessions} for n = 1, 3 do rows.remove(n) end`);
     await shows("no Claude");
-    await neovim.command("Claude stop");
+    await neovim.command("ClaudeCodeStop");
   });
 
   test("what stands in a session's name is never code, also where the text is taken for a format", async () => {
     claims("A session's name is never code in the status line");
-    await neovim.command("Claude start");
+    await neovim.command("ClaudeCodeStart");
     await shows("no Claude");
     await neovim.lua(
       `local rows, name = require("port").session_rows, ...
@@ -138,6 +138,6 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     );
     expect(evaluated).toEqual(["2 Claudes: ％{execute('let g:ran = 1')}％@Ran@^[]0;x^G done", 0]);
     await neovim.lua(`local rows = require("port").session_rows rows.remove(1) rows.remove(2)`);
-    await neovim.command("Claude stop");
+    await neovim.command("ClaudeCodeStop");
   });
 });

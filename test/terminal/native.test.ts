@@ -166,15 +166,19 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(0);
   });
 
-  test("focus goes there in terminal mode, and back", async () => {
+  test("focus goes there in terminal mode, also from its own normal mode", async () => {
     await open();
     const there = await neovim.lua("return vim.api.nvim_get_current_win()");
-    await neovim.command("Claude focus");
-    expect(await neovim.lua("return vim.api.nvim_get_current_win()")).not.toBe(there);
-    await waitForMode(neovim, "n");
-    await neovim.command("Claude focus");
-    expect(await neovim.lua("return vim.api.nvim_get_current_win()")).toBe(there);
-    await waitForMode(neovim, "t");
+    for (const [leave, mode] of [
+      ["<C-\\><C-n><C-w>p", "n"],
+      ["<C-\\><C-n>", "nt"],
+    ] as const) {
+      await neovim.type(leave);
+      await waitForMode(neovim, mode);
+      await neovim.command("Claude focus");
+      expect(await neovim.lua("return vim.api.nvim_get_current_win()")).toBe(there);
+      await waitForMode(neovim, "t");
+    }
   });
 
   test("terminal mode comes back with the window, unless it was left to read", async () => {
@@ -328,7 +332,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     "%s while terminal mode is to begin",
     async (leave) => {
       await open();
-      await neovim.command("Claude focus");
+      await neovim.type("<C-\\><C-n><C-w>p");
       await waitForMode(neovim, "n");
       // Modes begin once this is through; what was scheduled runs before that. While Neovim computes, it
       // is time to ask for terminal mode again, and for what leaves.

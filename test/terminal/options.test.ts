@@ -189,7 +189,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await float(", size = 0.5");
       await openEcho(neovim);
       expect(await floating()).toEqual({ width: 58, height: 12, border: "╭" });
-      await neovim.command("Claude focus");
+      await neovim.type("<C-\\><C-n><C-w>p");
       await eventually("no float", async () => !(await floating()));
       expect(await neovim.lua("return vim.bo.buftype")).toBe("");
       await neovim.command("Claude focus");

@@ -68,13 +68,13 @@ function M.cli_arguments(lead, before)
   return M.starting_with(vim.tbl_keys(ARGUMENTS), lead)
 end
 
---- The numbers and names of this Neovim's sessions; files after one.
+--- The numbers and names of this Neovim's sessions.
 ---@param lead string
 ---@param before string
 ---@return string[]
 function M.sessions(lead, before)
   if before ~= "" then
-    return M.files(lead)
+    return {}
   end
   local names = {}
   for _, row in ipairs(require("claude-code.terminal.select").own()) do

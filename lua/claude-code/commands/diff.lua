@@ -67,12 +67,6 @@ return {
   --- any hunk left is rejected.
   ["diff drop-hunk"] = { run = answers("act", "drop_hunk") },
 
-  --- As `:Claude diff`.
-  ["diff next"] = { run = answers("switch", 1) },
-
-  --- Shows the proposed edit that waits, or the previous of several.
-  ["diff previous"] = { run = answers("switch", -1) },
-
   --- Merges your unsaved edits of the file into the proposed edit. Git merges, with the file on disk as
   --- the base. If you accept the result, it also replaces the edits in their buffer. |u| undoes the
   --- merge.

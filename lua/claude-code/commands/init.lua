@@ -27,6 +27,34 @@ M.list = vim.tbl_extend(
   require("claude-code.commands.worktree")
 )
 
+--- Commands of coder/claudecode.nvim: a subcommand, or what runs.
+---@type table<string, string|{ desc: string, run: fun() }>
+M.CODERS = {
+  ClaudeCodeAdd = "mention",
+  ClaudeCodeClose = "close",
+  ClaudeCodeCloseAllDiffs = "diff reject-all",
+  ClaudeCodeDiffAccept = "diff accept",
+  ClaudeCodeDiffDeny = "diff reject",
+  ClaudeCodeFocus = "focus",
+  ClaudeCodeOpen = "focus",
+  ClaudeCodeSelectModel = "model",
+  ClaudeCodeSend = "send",
+  ClaudeCodeStart = {
+    desc = 'require("claude-code").start()',
+    run = function()
+      require("claude-code").start()
+    end,
+  },
+  ClaudeCodeStatus = "status",
+  ClaudeCodeStop = {
+    desc = 'require("claude-code").stop()',
+    run = function()
+      require("claude-code").stop()
+    end,
+  },
+  ClaudeCodeTreeAdd = "mention",
+}
+
 --- Splits off the name of a subcommand, of two words where there is one. A ! may follow it.
 ---@return string? name
 ---@return string rest

@@ -1,30 +1,32 @@
 --- The subcommands that send something to Claude. The comment above each is its documentation.
 local complete = require("claude-code.commands.complete")
 
---- Sends a text, or else the lines of the range.
+--- Sends a text, or else the lines of the range. Nothing but `--to` makes a word the name of a session: a text
+--- may begin with any other.
 ---@param args claude-code.CommandArgs
----@param n? integer number of a session; the current one if left out
-local function send(args, text, n)
+local function send(args)
   local context = require("claude-code.context.send")
-  if text ~= "" then
-    context.text(text, args.bang, n)
-  else
-    context.lines(args.line1, args.line2, args.bang, n)
-  end
+  local session, text = args.args:match("^%-%-to%s+(%S+)%s*(.*)$")
+  text = text or args.args
+  require("claude-code.terminal.select").with_named({ args = session or "" }, function(n)
+    if text ~= "" then
+      context.text(text, args.bang, n)
+    else
+      context.lines(args.line1, args.line2, args.bang, n)
+    end
+  end)
 end
 
----@param args claude-code.CommandArgs
-local function send_to(args)
-  local list = require("claude-code.terminal.select")
-  local word, text = args.args:match("^(%S+)%s*(.*)$")
-  if word then
-    return list.with_named({ args = word }, function(n)
-      send(args, text, n)
-    end)
+---@param lead string
+---@param before string
+---@return string[]
+local function complete_send(lead, before)
+  if before:find("^%-%-to%s+$") then
+    return complete.sessions(lead, "")
+  elseif before == "" and lead:find("^%-") then
+    return complete.starting_with({ "--to" }, lead)
   end
-  list.choose_own("Send to", function(n)
-    send(args, "", n)
-  end)
+  return complete.files(lead)
 end
 
 ---@type table<string, claude-code.Subcommand>
@@ -33,26 +35,15 @@ return {
   --- default is the current line. With ! it also submits the prompt. In visual mode the mapping
   --- |<Plug>(claude-send)| sends exactly the selection. Whole lines end with a line break, so that
   --- what you send next begins a line of its own. A terminal that you opened yourself works too. A CLI
-  --- that runs outside of this Neovim receives a mention of the lines instead.
+  --- that runs outside of this Neovim receives a mention of the lines instead. Of several sessions the current
+  --- one receives it, or the one whose number or name you give: `:Claude send --to docs {text}`. A count before
+  --- the mapping is the number of a session.
   send = {
-    args = "[text]",
+    args = "[--to N] [text]",
     bang = true,
     range = "lines",
-    complete = complete.files,
-    run = function(args)
-      send(args, args.args)
-    end,
-  },
-
-  --- Sends to a session that need not be the current one: what `:Claude send` sends. {args} begin with
-  --- the number of the session, or its name; text may follow. Without {args} you choose the session from
-  --- a list.
-  ["send-to"] = {
-    args = "[session] [text]",
-    bang = true,
-    range = "lines",
-    complete = complete.sessions,
-    run = send_to,
+    complete = complete_send,
+    run = send,
   },
 
   --- Opens a Markdown buffer for a prompt of the current session, or of session {N}, below Claude's window, with the
@@ -67,14 +58,6 @@ return {
     run = function(args)
       local prompt = require("claude-code.editor.prompt")
       require("claude-code.terminal.select").with_named(args, prompt.open)
-    end,
-  },
-
-  --- Writes the image on the clipboard into a file of your own, and puts its path into the prompt: that of
-  --- `:Claude prompt` if the cursor is there, else that in Claude's terminal.
-  ["paste-image"] = {
-    run = function()
-      require("claude-code.editor.prompt.image").paste()
     end,
   },
 
@@ -96,19 +79,18 @@ return {
   --- Sends the lines of the range with their diagnostics to Claude and asks it to fix them. The default
   --- is the current line; without diagnostics there nothing is sent. The message goes into the prompt of the
   --- CLI in a terminal of this Neovim. A CLI outside of this Neovim receives a mention of the lines; the
-  --- message is then in the clipboard for you to paste, or in the unnamed register.
+  --- message is then in the clipboard for you to paste, or in the unnamed register. With ! it sends, instead, the
+  --- problems that language servers found, after Claude's last turn, in files that it edited.
   diagnostics = {
+    bang = true,
     range = "lines",
     run = function(args)
-      require("claude-code.context.diagnostics").lines(args.line1, args.line2)
-    end,
-  },
-
-  --- Sends the problems to Claude that language servers found, after Claude's last turn, in files that
-  --- it edited. They go the same way as those of `:Claude diagnostics`.
-  problems = {
-    run = function()
-      require("claude-code.context.diagnostics").problems()
+      local diagnostics = require("claude-code.context.diagnostics")
+      if args.bang then
+        diagnostics.problems()
+      else
+        diagnostics.lines(args.line1, args.line2)
+      end
     end,
   },
 }

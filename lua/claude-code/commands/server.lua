@@ -54,28 +54,6 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Starts the server, whatever the option `auto_start` says.
-  start = {
-    run = function()
-      local state = require("claude-code.server").state
-      if state == "stopped" or state == "failed" then
-        require("claude-code").start()
-      else
-        notify.info(("the server is already %s; :Claude status shows more"):format(state))
-      end
-    end,
-  },
-
-  --- Stops the server and disconnects its clients. It stays stopped, also after another setup(), until
-  --- `:Claude start` or `:Claude`.
-  stop = {
-    run = function()
-      local was = require("claude-code.server").state
-      require("claude-code").stop()
-      notify.info(was == "stopped" and "the server was not running" or "the server is stopped")
-    end,
-  },
-
   --- Shows in a window what `:checkhealth claude-code` finds: the server's state, its port, its clients, the
   --- workspace, the last error, and what is wrong. `q` closes it.
   status = {

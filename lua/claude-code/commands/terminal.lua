@@ -38,22 +38,12 @@ return {
     end,
   },
 
-  --- Starts Claude in a terminal, or shows the one that runs and moves there. {args} and ! are those of
-  --- `:Claude`.
-  open = {
+  --- Moves to Claude's terminal, and starts Claude with {args}, or shows its window, if needed.
+  focus = {
     args = "[args]",
-    bang = true,
     complete = complete.cli_arguments,
     run = function(args)
-      require("claude-code.terminal").open(words(args), { restart = args.bang })
-    end,
-  },
-
-  --- Moves to Claude's terminal, and starts or shows it if needed. In the terminal, moves back to the
-  --- previous window.
-  focus = {
-    run = function()
-      require("claude-code.terminal").focus()
+      require("claude-code.terminal").open(words(args))
     end,
   },
 
@@ -178,8 +168,8 @@ return {
     end,
   },
 
-  --- Lets Claude edit a file that it waits for though you have not saved it, see
-  --- |claude-code-option-wait_for_unsaved|.
+  --- Lets Claude edit a file that it waits for though you have not saved it, and any other until the turn ends.
+  --- See |claude-code-option-wait_for_unsaved|.
   ["go-on"] = {
     run = function()
       require("claude-code.editor.edits.hold").go_on()

@@ -1,5 +1,5 @@
 --- Diagnostics as one message to Claude: those of lines (:Claude diagnostics), and those that were found in
---- edited files after Claude's turn (:Claude problems).
+--- edited files after Claude's turn (:Claude diagnostics!).
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 

@@ -78,7 +78,7 @@ end
 local function problem_with_server()
   local server = require("claude-code.server")
   if server.state == "stopped" then
-    return "you stopped the server; :Claude start starts it again"
+    return "you stopped the server; :Claude starts it again"
   elseif server.state == "failed" then
     return "the server is not running; :Claude status shows why"
   end

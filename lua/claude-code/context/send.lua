@@ -100,8 +100,9 @@ function M.lines(first, last, submit, n)
 end
 
 --- What is selected in visual mode, which ends; a CLI outside of this Neovim gets a mention of its
---- lines.
+--- lines. A count is the number of a session.
 function M.selection()
+  local count = vim.v.count
   local from, to, mode = vim.fn.getpos("v"), vim.fn.getpos("."), vim.fn.mode()
   local lines = vim.fn.getregion(from, to, { type = mode })
   api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
@@ -109,7 +110,10 @@ function M.selection()
     return
   end
   local text = mode == "V" and whole_lines(lines, false) or table.concat(lines, "\n")
-  paste_lines(text, false, nil, math.min(from[2], to[2]), math.max(from[2], to[2]))
+  local named = { args = count > 0 and tostring(count) or "" }
+  require("claude-code.terminal.select").with_named(named, function(n)
+    paste_lines(text, false, n, math.min(from[2], to[2]), math.max(from[2], to[2]))
+  end)
 end
 
 return M

@@ -55,7 +55,7 @@ local function configured(path)
   if programs.runs(expanded) then
     return { path = expanded, source = "path" }
   end
-  local text = "binary.path is %s, which is not an executable file: %s, then :Claude start"
+  local text = "binary.path is %s, which is not an executable file: %s, then :Claude"
   return nil, text:format(expanded, M.remedy("path"))
 end
 
@@ -63,7 +63,7 @@ end
 ---@param reason? string why nothing can be downloaded
 ---@return string message what was looked for, and what the user can do
 local function not_found(remedy, reason)
-  local text = "%s was not found: %s, then :Claude start (%slooked in %s, %s, $PATH)"
+  local text = "%s was not found: %s, then :Claude (%slooked in %s, %s, $PATH)"
   local stable = require("claude-code.install.store").stable()
   return text:format(NAME, remedy, reason and reason .. "; " or "", finders.build(), stable)
 end

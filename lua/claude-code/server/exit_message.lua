@@ -28,7 +28,7 @@ end
 
 ---@param binary claude-code.Binary
 local function remedy(binary)
-  return require("claude-code.install.locate").remedy(binary.source) .. ", then :Claude start"
+  return require("claude-code.install.locate").remedy(binary.source) .. ", then :Claude"
 end
 
 ---@param binary claude-code.Binary
@@ -43,15 +43,16 @@ end
 ---@param seconds integer
 ---@return string
 function M.not_ready(binary, seconds)
-  local text = "the executable has not answered for %d s: wait, or :Claude stop and %s (%s)"
-  return text:format(seconds, remedy(binary), binary.path)
+  local text = "the executable has not answered for %d s: wait, or %s and restart Neovim (%s)"
+  local what_to_do = require("claude-code.install.locate").remedy(binary.source)
+  return text:format(seconds, what_to_do, binary.path)
 end
 
 ---@param reason string Neovim's
 ---@return string
 function M.not_reachable(reason)
   local text = "Neovim could not open an RPC socket: make sure that the folder $XDG_RUNTIME_DIR (%s) "
-    .. "exists, then :Claude start (%s)"
+    .. "exists, then :Claude (%s)"
   return text:format(vim.env.XDG_RUNTIME_DIR or "not set", reason)
 end
 
@@ -59,7 +60,7 @@ end
 ---@return string
 function M.crash_loop(ending)
   local text = "the executable ended %d times in a row (%s): read :Claude log (%s), then "
-    .. ":Claude start%s (%s)"
+    .. ":Claude%s (%s)"
   local log = require("claude-code.messages.log").path()
   -- A power cut may have damaged it.
   local again = ending.binary.source == "managed"

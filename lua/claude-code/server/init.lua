@@ -194,19 +194,20 @@ end
 --- Starts the server if it is stopped, and calls back, in the main loop: with true once it accepts
 --- clients, or with nil and a message. At once if that is known; after a download, however long it
 --- takes; at the latest three seconds after the executable was started.
----@param options? { after_stop?: boolean } after_stop: even if it was the user who stopped it
+---@param options? { is_wanted?: boolean } is_wanted: even if the user stopped it, or it has failed
 ---@param callback? claude-code.ReadyCallback
 function M.ensure(options, callback)
   callback = callback or function() end
-  local may_start = not M.stopped_by_user or (options ~= nil and options.after_stop == true)
+  local is_wanted = options ~= nil and options.is_wanted == true
   local is_installing = M.state == "failed" and require("claude-code.install").is_running()
-  if (M.state == "stopped" and may_start) or is_installing then
+  local may_start = M.state == "stopped" and not M.stopped_by_user or is_installing
+  if may_start or is_wanted and (M.state == "stopped" or M.state == "failed") then
     M.start()
   end
   if M.state == "ready" then
     callback(true)
   elseif M.state == "stopped" then
-    callback(nil, "you stopped the server; :Claude start starts it again")
+    callback(nil, "you stopped the server; :Claude starts it again")
   elseif M.state == "failed" then
     callback(nil, M.last_error)
   else

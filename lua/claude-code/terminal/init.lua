@@ -53,7 +53,7 @@ local function open(row, arguments, options)
   if row and not (options.restart and row.n == n) then
     return go_to.session(row)
   elseif n and not options.restart then
-    running.focus(n)
+    running.show(n)
     if #arguments > 0 then
       local text = "Claude is already running; add ! to restart it with these arguments, or start another "
         .. "with :Claude new"
@@ -97,16 +97,6 @@ function M.toggle(arguments, options)
     sessions.use(n)
   else
     running.focus(n)
-  end
-end
-
---- Moves to the CLI's terminal, starting it if need be.
-function M.focus()
-  local n = running.current()
-  if n then
-    running.focus(n)
-  else
-    M.open()
   end
 end
 

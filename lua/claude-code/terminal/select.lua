@@ -102,14 +102,6 @@ function M.show()
   end)
 end
 
----@param prompt string
----@param callback fun(n: integer)
-function M.choose_own(prompt, callback)
-  choose(M.own(), prompt, function(row)
-    callback(row.n)
-  end)
-end
-
 ---@param rows claude-code.SessionRow[]
 ---@param matches fun(row: claude-code.SessionRow): boolean
 ---@return claude-code.SessionRow? row that has matched longest

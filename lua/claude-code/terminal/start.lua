@@ -75,7 +75,7 @@ local function after_server(place, callback)
     end
   end
   waiting[this] = true
-  require("claude-code.server").ensure({ after_stop = true }, function(is_ready)
+  require("claude-code.server").ensure({ is_wanted = true }, function(is_ready)
     if place and is_ready and waiting[this] then
       require("claude-code.remote").ensure(place, function()
         in_normal_mode(finish)

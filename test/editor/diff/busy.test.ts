@@ -98,7 +98,7 @@ for (const version of NEOVIMS) {
       const before = await a.picture();
       await a.nvim.lua(FLOAT);
       const id = await a.propose(path, NEW);
-      await a.says("]f or :Claude diff next shows it now");
+      await a.says("]f or :Claude diff shows it now");
       await a.nvim.type("]f");
       await a.shown();
       expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);

@@ -321,9 +321,9 @@ for (const version of BOTH_NEOVIMS) {
       await bar("[1/3] a.txt");
       await a.nvim.type("[f");
       await bar("[3/3] c.txt");
-      await a.nvim.command("Claude diff next");
+      await a.nvim.command("Claude diff");
       await bar("[1/3] a.txt");
-      await a.nvim.command("Claude diff previous");
+      await a.nvim.type("[f");
       await bar("[3/3] c.txt");
       await a.nvim.type("q");
       expect((await a.outcome(ids[2] as number)).outcome).toBe("rejected");

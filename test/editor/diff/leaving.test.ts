@@ -72,7 +72,7 @@ for (const version of NEOVIMS) {
           await a.nvim.type(keys);
           await a.waits();
           expect(a.ended).toEqual([]);
-          await a.says("main.txt waits with your edits; ]f or :Claude diff next shows it");
+          await a.says("main.txt waits with your edits; ]f or :Claude diff shows it");
           expect(await a.mode()).toBe("n");
           expect(await file(a)).toBe(wanted);
           expect(await a.nvim.lua("return { vim.v.errmsg, vim.wo.winbar, vim.wo.diff }")).toEqual([
@@ -135,7 +135,7 @@ for (const version of NEOVIMS) {
       const id = await a.propose(path, NEW);
       await a.nvim.type("ga:e other.txt<CR>");
       await a.waits();
-      await a.nvim.command("Claude diff next");
+      await a.nvim.command("Claude diff");
       await a.shown();
       await a.barShows("accept 1 of 2 hunks");
       await a.nvim.type("<CR>");
@@ -179,7 +179,7 @@ for (const version of NEOVIMS) {
       await a.nvim.command("Claude diff accept");
       await a.says("not on screen: :Claude diff shows it");
       expect(a.ended).toHaveLength(1);
-      await a.nvim.command("Claude diff previous");
+      await a.nvim.command("Claude diff");
       await a.shown();
       await a.accepts(first);
     });
@@ -217,7 +217,7 @@ for (const version of NEOVIMS) {
       await a.propose(path, NEW);
       await a.nvim.type("<C-w>o");
       await a.waits();
-      await a.says("main.txt waits: :Claude diff next");
+      await a.says("main.txt waits: :Claude diff");
       expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toContain("mine");
     });
 

@@ -71,15 +71,15 @@ for (const version of NEOVIMS) {
       expect(a.read("main.lua")).toBe(OLD);
     });
 
-    test(":Claude diff next moves into the only one, and reports that there is no other", async () => {
+    test(":Claude diff moves into the only one, and reports that there is no other", async () => {
       const [a, path] = await start("vsplit other.txt | wincmd p");
       await using _ = a;
       const id = await a.propose(path, NEW);
       const inside = await a.nvim.lua("return vim.api.nvim_get_current_win()");
       await a.nvim.lua(`vim.fn.win_gotoid(vim.fn.bufwinid("other.txt"))`);
-      await a.nvim.command("Claude diff next");
+      await a.nvim.command("Claude diff");
       expect(await a.nvim.lua("return vim.api.nvim_get_current_win()")).toBe(inside);
-      await a.nvim.command("messages clear | Claude diff next");
+      await a.nvim.command("messages clear | Claude diff");
       expect(await a.nvim.command("messages")).toContain("there is no other proposal");
       await reject(a, id);
       expect(await a.nvim.lua("return vim.fn.expand('%:t')")).toBe("other.txt");

@@ -238,10 +238,10 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await neovim.command("Claude comment x");
     expect(await said()).toContain("private");
     await neovim.command("edit src/a.ts");
-    await neovim.command("Claude stop");
+    await neovim.command("ClaudeCodeStop");
     await neovim.command("1Claude comment a long thought");
     expect(await said()).toContain("a long thought");
-    await neovim.command("Claude start");
+    await neovim.command("ClaudeCodeStart");
     await attached(neovim);
     await neovim.command("1Claude comment a long thought");
     await draws(["1: a long thought"]);

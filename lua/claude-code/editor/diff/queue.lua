@@ -57,7 +57,7 @@ local function ways_back()
     local mapping = mapping_of(name)
     return mapping ~= nil and mapping.desc == DESCRIPTION
   end)
-  return (key and key .. " or " or "") .. ":Claude diff next"
+  return (key and key .. " or " or "") .. ":Claude diff"
 end
 
 ---Reports once what a diff waits for.

@@ -10,29 +10,33 @@ local AWAY_MS = 5 * 60 * 1000
 
 local M = {}
 
----@type table<fun(outcome: "written"|"as_before"), integer> buffers by the ends of their holds
+---@type table<fun(outcome: "written"|"as_before"), { buf: integer, prompt?: string }> by the ends of the holds
 local held = {}
+
+---@type table<string, true> the prompts whose turns wait for nothing any more
+local let_through = {}
 
 ---@param buf? integer
 local function has_unsaved(buf)
   return buf ~= nil and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
 end
 
----@param params { path: string }
+---@param params { path: string, prompt?: string }
 ---@return boolean whether an edit of the file has to wait
 function M.is_needed(params)
   local is_here = #api.nvim_list_uis() > 0
     and require("claude-code.editor.input.keyboard").away_ms() < AWAY_MS
   return is_here
     and require("claude-code.config").get().wait_for_unsaved
+    and not let_through[params.prompt or ""]
     and has_unsaved(path.loaded_buffer(params.path))
 end
 
 ---@param wanted? integer buffer; nil for all
 ---@param outcome "written"|"as_before"
 local function let_go(wanted, outcome)
-  for done, buf in pairs(vim.deepcopy(held)) do
-    if not wanted or buf == wanted then
+  for done, hold in pairs(vim.deepcopy(held)) do
+    if not wanted or hold.buf == wanted then
       done(outcome)
     end
   end
@@ -55,7 +59,7 @@ local function follow()
 end
 
 ---Runs in a task.
----@param params claude-code.HookParams|{ path: string }
+---@param params claude-code.HookParams|{ path: string, prompt?: string }
 ---@return "written"|"as_before"
 function M.wait(params)
   local buf, name = path.loaded_buffer(params.path), path.title(params.path)
@@ -72,7 +76,7 @@ function M.wait(params)
   notify.warn(("Claude waits for %s; :w lets it go on, or :Claude go-on"):format(name))
   local stop
   local outcome = task.await(function(done)
-    held[done] = buf
+    held[done] = { buf = buf, prompt = params.prompt }
     show("waits for " .. name)
     local events = follow()
     function stop()
@@ -90,14 +94,17 @@ end
 
 ---@return string? words for the status line, since typing replaces the message
 function M.text()
-  local buf = select(2, next(held))
-  return buf and "waits for " .. path.title(api.nvim_buf_get_name(buf))
+  local hold = select(2, next(held))
+  return hold and "waits for " .. path.title(api.nvim_buf_get_name(hold.buf))
 end
 
---- Lets Claude go on with all that waits, as if nothing were unsaved.
+--- Lets Claude go on with all that waits until its turn ends, as if nothing were unsaved.
 function M.go_on()
   if next(held) == nil then
     notify.info("Claude waits for no file")
+  end
+  for _, hold in pairs(held) do
+    let_through[hold.prompt or ""] = hold.prompt and true
   end
   let_go(nil, "as_before")
 end

@@ -228,7 +228,7 @@ end
 ---@param what "rename"|"home"
 function M.undo(what)
   if not channel.is_attached() then
-    return notify.error("the server is not running, so nothing was undone: :Claude start starts it")
+    return notify.error("the server is not running, so nothing was undone: :Claude starts it")
   end
   local params = { home = what == "home" }
   require("claude-code.server.requests").request("edits/undo", params, function(undone, problem)

@@ -122,7 +122,7 @@ local function report(problems, name)
   local count = vim.tbl_count(paths)
   local where = count == 1 and path.title(next(paths)) or ("%d files"):format(count)
   local whose = name == "Claude" and "Claude's turn" or "the turn of " .. name
-  local text = "found after %s: %s in %s; :Claude problems sends this to %s"
+  local text = "found after %s: %s in %s; :Claude diagnostics! sends this to %s"
   require("claude-code.messages.notify").warn(
     text:format(whose, count_text(filter.tally(problems)), where, name),
     "diagnostics.late." .. name
