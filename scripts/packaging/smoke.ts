@@ -17,7 +17,7 @@ export async function smoke(root: string, archive: string, nvim: string): Promis
     // Not the build that may be beside the plugin.
     `lua require("claude-code.install.locate").ORDER = { "managed" }`,
     `lua require("claude-code").install([[${resolve(archive)}]])`,
-    "Claude start",
+    "ClaudeCodeStart",
   ];
   const plugin = ["--cmd", `set runtimepath^=${escaped(root)}`];
   const commands = steps.flatMap((step) => ["-c", step]);
