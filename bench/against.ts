@@ -2,9 +2,7 @@ import { rmSync } from "node:fs";
 import { ROOT, temporaryFolder } from "../test/support/neovim";
 import { FIGURES } from "./figures";
 import { aligned, amount, factor } from "./report";
-import type { Machine, Scenario } from "./scenario";
-import { median } from "./statistics";
-import { ownSubject, type Subject } from "./subject";
+import { type Machine, median, ownSubject, type Scenario, type Subject } from "./scenario";
 
 interface Pair {
   before: number[];

@@ -86,7 +86,7 @@ async function shown(editor: Editor, ask: () => unknown): Promise<Values> {
     await eventually("the diff", () => editor.nvim.lua<boolean>(IS_SHOWN), SHOWN_MS);
     took = performance.now() - began;
   });
-  return { "diff-shown": took, "diff-sum": still.sum, "diff-longest": still.longest };
+  return { "diff-shown": took, "diff-longest": still.longest };
 }
 
 /** Nothing of a plugin whose proposal is not where the cursor is, or cannot be edited. */

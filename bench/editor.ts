@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { TestClient } from "../test/support/client";
 import { TestNeovim } from "../test/support/neovim";
+import type { Subject } from "./scenario";
 import standstill from "./standstill.lua" with { type: "text" };
-import type { Subject } from "./subject";
 
 export interface Standstill {
   longest: number;

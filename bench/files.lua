@@ -21,32 +21,19 @@ function M.open(count)
   return paths
 end
 
----@param buf integer
----@param count integer diagnostics
----@param mark string something that sets this list apart from another
-function M.diagnose(buf, count, mark)
-  local items = {}
-  for i = 1, count do
-    items[i] = {
-      lnum = (i - 1) % 200,
-      col = 4,
-      end_lnum = (i - 1) % 200,
-      end_col = 12,
-      severity = i % 4 + 1,
-      message = ("something is wrong here, %s %d"):format(mark, i),
-      source = "bench",
-      code = "B" .. i % 100,
-    }
-  end
-  vim.diagnostic.set(namespace, buf, items)
-end
-
 ---Spreads diagnostics over the first ten files.
 ---@param paths string[]
 ---@param count integer in all
-function M.diagnose_all(paths, count)
+function M.diagnose(paths, count)
+  local items = {}
+  for i = 1, count / 10 do
+    local lnum = (i - 1) % 200
+    local message = ("something is wrong here, the problem %d"):format(i)
+    items[i] = { lnum = lnum, col = 4, end_lnum = lnum, end_col = 12, message = message }
+    items[i].severity, items[i].source, items[i].code = i % 4 + 1, "bench", "B" .. i % 100
+  end
   for i = 1, 10 do
-    M.diagnose(vim.fn.bufadd(paths[i]), count / 10, "first")
+    vim.diagnostic.set(namespace, vim.fn.bufadd(paths[i]), items)
   end
 end
 

@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
 import { isolatedEnv, temporaryFolder } from "../test/support/neovim";
-import { type Machine, repetitions, type Scenario } from "./scenario";
-import { median, timings } from "./statistics";
+import { type Machine, median, repetitions, type Scenario, timings } from "./scenario";
 
 /** What Claude Code writes to a hook after an edit, where no Neovim is to be found. */
 const INPUT = JSON.stringify({

@@ -6,41 +6,16 @@ import { parseArgs } from "node:util";
 import { NEWEST, ROOT } from "../test/support/neovim";
 import { against } from "./against";
 import { bigDiff } from "./big-diff";
-import { conversation } from "./conversation";
 import { cursor } from "./cursor";
 import { hookRun } from "./hook-run";
-import { languageTools } from "./language-tools";
-import { recording } from "./recording";
-import { reload } from "./reload";
-import { remote } from "./remote";
+import { longJournal } from "./long-journal";
 import { lines, load, machineName, type Report, table } from "./report";
-import { rest } from "./rest";
-import { review } from "./review";
-import { reviewEditor } from "./review-editor";
 import { roundTrips } from "./round-trips";
-import type { Machine, Scenario, Values } from "./scenario";
-import { sessions } from "./sessions";
+import { type Machine, ownSubject, type Scenario, type Subject, type Values } from "./scenario";
 import { standstill } from "./standstill";
 import { startup } from "./startup";
-import { ownSubject, type Subject } from "./subject";
 
-const SCENARIOS = [
-  startup,
-  rest,
-  cursor,
-  roundTrips,
-  standstill,
-  bigDiff,
-  reload,
-  hookRun,
-  recording,
-  review,
-  reviewEditor,
-  conversation,
-  sessions,
-  languageTools,
-  remote,
-];
+const SCENARIOS = [startup, cursor, roundTrips, standstill, bigDiff, hookRun, longJournal];
 
 const { values: options } = parseArgs({
   args: process.argv.slice(2),

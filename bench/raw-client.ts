@@ -51,10 +51,6 @@ export class RawClient implements Disposable {
     });
   }
 
-  call(name: string, args: object): Promise<void> {
-    return this.request("tools/call", { name, arguments: args });
-  }
-
   [Symbol.dispose](): void {
     this.#socket.close();
   }

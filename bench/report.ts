@@ -55,7 +55,7 @@ function line(
 
 function limitOf(target: Target, floor: number | undefined): number | undefined {
   if ("most" in target) return target.most;
-  return floor && ("times" in target ? floor * target.times : floor + target.over);
+  return floor && floor * target.times;
 }
 
 export function machineName(): string {

@@ -1,14 +1,12 @@
 import { NeovimRpc } from "../src/neovim/rpc";
-import type { TestClient } from "../test/support/client";
 import { BareServer } from "./bare-server";
 import { Editor } from "./editor";
 import files from "./files.lua" with { type: "text" };
 import { RawClient } from "./raw-client";
-import { repetitions, type Scenario, type Values } from "./scenario";
-import { quantile, timings } from "./statistics";
+import { quantile, repetitions, type Scenario, timings, type Values } from "./scenario";
 
-/** Roughly what one diagnostic takes in an answer, in bytes. */
-const DIAGNOSTIC_BYTES = 230;
+/** Roughly what a thousand diagnostics take in an answer. */
+const DIAGNOSTICS_BYTES = 230_000;
 const CALLS = 400;
 
 /** From a request on the WebSocket to its answer. */
@@ -27,12 +25,9 @@ export const roundTrips: Scenario = {
     try {
       return {
         ...(await trip("ping", calls, () => server.echo())),
-        ...(await trip("list", calls, () => server.echo())),
         ...(await trip("dirty", calls, both())),
         ...(await trip("editors", calls, both())),
-        ...(await trip("diagnostics-one", calls, both())),
-        ...(await trip("diagnostics-1000", calls, both(1000 * DIAGNOSTIC_BYTES))),
-        ...(await trip("diagnostics-10000", calls / 8, both(10_000 * DIAGNOSTIC_BYTES))),
+        ...(await trip("diagnostics", calls, both(DIAGNOSTICS_BYTES))),
       };
     } finally {
       rpc.close();
@@ -46,41 +41,28 @@ export const roundTrips: Scenario = {
     const paths = await nvim.lua<string[]>("PATHS = FILES.open(200); return PATHS");
     using client = await editor.setUp(subject);
     const calls = repetitions(machine, CALLS);
-    const tools = await toolNames(client);
+    const { tools } = await client.request<{ tools: { name: string }[] }>("tools/list");
     using raw = await RawClient.open(await nvim.lock());
-    const call = async (id: string, count: number, tool: string, args = {}): Promise<Values> =>
-      tools.has(tool) ? trip(id, count, () => raw.call(tool, args)) : {};
-    const values: Values = {
-      ...((await answers(client, "ping")) &&
-        (await trip("ping", calls, () => raw.request("ping")))),
-      ...(await trip("list", calls, () => raw.request("tools/list"))),
-      ...(await call("dirty", calls, "checkDocumentDirty", { filePath: paths[0] })),
-      ...(await call("editors", calls, "getOpenEditors")),
+    const call = async (id: string, tool: string, args = {}): Promise<Values> => {
+      const isThere = tools.some(({ name }) => name === tool);
+      return isThere
+        ? trip(id, calls, () => raw.request("tools/call", { name: tool, arguments: args }))
+        : {};
     };
-    await nvim.lua("FILES.diagnose_all(PATHS, 1000)");
-    const one = { uri: `file://${paths[0]}` };
-    Object.assign(values, await call("diagnostics-one", calls, "getDiagnostics", one));
-    Object.assign(values, await call("diagnostics-1000", calls, "getDiagnostics"));
-    await nvim.lua("FILES.diagnose_all(PATHS, 10000)");
-    Object.assign(values, await call("diagnostics-10000", calls / 8, "getDiagnostics"));
-    return { values };
+    await nvim.lua("FILES.diagnose(PATHS, 1000)");
+    return {
+      values: {
+        ...(await trip("ping", calls, () => raw.request("ping"))),
+        ...(await call("dirty", "checkDocumentDirty", { filePath: paths[0] })),
+        ...(await call("editors", "getOpenEditors")),
+        ...(await call("diagnostics", "getDiagnostics")),
+      },
+    };
   },
 };
 
-async function answers(client: TestClient, method: string): Promise<boolean> {
-  return client.request(method).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function toolNames(client: TestClient): Promise<Set<string>> {
-  const { tools } = await client.request<{ tools: { name: string }[] }>("tools/list");
-  return new Set(tools.map((tool) => tool.name));
-}
-
 async function trip(id: string, count: number, work: () => Promise<unknown>): Promise<Values> {
   await timings(Math.ceil(count / 10), work);
-  const samples = await timings(Math.ceil(count), work);
+  const samples = await timings(count, work);
   return { [`${id}-p50`]: quantile(samples, 0.5), [`${id}-p99`]: quantile(samples, 0.99) };
 }

@@ -3,8 +3,8 @@ import { Editor, resident, type Standstill } from "./editor";
 import files from "./files.lua" with { type: "text" };
 import type { Scenario, Values } from "./scenario";
 
-const MESSAGES = 20;
-const MESSAGE_BYTES = 2_000_000;
+const TIMES = 20;
+const BIG = "some text of a file, ".repeat(2_000_000 / 21);
 /** A second at rest before memory is read: what the start left behind may be given back. */
 const REST_MS = 1_000;
 
@@ -22,14 +22,9 @@ export const standstill: Scenario = {
       "memory-server": server.memory,
       "memory-editor": resident(editor.nvim.process.pid as number),
     };
-    const messages = await editor.watched(() => sendBig((text) => server.take(text)));
+    const messages = await editor.watched(() => repeat(() => server.take(BIG)));
     const idle = await editor.watched(() => Bun.sleep(messages.wall));
-    const changing = await editor.watched(() => change(editor, async () => {}));
-    return {
-      ...figures("messages", messages, idle),
-      ...figures("changing", changing),
-      ...memory,
-    };
+    return { ...figures("messages", messages, idle), ...memory };
   },
 
   async measure(machine, subject) {
@@ -42,43 +37,36 @@ export const standstill: Scenario = {
       server: editor.children().map(resident).at(0),
     });
     const before = memory();
-
     // A refusal is an answer too: the message had to be read for it.
     const messages = await editor.watched(() =>
-      sendBig((text) => client.request("ping", { text }).catch(() => {})),
+      repeat(() => client.request("ping", { text: BIG }).catch(() => {})),
     );
     const idle = await editor.watched(() => Bun.sleep(messages.wall));
-
     // All of them are new, so the first answer has to wait for them.
-    const diagnostics = await editor.watched(
+    const asked = await editor.watched(
       () => repeat(() => client.call("getDiagnostics")),
-      "FILES.diagnose_all(PATHS, 10000)",
+      "FILES.diagnose(PATHS, 10000)",
     );
-    const alsoIdle = await editor.watched(() => Bun.sleep(diagnostics.wall));
-    const changing = await editor.watched(() =>
-      change(editor, () => client.call("getDiagnostics")),
-    );
+    const alsoIdle = await editor.watched(() => Bun.sleep(asked.wall));
     await Bun.sleep(REST_MS);
     const after = memory();
     return {
       values: {
         ...figures("messages", messages, idle),
-        ...figures("diagnostics", diagnostics, alsoIdle),
-        ...figures("changing", changing),
+        ...figures("asked", asked, alsoIdle),
         "memory-editor": before.editor,
         "memory-editor-after": after.editor,
         ...(before.server && { "memory-server": before.server }),
         ...(after.server && { "memory-server-after": after.server }),
       },
-      floors: figures("diagnostics", alsoIdle),
+      floors: figures("asked", alsoIdle),
     };
   },
 };
 
 async function prepare(editor: Editor): Promise<void> {
-  await editor.nvim.lua("FILES = loadstring(...)()", files);
-  await editor.nvim.lua("PATHS = FILES.open(10)");
-  await editor.nvim.lua("FILES.diagnose_all(PATHS, 10000)");
+  await editor.nvim.lua("FILES = loadstring(...)() PATHS = FILES.open(10)", files);
+  await editor.nvim.lua("FILES.diagnose(PATHS, 10000)");
 }
 
 /** Over `idle`, where that is given: what would have been lost without any work. */
@@ -92,19 +80,6 @@ function figures(id: string, work: Standstill, idle?: Standstill): Values {
   };
 }
 
-async function sendBig(send: (text: string) => Promise<unknown>): Promise<void> {
-  const text = "some text of a file, ".repeat(MESSAGE_BYTES / 21);
-  await repeat(() => send(text), MESSAGES);
-}
-
-async function repeat(work: () => Promise<unknown>, times = 20): Promise<void> {
-  for (let i = 0; i < times; i++) await work();
-}
-
-async function change(editor: Editor, work: () => Promise<unknown>): Promise<void> {
-  for (let i = 0; i < 20; i++) {
-    const buffer = "vim.fn.bufadd(PATHS[(...) % 10 + 1])";
-    await editor.nvim.lua(`FILES.diagnose(${buffer}, 1000, "change " .. ...)`, i);
-    await work();
-  }
+async function repeat(work: () => Promise<unknown>): Promise<void> {
+  for (let i = 0; i < TIMES; i++) await work();
 }

@@ -5,9 +5,7 @@ import { join } from "node:path";
 import { isolatedEnv, temporaryFolder } from "../test/support/neovim";
 import { BareServer } from "./bare-server";
 import { lockFiles } from "./editor";
-import { type Machine, repetitions, type Scenario } from "./scenario";
-import { median } from "./statistics";
-import type { Subject } from "./subject";
+import { type Machine, median, repetitions, type Scenario, type Subject } from "./scenario";
 
 /** What else a configuration loads behind the user's line: forty plugins of 2 ms each. */
 const FORTY_PLUGINS = [

@@ -11,7 +11,8 @@ const CACHE = join(TOOLCHAIN, "plugins");
 
 /** A plugin's folder at its pinned commit. */
 export function folderOf(name: PluginName): string {
-  return join(CACHE, `${name}-${pinned[name].commit.slice(0, 12)}`);
+  const [, commit] = pinned[name].split("@") as [string, string];
+  return join(CACHE, `${name}-${commit.slice(0, 12)}`);
 }
 
 /**
@@ -42,7 +43,7 @@ function unpack(name: PluginName, work: string): string | undefined {
 }
 
 function clone(name: PluginName, work: string): string | undefined {
-  const { repository, commit } = pinned[name];
+  const [repository, commit] = pinned[name].split("@") as [string, string];
   const url = `https://github.com/${repository}.git`;
   const git = ["git", "-C", work];
   const done =

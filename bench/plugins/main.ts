@@ -1,7 +1,6 @@
 /**
- * The whole matrix, each plugin by itself and whole configurations, in every scenario:
- * `scripts/test --plugins [NAME…]`. With --oldest it runs in the oldest Neovim that we
- * support. Prints a row for each: "–" where there is nothing to try, "fails" for a defect that is still open.
+ * Each plugin by itself, and whole configurations, in every scenario: `scripts/test --plugins [NAME…]`.
+ * With --oldest it runs in the oldest Neovim that we support.
  */
 import { NEWEST, OLDEST } from "../../test/support/neovim";
 import { fetchPlugins } from "./archives";
@@ -9,11 +8,6 @@ import { CONFIGURATIONS } from "./configurations";
 import { Editor } from "./editor";
 import { NotApplicable, SCENARIOS, sessionFile } from "./scenarios";
 import { type PluginSetup, SETUPS } from "./setups";
-
-const COLUMNS = [...Object.keys(SCENARIOS), "session file"];
-const WIDTH = 14;
-
-type Row = Record<string, "ok" | "–" | "fails">;
 
 // A proposal nobody waits for any more is no failure of its own.
 process.on("unhandledRejection", () => {});
@@ -29,45 +23,43 @@ const setups: PluginSetup[] = [...CONFIGURATIONS, ...SETUPS].filter(
   ({ name, newestOnly }) =>
     (names.length === 0 || names.some((part) => name.includes(part))) && !(isOldest && newestOnly),
 );
-print(`${"".padEnd(30)}${COLUMNS.map((column) => column.padEnd(WIDTH)).join("")}`);
-let failed = false;
+let failures = 0;
 for (const setup of setups) {
-  const row = await rowOf(setup);
-  failed ||= Object.values(row).includes("fails");
-  print(`${setup.name.padEnd(30)}${COLUMNS.map((column) => row[column]?.padEnd(WIDTH)).join("")}`);
-}
-process.exit(failed ? 1 : 0);
-
-async function rowOf(setup: PluginSetup): Promise<Row> {
-  const row: Row = {};
   let editor: Editor | undefined;
-  const record = async (column: string, work: () => Promise<void>) => {
-    try {
-      await work();
-      row[column] = "ok";
-    } catch (error) {
-      row[column] = error instanceof NotApplicable ? "–" : "fails";
-      if (row[column] === "–") return;
-      print(`  ${setup.name}, ${column}: ${error instanceof Error ? error.message : error}`);
-      // What it left behind is not the next one's.
-      await editor?.[Symbol.asyncDispose]();
-      editor = undefined;
-    }
-  };
   for (const [column, scenario] of Object.entries(SCENARIOS)) {
-    await record(column, async () => {
+    const isSound = await tried(setup, column, async () => {
       editor ??= await Editor.start(version, setup);
       await scenario(editor, setup);
       const errors = await editor.errors();
       if (errors.length > 0) throw new Error(errors.join("; "));
     });
+    if (isSound) continue;
+    // What it left behind is not the next one's.
+    await editor?.[Symbol.asyncDispose]();
+    editor = undefined;
   }
   await editor?.[Symbol.asyncDispose]();
-  editor = undefined;
-  await record("session file", async () => {
+  await tried(setup, "session file", async () => {
     for (const layout of ["vertical", "tab"]) await sessionFile(version, setup, layout);
   });
-  return row;
+}
+process.exit(failures > 0 ? 1 : 0);
+
+async function tried(
+  setup: PluginSetup,
+  column: string,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  try {
+    await work();
+    print(`${setup.name}, ${column}: ok`);
+  } catch (error) {
+    if (error instanceof NotApplicable) return true;
+    failures++;
+    print(`${setup.name}, ${column}: FAILS: ${error instanceof Error ? error.message : error}`);
+    return false;
+  }
+  return true;
 }
 
 /** Not console.log: the neovim package takes the console over. */

@@ -9,30 +9,16 @@ import handles from "./handles.lua" with { type: "text" };
 import inventory from "./inventory.lua" with { type: "text" };
 import { Languages } from "./languages";
 
-export interface Amounts {
+interface Amounts {
   calls: number;
   diffs: number;
   selections: number;
   connects: number;
   /** To the user's language servers. */
   questions: number;
-  /** Waits for the last timers to end by themselves, rather than to end them. */
-  waits: boolean;
 }
 
-/** What an hour brings, as the nightly run has it. */
-export const FULL: Amounts = {
-  calls: 100_000,
-  diffs: 1_000,
-  selections: 10_000,
-  connects: 500,
-  questions: 5_000,
-  waits: true,
-};
-export const BOUNDED: Amounts = {
-  ...{ calls: 2_500, diffs: 50, selections: 500, connects: 25, questions: 60 },
-  waits: false,
-};
+const AMOUNTS: Amounts = { calls: 2_500, diffs: 50, selections: 500, connects: 25, questions: 60 };
 
 export interface Soaked {
   neovim: TestNeovim;
@@ -42,16 +28,15 @@ export interface Soaked {
 }
 
 /** Counts of what can be left behind, and memory in KB. */
-export type Counts = Record<string, number>;
+type Counts = Record<string, number>;
 
-export interface Soak {
+interface Soak {
   before: Counts;
   after: Counts;
-  seconds: number;
 }
 
 /** Memory, in KB, may have grown by so much: garbage that is not collected yet. */
-export const SPARE_KB: Record<string, number> = {
+const SPARE_KB: Record<string, number> = {
   executable_kilobytes: 8_000,
   // Neovim itself keeps 3 to 7 KB of each diff of two buffers, without any plugin.
   neovim_kilobytes: 8_000,
@@ -65,8 +50,8 @@ const SETTLE_MS = 1_500;
 const LAST_TIMER_MS = 12_000;
 const ROUNDS = 5;
 
-/** Runs all of it, a tenth first as a warm-up, and counts before and after. */
-export async function soak(version: NeovimVersion, amounts: Amounts): Promise<Soak> {
+/** Runs all of it, `times` as often, a tenth first as a warm-up, and counts before and after. */
+export async function soak(version: NeovimVersion, times: number): Promise<Soak> {
   await using neovim = await TestNeovim.start({
     version,
     setup: false,
@@ -75,32 +60,18 @@ export async function soak(version: NeovimVersion, amounts: Amounts): Promise<So
   const soaked = await prepare(neovim);
   using _ = soaked.client;
   await using _languages = soaked.languages;
-  await traffic(soaked, share(amounts, 10));
-  const before = await settled(soaked, amounts.waits);
-  const start = performance.now();
-  for (let round = 0; round < ROUNDS; round++) await traffic(soaked, share(amounts, ROUNDS));
-  const seconds = (performance.now() - start) / 1000;
-  return { before, after: await settled(soaked, amounts.waits, before), seconds };
+  await traffic(soaked, times / 10);
+  const before = await settled(soaked);
+  for (let round = 0; round < ROUNDS; round++) await traffic(soaked, times / ROUNDS);
+  return { before, after: await settled(soaked, before) };
 }
 
 /** What `after` has too much of; empty when nothing was left behind. */
-export function leftBehind({ before, after }: Pick<Soak, "before" | "after">): string[] {
+export function leftBehind({ before, after }: Soak): string[] {
   return Object.keys({ ...before, ...after })
     .filter((name) => (after[name] ?? 0) - (before[name] ?? 0) > (SPARE_KB[name] ?? 0))
     .map((name) => `${name}: ${before[name] ?? 0} before, ${after[name] ?? 0} after`);
 }
-
-const share = (
-  { calls, diffs, selections, connects, questions, waits }: Amounts,
-  parts: number,
-): Amounts => ({
-  waits,
-  questions: Math.ceil(questions / parts),
-  calls: Math.ceil(calls / parts),
-  diffs: Math.ceil(diffs / parts),
-  selections: Math.ceil(selections / parts),
-  connects: Math.ceil(connects / parts),
-});
 
 async function prepare(neovim: TestNeovim): Promise<Soaked> {
   for (let i = 0; i < 10; i++) {
@@ -124,12 +95,14 @@ async function prepare(neovim: TestNeovim): Promise<Soaked> {
   return { neovim, lock, client, languages: await Languages.open(neovim) };
 }
 
-async function traffic(soaked: Soaked, amounts: Amounts): Promise<void> {
-  await callMixed(soaked, amounts.calls);
-  await openAndEnd(soaked, amounts.diffs);
-  await select(soaked, amounts.selections);
-  await connectAndDrop(soaked, amounts.connects);
-  await soaked.languages.ask(amounts.questions);
+/** That share of the amounts. */
+async function traffic(soaked: Soaked, share: number): Promise<void> {
+  const of = (name: keyof Amounts) => Math.ceil(AMOUNTS[name] * share);
+  await callMixed(soaked, of("calls"));
+  await openAndEnd(soaked, of("diffs"));
+  await select(soaked, of("selections"));
+  await connectAndDrop(soaked, of("connects"));
+  await soaked.languages.ask(of("questions"));
 }
 
 async function select({ neovim, client }: Soaked, count: number): Promise<void> {
@@ -159,7 +132,7 @@ async function connectAndDrop({ lock }: Soaked, count: number): Promise<void> {
 }
 
 /** Counts once the other clients have gone and what ends by itself has ended. */
-async function settled(soaked: Soaked, waits: boolean, before?: Counts): Promise<Counts> {
+async function settled(soaked: Soaked, before?: Counts): Promise<Counts> {
   const { neovim, languages } = soaked;
   await languages.age();
   await eventually("the other clients to go", () =>
@@ -169,7 +142,7 @@ async function settled(soaked: Soaked, waits: boolean, before?: Counts): Promise
     vim.diagnostic.reset(vim.api.nvim_create_namespace("soak"))
     vim.cmd("silent! wall!")
     vim.cmd.buffer(FILES[1])`);
-  await Bun.sleep(waits && !before ? LAST_TIMER_MS : SETTLE_MS);
+  await Bun.sleep(SETTLE_MS);
   const end = performance.now() + LAST_TIMER_MS;
   let counts = await count(soaked);
   while (before && leftBehind({ before, after: counts }).length > 0 && performance.now() < end) {
