@@ -86,7 +86,7 @@ const reload: Scenario = async (editor) => {
 
 /** While the plugin has the keyboard no diff takes the cursor; afterwards it is there. */
 const keyboard: Scenario = async (editor, { keyboard: plugin }) => {
-  if (!plugin) throw new NotApplicable();
+  if (!plugin) return;
   await editor.layout("vertical");
   await editor.neovim.type(plugin.take);
   await Bun.sleep(TAKE_MS);
@@ -129,9 +129,6 @@ async function besideFloat(editor: Editor): Promise<void> {
 async function blockedOr<T>(work: () => Promise<T>): Promise<T | undefined> {
   return Promise.race([work(), Bun.sleep(2_000).then(() => undefined)]);
 }
-
-/** The scenario has nothing to try with this plugin. */
-export class NotApplicable extends Error {}
 
 export const SCENARIOS: Record<string, Scenario> = {
   vertical: diffIn("vertical"),

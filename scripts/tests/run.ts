@@ -12,7 +12,7 @@ const OUTPUT_MS = 1_000;
 /** How long each file takes, in ms, so that a new clone, too, starts with the long ones. */
 const DURATIONS = join(import.meta.dir, "durations.json");
 /** What is shorter fits in anywhere. */
-const LEAST_SECONDS = 1;
+const LEAST_SECONDS = 10;
 
 export interface Job {
   /** Paths in the repository. */

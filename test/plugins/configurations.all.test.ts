@@ -3,20 +3,17 @@ import { CONFIGURATIONS } from "../../bench/plugins/configurations";
 import { Editor } from "../../bench/plugins/editor";
 import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
 import { SCENARIOS, sessionFile } from "../../bench/plugins/scenarios";
+import { type PluginSetup, SETUPS } from "../../bench/plugins/setups";
 import { NEWEST } from "../support/neovim";
 
-/*
- * Whole configurations, many plugins at once, through every scenario in one Neovim.
- * `scripts/test --plugins` tries each plugin by itself.
- */
+/* Each plugin by itself, and whole configurations, through every scenario in one Neovim. */
 
 setDefaultTimeout(120_000);
 
-for (const setup of CONFIGURATIONS) {
-  testWithPlugins(`${setup.name}: diffs, terminal, reloads`, async () => {
+for (const setup of [...CONFIGURATIONS, ...SETUPS] as PluginSetup[]) {
+  testWithPlugins(`${setup.name}: diffs, terminal, reloads, keyboard`, async () => {
     await using editor = await Editor.start(NEWEST, setup);
-    const { keyboard: _, ...scenarios } = SCENARIOS;
-    for (const [name, scenario] of Object.entries(scenarios)) {
+    for (const [name, scenario] of Object.entries(SCENARIOS)) {
       await scenario(editor, setup).catch((error) => {
         throw new Error(`${name}: ${error instanceof Error ? error.message : error}`);
       });
@@ -24,7 +21,7 @@ for (const setup of CONFIGURATIONS) {
     expect(await editor.errors()).toEqual([]);
   });
 
-  testWithPlugins(`${setup.name}: a session file saved with a diff on screen`, () =>
-    sessionFile(NEWEST, setup, "vertical"),
-  );
+  testWithPlugins(`${setup.name}: a session file saved with a diff on screen`, async () => {
+    for (const layout of ["vertical", "tab"]) await sessionFile(NEWEST, setup, layout);
+  });
 }
