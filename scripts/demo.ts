@@ -4,19 +4,13 @@
  * is needed; the language server is a real one. Exits 1 as soon as a step ends otherwise than it
  * should.
  */
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../test/support/client";
 import { eventually } from "../test/support/eventually";
 import { runHook } from "../test/support/hook";
-import {
-  isolatedEnv,
-  NEOVIMS,
-  type NeovimVersion,
-  ROOT,
-  TestNeovim,
-  temporaryFolder,
-} from "../test/support/neovim";
+import { isolatedEnv, NEWEST, TestNeovim, temporaryFolder } from "../test/support/neovim";
+import { TSCONFIG, TYPESCRIPT, TYPESCRIPT_OPTIONS } from "../test/support/typescript";
 
 const BEFORE = `export interface Item {
   name: string;
@@ -47,26 +41,18 @@ const SCREEN = { width: 110, height: 20 };
 const LANGUAGE_SERVER_MS = 60_000;
 
 const LANGUAGE_SERVER = `
-  local command, tsserver = ...
-  vim.lsp.start({
-    name = "typescript",
-    cmd = { command, "--stdio" },
-    root_dir = vim.uv.cwd(),
-    init_options = { tsserver = { path = tsserver } },
-  })`;
+  local cmd, options = ...
+  vim.lsp.start({ name = "typescript", cmd = cmd, root_dir = vim.uv.cwd(), init_options = options })`;
 
-/** What is on Neovim's screen, row by row. */
+/** What is on Neovim's screen. */
 const SCREENSHOT = `
   vim.cmd.redraw()
-  local rows = {}
+  local text = ""
   for row = 1, vim.o.lines do
-    local cells = {}
-    for column = 1, vim.o.columns do
-      cells[column] = vim.fn.screenstring(row, column)
-    end
-    rows[row] = table.concat(cells)
+    for column = 1, vim.o.columns do text = text .. vim.fn.screenstring(row, column) end
+    text = text .. "\\n"
   end
-  return rows`;
+  return text`;
 
 interface Diagnostic {
   message: string;
@@ -75,7 +61,7 @@ interface Diagnostic {
   range: { start: { line: number; character: number } };
 }
 
-async function play(file: string, neovim: TestNeovim): Promise<void> {
+async function playProposal(file: string, neovim: TestNeovim): Promise<void> {
   step("Neovim has started the server, which wrote the lock file that Claude Code looks for");
   const lock = await neovim.lock();
   const mode = (statSync(lock.path).mode & 0o777).toString(8);
@@ -89,7 +75,8 @@ async function play(file: string, neovim: TestNeovim): Promise<void> {
   say(`tools: ${tools.map((tool) => tool.name).join(", ")}`);
 
   step("It reads the diagnostics of shop.ts");
-  await eventually("the language server", () => isServed(neovim), LANGUAGE_SERVER_MS);
+  const isServed = "return (vim.lsp.get_clients({ bufnr = 0 })[1] or {}).initialized == true";
+  await eventually("the language server", () => neovim.lua(isServed), LANGUAGE_SERVER_MS);
   report(await diagnostics(claude, file));
 
   step("It proposes an edit, which Neovim shows beside the file");
@@ -100,7 +87,7 @@ async function play(file: string, neovim: TestNeovim): Promise<void> {
     tab_name: "shop.ts",
   });
   await eventually("the diff", () => neovim.lua<boolean>("return vim.wo.diff"));
-  show((await neovim.lua<string[]>(SCREENSHOT)).join("\n"));
+  show(await neovim.lua<string>(SCREENSHOT));
   check(readFileSync(file, "utf8") === BEFORE, "the file on disk is as it was");
 
   step("<CR> in Neovim accepts it");
@@ -108,7 +95,7 @@ async function play(file: string, neovim: TestNeovim): Promise<void> {
   const [verdict, text] = await answer;
   say(`the answer to Claude: ${verdict}`);
   check(text === PROPOSAL && readFileSync(file, "utf8") === PROPOSAL, "the proposal is on disk");
-  await eventually("the buffer", async () => (await bufferText(neovim)) === PROPOSAL);
+  await eventually("the buffer", () => neovim.lua("return vim.fn.search('prise') > 0"));
   say("Neovim's buffer follows");
   show(difference(BEFORE, file));
 
@@ -122,12 +109,6 @@ async function play(file: string, neovim: TestNeovim): Promise<void> {
     LANGUAGE_SERVER_MS,
   );
   report(found);
-
-  await playReview(file, neovim);
-
-  step("Neovim ends");
-  await neovim.quit();
-  check(!(await Bun.file(lock.path).exists()), "the lock file is gone with it");
 }
 
 async function playReview(file: string, neovim: TestNeovim): Promise<void> {
@@ -154,7 +135,7 @@ async function playReview(file: string, neovim: TestNeovim): Promise<void> {
   step(":Claude review lists every hunk, and goes to the first one");
   await neovim.command("Claude review");
   await eventually("the bar", () => neovim.lua<boolean>('return vim.wo.winbar:find("1/2") ~= nil'));
-  show((await neovim.lua<string[]>(SCREENSHOT)).join("\n"));
+  show(await neovim.lua<string>(SCREENSHOT));
 
   step("gr undoes it, and leads on to the next one; ga keeps that");
   await neovim.type("gr");
@@ -170,18 +151,6 @@ function waiting(neovim: TestNeovim): Promise<number> {
   return neovim.lua('return require("claude-code.editor.review").count()');
 }
 
-async function isServed(neovim: TestNeovim): Promise<boolean> {
-  return neovim.lua(`
-    local client = vim.lsp.get_clients({ bufnr = 0 })[1]
-    return client ~= nil and client.initialized == true`);
-}
-
-async function bufferText(neovim: TestNeovim): Promise<string> {
-  return neovim.lua(
-    'return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n") .. "\\n"',
-  );
-}
-
 async function diagnostics(claude: TestClient, file: string): Promise<Diagnostic[]> {
   const uri = `file://${file}`;
   const [entry] = await claude.json<{ diagnostics: Diagnostic[] }[]>("getDiagnostics", { uri });
@@ -189,11 +158,8 @@ async function diagnostics(claude: TestClient, file: string): Promise<Diagnostic
 }
 
 function difference(before: string, file: string): string {
-  const labels = ["--label", "shop.ts before", "--label", "shop.ts after"];
-  const command = ["diff", "-u", ...labels, "-", file];
-  return Bun.spawnSync(command, { stdin: Buffer.from(before) })
-    .stdout.toString()
-    .trimEnd();
+  const command = ["diff", "-u", "--label", "before", "--label", "after", "-", file];
+  return Bun.spawnSync(command, { stdin: Buffer.from(before) }).stdout.toString();
 }
 
 let steps = 0;
@@ -214,7 +180,7 @@ function say(text: string): void {
 }
 
 function show(text: string): void {
-  for (const line of text.split("\n")) print(`   | ${line.trimEnd()}`);
+  for (const line of text.trimEnd().split("\n")) print(`   | ${line.trimEnd()}`);
 }
 
 function report(items: Diagnostic[]): void {
@@ -233,16 +199,20 @@ const project = temporaryFolder();
 try {
   const file = join(project, "shop.ts");
   writeFileSync(file, BEFORE);
+  writeFileSync(join(project, "tsconfig.json"), TSCONFIG);
   await using neovim = await TestNeovim.start({
-    version: NEOVIMS.at(-1) as NeovimVersion,
+    version: NEWEST,
     cwd: project,
     ui: SCREEN,
     args: [file],
   });
-  const bin = join(ROOT, "node_modules/.bin/typescript-language-server");
-  await neovim.lua(LANGUAGE_SERVER, bin, join(ROOT, "node_modules/typescript/lib/tsserver.js"));
-  await play(file, neovim);
-  print("\nNow with your own files:  scripts/demo --open FILE\n");
+  await neovim.lua(LANGUAGE_SERVER, TYPESCRIPT, TYPESCRIPT_OPTIONS);
+  await playProposal(file, neovim);
+  await playReview(file, neovim);
+  step("Neovim ends");
+  const { path } = await neovim.lock();
+  await neovim.quit();
+  check(!existsSync(path), "the lock file is gone with it");
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
   process.stderr.write(`\nscripts/demo failed: ${reason}\n`);
