@@ -67,6 +67,6 @@ io.write(vim.json.encode({
   private_files = require("claude-code.editor.privacy.defaults"),
   highlights = highlights_of(require("claude-code.editor.hunks.highlights")),
   review_highlights = highlights_of(require("claude-code.editor.review.highlights")),
-  session_highlights = highlights_of(require("claude-code.sessions.highlights")),
+  session_highlights = highlights_of(require("claude-code.sessions.label").highlights),
   transcript_highlights = highlights_of(require("claude-code.editor.transcript.highlights")),
 }))

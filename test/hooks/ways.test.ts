@@ -7,7 +7,7 @@ test("the end of the first turn says which way of working the user is in, once",
   await using project = await Project.open(NEWEST, "{}", undefined, { width: 80, height: 24 });
   const lua = <T>(code: string) => project.neovim.lua<T>(code);
   const messages = () => lua<string>("return vim.fn.execute('messages')");
-  await lua("require('port').ways.AFTER_MS = 50");
+  await lua("require('port').session_hooks.AFTER_MS = 50");
   const turn = (permission_mode: string) =>
     project.stop({ session_id: "one", permission_mode, stop_hook_active: false });
   await turn("auto");

@@ -63,7 +63,6 @@ local MODULES = {
   timer = "claude-code.lib.timer",
   transcript = "claude-code.editor.transcript",
   tmux = "claude-code.terminal.providers.tmux",
-  ways = "claude-code.sessions.ways",
   window = "claude-code.terminal.providers.window",
   workspace = "claude-code.lib.workspace",
 }

@@ -82,23 +82,6 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     expect(await sizes()).toEqual([76, -43]);
   });
 
-  test("and the side to which the user moved it are kept", async () => {
-    await open();
-    const place = async () => {
-      const [claude] = (await windows(neovim)).filter((one) => one.terminal);
-      return claude;
-    };
-    await neovim.command("wincmd H | vertical resize 30");
-    await toggle();
-    expect(await place()).toMatchObject({ column: 0, row: 0, width: 30 });
-    await neovim.command("wincmd J | resize 7");
-    await toggle();
-    expect(await place()).toMatchObject({ column: 0, row: 21, height: 7 });
-    await neovim.command("wincmd L");
-    await toggle();
-    expect(await place()).toMatchObject({ column: 60, row: 0 });
-  });
-
   const greedy: [position: "right" | "bottom", command: string, sizes: number[]][] = [
     ["right", "vertical resize 118", [10, -109]],
     ["bottom", "resize 26", [3, -24]],

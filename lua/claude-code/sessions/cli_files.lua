@@ -1,6 +1,6 @@
 --- What running CLIs say of themselves: each keeps `sessions/PID.json` in Claude Code's folder and
 --- rewrites it whenever something changes (measured with 2.1.330). Nobody promised that format, so
---- whatever is not as expected is left out. Files are read outside of Neovim's thread.
+--- whatever is not as expected is left out.
 local regular_file = require("claude-code.lib.regular_file")
 local uv = vim.uv
 
@@ -93,35 +93,20 @@ end
 
 ---Reads what the CLI with this process id says.
 ---@param pid integer
----@param callback fun(entry?: claude-code.CliFile, is_gone?: boolean) in the main loop; neither:
----it is being written, or of another format
-function M.read(pid, callback)
-  local path = path_of(pid)
-  vim.schedule(function()
-    local content = regular_file.read(path, MOST_BYTES)
-    if content then
-      callback(M.parse(pid, content), false)
-    else
-      callback(nil, uv.fs_stat(path) == nil)
-    end
-  end)
+---@return claude-code.CliFile? entry
+---@return boolean is_gone neither: it is being written, or of another format
+function M.read(pid)
+  local content = regular_file.read(path_of(pid), MOST_BYTES)
+  return content and M.parse(pid, content) or nil, not content and not uv.fs_stat(path_of(pid))
 end
 
----@param callback fun(pids: integer[]) in the main loop
-function M.list(callback)
-  uv.fs_scandir(sessions_folder(), function(_, handle)
-    local pids = {}
-    while handle and #pids < MOST_FILES do
-      local name = uv.fs_scandir_next(handle)
-      if not name then
-        break
-      end
-      table.insert(pids, tonumber(name:match("^([1-9]%d*)%.json$")))
-    end
-    vim.schedule(function()
-      callback(pids)
-    end)
-  end)
+---@return integer[] pids of the CLIs that have a file
+function M.pids()
+  local pids = {}
+  for name in vim.iter(vim.fs.dir(sessions_folder())):take(MOST_FILES) do
+    pids[#pids + 1] = tonumber(name:match("^([1-9]%d*)%.json$"))
+  end
+  return pids
 end
 
 ---Calls back whenever the file of a CLI may have changed.

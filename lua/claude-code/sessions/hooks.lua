@@ -4,6 +4,33 @@ local sources = require("claude-code.sessions.sources")
 
 local M = {}
 
+--- Modes in which the CLI (2.1.330) asks before each edit; the others edit first.
+local ASKING = { default = true, plan = true, manual = true }
+
+local MARK = require("claude-code.lib.state_folder").path("ways")
+
+--- Neovim's message line holds one message: what the review says of the turn is read first, in ms.
+M.AFTER_MS = 3000
+
+--- Says once, when the user's first turn ends, which of the two ways of working they are in.
+---@param mode string of the permission mode in which the turn was
+local function say_once(mode)
+  local is_chosen = require("claude-code.config").get().terminal.permission_mode
+  if is_chosen or vim.uv.fs_stat(MARK) then
+    return
+  end
+  vim.fn.mkdir(vim.fs.dirname(MARK), "p", tonumber("700", 8))
+  if not pcall(vim.fn.writefile, {}, MARK) then
+    return -- It would be said after each turn.
+  end
+  -- It fits into 80 columns.
+  local way = ASKING[mode] and "asks before each edit" or "edits without asking"
+  local text = ("Claude %s; other way: :help claude-code-two-ways"):format(way)
+  require("claude-code.lib.timer").once(M.AFTER_MS, function()
+    require("claude-code.messages.notify").info(text)
+  end)
+end
+
 ---@class claude-code.HookParams what every hook sends
 ---@field session string the session's id
 ---@field pid? integer the CLI's; older ones do not send it
@@ -16,7 +43,7 @@ local M = {}
 ---@param now "working"|"idle"|"done"
 function M.report(params, now)
   if now == "done" and params.mode then
-    require("claude-code.sessions.ways").say_once(params.mode)
+    say_once(params.mode)
   end
   local pid = params.pid
   if not pid and not params.n then

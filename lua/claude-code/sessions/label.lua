@@ -3,6 +3,29 @@ local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
+--- The highlight groups of the bar that names the sessions.
+M.highlights = require("claude-code.lib.highlights").define("ClaudeCodeSession", {
+  {
+    name = "Blocked",
+    link = "DiagnosticWarn",
+    description = "the state of a session that needs input",
+  },
+  { name = "Working", link = "DiagnosticInfo", description = "of one that works" },
+  { name = "Done", link = "DiagnosticOk", description = "of one that is done" },
+  { name = "Error", link = "DiagnosticError", description = "of one that failed" },
+  {
+    name = "Idle",
+    link = "Comment",
+    description = "of one that is idle, or whose state is unknown",
+  },
+  { name = "Current", link = "Title", description = "the name of the session on screen" },
+  {
+    name = "Other",
+    link = "Comment",
+    description = "the names of the others, and what the bar says",
+  },
+})
+
 ---@type table<claude-code.SessionState, { symbol: string, words: string, highlight: string }>
 local STATES = {
   blocked = { symbol = "◆", words = "needs input", highlight = "Blocked" },
@@ -24,7 +47,7 @@ end
 ---@return string group of its symbol
 function M.highlight(row)
   local name = (STATES[row.state] or UNKNOWN).highlight
-  return require("claude-code.sessions.highlights").name(name)
+  return M.highlights.name(name)
 end
 
 ---@param state? claude-code.SessionState

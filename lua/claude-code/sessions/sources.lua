@@ -101,19 +101,21 @@ local function on_entry(entry)
   rows.report(key, "registry", entry.report, fields)
 end
 
----Reads what the CLI with this process says in its file.
 ---@param pid integer
----@param callback? fun() in the main loop, once it is read
-function M.read(pid, callback)
-  cli_files.read(pid, function(entry, is_gone)
-    if is_gone or (entry and not is_running(entry)) then
-      forget(pid)
-    elseif entry then
-      on_entry(entry)
-    end
-    if callback then
-      callback()
-    end
+local function read(pid)
+  local entry, is_gone = cli_files.read(pid)
+  if is_gone or (entry and not is_running(entry)) then
+    forget(pid)
+  elseif entry then
+    on_entry(entry)
+  end
+end
+
+---Reads what the CLI with this process says in its file, in the main loop.
+---@param pid integer
+function M.read(pid)
+  vim.schedule(function()
+    read(pid)
   end)
 end
 
@@ -126,23 +128,15 @@ function M.refresh(callback)
   end
   following.cancel_watch = cli_files.watch(function(pid)
     if pid then
-      M.read(pid)
+      read(pid)
     else
       M.refresh()
     end
   end)
-  cli_files.list(function(pids)
-    local left = #pids
-    if left == 0 and callback then
+  vim.schedule(function()
+    vim.iter(cli_files.pids()):each(read)
+    if callback then
       callback()
-    end
-    for _, pid in ipairs(pids) do
-      M.read(pid, function()
-        left = left - 1
-        if left == 0 and callback then
-          callback()
-        end
-      end)
     end
   end)
 end

@@ -62,7 +62,7 @@ end
 ---@param arguments string[]
 ---@param callback fun(row?: claude-code.SessionRow) at once where they name none
 function M.find(arguments, callback)
-  local session = require("claude-code.terminal.session_arguments").of(arguments)
+  local session = require("claude-code.terminal.launch").session_of(arguments)
   if session.is_new or not (session.id or session.job) then
     return callback(nil)
   end

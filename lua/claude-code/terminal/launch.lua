@@ -45,6 +45,73 @@ function M.launch_arguments(folder, place)
   return { made[settings], made.mcp_config }
 end
 
+--- An option that takes the next word as its value.
+---@type table<string, "session"|"resume"|"name"|"worktree"|"continue"|"fork"|"background">
+local SESSION_OPTIONS = {
+  ["--session-id"] = "session",
+  ["--resume"] = "resume",
+  ["-r"] = "resume",
+  ["--continue"] = "continue",
+  ["-c"] = "continue",
+  ["--from-pr"] = "resume",
+  ["--fork-session"] = "fork",
+  ["--name"] = "name",
+  ["-n"] = "name",
+  ["--worktree"] = "worktree",
+  ["-w"] = "worktree",
+  ["--bg"] = "background",
+  ["--background"] = "background",
+}
+
+local ID = "^%x+%-%x+%-%x+%-%x+%-%x+$"
+
+---@param words string[]
+---@return table<string, string> given the value of each option; "" without one
+local function parse(words)
+  local given = {}
+  for index, word in ipairs(words) do
+    local name, value = word:match("^(%-%-[^=]+)=(.*)$")
+    local option = SESSION_OPTIONS[name or word]
+    if option then
+      local next_word = words[index + 1] or "-"
+      given[option] = value or vim.startswith(next_word, "-") and "" or next_word
+    end
+  end
+  return given
+end
+
+---@class claude-code.SessionArguments
+---@field id? string nil: the user chooses the conversation in the CLI, or the CLI does
+---@field is_new boolean whether the id is one that we have made, for the CLI to take
+---@field job? string of `attach`: that of a session which runs in the background
+---@field is_background? boolean whether the CLI starts it in the background, and ends
+---@field name? string
+---@field worktree? string
+
+--- What the arguments of the CLI (2.1.330) say of the session that it starts.
+---@param words string[]
+---@return claude-code.SessionArguments
+function M.session_of(words)
+  if words[1] == "attach" then
+    return { is_new = false, job = words[2] }
+  end
+  local given = parse(words)
+  -- In the background the CLI chooses the id.
+  local resumes = given.resume or given.continue or given.background
+  local id = given.session or not given.fork and given.resume or nil
+  local found = {
+    id = id and id:match(ID),
+    is_new = not given.session and not resumes,
+    name = given.name ~= "" and given.name or nil,
+    worktree = given.worktree ~= "" and given.worktree or nil,
+  }
+  found.is_background = given.background ~= nil
+  if found.is_new then
+    found.id = require("claude-code.lib.uuid")()
+  end
+  return found
+end
+
 --- Do the user's own arguments name a permission mode? The option is ignored then.
 ---@param words string[]
 local function has_permission_mode(words)
@@ -67,14 +134,13 @@ function M.command(arguments, place)
   if not command then
     return nil, message --[[@as string]]
   end
-  local session_of = require("claude-code.terminal.session_arguments").of
   -- A subcommand, which takes none of the CLI's options.
   if arguments[1] == "attach" then
-    return vim.list_extend(command, arguments), session_of(arguments)
+    return vim.list_extend(command, arguments), M.session_of(arguments)
   end
   local options = require("claude-code.config").get().terminal
   local own = vim.list_extend(vim.list_slice(options.args), arguments)
-  local session = session_of(own)
+  local session = M.session_of(own)
   if session.is_new then
     vim.list_extend(command, { "--session-id", session.id })
   end

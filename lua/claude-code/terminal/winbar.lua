@@ -1,10 +1,11 @@
 --- The bar ('winbar') above Claude's window while several sessions run: their names and states. A click
 --- shows a session.
 local api = vim.api
-local highlights = require("claude-code.sessions.highlights")
 local label = require("claude-code.sessions.label")
 local path = require("claude-code.editor.documents.path")
 local winbar = require("claude-code.editor.windows.winbar")
+
+local highlights = label.highlights
 
 local M = {}
 

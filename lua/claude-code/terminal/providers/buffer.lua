@@ -1,6 +1,7 @@
 --- A CLI in a terminal buffer of Neovim's, whoever shows it: the buffer's name and its keys, and text that is
 --- pasted into it.
 local api = vim.api
+local timer = require("claude-code.lib.timer")
 
 ---@class claude-code.BufferTerminal: claude-code.Terminal
 ---@field buf integer
@@ -13,6 +14,12 @@ local M = { Terminal = Terminal }
 local terminals = {}
 
 local NAME = "claude-code://terminal"
+
+--- Who types on does so within this time, in ms.
+local PAUSE_MS = 500
+
+--- Neovim hands a new size to the program after 10 ms, and a busy program looks at it some time later.
+local NEOVIM_MS, PROGRAM_MS = 50, 150
 
 ---@param except integer
 local function wipe_buffer_named(name, except)
@@ -88,6 +95,38 @@ local function map_keys(terminal)
   end
 end
 
+---@param terminal claude-code.BufferTerminal
+---@param fewer integer rows
+local function resize(terminal, fewer)
+  local width, height = 0, 0
+  for _, win in ipairs(vim.fn.win_findbuf(terminal.buf)) do
+    local info = vim.fn.getwininfo(win)[1]
+    width, height = math.max(width, info.width - info.textoff), math.max(height, info.height)
+  end
+  if height > fewer and terminal:is_open() then
+    vim.fn.jobresize(vim.bo[terminal.buf].channel, width, height - fewer)
+  end
+end
+
+--- Neovim (0.10 to 0.12) loses a row of a terminal whose window gets smaller and bigger in one moment, and its
+--- program, whose size is the same, does not draw again. The tab line does that as the last tab page but one closes:
+--- programs then get another size, and their own again.
+local function follow_tab_line()
+  require("claude-code.lib.autocommands").new("terminal.redraw"):on("TabEnter", function()
+    timer.once(NEOVIM_MS, function()
+      if vim.o.showtabline ~= 1 or #vim.api.nvim_list_tabpages() > 1 then
+        return
+      end
+      for _, terminal in ipairs(M.open()) do
+        resize(terminal, 1)
+        timer.once(PROGRAM_MS, function()
+          resize(terminal, 0)
+        end)
+      end
+    end)
+  end)
+end
+
 --- Makes a buffer Claude's, once its command has started.
 ---@param terminal claude-code.BufferTerminal
 ---@param n integer the session's number
@@ -97,7 +136,7 @@ function M.add(terminal, n)
   vim.b[buf].claude_code_terminal = true
   M.name(buf, n)
   map_keys(terminal)
-  require("claude-code.terminal.providers.redraw").follow(M.open)
+  follow_tab_line()
 end
 
 ---@return claude-code.BufferTerminal[] whose commands run, in the order of their sessions
@@ -134,17 +173,63 @@ function Terminal:forget()
   return true
 end
 
---- Its command has ended.
+--- Calls back once no key was typed for a while.
+---@param callback fun()
+local function when_typing_pauses(callback)
+  local namespace = api.nvim_create_namespace("claude-code.terminal.exited")
+  local on_key, cancel
+  on_key, cancel = timer.debounce(PAUSE_MS, function()
+    cancel()
+    vim.on_key(nil, namespace)
+    callback()
+  end)
+  vim.on_key(on_key, namespace)
+  on_key()
+end
+
+---@param n integer
+---@param code integer
+---@param forget fun() the session has ended
+local function report_end(n, code, forget)
+  local notify = require("claude-code.messages.notify")
+  local sessions = require("claude-code.sessions")
+  local name, job = require("claude-code.sessions.label").of(n), (sessions.get(n) or {}).job
+  forget()
+  if code ~= 0 then
+    notify.warn(("%s ended with code %d; its output is in the window"):format(name, code))
+  elseif job and sessions.get({ job = job }) then
+    notify.info(name .. " goes on in the background")
+  else
+    notify.info(name .. " has ended")
+  end
+end
+
+--- Its command has ended, perhaps while the user was typing there: the next key of terminal mode would close the
+--- buffer, and the keys after that would go to the file below. So the buffer leaves terminal mode and takes these
+--- keys, until the user pauses. After exit code 0 it is closed then.
 ---@protected
 ---@param launch claude-code.TerminalLaunch
 ---@param code integer
 ---@param is_typing boolean whether terminal mode is on there, or about to begin
 ---@param close fun()
 function Terminal:on_exit(launch, code, is_typing, close)
-  -- Not by us.
-  if self:forget() then
-    local exited = require("claude-code.terminal.providers.exited")
-    exited.handle(self.buf, launch, code, is_typing, close)
+  if not self:forget() then
+    return -- we have ended it
+  end
+  local buf = self.buf
+  if api.nvim_buf_is_valid(buf) then
+    -- Terminal mode, in whatever way it is asked for, ends as it begins.
+    api.nvim_create_autocmd("TermEnter", { buffer = buf, command = "stopinsert" })
+  end
+  local is_here = is_typing and api.nvim_get_current_buf() == buf
+  if is_here then
+    vim.cmd.stopinsert()
+  end
+  report_end(launch.n, code, launch.on_exit)
+  if code == 0 and is_here then
+    when_typing_pauses(close)
+  elseif code == 0 then
+    close()
   end
 end
 

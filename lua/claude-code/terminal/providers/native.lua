@@ -108,9 +108,7 @@ function Terminal:show()
 end
 
 function Terminal:toggle()
-  local win = window.find(self.buf)
-  if win then
-    require("claude-code.terminal.providers.placement").keep_side(win)
+  if self:is_visible() then
     window.hide(self.buf)
   else
     self:show()

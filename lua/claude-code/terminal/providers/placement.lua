@@ -19,14 +19,11 @@ local function options()
   return require("claude-code.config").get().terminal
 end
 
---- Where the user has moved the window; nil while it is where it opens.
-local moved ---@type claude-code.TerminalPosition?
-
 ---@return claude-code.TerminalPosition
 function M.position()
   local position = options().position
-  if position ~= "auto" or moved then
-    return position ~= "float" and moved or position
+  if position ~= "auto" then
+    return position
   end
   return vim.o.columns > LEAST.width + FOR_FILE.width and "right" or "bottom"
 end
@@ -70,19 +67,6 @@ end
 ---@param cells integer
 function M.set(win, dimension, cells)
   api["nvim_win_set_" .. dimension](win, cells)
-end
-
---- The user hides the window: it comes back at the side of the screen to which they have moved it, as big.
----@param win integer of the current tab page
-function M.keep_side(win)
-  local kind, parts = unpack(vim.fn.winlayout())
-  local sides = ({ row = { "left", "right" }, col = { "top", "bottom" } })[kind]
-  local at = sides and (parts[1][2] == win and 1 or parts[#parts][2] == win and 2)
-  local side = at and sides[at]
-  if side and side ~= vim.w[win].claude_code_side then
-    moved = side
-    chosen[M.dimension(side)] = M.get(win, M.dimension(side))
-  end
 end
 
 ---@param dimension claude-code.Dimension

@@ -43,7 +43,6 @@ local function open_split(buf, enter, position, cells)
   local dimension, split = placement.dimension(position), SPLITS[position]
   local win = api.nvim_open_win(buf, enter, { split = split, win = -1, [dimension] = cells })
   set_options(win)
-  vim.w[win].claude_code_side = position
   api.nvim_set_option_value("winfix" .. dimension, true, { win = win, scope = "local" })
   -- TODO(0.10): it makes all windows equal in spite of the size it was given.
   placement.set(win, dimension, cells)
