@@ -27,45 +27,29 @@ local function reason_against()
   end
 end
 
----@param option fun(context: claude-code.AutoStartContext): boolean?
----@param reason? string
 ---@return boolean start
-local function call_option(option, reason)
-  local ok, answer = pcall(option, {
-    reason = reason,
-    folders = require("claude-code.lib.workspace").folders(),
-    argv = vim.deepcopy(vim.v.argv),
-  })
-  if ok then
-    return answer == true
-  end
-  local text = 'the function auto_start failed, so "auto" was used: %s'
-  require("claude-code.messages.notify").error(text:format(answer))
-  return reason == nil
-end
-
----@class claude-code.AutoStartDecision
----@field start boolean
----@field reason? string why not
----@field may_change? boolean whether to ask again once the folders have changed
----@field allow_home? boolean whether the user wants it here, be it the home folder
-
----@return claude-code.AutoStartDecision
+---@return string? reason why not, or why "auto" would not
+---@return boolean? may_change whether to ask again once the folders have changed
 local function decide()
   local option = require("claude-code.config").get().auto_start
-  if option == true then
-    return { start = true, allow_home = true }
-  elseif option == false then
-    return { start = false, reason = "auto_start is false" }
+  if type(option) == "boolean" then
+    return option, not option and "auto_start is false" or nil
   end
   local reason, may_change = reason_against()
   if type(option) == "function" then
-    if call_option(option, reason) then
-      return { start = true, allow_home = reason ~= nil }
+    local folders = require("claude-code.lib.workspace").folders()
+    ---@type claude-code.AutoStartContext
+    local context = { reason = reason, folders = folders, argv = vim.deepcopy(vim.v.argv) }
+    local ok, answer = pcall(option, context)
+    if ok and answer then
+      return true, reason
+    elseif ok then
+      return false, "the function auto_start returned false", true
     end
-    return { start = false, reason = "the function auto_start returned false", may_change = true }
+    local text = 'the function auto_start failed, so "auto" was used: %s'
+    require("claude-code.messages.notify").error(text:format(answer))
   end
-  return { start = reason == nil, reason = reason, may_change = may_change }
+  return reason == nil, reason, may_change
 end
 
 --- From now on only the user starts the server.
@@ -84,13 +68,15 @@ local function run()
   if server.state ~= "stopped" or server.stopped_by_user then
     return M.disable()
   end
-  local decision = decide()
-  M.reason = decision.reason
-  if decision.start then
-    server.start({ allow_home = decision.allow_home })
+  local start, reason, may_change = decide()
+  if start then
+    local is_told = require("claude-code.config").get().auto_start == true
+    -- The user wants it here, be it the home folder.
+    server.start({ allow_home = is_told or reason ~= nil })
     return M.disable()
   end
-  if decision.may_change and not cancel_watch then
+  M.reason = reason
+  if may_change and not cancel_watch then
     cancel_watch = require("claude-code.lib.workspace").on_change(run)
   end
 end

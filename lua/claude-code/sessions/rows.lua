@@ -188,6 +188,16 @@ local function remove(entry)
   events.emit("SessionEnded", { session = copy(entry) })
 end
 
+--- A process has one row.
+---@param entry claude-code.SessionEntry
+---@param pid? integer
+local function remove_other(entry, pid)
+  local other = entry_with("pid", pid)
+  if other and other ~= entry then
+    remove(other)
+  end
+end
+
 ---Adds a session that is about to start in this Neovim. `n` may name a number, as of one that outlived
 ---another Neovim; it is kept if it is free. One that runs in the background keeps its row.
 ---@param fields table of claude-code.SessionRow
@@ -223,11 +233,8 @@ end
 function M.set(key, fields)
   local entry = find(key)
   if entry then
-    local other = entry_with("pid", fields.pid)
-    if other and other ~= entry then
-      -- It was listed before its terminal was taken over.
-      remove(other)
-    end
+    -- It may have been listed before its terminal was taken over.
+    remove_other(entry, fields.pid)
     entry.has_cli = entry.has_cli and fields.pid == nil
     update(entry, function(row)
       set_fields(row, fields)
@@ -254,17 +261,6 @@ end
 ---@return claude-code.SessionRow[] those of this Neovim first, by number
 function M.list()
   return vim.tbl_map(copy, entries)
-end
-
---- A CLI has named its process: the row that its number belongs to is that of the process, too.
----@param entry claude-code.SessionEntry
----@param key claude-code.SessionKey
-local function identify(entry, key)
-  local other = entry_with("pid", key.pid)
-  if other and other ~= entry then
-    remove(other)
-  end
-  entry.row.pid, entry.has_cli = key.pid, true
 end
 
 ---@param row claude-code.SessionRow
@@ -298,7 +294,9 @@ function M.report(key, source, report, fields)
   end
   update(entry, function(row)
     if key.pid then
-      identify(entry, key)
+      -- The row that its number belongs to is that of the process, too.
+      remove_other(entry, key.pid)
+      entry.row.pid, entry.has_cli = key.pid, true
     end
     row.id, row.job = key.id or row.id, key.job or row.job
     set_fields(row, fields or {})

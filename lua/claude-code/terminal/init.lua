@@ -185,8 +185,8 @@ local function wait(terminal, tries)
 end
 
 --- Calls back once the terminal shows something, or has ended: at once if it does, and in the order of the calls.
---- What a CLI gets before it shows its prompt keeps its text and loses its Enter, and what it asks first, as whether its user
---- trusts the folder, loses both (measured with 2.1.330).
+--- What a CLI gets before it shows its prompt keeps its text and loses its Enter, and what it asks first, as whether
+--- its user trusts the folder, loses both (measured with 2.1.330).
 ---@param terminal claude-code.Terminal
 ---@param callback fun(waited: boolean)
 local function when_drawn(terminal, callback)
