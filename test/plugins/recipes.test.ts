@@ -195,25 +195,4 @@ for (const version of NEOVIMS) {
     await editor.neovim.lua(recipe("gitsigns.nvim").join("\n"));
     await eventually("the branch's, too", async () => expect(await rows()).toEqual([2, LINES]));
   });
-
-  testWithPlugins(`diffview.nvim shows what a branch changed (${version.name})`, async () => {
-    const plugins: PluginName[] = ["diffview.nvim", "plenary.nvim"];
-    const setup = `require("diffview").setup({ use_icons = false })`;
-    await using editor = await start(version, plugins, [setup]);
-    await onBranch(editor);
-    await editor.neovim.lua(recipe("diffview.nvim").join("\n"));
-    await eventually("both sides", async () =>
-      expect(
-        await editor.neovim.lua<string[]>(`
-          local lines = {}
-          for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-            if vim.wo[win].diff then
-              local buf = vim.api.nvim_win_get_buf(win)
-              lines[#lines + 1] = vim.api.nvim_buf_get_lines(buf, 1, 2, false)[1]
-            end
-          end
-          return lines`),
-      ).toEqual(["  local sum = a + b", "  local sum = a * b"]),
-    );
-  });
 }
