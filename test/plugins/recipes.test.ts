@@ -169,9 +169,8 @@ for (const version of NEOVIMS) {
     );
   });
 
-  const LINES = TEXT.split("\n").length;
-  /** A branch that has changed one line since it left main; the user's last line is not committed yet. */
-  const onBranch = async (editor: Editor) => {
+  testWithPlugins(`gitsigns.nvim shows what a branch changed (${version.name})`, async () => {
+    await using editor = await start(version, ["gitsigns.nvim"], ['require("gitsigns").setup()']);
     const git = (...args: string[]) =>
       Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@b", ...args], {
         cwd: editor.neovim.cwd,
@@ -179,20 +178,16 @@ for (const version of NEOVIMS) {
     for (const args of ["branch -M main", "checkout -b branch"]) git(...args.split(" "));
     editor.write("src/main.lua", TEXT.replace("a + b", "a * b"));
     git("commit", "-am", "two");
-    appendFileSync(editor.path("src/main.lua"), "-- mine\n");
+    appendFileSync(editor.path("src/main.lua"), "-- not committed yet\n");
     await editor.neovim.command("edit!");
-  };
-
-  testWithPlugins(`gitsigns.nvim shows what a branch changed (${version.name})`, async () => {
-    await using editor = await start(version, ["gitsigns.nvim"], ['require("gitsigns").setup()']);
-    await onBranch(editor);
+    const last = TEXT.split("\n").length;
     const rows = () =>
       editor.neovim.lua<number[]>(`
         return vim.tbl_map(function(hunk)
           return hunk.added.start
         end, require("gitsigns").get_hunks(0) or {})`);
-    await eventually("the user's hunk", async () => expect(await rows()).toEqual([LINES]));
+    await eventually("the user's hunk", async () => expect(await rows()).toEqual([last]));
     await editor.neovim.lua(recipe("gitsigns.nvim").join("\n"));
-    await eventually("the branch's, too", async () => expect(await rows()).toEqual([2, LINES]));
+    await eventually("the branch's, too", async () => expect(await rows()).toEqual([2, last]));
   });
 }
