@@ -64,8 +64,25 @@ export class Channels {
     this.#send({ t: "ping" });
   }
 
-  /** Takes one line. Throws WireError. */
-  receive(line: string): void {
+  /** Takes what comes, until its end, or until nothing comes for so long. Rejects with a WireError. */
+  async pass(silenceMs: number): Promise<"ended" | "silent"> {
+    const silent = Promise.withResolvers<"silent">();
+    const timer = setTimeout(() => silent.resolve("silent"), silenceMs);
+    const passed = async () => {
+      for await (const line of this.wire.lines) {
+        timer.refresh();
+        this.#receive(line);
+      }
+      return "ended" as const;
+    };
+    try {
+      return await Promise.race([silent.promise, passed()]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #receive(line: string): void {
     if (this.#isStuck) throw new WireError("it does not read what it is sent");
     const { success, output: frame } = v.safeParse(Frame, parseJson(line));
     if (!success) throw new WireError("it sent a line that is not in the format");
@@ -134,13 +151,12 @@ export class Channels {
   }
 
   #send(frame: Frame): boolean {
-    const bytes = Buffer.from(`${JSON.stringify(frame)}\n`);
-    if (bytes.length > LIMITS.lineBytes) return false;
-    if (!this.#isStuck) this.wire.write(bytes);
-    if (!this.#isStuck && this.wire.unsentBytes > LIMITS.backlogBytes) {
+    if (this.#isStuck) return true;
+    const isSent = this.wire.write(frame);
+    if (this.wire.unsentBytes > LIMITS.backlogBytes) {
       this.#isStuck = true;
       this.wire.end();
     }
-    return true;
+    return isSent;
   }
 }

@@ -47,7 +47,7 @@ interface ReportPort {
 /** Answers what Neovim asks about remotes, and reports their states to it. */
 export class RemoteEndpoint {
   readonly #links = new Map<string, Link>();
-  readonly #remotes = new Map<string, Remote>();
+  readonly #maps = new Map<string, PathMap>();
   readonly #copies = new Map<string, ConversationCopy>();
 
   /** `connect`: a client in a remote is one more client of the server. */
@@ -72,10 +72,8 @@ export class RemoteEndpoint {
     const { name, folder } = options;
     this.#links.get(name)?.end();
     const mappings = mappingsOf(folder, options.mappings);
-    const windows = mappings.some(({ remote }) => /^[A-Za-z]:/.test(remote));
-    const map = mapOf(name, mappings, windows ? "win32" : "posix");
-    const remote = new Remote(name, map, this.port);
-    this.#remotes.set(name, remote);
+    const remote = new Remote(name, mapOf(name, mappings), this.port);
+    this.#maps.set(name, remote.map);
     const link = new Link(
       { ...options, mappings },
       {
@@ -95,7 +93,7 @@ export class RemoteEndpoint {
   #join(channel: Channel, d: string, remote: Remote): void {
     if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
     // Those of the other direction: nothing of here is sent.
-    if (channel.kind !== "hook" && channel.kind !== "mcp") return channel.close();
+    if (channel.kind === "conversation") return channel.close();
     void runHelper(channel, d, remote);
   }
 
@@ -107,7 +105,7 @@ export class RemoteEndpoint {
   /** A conversation there, as a file here. */
   copyOf(name: string, session: string): ConversationCopy {
     const toHost = (path: string, folder = "/") => {
-      const map = this.#remotes.get(name)?.map;
+      const map = this.#maps.get(name);
       const there = isAbsolute(path) ? path : map?.toRemote(resolve(folder, path));
       return there === undefined ? undefined : map?.toHost(there);
     };
@@ -139,9 +137,10 @@ export class RemoteEndpoint {
   }
 }
 
-function mapOf(name: string, mappings: readonly Mapping[], style: "posix" | "win32"): PathMap {
+function mapOf(name: string, mappings: readonly Mapping[]): PathMap {
+  const isWindows = mappings.some(({ remote }) => /^[A-Za-z]:/.test(remote));
   try {
-    return new PathMap(mappings, style);
+    return new PathMap(mappings, isWindows ? "win32" : "posix");
   } catch (error) {
     throw new UserError(`path_mappings of ${name}: ${message(error)}`);
   }

@@ -1,11 +1,9 @@
-import { homedir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import { claudeFolder } from "../claude/config-dir";
 import { catchingProxy } from "../claude/proxy";
 import { readGitFile } from "../lib/git-folder";
 import { parseJson } from "../lib/json";
-import { type Environment, namesIn, realPath, statOf } from "../lib/paths";
+import { type Environment, namesIn, statOf } from "../lib/paths";
 import { CONTRACT, VERSION } from "../lib/version";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
@@ -32,26 +30,13 @@ const HostHello = v.object({
 /** The first line from the link. */
 export type HostHello = v.InferOutput<typeof HostHello>;
 
-const Root = v.object({
-  path: text,
-  real: v.optional(text),
-  exists: v.boolean(),
-  /** What the folder is; equal on both sides where it is the same one. */
-  probe: v.optional(text),
-});
-export type Root = v.InferOutput<typeof Root>;
-
 const RelayHello = v.object({
   ...Contract.entries,
   port,
-  pid: v.optional(v.number()),
-  uid: v.optional(v.number()),
-  home: text,
-  configDir: text,
-  platform: text,
   /** Of the executable there. */
   executable: text,
-  roots: v.pipe(v.array(Root), v.maxLength(MOST_ROOTS)),
+  /** The host's `roots`, in its order: a probe of each, or null where there is no such folder. */
+  probes: v.pipe(v.array(v.nullable(text)), v.maxLength(MOST_ROOTS)),
   /** Exempts loopback, where a proxy is set. */
   noProxy: v.optional(text),
   /** Why there is no lock file. */
@@ -81,31 +66,24 @@ export function hostHello(fields: Omit<HostHello, "contract" | "version">): Host
 }
 
 /** What the relay says of where it runs. */
-export function relayHello(roots: readonly Root[], port: number, problem?: string): RelayHello {
+export function relayHello(roots: readonly string[], port: number, problem?: string): RelayHello {
   return {
     contract: CONTRACT,
     version: VERSION,
     port,
-    pid: process.pid,
-    ...(process.getuid && { uid: process.getuid() }),
-    home: homedir(),
-    configDir: claudeFolder(),
-    platform: process.platform,
     executable: process.execPath,
-    roots: [...roots],
+    probes: roots.map((root) => probe(root) ?? null),
     ...noProxy(process.env),
     ...(problem !== undefined && { problem }),
   };
 }
 
-/** A folder as it is on this side. */
-export function lookAt(path: string): Root {
-  if (!statOf(path)?.isDirectory()) return { path, exists: false };
-  return { path, exists: true, probe: probe(path), real: realPath(path) };
-}
-
-/** Of the repository, or else of what is in the folder: paths, owners and devices differ in a container. */
-function probe(folder: string): string {
+/**
+ * What the folder is, equal on both sides where it is the same one: of its repository, or else of what is in it, as
+ * paths, owners and devices differ in a container. Undefined: there is none.
+ */
+export function probe(folder: string): string | undefined {
+  if (!statOf(folder)?.isDirectory()) return undefined;
   const git = readGitFile(join(folder, ".git", "HEAD"));
   const shown = git === undefined ? namesIn(folder).sort().join("\0") : `git ${git}`;
   return new Bun.CryptoHasher("sha256").update(shown).digest("hex");

@@ -26,6 +26,7 @@ const EVENTS = [
 ] as const;
 
 const id = v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)));
+/** The first line of a program beside the relay. `input`: a hook's whole stdin. */
 const Opening = v.object({
   args: v.array(v.string()),
   cwd: v.string(),
@@ -37,6 +38,7 @@ const Opening = v.object({
   }),
   input: v.optional(v.string(), ""),
 });
+export type Opening = v.InferInput<typeof Opening>;
 
 /** What passes of a hook's input, but for paths: numbers, words that are shown, and ids. */
 const PLAIN = [
@@ -114,7 +116,7 @@ async function runMcp(
 
 /** In the reason for which a Stop is held, each line is about one file, which may be any of a work tree. */
 function answerOf(answer: unknown, remote: Remote): unknown {
-  const all = quoted(answer, remote);
+  const all = remote.map.dataToRemote(answer);
   if (!isObject(all) || typeof all.reason !== "string") return all;
   const lines = all.reason.split("\n").map((line) => remote.map.errorToRemote(line));
   return { ...all, reason: lines.join("\n") };
@@ -163,12 +165,4 @@ function toolAnswer(answer: JsonObject, map: Remote["map"]): JsonObject {
 
 function picked(from: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => key in from).map((key) => [key, from[key]]));
-}
-
-/** With the remote's names of folders in every text. */
-function quoted(value: unknown, remote: Remote): unknown {
-  if (typeof value === "string") return remote.map.textToRemote(value);
-  if (Array.isArray(value)) return value.map((one) => quoted(one, remote));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, quoted(one, remote)]));
 }

@@ -179,21 +179,9 @@ function withUri<T extends JsonObject>(one: T, crossing: Crossing): T[] {
 /** A file's problems, as getDiagnostics lists them. */
 function problems({ uri: given, diagnostics }: JsonObject, crossing: Crossing): JsonObject[] {
   const uri = crossing.uriToRemote(given, crossing.isClaudeCode);
-  const text = (value: unknown) => crossing.remote.map.textToRemote(String(value));
-  return uri === undefined
-    ? []
-    : [
-        {
-          uri,
-          diagnostics: (diagnostics as JsonObject[]).map(
-            ({ message, severity, range, source, code }) => ({
-              message: text(message),
-              severity,
-              range,
-              ...(source !== undefined && { source: text(source) }),
-              ...(code !== undefined && { code: text(code) }),
-            }),
-          ),
-        },
-      ];
+  if (uri === undefined) return [];
+  const passing = (diagnostics as JsonObject[]).map(
+    ({ message, severity, range, source, code }) => ({ message, severity, range, source, code }),
+  );
+  return [{ uri, diagnostics: crossing.remote.map.dataToRemote(passing) }];
 }

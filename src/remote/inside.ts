@@ -5,6 +5,7 @@ import { linesOf } from "../lib/lines";
 import { print } from "../lib/output";
 import { type Environment, isBelow, realPath, stateFolder } from "../lib/paths";
 import { UnixSocket } from "../lib/unix-socket";
+import type { Opening } from "./helpers";
 import { LIMITS } from "./wire";
 
 const CONNECT_MS = 2_000;
@@ -16,16 +17,6 @@ const VARIABLES = [
   "CLAUDE_CODE_SESSION_ID",
   "CLAUDE_CODE_ENTRYPOINT",
 ] as const;
-
-/** The first line of a program beside the relay. */
-export interface Opening {
-  kind: "hook" | "mcp";
-  args: string[];
-  cwd: string;
-  env: Partial<Record<(typeof VARIABLES)[number], string>>;
-  /** A hook's whole stdin. */
-  input?: string;
-}
 
 /** Where hooks and MCP servers that run beside a relay reach it: in a folder that only their user may enter. */
 export function relaySocket(port: number): string {
@@ -65,14 +56,13 @@ export async function mcpByRelay(socket: string): Promise<void> {
   for await (const line of linesOf(relay, LIMITS.lineBytes)) print(`${line}\n`);
 }
 
+/** The relay reads the `kind` of the first line, and passes it on. */
 async function connect(
   socket: string,
-  given: Pick<Opening, "kind" | "args" | "input">,
+  given: { kind: "hook" | "mcp"; args: string[]; input?: string },
 ): Promise<UnixSocket> {
   const relay = await UnixSocket.connect(socket, CONNECT_MS, "the relay");
-  const env = Object.fromEntries(
-    VARIABLES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
-  );
+  const env = Object.fromEntries(VARIABLES.map((name) => [name, process.env[name] || undefined]));
   const opening: Opening = { ...given, cwd: process.cwd(), env };
   relay.write(Buffer.from(`${JSON.stringify(opening)}\n`));
   return relay;

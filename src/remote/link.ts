@@ -3,14 +3,13 @@ import { cliArguments } from "../claude/cli-arguments";
 import { message } from "../lib/errors";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
-import type { Environment } from "../lib/paths";
 import { killNow } from "../lib/process";
 import { onPath } from "../lib/programs";
 import { visibleLine } from "../lib/visible";
 import { type Channel, Channels, type Kind } from "./channels";
-import { hostHello, lookAt, type RelayHello, readRelayHello } from "./hello";
+import { hostHello, probe, type RelayHello, readRelayHello } from "./hello";
 import type { Mapping } from "./path-map";
-import { Greeting, LIMITS, Wire } from "./wire";
+import { LIMITS, Wire } from "./wire";
 
 /** After each end, how long until the relay is started again; the last one stays. The CLI tries for 17 s. */
 const RESTART_MS = [200, 1_000, 3_000, 8_000, 30_000];
@@ -93,20 +92,16 @@ export class Link {
 
   async #run(): Promise<void> {
     for (let attempt = 0; !this.#isEnded; attempt++) {
-      this.#report({ state: "starting" });
+      this.events.onState({ state: "starting" });
       const start = performance.now();
       const cause = await this.#once().catch(message);
       if (performance.now() - start > STEADY_MS) attempt = 0;
       if (this.#isEnded) return;
       this.log.warn(`The remote ${this.#options.name}: ${cause}`);
-      this.#report({ state: "down", cause });
+      this.events.onState({ state: "down", cause });
       const delay = RESTART_MS[attempt] ?? RESTART_MS.at(-1);
       await Promise.race([Bun.sleep(delay as number), this.#ended.promise]);
     }
-  }
-
-  #report(state: LinkState): void {
-    this.events.onState(state);
   }
 
   /** One relay, from its start to its end. Resolves to why it has ended, in words that follow its name. */
@@ -134,9 +129,7 @@ export class Link {
     const { token, nextToken, port, mappings } = this.#options;
     const roots = mappings.map(({ remote }) => remote);
     const first = hostHello({ token, nextToken, roots, ...(port !== undefined && { port }) });
-    wire.write(Buffer.from(`${JSON.stringify(first)}\n`));
-    const greeting = new Greeting();
-    const lines = linesOf(greeting.skipped(wire.input), LIMITS.lineBytes);
+    wire.write(first);
     const channels = new Channels(
       wire,
       "link",
@@ -144,12 +137,9 @@ export class Link {
       (cause) => this.log.warn(`The remote ${this.#options.name}: refused ${cause}`),
     );
     this.#channels = channels;
-    const silent = Promise.withResolvers<string>();
-    const watchdog = setTimeout(() => silent.resolve("it does not answer"), HELLO_MS);
-    const read = await Promise.race([lines.next(), silent.promise]);
-    clearTimeout(watchdog);
-    if (typeof read === "string") return read;
-    if (greeting.problem) return greeting.problem;
+    const read = await Promise.race([wire.lines.next(), Bun.sleep(HELLO_MS)]);
+    if (!read) return "it does not answer";
+    if (wire.problem) return wire.problem;
     if (read.done) return ENDED;
     const hello = readRelayHello(read.value);
     if (typeof hello === "string") return hello;
@@ -157,19 +147,10 @@ export class Link {
     if (this.#channels !== channels) return ENDED;
     this.#accept(hello);
     const pings = setInterval(() => channels.ping(), PING_MS);
-    const silence = setTimeout(() => silent.resolve("it is silent"), this.silenceMs);
-    const passed = (async () => {
-      for await (const line of lines) {
-        silence.refresh();
-        channels.receive(line);
-      }
-      return ENDED;
-    })();
     try {
-      return await Promise.race([passed, silent.promise]);
+      return (await channels.pass(this.silenceMs)) === "silent" ? "it is silent" : ENDED;
     } finally {
       clearInterval(pings);
-      clearTimeout(silence);
     }
   }
 
@@ -182,7 +163,7 @@ export class Link {
     }
     this.#options = { ...this.#options, port };
     const problem = this.#problem(hello);
-    this.#report({
+    this.events.onState({
       state: "up",
       ...{ port, uses_next_token, cli_arguments: cliArguments(executable) },
       ...(noProxy !== undefined && { no_proxy: noProxy }),
@@ -190,37 +171,30 @@ export class Link {
     });
   }
 
-  #problem({ roots, problem }: RelayHello): string | undefined {
+  #problem({ probes, problem }: RelayHello): string | undefined {
     if (problem !== undefined) return visibleLine(problem, SHOWN_LENGTH);
-    for (const { remote, host } of this.#options.mappings) {
-      const there = roots.find(({ path }) => path === remote);
-      if (!there?.exists) return `there is no folder ${remote} there: see path_mappings`;
-      if (there.probe !== lookAt(host).probe)
+    for (const [index, { remote, host }] of this.#options.mappings.entries()) {
+      const there = probes[index];
+      if (!there) return `there is no folder ${remote} there: see path_mappings`;
+      if (there !== probe(host))
         return `${remote} there is another folder than ${host} here, or not up to date: see path_mappings`;
     }
     return undefined;
   }
 }
 
-/** The program at the other end of a wire. */
-interface Peer {
-  wire: Wire;
-  /** Resolves, with how, once it has ended. */
-  gone: Promise<string>;
-  end(): void;
-}
-
-/** Starts a program that speaks on stdin and stdout. `onSaid` gets the lines of its stderr. Throws where there is none. */
-function startPeer(command: readonly string[], onSaid: (line: string) => void): Peer {
+/**
+ * Starts a program that speaks on stdin and stdout. `onSaid` gets the lines of its stderr; `gone` resolves, with how,
+ * once it has ended. Throws where there is none.
+ */
+function startPeer(command: readonly string[], onSaid: (line: string) => void) {
   const [name = "", ...args] = command;
   const program = isAbsolute(name) ? { path: name } : onPath(name);
   if (program.path === undefined) throw new Error(program.why);
-  const child = Bun.spawn([program.path, ...args], {
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "pipe",
-    env: peerEnvironment(process.env),
-  });
+  // Nothing leads from there to a Neovim of here.
+  const { NVIM: _, CLAUDE_CODE_SSE_PORT: __, ...env } = process.env;
+  const stdio = { stdin: "pipe", stdout: "pipe", stderr: "pipe" } as const;
+  const child = Bun.spawn([program.path, ...args], { ...stdio, env });
   const gone = Promise.all([child.exited, lastSaid(child.stderr, onSaid)]).then(([code, last]) => {
     const how = child.signalCode ?? `code ${code}`;
     return `${name} ended with ${how}${last && `: ${last}`}`;
@@ -246,10 +220,4 @@ async function lastSaid(
     onSaid(text);
   }
   return last;
-}
-
-/** That of the executable, without what leads to a Neovim of here. */
-function peerEnvironment(env: Environment): Environment {
-  const { NVIM: _, CLAUDE_CODE_SSE_PORT: __, ...rest } = env;
-  return rest;
 }

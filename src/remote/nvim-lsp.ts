@@ -1,5 +1,5 @@
 import type { Transport } from "../jsonrpc/message";
-import { isObject, parseJson } from "../lib/json";
+import { parseJson } from "../lib/json";
 import { SHARED_FOLDERS } from "../lib/paths";
 import type { NvimLspToolName } from "../nvim-lsp/tools";
 import { Border, type Rules } from "./border";
@@ -20,11 +20,11 @@ export function nvimLspEnvironment({ map }: Remote): Record<string, string> {
 }
 
 /** Paths in it are from the project's top, or those of a shared folder. */
-const output = (blocks: readonly string[], _asked: unknown, crossing: Crossing) =>
+const output = (blocks: readonly string[], _asked: unknown, { remote: { map } }: Crossing) =>
   blocks.map((text) => {
     const data = parseJson(text);
     const isData = typeof data === "object" && data !== null;
-    return isData ? JSON.stringify(mapped(data, crossing)) : textOf(text, crossing);
+    return isData ? JSON.stringify(map.dataToRemote(data)) : map.textToRemote(text);
   });
 
 const reading = (input: ToolRule["input"]): ToolRule => ({ input, output });
@@ -57,17 +57,3 @@ const RULES: Rules = {
   reports: handshake,
   notifications: {},
 };
-
-function textOf(text: string, { remote }: Crossing): string {
-  return remote.map.textToRemote(text);
-}
-
-function mapped(value: unknown, crossing: Crossing): unknown {
-  if (typeof value === "string") return textOf(value, crossing);
-  if (Array.isArray(value)) return value.map((one) => mapped(one, crossing));
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value);
-  return Object.fromEntries(
-    entries.map(([key, one]) => [textOf(key, crossing), mapped(one, crossing)]),
-  );
-}

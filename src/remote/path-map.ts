@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { UserError } from "../lib/errors";
+import { isObject } from "../lib/json";
 import { realPath, statOf } from "../lib/paths";
 import {
   type Folding,
@@ -112,6 +113,18 @@ export class PathMap {
   /** A text that quotes paths of this machine, with the remote's names of the shared folders. */
   textToRemote(text: string): string {
     return this.#quoted.reduce((all, [host, remote]) => all.replaceAll(host, () => remote), text);
+  }
+
+  /** The same of each text in plain data, the keys of objects, too. */
+  dataToRemote(value: unknown): unknown {
+    if (typeof value === "string") return this.textToRemote(value);
+    if (Array.isArray(value)) return value.map((one) => this.dataToRemote(one));
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value).map(([key, one]) => [
+      this.textToRemote(key),
+      this.dataToRemote(one),
+    ]);
+    return Object.fromEntries(entries);
   }
 
   /** The same of an error, which ends before the first path that the remote must not learn of. */

@@ -6,7 +6,7 @@ import { message } from "../lib/errors";
 import { parseJson } from "../lib/json";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
-import { removeFile } from "../lib/paths";
+import { realPath, removeFile, statOf } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
 import { IdleGc } from "../lib/runtime";
 import { UnixSocket } from "../lib/unix-socket";
@@ -14,9 +14,9 @@ import { CONTRACT, VERSION } from "../lib/version";
 import { type ClosableTransport, WebSocketListener } from "../transport/websocket";
 import { type Channel, Channels } from "./channels";
 import { sendConversation } from "./conversation";
-import { type HostHello, lookAt, readHostHello, relayHello } from "./hello";
+import { type HostHello, readHostHello, relayHello } from "./hello";
 import { relaySocket } from "./inside";
-import { Greeting, LIMITS, type Wire } from "./wire";
+import { LIMITS, type Wire } from "./wire";
 
 /** The link pings every 10 s. When `docker exec` is killed, nothing else says so in the container. */
 const SILENCE_MS = 30_000;
@@ -35,16 +35,13 @@ export async function runRelay(
   log: Log,
   silenceMs = SILENCE_MS,
 ): Promise<string> {
-  const greeting = new Greeting();
-  const lines = linesOf(greeting.skipped(wire.input), LIMITS.lineBytes);
-  const first = await Promise.race([lines.next(), stopped]);
+  const first = await Promise.race([wire.lines.next(), stopped]);
   if (typeof first === "string") return first;
-  if (greeting.problem !== undefined) return greeting.problem;
+  if (wire.problem !== undefined) return wire.problem;
   if (first.done) return GONE;
   const hello = readHostHello(first.value);
   if (typeof hello === "string") {
-    const own = { contract: CONTRACT, version: VERSION };
-    wire.write(Buffer.from(`${JSON.stringify(own)}\n`));
+    wire.write({ contract: CONTRACT, version: VERSION });
     return `the editor's side cannot be served: ${hello}`;
   }
   const { listener, token } = await openPort(hello);
@@ -55,9 +52,7 @@ export async function runRelay(
       channel.kind === "conversation" ? sendConversation(channel, d) : channel.close(),
     (cause) => log.warn(`Refused ${cause}`),
   );
-  const roots = hello.roots.map(lookAt);
-  const said = relayHello(roots, listener.port);
-  const folders = said.roots.flatMap(({ real }) => real ?? []);
+  const folders = hello.roots.filter((root) => statOf(root)?.isDirectory()).map(realPath);
   const lock = new LockKeeper({ port: listener.port, token, folders, log });
   const idleGc = new IdleGc();
   listener.admit({
@@ -67,11 +62,15 @@ export async function runRelay(
     onTraffic: (length) => idleGc.count(length),
   });
   const beside = listenBeside(listener.port, channels, log);
-  const whole = { ...said, ...(lock.problem !== undefined && { problem: lock.problem }) };
-  wire.write(Buffer.from(`${JSON.stringify(whole)}\n`));
+  wire.write(relayHello(hello.roots, listener.port, lock.problem));
   try {
-    return await Promise.race([stopped, pass(lines, channels, silenceMs)]);
+    const how = await Promise.race([stopped, channels.pass(silenceMs)]);
+    if (how === "silent") return "the editor's side is silent";
+    return how === "ended" ? GONE : how;
+  } catch (error) {
+    return `the editor's side: ${message(error)}`;
   } finally {
+    channels.dispose();
     lock.end();
     beside?.stop();
     removeFile(relaySocket(listener.port));
@@ -98,30 +97,6 @@ function join(client: ClosableTransport, channels: Channels): void {
   client.onClose = () => channel.close();
   channel.onMessage = (text) => client.send(text);
   channel.onClose = () => client.close();
-}
-
-async function pass(
-  lines: AsyncIterable<string>,
-  channels: Channels,
-  silenceMs: number,
-): Promise<string> {
-  const silent = Promise.withResolvers<string>();
-  const timer = setTimeout(() => silent.resolve("the editor's side is silent"), silenceMs);
-  const passed = (async () => {
-    for await (const line of lines) {
-      timer.refresh();
-      channels.receive(line);
-    }
-    return GONE;
-  })();
-  try {
-    return await Promise.race([silent.promise, passed]);
-  } catch (error) {
-    return `the editor's side: ${message(error)}`;
-  } finally {
-    clearTimeout(timer);
-    channels.dispose();
-  }
 }
 
 /** For hooks and MCP servers of the CLI there. Undefined where there can be no socket: the CLI goes on without. */

@@ -1,3 +1,4 @@
+import { linesOf } from "../lib/lines";
 import { visibleLine } from "../lib/visible";
 
 /** What relay and link allow each other, in one place. */
@@ -17,25 +18,34 @@ export const LIMITS = {
 } as const;
 
 /**
- * The bytes between a relay and its link, in both directions: our own stdin and stdout, or those of a program that
- * we started.
+ * The connection of a relay and its link, in lines: our own stdin and stdout, or those of a program that we started.
  */
 export class Wire {
+  /** Behind what a shell prints before the first `{`, if that is short. */
+  readonly lines: AsyncGenerator<string, void>;
+  /** Why there are none. */
+  problem: string | undefined;
   /** How many bytes the other end has yet to take. */
   unsentBytes = 0;
 
   constructor(
-    readonly input: AsyncIterable<Uint8Array>,
+    input: AsyncIterable<Uint8Array>,
     private readonly output: Bun.FileSink,
     /** Ends the process at the other end, which may not read. */
     private readonly stop = () => {},
-  ) {}
+  ) {
+    this.lines = linesOf(this.#ungreeted(input), LIMITS.lineBytes);
+  }
 
-  write(bytes: Uint8Array): void {
+  /** Returns false for one that is too long. */
+  write(line: object): boolean {
+    const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+    if (bytes.length > LIMITS.lineBytes) return false;
     this.unsentBytes += bytes.length;
     void this.#write(bytes).then(() => {
       this.unsentBytes -= bytes.length;
     });
+    return true;
   }
 
   /** Nobody may read any more: the end of the input says so. */
@@ -56,28 +66,22 @@ export class Wire {
       await this.output.end();
     } catch {}
   }
-}
 
-/** The first bytes of the other end: what a shell prints before the first `{` is skipped, if it is short. */
-export class Greeting {
-  /** Why it cannot be used. */
-  problem: string | undefined;
-
-  async *skipped(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-    let skipped = "";
+  async *#ungreeted(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    let greeting = "";
     let hasBegun = false;
     for await (const chunk of input) {
       const start: number = hasBegun ? 0 : chunk.indexOf("{".charCodeAt(0));
       if (!hasBegun)
-        skipped += Buffer.from(start < 0 ? chunk : chunk.subarray(0, start)).toString();
-      if (skipped.length > LIMITS.greetingBytes) {
-        this.problem = `its stdout is not clean: it begins with "${visibleLine(skipped, 100)}"`;
+        greeting += Buffer.from(start < 0 ? chunk : chunk.subarray(0, start)).toString();
+      if (greeting.length > LIMITS.greetingBytes) {
+        this.problem = `its stdout is not clean: it begins with "${visibleLine(greeting, 100)}"`;
         return;
       }
       hasBegun ||= start >= 0;
       if (start >= 0) yield chunk.subarray(start);
     }
-    if (!hasBegun && skipped !== "")
-      this.problem = `it only printed "${visibleLine(skipped, 300)}"`;
+    if (!hasBegun && greeting !== "")
+      this.problem = `it only printed "${visibleLine(greeting, 300)}"`;
   }
 }

@@ -11,7 +11,6 @@ import {
 import { dirname, join } from "node:path";
 import { EditorState } from "../../src/editor/state";
 import { Log } from "../../src/lib/log";
-import { CONTRACT, VERSION } from "../../src/lib/version";
 import { RemoteEndpoint } from "../../src/remote/endpoint";
 import { LIMITS } from "../../src/remote/wire";
 import { TranscriptEndpoint } from "../../src/transcript/endpoint";
@@ -19,7 +18,7 @@ import { eventually } from "../support/eventually";
 import { outcomeOf } from "../support/outcome";
 import { nightly } from "../support/toolchain";
 import { answer, calls, line, prompt } from "../transcript/entries";
-import { World } from "./world";
+import { HELLO, World } from "./world";
 
 interface Block {
   lines: string[];
@@ -198,10 +197,6 @@ test("a subagent's conversation is not there, and says so", async () => {
 async function hostile(expression: string, extra = ""): Promise<() => string> {
   const script = join(world.folder, "relay.ts");
   const got = join(world.folder, "got");
-  const hello = {
-    ...{ contract: CONTRACT, version: VERSION, port: 12_345, home: "/root" },
-    ...{ configDir: "/root/.claude", platform: "linux", executable: "/usr/bin/x", roots: [] },
-  };
   writeFileSync(got, "");
   writeFileSync(
     script,
@@ -210,7 +205,7 @@ async function hostile(expression: string, extra = ""): Promise<() => string> {
      const LARGE = Buffer.alloc(${4 * 1024 * 1024}, "x").toString("base64");
      let [isFirst, isOdd] = [true, false];
      for await (const line of console) {
-       if (isFirst) { isFirst = false; say(${JSON.stringify(hello)}); ${extra}; continue; }
+       if (isFirst) { isFirst = false; say(${JSON.stringify(HELLO)}); ${extra}; continue; }
        appendFileSync(${JSON.stringify(got)}, line + "\\n");
        const { t, ch, d } = JSON.parse(line);
        if (t === "data") say({ t, ch, d: ${expression} });

@@ -47,15 +47,15 @@ test("another contract, and a hello that is wrong, are named", async () => {
   expect(await causeOf(`say({ ...HELLO, contract: 99, version: "9.9" })`)).toBe(
     `it is version 9.9 with contract 99, and this one is ${VERSION} with contract ${CONTRACT}: install the same version on both sides`,
   );
-  expect(await causeOf(`say({ ...HELLO, port: "1", home: 1 })`)).toBe(
-    "its first line is wrong in: port, home",
+  expect(await causeOf(`say({ ...HELLO, port: "1", executable: 1 })`)).toBe(
+    "its first line is wrong in: port, executable",
   );
   const shown = { problem: "\x1b]0;x\x07" };
   expect(await causeOf(`say({ ...HELLO, ...${JSON.stringify(shown)} })`)).toBe(
     "its first line is wrong in: problem",
   );
-  expect(await causeOf(`say({ ...HELLO, home: "/a\\n", noProxy: "x\\0" })`)).toBe(
-    "its first line is wrong in: home, noProxy",
+  expect(await causeOf(`say({ ...HELLO, executable: "/a\\n", noProxy: "x\\0" })`)).toBe(
+    "its first line is wrong in: executable, noProxy",
   );
   expect(await causeOf(`say({ ...HELLO, contract: 99, version: "\\x1b[31m" })`)).toBe(
     "its first line is not the one that is expected",

@@ -14,11 +14,8 @@ export const HELLO = {
   contract: CONTRACT,
   version: VERSION,
   port: 12_345,
-  home: "/root",
-  configDir: "/root/.claude",
-  platform: "linux",
   executable: "/usr/bin/claude-code-nvim",
-  roots: [],
+  probes: [],
 };
 
 /** The option `remotes.NAME.command` of a Claude that does nothing. */
