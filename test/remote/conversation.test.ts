@@ -3,7 +3,6 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  readFileSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -18,7 +17,7 @@ import { eventually } from "../support/eventually";
 import { outcomeOf } from "../support/outcome";
 import { nightly } from "../support/toolchain";
 import { answer, calls, line, prompt } from "../transcript/entries";
-import { HELLO, World } from "./world";
+import { type Frame, scriptedRelay, World } from "./world";
 
 interface Block {
   lines: string[];
@@ -193,26 +192,14 @@ test("a subagent's conversation is not there, and says so", async () => {
   expect(await outcomeOf(transcript.answer("open", params))).toThrow("subagent in a remote");
 });
 
-/** A relay that answers each offset with this expression, and writes down what it gets. */
-async function hostile(expression: string, extra = ""): Promise<() => string> {
-  const script = join(world.folder, "relay.ts");
-  const got = join(world.folder, "got");
-  writeFileSync(got, "");
-  writeFileSync(
-    script,
-    `const { appendFileSync } = require("node:fs");
-     const say = (one) => process.stdout.write(JSON.stringify(one) + "\\n");
-     const LARGE = Buffer.alloc(${4 * 1024 * 1024}, "x").toString("base64");
-     let [isFirst, isOdd] = [true, false];
-     for await (const line of console) {
-       if (isFirst) { isFirst = false; say(${JSON.stringify(HELLO)}); ${extra}; continue; }
-       appendFileSync(${JSON.stringify(got)}, line + "\\n");
-       const { t, ch, d } = JSON.parse(line);
-       if (t === "data") say({ t, ch, d: ${expression} });
-     }`,
-  );
-  await start([process.execPath, script]);
-  return () => readFileSync(got, "utf8");
+/** A relay that answers each offset with this expression; what it gets is read back. */
+async function hostile(expression: string, extra = ""): Promise<() => Frame[]> {
+  const script = `globalThis.LARGE = Buffer.alloc(${4 * 1024 * 1024}, "x").toString("base64");
+    globalThis.isOdd = false; say(HELLO); ${extra}`;
+  const reply = `if (t === "data") say({ t, ch, d: ${expression} })`;
+  const { command, got } = scriptedRelay(world.folder, script, reply);
+  await start(command);
+  return got;
 }
 
 const refused = (cause: string) =>
@@ -248,8 +235,9 @@ test("the relay is asked for nothing but a session's id, and cannot ask for a co
     `say({ t: "open", ch: 1, kind: "conversation", d: ${JSON.stringify(d)} })`,
   );
   for (const id of ["../../secret", "secret", "", ID]) remote.copyOf("dev", id);
-  await eventually("the refusal", () => got().includes('{"t":"close","ch":1}'));
-  expect(got()).not.toContain('"t":"data","ch":1');
-  await eventually("the question", () => got().includes(`"d":"${ID}"`));
-  expect(got().match(/"kind":"conversation"/g)).toHaveLength(1);
+  await eventually("the refusal", () => got().some(({ t, ch }) => t === "close" && ch === 1));
+  expect(got().filter(({ t, ch }) => t === "data" && ch === 1)).toEqual([]);
+  const asked = () => got().filter(({ kind }) => kind === "conversation");
+  await eventually("the question", () => asked().length > 0);
+  expect(asked().map(({ d }) => d)).toEqual([ID]);
 });

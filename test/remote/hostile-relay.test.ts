@@ -7,32 +7,25 @@ import { LIMITS } from "../../src/remote/wire";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { ps } from "../support/process";
-import { HELLO, World } from "./world";
+import { HELLO, scriptedRelay, World } from "./world";
 
 const OPEN = { t: "open", ch: 1, kind: "ide" };
 
-/** A relay that runs this script, after it has read the host's line into `hello`. */
-async function hostile(world: World, script: string, silenceMs?: number): Promise<World> {
-  const path = join(world.folder, "relay.ts");
-  await Bun.write(
-    path,
-    `const say = (value) => process.stdout.write(typeof value === "string" ? value : JSON.stringify(value) + "\\n");
-     const HELLO = ${JSON.stringify(HELLO)};
-     for await (const _ of console) break;
-     ${script};
-     setInterval(() => {}, 60_000);`,
-  );
-  return world.link([process.execPath, path], undefined, silenceMs);
+/** A relay that runs this script, and reads nothing after the host's first line. */
+function hostile(world: World, script: string, silenceMs?: number): World {
+  const stays = "await new Promise(() => setInterval(() => {}, 60_000))";
+  const { command } = scriptedRelay(world.folder, `${script}; ${stays}`);
+  return world.link(command, undefined, silenceMs);
 }
 
 async function causeOf(script: string): Promise<string> {
   using world = new World();
-  return await (await hostile(world, script)).cause();
+  return await hostile(world, script).cause();
 }
 
 test("a greeting before the first line is skipped, up to a limit", async () => {
   using world = new World();
-  await hostile(world, `say("Welcome to dev\\n$ "); say(HELLO)`);
+  hostile(world, `say("Welcome to dev\\n$ "); say(HELLO)`);
   await eventually("the relay", () => world.up.length === 1);
   const most = "x".repeat(LIMITS.greetingBytes + 1);
   expect(await causeOf(`say("${most}"); say(HELLO)`)).toStartWith(
@@ -61,7 +54,7 @@ test("another contract, and a hello that is wrong, are named", async () => {
     "its first line is not the one that is expected",
   );
   using world = new World();
-  await hostile(world, `say({ ...HELLO, problem: "x".repeat(4000) })`);
+  hostile(world, `say({ ...HELLO, problem: "x".repeat(4000) })`);
   await eventually("the relay", () => world.up.length === 1);
   expect(world.up[0]?.problem).toMatch(/^x{100,500}…$/);
 });
@@ -69,7 +62,7 @@ test("another contract, and a hello that is wrong, are named", async () => {
 test("too many channels are refused, and those that are open stay", async () => {
   claims("A hostile relay is cut off");
   using world = new World();
-  await hostile(
+  hostile(
     world,
     `say(HELLO);
      for (let ch = 1; ch < 99; ch += 2) say({ t: "open", ch, kind: "ide" });
@@ -88,7 +81,7 @@ test("one that opens and closes channels without an end is stopped", async () =>
 test("one that does not read is stopped", async () => {
   claims("A hostile relay is cut off");
   using world = new World();
-  await hostile(world, "say(HELLO); say({ t: 'open', ch: 1, kind: 'ide' }); process.stdin.pause()");
+  hostile(world, "say(HELLO); say({ t: 'open', ch: 1, kind: 'ide' }); process.stdin.pause()");
   await eventually("the channel", () => world.channels.length === 1);
   const part = "x".repeat(32 * 1024 * 1024);
   for (let i = 0; i < 6; i++) world.channels[0]?.send(part);
@@ -132,7 +125,7 @@ test("one that sends and never reads is ended, before much waits for it", async 
 
 test("one that is silent is ended, although it runs", async () => {
   using world = new World();
-  await hostile(world, "say(HELLO)", 200);
+  hostile(world, "say(HELLO)", 200);
   expect(await world.cause()).toBe("it is silent");
   expect(world.up).toHaveLength(1);
 });
@@ -145,10 +138,7 @@ test("what it prints to stderr in a line without an end is cut, and what follows
 test("what it prints to stderr is in the log, with its name, and without control characters", async () => {
   claims("A hostile relay is cut off");
   using world = new World();
-  await hostile(
-    world,
-    `process.stderr.write("\\x1b[31mred\\x1b[0m \\x07 line\\n"); process.exit(3)`,
-  );
+  hostile(world, `process.stderr.write("\\x1b[31mred\\x1b[0m \\x07 line\\n"); process.exit(3)`);
   const cause = await world.cause();
   expect(cause).toEndWith(" ended with code 3: red <07> line");
   expect(world.log).toContain("The remote dev says: red <07> line");
@@ -185,7 +175,7 @@ test.each([
 
 test("what it prints without an end, and opens too often, is no more than some lines of the log", async () => {
   using world = new World();
-  await hostile(
+  hostile(
     world,
     `process.stderr.write("flood\\n".repeat(100_000)); say(HELLO);
      for (let ch = 1; ch < 20_000; ch += 2) say({ t: "open", ch, kind: "ide" });

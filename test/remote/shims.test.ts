@@ -1,18 +1,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { LockContent } from "../../src/ide/lock-file";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, type TestNeovim, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, isolatedEnv, type TestNeovim } from "../support/neovim";
 import { NEWEST } from "../support/toolchain";
 import { said, shows, startNeovim } from "../terminal/workbench";
+import { type Lock, World } from "./world";
 
 /** Of a shell's meaning, each in its own way. */
 const GREETING = `it's "$(id)" \`id\` $HOME \\ ; & * é`;
 
 describe("Claude behind a program that changes what passes", () => {
   let neovim: TestNeovim;
+  let world: World;
   let inside: string;
   beforeAll(async () => {
     neovim = await startNeovim(NEWEST, "{}");
@@ -20,14 +21,18 @@ describe("Claude behind a program that changes what passes", () => {
     writeFileSync(join(neovim.cwd, "a.txt"), "one\n");
   });
   beforeEach(() => {
-    inside = temporaryFolder();
+    world = new World();
+    inside = world.home;
     // It says with what it was started, and stays.
     write(
       "claude",
       `printf '%s\\0' "$PWD" "$@" "$GREETING" >${inside}/new; mv ${inside}/new ${inside}/session; echo up; exec cat`,
     );
   });
-  afterEach(() => neovim.lua(`require("port").terminal.close_all()`));
+  afterEach(async () => {
+    await neovim.lua(`require("port").terminal.close_all()`);
+    world[Symbol.dispose]();
+  });
   afterAll(() => neovim[Symbol.asyncDispose]());
 
   /** A script there; returns its path. */
@@ -54,10 +59,7 @@ describe("Claude behind a program that changes what passes", () => {
     );
     await neovim.command("Claude");
     await shows(neovim, "up");
-    const folder = join(inside, ".claude/ide");
-    const [name = ""] = readdirSync(folder);
-    const content: LockContent = JSON.parse(readFileSync(join(folder, name), "utf8"));
-    return { port: Number.parseInt(name, 10), content };
+    return world.locks()[0] as Lock;
   };
   /** What the Claude there was started with. */
   const session = async () => {

@@ -1,67 +1,49 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import {
-  BOTH_NEOVIMS,
-  EXECUTABLE,
-  isolatedEnv,
-  type TestNeovim,
-  temporaryFolder,
-} from "../support/neovim";
+import { BOTH_NEOVIMS, EXECUTABLE, type TestNeovim } from "../support/neovim";
 import { said, shows, startNeovim } from "../terminal/workbench";
+import { World } from "./world";
 
 describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
   let neovim: TestNeovim;
-  let inside: string;
-  let session: string;
+  const world = new World();
+  const session = join(world.home, "session");
   beforeAll(async () => {
     neovim = await startNeovim(version, "{}");
     await neovim.lock();
-    inside = temporaryFolder();
-    session = join(inside, "session");
   });
-  afterAll(() => neovim[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await neovim[Symbol.asyncDispose]();
+    world[Symbol.dispose]();
+  });
 
-  /** The relay in a home of its own. */
-  const relay = () => {
-    const env = isolatedEnv(inside);
-    const words = ["HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"].map(
-      (name) => `${name}=${env[name]}`,
-    );
-    return JSON.stringify(["/usr/bin/env", ...words, EXECUTABLE, "relay", "--stdio"]);
-  };
   /** A Claude that says with what it was started, and stays. */
   const command = () => {
     writeFileSync(
-      join(inside, "claude"),
+      join(world.home, "claude"),
       `#!/bin/sh\n{ printf '%s\\n' "$@"; env; } >${session}.new; mv ${session}.new ${session}; echo up; exec cat`,
       { mode: 0o755 },
     );
-    return JSON.stringify(["/usr/bin/env", "{env}", join(inside, "claude"), "{args}"]);
+    return ["/usr/bin/env", "{env}", join(world.home, "claude"), "{args}"];
   };
-  const list = (json: string) => `vim.json.decode([=[${json}]=])`;
+  const lua = (words: readonly string[]) => `vim.json.decode([=[${JSON.stringify(words)}]=])`;
   const configure = (remote: string, terminal = `"dev"`) =>
     neovim.lua(`
       SAID = {}
       require("claude-code").setup({ terminal = { remote = ${terminal} }, remotes = { dev = ${remote} } })`);
-  const lockFolder = () => join(inside, ".claude/ide");
-  const locks = () =>
-    (existsSync(lockFolder()) ? readdirSync(lockFolder()) : []).map((name) => ({
-      port: Number.parseInt(name, 10),
-      content: JSON.parse(readFileSync(join(lockFolder(), name), "utf8")),
-    }));
   const status = () =>
     neovim.lua<string>(`return table.concat(require("port").status_lines(), "\\n")`);
 
   test("it starts there, connected, with what it needs and nothing that leads to this Neovim", async () => {
     claims("A remote's token opens nothing here");
-    await configure(`{ command = ${list(command())}, relay = ${list(relay())} }`);
+    await configure(`{ command = ${lua(command())}, relay = ${lua(world.relay)} }`);
     await neovim.command("Claude");
     await shows(neovim, "up");
-    const [lock] = locks();
+    const [lock] = world.locks();
     const text = readFileSync(session, "utf8");
     const lines = text.split("\n");
     expect(lock?.content.workspaceFolders).toEqual([neovim.cwd]);
@@ -81,17 +63,17 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
   });
 
   test("when the executable dies, the relay comes back with its port and token", async () => {
-    const [lock] = locks();
+    const [lock] = world.locks();
     await neovim.lua(`vim.uv.kill(require("port").server.process.pid, "sigkill")`);
     await eventually("the end", async () => !(await status()).includes("dev: up"));
     await eventually("the remote is up", async () => (await status()).includes("dev: up"));
-    expect(locks()).toEqual([lock as never]);
+    expect(world.locks()).toEqual([lock as never]);
   });
 
   test("when it drops, a message says so, once", async () => {
     claims("A lost connection rejects the remote's edits");
     await neovim.lua("SAID = {}");
-    const [lock] = locks();
+    const [lock] = world.locks();
     const client = await TestClient.open(lock as never, "claude-code");
     const path = join(neovim.cwd, "a.txt");
     const answer = client.call("openDiff", {
@@ -171,8 +153,8 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
       join(neovim.cwd, ".devcontainer/devcontainer.json"),
       `{\n  // "workspaceFolder": "/no",\n  "workspaceFolder": "/workspaces/\${localWorkspaceFolderBasename}/in"\n}`,
     );
-    const other = relay().replace("/usr/bin/env", '/usr/bin/env","X=1');
-    await configure(`{ command = ${list(command())}, relay = ${list(other)} }`);
+    const [env = "", ...words] = world.relay;
+    await configure(`{ command = ${lua(command())}, relay = ${lua([env, "-u", "X", ...words])} }`);
     await neovim.command("Claude");
     const folder = `/workspaces/${basename(neovim.cwd)}/in`;
     expect((await said(neovim)).join("\n")).toContain(
@@ -199,6 +181,6 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
 
   test("with Neovim the relay ends, and leaves no lock file", async () => {
     await neovim.quit();
-    await eventually("no lock file", () => locks().length === 0);
+    await eventually("no lock file", () => world.locks().length === 0);
   });
 });

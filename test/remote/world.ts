@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LockContent } from "../../src/ide/lock-file";
 import { Log } from "../../src/lib/log";
@@ -20,6 +20,40 @@ export const HELLO = {
 
 /** The option `remotes.NAME.command` of a Claude that does nothing. */
 export const STAND_IN = ["/bin/sh", "-c", "exec cat", "{env}", "{args}"];
+
+/**
+ * A relay in this folder that runs `script` once it has the host's first line, and `reply` for each frame
+ * `{ t, ch, d }` after that. What it gets is read back.
+ */
+export function scriptedRelay(folder: string, script: string, reply = "") {
+  const [path, got] = [join(folder, "relay.ts"), join(folder, "got")];
+  writeFileSync(got, "");
+  writeFileSync(
+    path,
+    `const { appendFileSync } = require("node:fs");
+     const say = (one) => process.stdout.write(typeof one === "string" ? one : JSON.stringify(one) + "\\n");
+     const HELLO = ${JSON.stringify(HELLO)};
+     let isFirst = true;
+     for await (const line of console) {
+       if (isFirst) { isFirst = false; ${script}; continue; }
+       appendFileSync(${JSON.stringify(got)}, line + "\\n");
+       const { t, ch, d } = JSON.parse(line);
+       ${reply};
+     }`,
+  );
+  const lines = () => readFileSync(got, "utf8").split("\n").filter(Boolean);
+  return {
+    command: [process.execPath, path],
+    got: () => lines().map((line): Frame => JSON.parse(line)),
+  };
+}
+
+export interface Frame {
+  t: string;
+  ch: number;
+  kind?: string;
+  d?: string;
+}
 
 /** A proposal for a file. */
 export const openDiff = (client: TestClient, path: string, contents: string, name?: string) =>
