@@ -90,7 +90,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     test("leave terminal mode and hide the terminal; others are mapped for its filetype", async () => {
       const keys = `{ leave = "<C-]>", toggle = "<M-c>" }`;
       const help = readFileSync(join(ROOT, "doc/claude-code.txt"), "utf8");
-      const recipe = /mappings for its 'filetype': >lua\n([\s\S]+?)\n</.exec(help)?.[1];
+      const recipe = /mappings for its\s+'filetype': >lua\n([\s\S]+?)\n</.exec(help)?.[1];
       await neovim.lua(recipe as string);
       await configure(neovim, `{ command = ${ECHO}, position = "right", keys = ${keys} }`);
       await openEcho(neovim);
