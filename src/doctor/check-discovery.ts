@@ -75,7 +75,7 @@ function nothingFound({ cwd, locks }: Facts): Finding {
   return error("lock-stale", what, `run \`rm ${useless.path}\`, and ${open}`);
 }
 
-const RESTART = "run :Claude stop and :Claude start in that Neovim";
+const RESTART = "run :ClaudeCodeStop and :ClaudeCodeStart in that Neovim";
 
 /** Is one Neovim fit to be connected to? Undefined if it is. */
 function editorProblem({ address, problem, report }: Editor, facts: Facts): Finding | undefined {
