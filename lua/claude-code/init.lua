@@ -52,7 +52,27 @@ end
 --- Ends all that the plugin does: its server, Claude in the terminal, its autocommands and mappings.
 --- For plugin managers that load a plugin again, as `:Lazy reload` does.
 function M.deactivate()
-  require("claude-code.deactivate")()
+  local function call(name, method)
+    local module = package.loaded["claude-code." .. name]
+    if module then
+      module[method]()
+    end
+  end
+  call("terminal", "close_all")
+  call("sessions.requests", "end_all")
+  call("server.autostart", "disable")
+  -- The diffs end with it, and all that follows the editor.
+  call("server", "stop")
+  call("keymaps", "remove")
+  for _, group in ipairs(vim.fn.getcompletion("claude-code.", "augroup")) do
+    vim.api.nvim_del_augroup_by_name(group)
+  end
+  for name in pairs(package.loaded) do
+    if name:find("^claude%-code$") or name:find("^claude%-code%.") then
+      package.loaded[name] = nil
+    end
+  end
+  vim.g.loaded_claude_code = nil
 end
 
 --- Installs the executable and waits for it. Raises an error if that fails. For build steps:

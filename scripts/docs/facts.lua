@@ -68,5 +68,5 @@ io.write(vim.json.encode({
   highlights = highlights_of(require("claude-code.editor.hunks.highlights")),
   review_highlights = highlights_of(require("claude-code.editor.review.highlights")),
   session_highlights = highlights_of(require("claude-code.sessions.label").highlights),
-  transcript_highlights = highlights_of(require("claude-code.editor.transcript.highlights")),
+  transcript_highlights = highlights_of(require("claude-code.editor.transcript.buffer").highlights),
 }))

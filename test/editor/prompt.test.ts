@@ -283,7 +283,7 @@ onEachNeovim(
           row,
         ).then(({ items }) => items);
 
-      test("files after @, commands and skills after / in the first line, placeholders after {", async () => {
+      test("files after @, commands and skills after / in the first line", async () => {
         session.write("src/deep/parser.ts", "");
         session.write(".env", "");
         session.write(".claude/commands/ship/release.md", "---\ndescription: 'Ship it'\n---\n");
@@ -298,11 +298,9 @@ onEachNeovim(
         );
         expect(await complete("/ti")).toEqual(["0 /tidy"]);
         expect(await complete("/ti", 1)).toEqual([]);
-        expect(await complete("fix {dia")).toContain("4 {diagnostics}");
       });
 
       test.each([
-        ["see {sel", "see {selection}"],
         ["see @pars", "see @src/deep/parser.ts"],
         ["/ti", "/tidy"],
         ["plain words", "plain words"],
@@ -322,63 +320,6 @@ onEachNeovim(
         await session.neovim.type("<C-y><Esc>");
         await eventually("the word", async () => (await lines())[0] === completed);
         expect(await messages()).not.toContain("E5");
-      });
-    });
-
-    describe("what stands for something else", () => {
-      const expand = async (text: string) => {
-        await lua(
-          `EXPANDED = nil
-           require("port").prompt_expand.run(..., vim.fn.bufnr("a.txt"), function(text) EXPANDED = text end)`,
-          text,
-        );
-        return eventually("the text", () => lua<string | false>("return EXPANDED or false"));
-      };
-
-      test("the selection, diagnostics, the quickfix list; of nothing a message says so", async () => {
-        await keys("ggVj<Esc>");
-        await lua(`
-          vim.diagnostic.set(vim.api.nvim_create_namespace("t"), 0, {
-            { lnum = 1, col = 2, message = "bad\\nthing", severity = 1 },
-          })
-          vim.fn.setqflist({ { filename = "a.txt", lnum = 3, text = "see" } })`);
-        expect(await expand("{selection}{diagnostics}{quickfix}{other} {Selection}")).toBe(
-          "a.txt:1-2\n```text\none\ntwo\n```" +
-            "```\na.txt:2:3 ERROR: bad thing\n```" +
-            "```\na.txt:3: see\n```" +
-            "{other} {Selection}",
-        );
-        await lua("vim.fn.setqflist({})");
-        expect(await expand("a {quickfix} b")).toBe("a  b");
-        expect(await messages()).toContain("{quickfix} was left out");
-      });
-
-      test("of the user's file, from Claude's terminal, too", async () => {
-        await keys("ggVj<Esc>");
-        await session.neovim.command("Claude focus");
-        await open();
-        await type(["see {selection}"]);
-        await keys(":wq<CR>");
-        await eventually("what it stands for", () =>
-          received().includes("see a.txt:1-2\n```text\none"),
-        );
-      });
-
-      test("what git says has changed, private files aside", async () => {
-        const git = (...args: string[]) =>
-          execFileSync("git", ["-c", "user.email=a@b", "-c", "user.name=n", ...args], {
-            cwd: session.neovim.cwd,
-          });
-        session.write(".env", "TOKEN=1\n");
-        git("init", "-q");
-        git("add", "-Af");
-        git("commit", "-qm", "start");
-        session.write(".env", "TOKEN=very-secret\n");
-        session.write("a.txt", "one\n2\nthree\n");
-        const text = await expand("{diff}");
-        expect(text).toContain("-two\n+2\n");
-        expect(text).toStartWith("```diff\n");
-        expect(text).not.toContain("secret");
       });
     });
   },

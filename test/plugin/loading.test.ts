@@ -104,25 +104,8 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
           end, vim.api.nvim_get_keymap("n")))`);
     await neovim.lua(`vim.g.mapleader = " "; require("claude-code").setup({ auto_start = false })`);
     expect(await mapped()).toEqual([]);
-    // Version 2 of which-key.nvim cannot be told the name of the group.
-    await neovim.lua(`
-      package.loaded["which-key"] = {}
-      require("claude-code").setup({ auto_start = false, keymaps = true })`);
+    await neovim.lua(`require("claude-code").setup({ auto_start = false, keymaps = true })`);
     expect(await mapped()).toContain(" ac");
-    // lazy.nvim loads it in an autocommand, in which SourcePost has no effect.
-    await neovim.lua(`
-      package.loaded["which-key"] = nil
-      require("claude-code").setup({ auto_start = false, keymaps = false })
-      require("claude-code").setup({ auto_start = false, keymaps = true })
-      NAMED = {}
-      vim.api.nvim_create_autocmd("User", { pattern = "VeryLazy", callback = function()
-        package.loaded["which-key"] = { add = function(spec) table.insert(NAMED, spec[1].group) end }
-      end })
-      for _ = 1, 2 do
-        vim.cmd("doautocmd User VeryLazy")
-        vim.wait(20)
-      end`);
-    expect(await neovim.lua<string[]>("return NAMED")).toEqual(["Claude"]);
   });
 });
 

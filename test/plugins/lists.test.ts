@@ -70,36 +70,4 @@ for (const version of NEOVIMS) {
       await editor.mentioned(["", ...BOTH]);
     },
   );
-
-  list("vim-fugitive", "files of the status, also from the lines of a diff", "", async (editor) => {
-    Bun.spawnSync(["git", "mv", "src/main.lua", "src/third.lua"], { cwd: editor.path(".") });
-    editor.write("src/other.lua", "-- more\n");
-    await editor.neovim.command("Git");
-    await mention(editor, "^M src/other\\.lua");
-    await editor.mentioned(["other.lua"]);
-    await editor.neovim.type("=");
-    await mention(editor, "more");
-    await editor.mentioned(["other.lua"]);
-    await mention(editor, "-> src/third\\.lua");
-    await editor.mentioned(["third.lua"]);
-  });
-
-  list(
-    "diffview.nvim",
-    "files and folders of its panel",
-    `require("diffview").setup({ use_icons = false })
-    vim.api.nvim_create_autocmd("User", {
-      pattern = "DiffviewDiffBufWinEnter", callback = function() OPENED = true end })`,
-    async (editor) => {
-      for (const name of BOTH) editor.write(`src/${name}`, "changed\n");
-      await editor.neovim.command("checktime | DiffviewOpen");
-      await eventually("the panel", () => editor.neovim.lua<boolean>("return OPENED or false"));
-      await editor.neovim.lua(`require("diffview.actions").focus_files()`);
-      await mention(editor, "other\\.lua");
-      await editor.mentioned(["other.lua"]);
-      await mention(editor, "other\\.lua", ".-2,.");
-      await editor.mentioned(["", ...BOTH]);
-    },
-    "plenary.nvim",
-  );
 }

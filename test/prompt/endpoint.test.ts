@@ -4,7 +4,6 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync 
 import { dirname, join } from "node:path";
 import { PromptEndpoint } from "../../src/prompt/endpoint";
 import { nightly, temporaryFolder } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
 
 let folder: string;
 let endpoint: PromptEndpoint;
@@ -72,38 +71,4 @@ test("folders of commands that links lead to are read once", async () => {
   write(".claude/commands/a/release.md", "---\ndescription: 'Ship it'\n---\n");
   for (let i = 0; i < 200; i++) symlinkSync(".", join(folder, `.claude/commands/a/link${i}`));
   expect(await asked("commands", "/rel")).toEqual([{ text: "/release", detail: "Ship it" }]);
-});
-
-describe("the diff", () => {
-  const commit = () => {
-    git(["add", "-Af"]);
-    git(["commit", "-qm", "x"]);
-  };
-  const diff = async () => (await asked("diff")) as unknown as string;
-
-  test("has no private file of a folder that was a file", async () => {
-    git(["init", "-q"]);
-    write("conf", "x\n");
-    commit();
-    rmSync(join(folder, "conf"));
-    write("conf/.env", "TOKEN=secret\n");
-    write("conf/a b:(c).txt", "shown\n");
-    git(["add", "-Af"]);
-    const text = await diff();
-    expect(text).toContain("-x");
-    expect(text).toContain("+shown");
-    expect(text).not.toContain("secret");
-  });
-
-  test("of a private file alone is empty; without a commit, and of too much, it is a problem", async () => {
-    git(["init", "-q"]);
-    expect(await outcomeOf(diff())).toThrow("is there a commit?");
-    write("a", "x\n");
-    commit();
-    write(".env", "secret\n");
-    git(["add", "-Af"]);
-    expect(await diff()).toBe("");
-    write("a", "x\n".repeat(1_000_000));
-    expect(await outcomeOf(diff())).toThrow("too much has");
-  });
 });

@@ -36,7 +36,6 @@ local MODULES = {
   pending_reports = "claude-code.editor.diagnostics.pending",
   privacy = "claude-code.editor.privacy",
   executable = "claude-code.install.executable",
-  prompt_expand = "claude-code.editor.prompt.expand",
   proposal_text = "claude-code.editor.diff.text",
   regular_files = "claude-code.lib.regular_file",
   review_client = "claude-code.editor.review.client",

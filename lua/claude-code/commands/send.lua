@@ -48,8 +48,7 @@ return {
 
   --- Opens a Markdown buffer for a prompt of the current session, or of session {N}, below Claude's window, with the
   --- draft that you had begun. `:wq` sends it; `:q` keeps it as a draft, and so does the end of Neovim. Completion
-  --- (|i_CTRL-X_CTRL-O|, or a completion plugin) names files and symbols after `@`, commands and skills after `/`, and
-  --- `{selection}`, `{diagnostics}`, `{quickfix}`, `{diff}`, which are put in when it is sent. See
+  --- (|i_CTRL-X_CTRL-O|, or a completion plugin) names files and symbols after `@`, commands and skills after `/`. See
   --- |claude-code-prompt|.
   prompt = {
     args = "[N]",

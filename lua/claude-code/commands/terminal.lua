@@ -144,8 +144,8 @@ return {
   },
 
   --- Gives Claude a window of its own that shows what it reads and edits, with the lines lit; again: closes it.
-  --- Your cursor and your windows stay as they are. If you scroll in that window it stops, until you type
-  --- `:Claude follow` again. {N} is the number of a session.
+  --- Your cursor and your windows stay as they are. The window stands still while your cursor is in it. {N} is the
+  --- number of a session.
   follow = {
     args = "[N]",
     range = "session",

@@ -6,6 +6,9 @@ local api = vim.api
 ---Called in a window of its plugin. May throw.
 ---@alias claude-code.ExplorerPaths fun(buf: integer, first: integer, last: integer, is_range: boolean): any[]
 
+--- Value of netrw_liststyle.
+local NETRW_TREE = 3
+
 local lists = {} ---@type table<string, claude-code.ExplorerPaths> by filetype
 
 --- What `entry_at` gives for each row.
@@ -22,67 +25,6 @@ local function rows(first, last, entry_at, is_visited)
   end
   api.nvim_win_set_cursor(0, cursor)
   return entries
-end
-
---- stevearc/aerial.nvim: the symbols of a file.
-function lists.aerial(buf, first, last)
-  local source = require("aerial.util").get_source_buffer(buf)
-  local data = require("aerial.data").get_or_create(source)
-  local path = api.nvim_buf_get_name(source)
-  return rows(first, last, function(row)
-    local symbol = data:item(row)
-    return symbol and { path = path, first = symbol.lnum, last = symbol.end_lnum }
-  end)
-end
-
---- The file panels of sindrets/diffview.nvim. A folder of its tree has no absolute path.
-function lists.DiffviewFiles(_, first, last)
-  local view = require("diffview.lib").get_current_view()
-  if not view then
-    error("diffview.nvim does not show files here", 0)
-  end
-  return rows(first, last, function()
-    local item = view.panel:get_item_at_cursor() or {}
-    return item.absolute_path or item.path and vim.fs.joinpath(view.adapter.ctx.toplevel, item.path)
-  end, true)
-end
-
-lists.DiffviewFileHistory = lists.DiffviewFiles
-
---- In the status of vim-fugitive a file's line is its status, a letter, and its name; lines of its diff
---- follow.
----@param row integer
----@return string? text that names the file
-local function fugitive_text(row)
-  while vim.fn.getline(row):find("^[ @+-]") do
-    row = row - 1
-  end
-  return vim.fn.getline(row):match("^[A-Z?] (.+)$")
-end
-
---- A renamed file has two names in its text, the new one first in its `relative`.
----@return string name relative to the work tree
-local function fugitive_name(text)
-  for _, section in pairs((vim.b.fugitive_status or {}).files or {}) do
-    local file = type(section) == "table" and section[text]
-    if file and file.relative and file.relative[1] then
-      return file.relative[1]
-    end
-  end
-  return text
-end
-
---- The status of tpope/vim-fugitive (:Git).
-function lists.fugitive(buf, first, last)
-  local tree, before = vim.fn.FugitiveWorkTree(buf), nil
-  return rows(first, last, function(row)
-    local text = fugitive_text(row)
-    local path = text and vim.fs.joinpath(tree, fugitive_name(text))
-    if path and path ~= before then
-      before = path
-      return path
-    end
-  end)
 end
 
 --- echasnovski/mini.files
@@ -198,8 +140,45 @@ function lists.trouble(buf, first, last)
   error("trouble.nvim does not show a list here", 0)
 end
 
-function lists.netrw(...)
-  return require("claude-code.explorers.netrw").paths(...)
+---@param name string one of netrw's own functions
+---@param ... any
+local function netrw(name, ...)
+  return vim.fn["netrw#Call"](name, ...)
+end
+
+---@return string? path of the entry under the cursor; nil for "./", "../" and a tree's root
+local function netrw_entry()
+  local name, line = netrw("NetrwGetWord"), api.nvim_get_current_line()
+  if name == "" or name == "./" or name == "../" then
+    return nil
+  elseif vim.w.netrw_liststyle ~= NETRW_TREE then
+    return vim.fs.joinpath(vim.b.netrw_curdir, (name:gsub("/$", "")))
+  elseif name == line then
+    return nil
+  end
+  -- The path of a folder or a link itself; of the folder that a file is in.
+  local path = netrw("NetrwTreePath", vim.w.netrw_treetop):gsub("/$", "")
+  local is_whole = line:find("/$") or line:find("@%s+%-%->")
+  return is_whole and path or vim.fs.joinpath(path, name)
+end
+
+--- netrw, which comes with Neovim: the files that are marked (`mf`), unless lines are given; else the entries there.
+function lists.netrw(buf, first, last, is_range)
+  local folder = vim.b[buf].netrw_curdir
+  if not folder or folder:find("^%a[%w+.-]+://") then
+    error("netrw does not show a local folder here", 0)
+  end
+  local marked = vim.fn["netrw#Expose"]("netrwmarkfilelist")
+  if not is_range and type(marked) == "table" and #marked > 0 then
+    return marked
+  elseif not is_range then
+    return { netrw_entry() }
+  end
+  -- The banner's lines would change the listing.
+  local view = vim.fn.winsaveview()
+  local paths = rows(math.max(first, vim.w.netrw_bannercnt or 1), last, netrw_entry, true)
+  vim.fn.winrestview(view)
+  return paths
 end
 
 local M = {}

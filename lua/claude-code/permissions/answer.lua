@@ -170,16 +170,90 @@ local function choose(request, lines, own)
   end
 end
 
+---@param question claude-code.PermissionQuestion
+---@param index integer
+---@param count integer
+local function lines_of(question, index, count)
+  local lines = vim.list_slice(question.text)
+  if count > 1 then
+    lines[1] = ("%d of %d: %s"):format(index, count, lines[1] or "")
+  end
+  for number, option in ipairs(question.options) do
+    local description = option.description ~= "" and ": " .. option.description or ""
+    lines[#lines + 1] = ("  %d. %s%s"):format(number, option.label, description)
+  end
+  return lines
+end
+
+---@param chosen table<integer, true>
+---@param text? string
+---@return claude-code.PermissionReply
+local function reply_of(chosen, text)
+  local options = vim.tbl_keys(chosen)
+  table.sort(options)
+  return { options = options, text = text }
+end
+
+---@param chosen table<integer, true>
+---@param done fun(reply: claude-code.PermissionReply)
+local function type_own(chosen, done)
+  vim.ui.input({ prompt = "Your answer: " }, function(text)
+    if text and vim.trim(text) ~= "" then
+      done(reply_of(chosen, text))
+    end
+  end)
+end
+
 ---@param request claude-code.PermissionRequest
-local function ask_questions(request)
-  require("claude-code.permissions.questions").ask(request.questions, {
-    choose = function(lines, choices)
-      choose(request, lines, choices)
-    end,
-    done = function(replies)
-      send(request, { allow = true, replies = replies })
+---@param question claude-code.PermissionQuestion
+---@param lines string[]
+---@param chosen table<integer, true> of a question with several options
+---@param done fun(reply: claude-code.PermissionReply)
+local function ask_one(request, question, lines, chosen, done)
+  local choices = {}
+  for number, option in ipairs(question.options) do
+    local mark = question.multiple and (chosen[number] and "[x] " or "[ ] ") or ""
+    choices[number] = {
+      text = mark .. option.label,
+      run = function()
+        if not question.multiple then
+          return done({ options = { number } })
+        end
+        chosen[number] = not chosen[number] or nil
+        ask_one(request, question, lines, chosen, done)
+      end,
+    }
+  end
+  table.insert(choices, {
+    text = "Type an answer…",
+    run = function()
+      type_own(chosen, done)
     end,
   })
+  if next(chosen) then
+    table.insert(choices, {
+      text = "Done",
+      run = function()
+        done(reply_of(chosen))
+      end,
+    })
+  end
+  choose(request, lines, choices)
+end
+
+--- Asks Claude's own questions, one after the other. Nothing is answered if the user leaves one undecided.
+---@param request claude-code.PermissionRequest
+---@param replies claude-code.PermissionReply[] those so far
+local function ask_questions(request, replies)
+  local index = #replies + 1
+  local question = request.questions[index]
+  if not question then
+    return send(request, { allow = true, replies = replies })
+  end
+  local lines = lines_of(question, index, #request.questions)
+  ask_one(request, question, lines, {}, function(reply)
+    ask_questions(request, vim.list_extend(vim.list_slice(replies), { reply }))
+  end)
 end
 
 --- An edit with a diff is answered there, where the user may have changed it.
@@ -249,7 +323,7 @@ function M.run(n)
   elseif request.plan and require("claude-code.config").get().permissions.plan then
     require("claude-code.permissions.plan").show(request)
   elseif request.questions then
-    ask_questions(request)
+    ask_questions(request, {})
   else
     choose(request, request.lines, permission_choices(request))
   end

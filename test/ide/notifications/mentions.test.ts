@@ -250,7 +250,6 @@ onEachNeovim((session) => {
     const STYLES: [string, number][] = [
       ["thin", 0],
       ["long", 1],
-      ["wide", 2],
       ["tree", 3],
     ];
     test.each(STYLES)(

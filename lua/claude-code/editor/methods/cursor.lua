@@ -9,6 +9,8 @@ local privacy = require("claude-code.editor.privacy")
 
 ---They show what programs print, or lines and names of any files, private ones too.
 local SPECIAL = { prompt = true, quickfix = true, terminal = true }
+---Lists of other plugins that show such names, by their file types.
+local LISTS = { aerial = true, DiffviewFiles = true, DiffviewFileHistory = true, fugitive = true }
 
 local M = {}
 
@@ -16,6 +18,7 @@ local M = {}
 ---@param buf integer in it
 local function is_special(win, buf)
   return SPECIAL[vim.bo[buf].buftype] ~= nil
+    or LISTS[vim.bo[buf].filetype] ~= nil
     or require("claude-code.explorers").of_buffer(buf) ~= nil
     or vim.fn.isdirectory(api.nvim_buf_get_name(buf)) == 1
     or (api.nvim_win_get_config(win).relative ~= "" and path.of_buffer(buf) == nil)
@@ -80,6 +83,82 @@ function M.now()
   return M.at(buf, lnum, byte)
 end
 
+---Bigger files are not parsed: the user would notice the pause of a first parse.
+local MOST_BYTES = 512 * 1024
+
+local KINDS =
+  { "function", "method", "class", "struct", "interface", "module", "namespace", "impl" }
+---Types that contain one of the words above and define nothing.
+local OTHERS =
+  { "call", "type", "body", "declarator", "parameter", "argument", "modifier", "specifier" }
+
+---@param kind string node type
+local function defines(kind)
+  local function has(word)
+    return kind:find(word, 1, true) ~= nil
+  end
+  return vim.iter(KINDS):any(has) and not vim.iter(OTHERS):any(has)
+end
+
+---@param node TSNode
+---@param names string[] field names, best first
+---@return TSNode?
+local function field(node, names)
+  for _, name in ipairs(names) do
+    local found = node:field(name)[1]
+    if found then
+      return found
+    end
+  end
+end
+
+---The node that holds the name: in C it hides in declarators, and a function that is a value takes
+---the name of what it is assigned to.
+---@param node TSNode
+---@return TSNode?
+local function name_node(node)
+  local name = field(node, { "name" })
+  local declarator = field(node, { "declarator" })
+  while not name and declarator do
+    name = field(declarator, { "name" })
+    local inner = field(declarator, { "declarator" })
+    if not inner then
+      return name or declarator
+    end
+    declarator = inner
+  end
+  local parent = node:parent()
+  if not name and parent and not defines(parent:type()) then
+    name = field(parent, { "name", "key", "left" })
+    if not name and parent:type() == "expression_list" then
+      local list = parent:parent() and parent:prev_named_sibling()
+      name = list and field(list, { "name" })
+    end
+  end
+  return name
+end
+
+---@param buf integer
+---@param lnum integer 0-based
+---@param byte integer 0-based
+---@return string? name such as `Greeter.hello`; nil outside of any, or without a parser
+local function enclosing(buf, lnum, byte)
+  local size = vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf))
+  local ok, parser = pcall(vim.treesitter.get_parser, buf)
+  local tree = size <= MOST_BYTES and ok and parser and parser:parse()[1]
+  local node = tree and tree:root():named_descendant_for_range(lnum, byte, lnum, byte)
+  local found, names = nil, {} ---@type TSNode?, string[]
+  while node do
+    local name = defines(node:type()) and name_node(node)
+    if name and not (found and found:equal(name)) then
+      found = name
+      table.insert(names, 1, vim.treesitter.get_node_text(name, buf))
+    end
+    node = node:parent()
+  end
+  return #names > 0 and table.concat(names, ".") or nil
+end
+
 ---@class claude-code.Context
 ---@field line integer
 ---@field column integer
@@ -111,7 +190,7 @@ function M.context(params)
     after = text(lnum + 1, lnum + 1 + params.lines_after),
     text = line,
     filetype = api.nvim_get_option_value("filetype", { buf = buf }),
-    function_name = require("claude-code.editor.methods.enclosing").name(buf, lnum, byte),
+    function_name = enclosing(buf, lnum, byte),
   }
 end
 

@@ -1,6 +1,6 @@
 --- Completion in a prompt, as a language server inside of Neovim: 'omnifunc', Neovim's own completion and every plugin
 --- that completes by language servers have it. `@` names files, and `@` with `#` their symbols; `/` at the beginning
---- of the prompt names commands and skills, `{` what is put in when the prompt is sent.
+--- of the prompt names commands and skills.
 local columns = require("claude-code.editor.columns")
 local requests = require("claude-code.server.requests")
 
@@ -36,37 +36,6 @@ local function as_list(items, kind, word)
     }
   end
   return list
-end
-
----@param typed string
----@return claude-code.PromptItem[]
-local function placeholders(typed)
-  local items = {}
-  for name, detail in vim.spairs(require("claude-code.editor.prompt.expand").NAMES) do
-    local text = ("{%s}"):format(name)
-    items[#items + 1] = vim.startswith(text, typed) and { text = text, detail = detail } or nil
-  end
-  return items
-end
-
---- What the words that can be completed look like, and what they are.
----@type { kind: "file"|"command"|"placeholder", pattern: string }[]
-local WORDS = {
-  { kind = "file", pattern = "%f[^%s%z](@%S*)$" },
-  { kind = "command", pattern = "^(/[%w:_-]*)$" },
-  { kind = "placeholder", pattern = "({%l*)$" },
-}
-
----@param before string the line up to the cursor
----@return string? kind
----@return string? word that ends there
-local function word_before(before)
-  for _, one in ipairs(WORDS) do
-    local word = before:match(one.pattern)
-    if word then
-      return one.kind, word
-    end
-  end
 end
 
 ---@param symbol lsp.WorkspaceSymbol|lsp.SymbolInformation
@@ -126,17 +95,16 @@ local function complete(buf, params, callback)
   local row = params.position.line
   local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
   local before = line:sub(1, columns.to_byte(line, params.position.character, "utf-16"))
-  local kind, text = word_before(before)
-  if not text or kind == "command" and row > 0 then
+  local file = before:match("%f[^%s%z](@%S*)$")
+  local text = file or row == 0 and before:match("^(/[%w:_-]*)$")
+  if not text then
     return callback(nil, { isIncomplete = false, items = {} })
   end
   local start = columns.of_byte(line, #before - #text, "utf-16")
   local range = { start = { line = row, character = start }, ["end"] = params.position }
   local word = { text = text, range = range }
-  if kind == "file" then
+  if file then
     return complete_files(word, callback)
-  elseif kind == "placeholder" then
-    return callback(nil, as_list(placeholders(text), KIND.Variable, word))
   end
   local folder = require("claude-code.lib.workspace").tab_folder(0)
   requests.request("prompt/commands", { folder = folder, word = text }, function(items)
@@ -145,7 +113,7 @@ local function complete(buf, params, callback)
 end
 
 local CAPABILITIES = {
-  completionProvider = { triggerCharacters = { "@", "/", "{", "#" } },
+  completionProvider = { triggerCharacters = { "@", "/", "#" } },
   textDocumentSync = 0,
 }
 

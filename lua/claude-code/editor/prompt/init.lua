@@ -19,7 +19,6 @@ local SENDING = { exit = true, wq = true, xit = true }
 ---@field label string of the session
 ---@field buf integer
 ---@field draft claude-code.Draft
----@field source integer the buffer of the user's file, of which `{selection}` and the like speak
 ---@field from integer the window in which they were
 ---@field win? integer its own
 ---@field is_lost boolean what is in it could not be kept
@@ -71,18 +70,16 @@ local function send(prompt, lines)
     return
   end
   local terminal = require("claude-code.terminal.prompt")
-  require("claude-code.editor.prompt.expand").run(text, prompt.source, function(expanded)
-    local now = require("claude-code.terminal.running").terminal(prompt.n)
-    if expanded and prompt.terminal and prompt.terminal ~= now then
-      give_back(prompt, lines)
-      notify.warn(("%s has ended, so your prompt is kept as a draft"):format(prompt.label))
-    elseif not expanded or terminal.refuse_while_asking("your prompt", prompt.n) then
-      give_back(prompt, lines)
-    elseif not terminal.paste(expanded, true, prompt.n) then
-      give_back(prompt, lines)
-      notify.warn("no Claude runs, so your prompt is kept as a draft; :Claude starts it")
-    end
-  end)
+  local now = require("claude-code.terminal.running").terminal(prompt.n)
+  if prompt.terminal and prompt.terminal ~= now then
+    give_back(prompt, lines)
+    notify.warn(("%s has ended, so your prompt is kept as a draft"):format(prompt.label))
+  elseif terminal.refuse_while_asking("your prompt", prompt.n) then
+    give_back(prompt, lines)
+  elseif not terminal.paste(text, true, prompt.n) then
+    give_back(prompt, lines)
+    notify.warn("no Claude runs, so your prompt is kept as a draft; :Claude starts it")
+  end
 end
 
 --- No window shows it any more.
@@ -185,7 +182,6 @@ local function new(n)
     label = require("claude-code.sessions.label").of(n),
     buf = buf,
     draft = drafts.open(n),
-    source = api.nvim_win_get_buf(require("claude-code.editor.windows").for_file() or 0),
     from = api.nvim_get_current_win(),
     is_lost = false,
     is_sending = false,

@@ -1,9 +1,16 @@
 --- A conversation in a buffer: its Markdown as the executable sends it, its end first, then what comes and what was
 --- before. One object for each; it ends with its buffer.
 local api = vim.api
-local highlights = require("claude-code.editor.transcript.highlights")
 local requests = require("claude-code.server.requests")
 local windows = require("claude-code.editor.windows")
+
+local highlights = require("claude-code.lib.highlights").define("ClaudeCodeTranscript", {
+  { name = "Prompt", link = "CursorLine", description = "the lines of your prompts" },
+  { name = "Note", link = "Comment", description = "beside a line: a time, how long a result is" },
+  { name = "Bar", link = "Title", description = "whose window it is, above what Claude reads" },
+  { name = "Followed", link = "Visual", description = "the lines that Claude reads or edits" },
+  { name = "Failed", link = "DiagnosticError", description = "a call that failed" },
+})
 
 ---@class claude-code.TranscriptMark what a line is about; `Mark` of src/transcript/markdown.ts
 ---@field row integer of the block, 0-based
@@ -43,7 +50,7 @@ local windows = require("claude-code.editor.windows")
 local Transcript = {}
 Transcript.__index = Transcript
 
-local M = { Transcript = Transcript, NAME = "claude-code://transcript/" }
+local M = { NAME = "claude-code://transcript/", highlights = highlights }
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.transcript")
 --- Neovim takes what was before in parts, with so long between them, in ms: it draws and reads keys.

@@ -1,8 +1,8 @@
 --- One window of Claude's own that shows what it reads and edits, with the lines lit. It never moves the user: not
---- their cursor, window, jump list or alternate file. Whoever scrolls in it stops it there.
+--- their cursor, window, jump list or alternate file. It stands still while the cursor is in it.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
-local highlights = require("claude-code.editor.transcript.highlights")
+local highlights = require("claude-code.editor.transcript.buffer").highlights
 local label = require("claude-code.sessions.label")
 local sessions = require("claude-code.sessions")
 local winbar = require("claude-code.editor.windows.winbar")
@@ -14,29 +14,23 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.follow")
 --- Begins the window's bar.
 local MARK = "%(%(%)%)"
 local WORDS = { read = "reads", searched = "searches", edited = "edits" }
-local WAITING = "is followed here"
 
 ---@class claude-code.Follow
 ---@field n integer number of the session
 ---@field win integer
 ---@field events claude-code.Autocommands
----@field topline? integer that it has set
----@field size? string of its window then
----@field is_stopped boolean
----@field last? claude-code.TranscriptStep
 
 ---@type claude-code.Follow?
 local following
 
 ---@param text string
----@param group string
-local function show_bar(text, group)
+local function show_bar(text)
   local name = label.of(following.n)
-  local parts = { { name .. " ", "Bar" }, { text, group }, "%<" }
+  local parts = { { name .. " ", "Bar" }, { text, "Note" }, "%<" }
   winbar.show(following.win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
 end
 
-function M.stop()
+local function stop()
   local was = following
   following = nil
   if was then
@@ -46,23 +40,6 @@ function M.stop()
       windows.close(was.win)
     end
   end
-end
-
---- Stops it where somebody is in its window, or has scrolled it.
----@return boolean stopped
-local function check()
-  local win = following.win
-  local size = ("%d×%d"):format(api.nvim_win_get_width(win), api.nvim_win_get_height(win))
-  if size ~= following.size then
-    -- Neovim itself changes the first line of such a window, and says so later.
-    following.size, following.topline = size, vim.fn.line("w0", win)
-  end
-  local is_theirs = api.nvim_get_current_win() == win or vim.fn.line("w0", win) ~= following.topline
-  if is_theirs and not following.is_stopped then
-    following.is_stopped = true
-    show_bar("is not followed, since you moved here: :Claude follow goes on", "Note")
-  end
-  return following.is_stopped
 end
 
 ---@param step claude-code.TranscriptStep
@@ -92,16 +69,10 @@ local function show_lines(buf, step)
   api.nvim_win_call(win, function()
     vim.fn.winrestview({ lnum = first, col = 0, topline = math.max(1, first - above) })
   end)
-  -- Where Neovim, which has to show the cursor, has put it.
-  following.topline = vim.fn.line("w0", win)
 end
 
 ---@param step claude-code.TranscriptStep
 local function show(step)
-  following.last = step
-  if check() then
-    return
-  end
   local what = vim.fs.basename(step.path)
   if step.act == "searched" then
     what = step.subject
@@ -119,7 +90,7 @@ local function show(step)
     windows.show(following.win, buf)
   end
   -- A bar that comes takes a line, and Neovim scrolls for it.
-  show_bar(("%s %s"):format(WORDS[step.act], what), "Note")
+  show_bar(("%s %s"):format(WORDS[step.act], what))
   if buf then
     show_lines(buf, step)
   end
@@ -127,17 +98,15 @@ end
 
 local function follow_events()
   following.events:on("User", function(_, args)
-    local is_here = args.data.session.n == following.n
-    if is_here and api.nvim_win_is_valid(following.win) then
+    local win = following.win
+    local is_free = api.nvim_win_is_valid(win) and api.nvim_get_current_win() ~= win
+    if is_free and args.data.session.n == following.n then
       show(args.data.step)
     end
   end, { pattern = "ClaudeCodeStep" })
-  following.events:on("WinScrolled", function()
-    return api.nvim_win_is_valid(following.win) and check()
-  end)
   following.events:on("WinClosed", function(_, args)
     if tonumber(args.match) == following.win then
-      M.stop()
+      stop()
     end
   end)
 end
@@ -150,15 +119,11 @@ local function open_window(buf)
   return api.nvim_open_win(buf, false, { win = beside, split = "below", height = height })
 end
 
---- Begins; goes on after a stop; else ends.
+--- Begins, or ends. A window that has gone without an event (`:noautocmd`) has ended it.
 ---@param n? integer number of the session; the current one if left out
 function M.toggle(n)
-  if following and following.is_stopped then
-    following.is_stopped = false
-    following.topline = vim.fn.line("w0", following.win)
-    return following.last and show(following.last) or show_bar(WAITING, "Note")
-  elseif following then
-    return M.stop()
+  if following and api.nvim_win_is_valid(following.win) then
+    return stop()
   end
   n = n or sessions.current()
   if not n then
@@ -168,11 +133,10 @@ function M.toggle(n)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = "wipe"
   local win = open_window(buf)
-  following = { n = n, win = win, is_stopped = false, events = autocommands.new("follow") }
-  following.topline = 1
+  following = { n = n, win = win, events = autocommands.new("follow") }
   vim.w[win].claude_code_follow = true
   api.nvim_set_option_value("scrolloff", 0, { win = win, scope = "local" })
-  show_bar(WAITING, "Note")
+  show_bar("is followed here")
   follow_events()
 end
 

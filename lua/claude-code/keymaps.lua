@@ -1,6 +1,4 @@
 --- The suggested mappings, made with `keymaps = true`.
-local autocommands = require("claude-code.lib.autocommands")
-
 local M = {}
 
 ---@class claude-code.Mapping
@@ -39,8 +37,6 @@ M.suggested = {
   mapping("n", "ai", "claude-status", "Claude's status"),
 }
 
-local NAMED = { { "<leader>a", group = "Claude", mode = { "n", "x" } } }
-
 ---@param suggestion claude-code.Mapping
 ---@return string
 function M.target(suggestion)
@@ -67,27 +63,6 @@ function M.conflicts()
   end, M.suggested)
 end
 
---- Names the keys' group in which-key.nvim, as soon as that is loaded. Where lazy.nvim loads it on its event
---- VeryLazy, files are sourced without SourcePost.
-local function name_group()
-  local events = autocommands.new("keymaps")
-  local function add()
-    local which_key = package.loaded["which-key"]
-    if which_key then
-      events:stop()
-      -- Version 3 has it.
-      return which_key.add and which_key.add(NAMED)
-    end
-  end
-  local function load_and_add()
-    require("which-key")
-    add()
-  end
-  events:on("SourcePost", vim.schedule_wrap(load_and_add), { pattern = "*/plugin/which-key.lua" })
-  events:on("User", vim.schedule_wrap(add), { pattern = "VeryLazy" })
-  add()
-end
-
 --- Makes those whose keys mean nothing yet.
 function M.set()
   local conflicts = M.conflicts()
@@ -97,7 +72,6 @@ function M.set()
       vim.keymap.set(suggestion.modes, suggestion.key, M.target(suggestion), options)
     end
   end
-  name_group()
 end
 
 --- Removes them, except for keys that mean something else by now.
@@ -109,7 +83,6 @@ function M.remove()
       end
     end
   end
-  autocommands.new("keymaps")
 end
 
 return M
