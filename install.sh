@@ -166,7 +166,7 @@ need() {
   done
 }
 
-# As in lua/claude-code/install/target.lua: the C library is that of the system's own shell.
+# As in lua/claude-code/install/release.lua: the C library is that of the system's own shell.
 target() {
   case ${TERMUX_VERSION:+termux} in
     termux) fail "there is no executable for Termux; build it from source" ;;

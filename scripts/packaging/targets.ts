@@ -1,6 +1,6 @@
 /** A kind of machine for which a release has an archive. */
 export interface Target {
-  /** As the plugin (lua/claude-code/install/target.lua) and install.sh name it. */
+  /** As the plugin (lua/claude-code/install/release.lua) and install.sh name it. */
   name: string;
   /** As Bun names it. */
   bun: Bun.Build.CompileTarget;

@@ -155,7 +155,7 @@ export function stateFolder(env: Environment = process.env): string {
 /**
  * The one path of the executable that is ever written into a settings file, which upgrades
  * re-point: `${XDG_DATA_HOME:-~/.local/share}/claude-code.nvim/bin/claude-code-nvim`, on Windows
- * below %LOCALAPPDATA%. Lua's `managed_path()` (install/) is the same.
+ * below %LOCALAPPDATA%. lua/claude-code/install/store.lua has the same.
  */
 export function stablePath(env: Environment = process.env): string {
   if (process.platform === "win32") {

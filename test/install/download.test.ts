@@ -55,12 +55,12 @@ function inNeovim(version: NeovimVersion): void {
 
 /** In seconds: how long a server may say nothing. */
 function stallLimit(limit: number): Promise<unknown> {
-  return neovim.lua(`require("port").download.limits.stall_s = ...`, limit);
+  return neovim.lua(`require("port").archive.limits.stall_s = ...`, limit);
 }
 
 /** In seconds: how long a download may take. */
 function totalLimit(limit: number): Promise<unknown> {
-  return neovim.lua(`require("port").download.limits.total_s = ...`, limit);
+  return neovim.lua(`require("port").archive.limits.total_s = ...`, limit);
 }
 
 const failures: [Behaviour, RegExp][] = [

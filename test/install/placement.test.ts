@@ -158,11 +158,11 @@ test("a local archive is checked as a download is, and kept", async () => {
   expect((await from(release.archive)).message).toContain(`cannot copy ${release.archive}: EISDIR`);
   await rm(inTheWay, { recursive: true });
   await neovim.lua(`
-    require("port").target.name = function() return "linux-riscv" end`);
+    require("port").release.target = function() return "linux-riscv" end`);
   expect((await from(release.archive)).message).toContain(
     "there is no prebuilt one for linux-riscv",
   );
-  await neovim.lua(`require("port").unload("target")`);
+  await neovim.lua(`require("port").unload("release")`);
   expect(data.versions()).toEqual([]);
   expect(await from(release.archive)).toEqual(installed());
   expect(existsSync(release.archive)).toBe(true);

@@ -8,8 +8,8 @@ import {
   test,
 } from "bun:test";
 import { readlinkSync, utimesSync } from "node:fs";
-import { chmod, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { CERTIFICATE, KEY } from "../support/certificate";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
@@ -20,10 +20,8 @@ import {
   nightly,
   OLDEST,
   TestNeovim,
-  temporaryFolder,
 } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
-import { ROOT } from "../support/toolchain";
 
 setDefaultTimeout(BUILD_MS);
 
@@ -185,7 +183,7 @@ nightly.test.each(NEOVIMS)(
 );
 
 nightly.test("on NixOS without nix-ld: says what to do before anything is downloaded", async () => {
-  const before = `require("claude-code.install.target").nixos_file = "/etc/passwd"`;
+  const before = `require("claude-code.install.release").nixos_file = "/etc/passwd"`;
   const version = NEWEST;
   const rtp = `vim.opt.rtp:prepend([[${old.plugin}]])`;
   const begin = (env: Record<string, string>) =>
@@ -218,27 +216,5 @@ nightly.test.each(NEOVIMS)(
       env: { CURL_CA_BUNDLE: authority },
     });
     await reaches(trusting, "ready");
-  },
-);
-
-nightly.test(
-  "a stripped executable is Bun alone: says so, and how a package avoids it",
-  async () => {
-    const plugin = temporaryFolder();
-    for (const part of ["lua", "plugin"]) Bun.spawnSync(["cp", "-R", join(ROOT, part), plugin]);
-    const executable = join(plugin, "dist/claude-code-nvim");
-    await mkdir(dirname(executable));
-    await copyFile(process.execPath, executable);
-    await chmod(executable, 0o755);
-    await using neovim = await TestNeovim.start({
-      version: OLDEST,
-      runtimepath: plugin,
-      setup: "{ auto_start = false }",
-    });
-    await neovim.command("checkhealth claude-code");
-    const report = await neovim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
-    expect(report.join("\n")).toContain("was stripped, and is only Bun's runtime");
-    expect(report.join("\n")).toContain("!strip");
-    await rm(plugin, { recursive: true });
   },
 );

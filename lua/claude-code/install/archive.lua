@@ -1,24 +1,117 @@
---- A release's archive: checked against the size and the checksum that this version of the plugin pins, and
---- unpacked. SHA-256 comes from a program of the system: Neovim's own sha256() would block the editor
---- (and takes no binary data in 0.10). What waits runs in the coroutine of install/init.lua.
-local M = {}
+--- A release's archive: fetched by curl, which reads the user's ~/.curlrc and proxy variables; checked against
+--- the size and the checksum that this version of the plugin pins; and unpacked. SHA-256 comes from a program
+--- of the system: Neovim's own sha256() would block the editor (and takes no binary data in 0.10).
+--- All of it runs in the coroutine of install/init.lua, and raises a claude-code.InstallError.
+local M = {
+  --- Seconds: until a connection is made; without data, until a server counts as hanging; in all.
+  limits = { connect_s = 20, stall_s = 30, total_s = 30 * 60 },
+}
 
 local executable = require("claude-code.install.executable")
+local fail = require("claude-code.install.store").fail
+local notify = require("claude-code.messages.notify")
 local programs = require("claude-code.programs")
 
+local POLL_MS = 250
+--- Percent between two messages.
+local STEP = 10
+local HASH = "%f[%x]" .. ("%x"):rep(64) .. "%f[%X]"
+
+local FAILED = "cannot download the executable: %s; :Claude install tries again, "
+  .. "`:Claude install PATH` installs a file that you downloaded yourself (%s)"
+local WRONG = "this is not the archive that belongs to version %s of the plugin, and was not used: it has "
+  .. "%s; download %s again"
+
+--- curl's exit codes whose cause its own message leaves unclear.
+local CAUSES = {
+  [1] = "the server redirects to an address that is not https",
+  [23] = "the archive could not be written: is the disk full?",
+  [60] = "the server's certificate is not trusted here; if a proxy of your company replaces it, give "
+    .. "curl the company's certificate ($CURL_CA_BUNDLE, or cacert in ~/.curlrc)",
+}
+
 ---@param words string[]
+---@param on_start? fun(program: vim.SystemObj)
 ---@return { code: integer, stdout: string, stderr: string }
-local function run(words)
+local function run(words, on_start)
   return coroutine.yield(function(done)
-    executable.run(words, {}, done)
+    local program = executable.run(words, {}, done)
+    if program and on_start then
+      on_start(program)
+    end
   end)
 end
 
-local HASH = "%f[%x]" .. ("%x"):rep(64) .. "%f[%X]"
+---@param curl string its path
+---@param release claude-code.Release
+---@param path string where the archive goes
+---@return string[]
+local function command(curl, release, path)
+  local is_local = release.url:find("^http://127%.0%.0%.1:?%d*/") ~= nil
+  local words = {
+    { curl, "--fail", "--location", "--silent", "--show-error", "--output", path },
+    { "--proto-redir", "=https", "--max-redirs", 10 },
+    -- Encrypted, or not leaving this machine.
+    is_local and { "--proto", "=http", "--noproxy", "127.0.0.1" }
+      or { "--proto", "=https", "--tlsv1.2" },
+    { "--connect-timeout", M.limits.connect_s, "--max-time", M.limits.total_s },
+    -- Less than 1 KiB a second for so long is a server that hangs.
+    { "--speed-limit", 1024, "--speed-time", M.limits.stall_s },
+    { "--max-filesize", release.size, "--url", release.url },
+  }
+  return vim.iter(words):flatten():map(tostring):totable()
+end
+
+--- Follows a file while it grows: shows how much there is, and ends a program that writes too much. Of an
+--- answer without a length, curl before 8.4 takes all.
+---@param most integer bytes
+---@param program vim.SystemObj
+---@return fun() stop
+local function watch(path, most, program)
+  local shown = 0
+  return require("claude-code.lib.timer").every(POLL_MS, function()
+    local stat = vim.uv.fs_stat(path)
+    local percent = stat and 100 * stat.size / most or 0
+    if percent > 100 then
+      program:kill("sigkill")
+    elseif percent >= shown + STEP then
+      shown = percent - percent % STEP
+      notify.progress(("%d %% of %.0f MB downloaded"):format(shown, most / 1e6))
+    end
+  end)
+end
+
+---@param release claude-code.Release
+---@param path string where the archive goes
+function M.fetch(release, path)
+  local curl, missing = programs.on_path("curl")
+  if not curl then
+    return fail(FAILED, missing .. ", and nothing else downloads it: install curl", release.url)
+  end
+  local text = "downloading the executable (%.0f MB), once for this version"
+  notify.info(text:format(release.size / 1e6))
+  local stop = function() end
+  local leaving = require("claude-code.lib.autocommands").new("download")
+  local result = run(command(curl, release, path), function(program)
+    stop = watch(path, release.size, program)
+    leaving:on("VimLeavePre", function()
+      program:kill("sigkill")
+    end)
+  end)
+  stop()
+  leaving:stop()
+  local stat = vim.uv.fs_stat(path)
+  if stat and stat.size > release.size then
+    fail(FAILED, "the server offers a file that is larger than the release's", release.url)
+  elseif result.code ~= 0 then
+    local message = result.stderr:match("curl: [^\n]+") or vim.trim(result.stderr)
+    local cause = CAUSES[result.code]
+    fail(FAILED, cause and ("%s (%s)"):format(cause, message) or message, release.url)
+  end
+end
 
 ---@param path string absolute
----@return string? sha256 in lower-case hexadecimal
----@return string? message
+---@return string sha256 in lower-case hexadecimal
 local function checksum(path)
   local reasons = {}
   for _, words in ipairs({
@@ -28,60 +121,41 @@ local function checksum(path)
   }) do
     local program, reason = programs.on_path(words[1])
     if program then
-      words[1] = program
-      local result = run(words)
+      local result = run({ program, unpack(words, 2) })
       local hash = result.code == 0 and result.stdout:match(HASH)
-      if hash then
-        return hash:lower()
-      end
-      return nil, ("`%s` failed on %s: %s"):format(program, path, vim.trim(result.stderr))
+      return hash and hash:lower()
+        or fail("`%s` failed on %s: %s", program, path, vim.trim(result.stderr))
     end
     table.insert(reasons, reason)
   end
   local text = "the archive cannot be checked: sha256sum, shasum and certutil are missing (%s); "
     .. "install one of them, then :Claude install"
-  return nil, text:format(table.concat(reasons, "; "))
+  return fail(text, table.concat(reasons, "; "))
 end
 
----@param release claude-code.Release
----@param found string
-local function wrong(release, found)
-  local text = "this is not the archive that belongs to version %s of the plugin, and was not used: it has "
-    .. "%s; download %s again"
-  return text:format(release.version, found, release.url)
-end
-
---- Is it a file of the release's size?
+--- Raises unless it is a file of the release's size.
 ---@param release claude-code.Release
 ---@param archive string
----@return boolean? fits
----@return string? message
 function M.check_size(release, archive)
   local stat = vim.uv.fs_stat(archive)
   if not stat or stat.type ~= "file" then
-    local text = stat and "%s is not a file" or "the archive %s does not exist"
-    return nil, text:format(archive)
+    fail(stat and "%s is not a file" or "the archive %s does not exist", archive)
   elseif stat.size ~= release.size then
-    return nil, wrong(release, ("%d bytes, not %d"):format(stat.size, release.size))
+    local found = ("%d bytes, not %d"):format(stat.size, release.size)
+    fail(WRONG, release.version, found, release.url)
   end
-  return true
 end
 
---- Is it the release's?
+--- Raises unless it is the release's.
 ---@param release claude-code.Release
 ---@param archive string
----@return boolean? verified
----@return string? message
 function M.verify(release, archive)
-  local fits, message = M.check_size(release, archive)
-  if not fits then
-    return nil, message
+  M.check_size(release, archive)
+  local sum = checksum(archive)
+  if sum ~= release.sha256 then
+    local found = ("the SHA-256 %s, not %s"):format(sum, release.sha256)
+    fail(WRONG, release.version, found, release.url)
   end
-  local sum, failure = checksum(archive)
-  if sum == release.sha256 then
-    return true
-  end
-  return nil, failure or wrong(release, ("the SHA-256 %s, not %s"):format(sum, release.sha256))
 end
 
 --- Windows' own tar, since another one on the path may take `C:` for a host.
@@ -109,13 +183,11 @@ end
 ---@param archive string
 ---@param release claude-code.Release
 ---@param folder string empty
----@return string? path of the executable, below the folder
----@return string? message
+---@return string path of the executable, below the folder
 function M.unpack(archive, release, folder)
   local program, missing = tar()
   if not program then
-    return nil,
-      ("cannot unpack %s: %s; install it, then run :Claude install"):format(archive, missing)
+    return fail("cannot unpack %s: %s; install it, then run :Claude install", archive, missing)
   end
   local entry = release.file:gsub("%.tar%.gz$", "") .. "/" .. executable.NAME
   -- -o: not with the owner that the archive names, when root unpacks.
@@ -123,12 +195,12 @@ function M.unpack(archive, release, folder)
   if result.code ~= 0 then
     local text = "cannot unpack %s into %s: %s; free some space there, or fix the cause, then run "
       .. ":Claude install"
-    return nil, text:format(archive, folder, vim.trim(result.stderr):match("^[^\n]*"))
+    fail(text, archive, folder, vim.trim(result.stderr):match("^[^\n]*"))
   end
   local unpacked = vim.fs.joinpath(folder, entry)
   local stat = vim.uv.fs_lstat(unpacked)
   if not stat or stat.type ~= "file" or stat.nlink > 1 then
-    return nil, ("%s was not used: its executable is not a file"):format(archive)
+    fail("%s was not used: its executable is not a file", archive)
   end
   -- As root, tar gives the file its setuid bit, too.
   vim.uv.fs_chmod(unpacked, tonumber("755", 8))

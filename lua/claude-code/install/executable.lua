@@ -6,9 +6,6 @@ local M = {
 }
 
 local TIMEOUT_MS = 3000
---- `strip` takes the program that is appended to Bun's runtime.
-local STRIPPED = "%s was stripped, and is only Bun's runtime: a package has to be built with !strip "
-  .. "(Nix: dontStrip)"
 
 --- Variables that make a compiled Bun program run or expose itself to code of others.
 local function is_hazard(name)
@@ -71,17 +68,15 @@ end
 ---@param timeout_ms? integer 3000 if left out
 function M.version(path, callback, timeout_ms)
   M.run({ path, "--version" }, { timeout = timeout_ms or TIMEOUT_MS }, function(result)
-    local printed = result.code == 0 and result.stdout or ""
-    -- Our own begins with the plugin's name.
-    local is_bun = printed:match("^%d+%.%d+%.%d+%s*$")
-    local version = not is_bun and printed:match("%d+%.%d+%.%d+%S*") or nil
+    -- Not the version of another program: `strip` leaves only Bun.
+    local version = result.code == 0 and result.stdout:match("^claude%-code%.nvim (%S+)") or nil
     if version then
       return callback(version)
     elseif result.code == -1 then
       return callback(nil, result.stderr)
     end
-    local text = is_bun and STRIPPED or "`%s --version` ended with code %d %s"
-    callback(nil, text:format(path, result.code, result.stderr or ""))
+    local text = "`%s --version` ended with code %d, and is not ours: %s"
+    callback(nil, text:format(path, result.code, vim.trim(result.stderr .. result.stdout)))
   end)
 end
 

@@ -19,31 +19,29 @@ local WAIT_MS = 60 * 60 * 1000
 ---@type (fun(path: string?, message: string?))[]
 local waiting = {}
 
---- Runs an executable once, and checks its version.
+--- Runs an executable once, and raises a claude-code.InstallError unless it has the release's version.
 ---@param executable string
 ---@param release claude-code.Release
----@return boolean? runs
----@return string? message
 local function probe(executable, release)
   local version, failure = coroutine.yield(function(done)
     require("claude-code.install.executable").version(executable, done, FIRST_RUN_MS)
   end)
   if version == release.version then
-    return true
+    return
   elseif version then
-    return nil, ("the executable of %s has version %s"):format(release.file, version)
+    store.fail("the executable of %s has version %s", release.file, version)
   end
   -- access(2) answers for the mount, too.
   if not require("claude-code.programs").runs(executable) then
     local text = "the file system of %s does not run programs (noexec); set $XDG_DATA_HOME to a "
       .. "folder elsewhere and run :Claude install, or set binary.path"
-    return nil, text:format(store.root())
+    store.fail(text, store.root())
   end
   local advice = release.target:find("musl", 1, true)
       and "install libstdc++ (Alpine: `apk add libstdc++`), then run :Claude install"
-    or "build one: " .. require("claude-code.install.plugin_files").build_command()
+    or "build one: " .. require("claude-code.install.release").build_command()
   local text = "the executable of %s does not run on this machine: %s; %s"
-  return nil, text:format(release.file, failure, advice)
+  store.fail(text, release.file, failure, advice)
 end
 
 --- Where an archive that was verified stays if its executable does not run here: it is not downloaded again.
@@ -56,96 +54,66 @@ end
 --- check and use.
 ---@param release claude-code.Release
 ---@param archive? string a local one
----@return boolean? verified
----@return string? message
 local function fetch(release, archive, path)
-  local done, message
   if archive then
     archive = vim.fn.fnamemodify(vim.fs.normalize(archive), ":p")
-    done, message = archives.check_size(release, archive)
-    if done then
-      local failure = coroutine.yield(function(copied)
-        vim.uv.fs_copyfile(archive, path, copied)
-      end)
-      done, message = not failure, failure and ("cannot copy %s: %s"):format(archive, failure)
+    archives.check_size(release, archive)
+    local failure = coroutine.yield(function(copied)
+      vim.uv.fs_copyfile(archive, path, copied)
+    end)
+    if failure then
+      store.fail("cannot copy %s: %s", archive, failure)
     end
-  elseif vim.uv.fs_rename(kept_archive(release), path) and archives.verify(release, path) then
-    return true
-  else
-    done, message = require("claude-code.install.download").fetch(release, path)
+  elseif not vim.uv.fs_rename(kept_archive(release), path) then
+    archives.fetch(release, path)
   end
-  if not done then
-    return nil, message
-  end
-  return archives.verify(release, path)
+  archives.verify(release, path)
 end
 
---- Unpacks a verified archive in `folder`, and moves the executable to its place.
 ---@param release claude-code.Release
----@param archive string
----@return string? executable
----@return string? message
-local function unpack_in(release, archive, folder)
-  local made, refused = store.make_folder(folder)
-  if not made then
-    return nil, refused
-  end
-  local unpacked, message = archives.unpack(archive, release, folder)
-  if not unpacked then
-    return nil, message
-  end
-  local runs, why = probe(unpacked, release)
+---@param request claude-code.InstallRequest
+---@param work string path of files that are removed afterwards
+---@return string executable
+local function install(release, request, work)
+  local archive = work .. ".part"
+  fetch(release, request.archive, archive)
+  store.make_folder(work)
+  local unpacked = archives.unpack(archive, release, work)
+  local runs, failure = pcall(probe, unpacked, release)
   if not runs then
     vim.uv.fs_rename(archive, kept_archive(release))
-    return nil, why
+    error(failure, 0)
   end
   return store.place(unpacked, release)
 end
 
----@param release claude-code.Release
 ---@param request claude-code.InstallRequest
----@return string? executable
----@return string? message
-local function install(release, request)
-  local present = store.executable(release.version, release.target)
-  if not request.force and vim.uv.fs_stat(present) and probe(present, release) then
-    return present
-  end
-  local made, refused = store.make_folder(store.download())
-  if not made then
-    return nil, refused
-  end
-  local work = vim.fs.joinpath(store.download(), ("%s.%d"):format(release.file, vim.uv.os_getpid()))
-  local archive = work .. ".part"
-  local executable
-  local verified, message = fetch(release, request.archive, archive)
-  if verified then
-    executable, message = unpack_in(release, archive, work)
-  end
-  vim.uv.fs_unlink(archive)
-  vim.fn.delete(work, "rf")
-  return executable, message
-end
-
----@param request claude-code.InstallRequest
----@return string? executable
----@return string? message
+---@return string executable
 local function run(request)
   local release, remedy, reason = request.release, nil, nil
   if not release then
     release, remedy, reason = require("claude-code.install.release").find()
   end
   if not release then
-    return nil, ("%s: %s"):format(remedy, reason)
+    return store.fail("%s: %s", remedy, reason)
   end
   store.sweep(release.file)
-  local executable, failure = install(release, request)
-  if not executable then
-    return nil, failure
+  local executable = store.executable(release.version, release.target)
+  local is_present = not request.force and vim.uv.fs_stat(executable) ~= nil
+  if not is_present or not pcall(probe, executable, release) then
+    store.make_folder(store.download())
+    local name = ("%s.%d"):format(release.file, vim.uv.os_getpid())
+    local work = vim.fs.joinpath(store.download(), name)
+    local ok, failure = pcall(install, release, request, work)
+    vim.uv.fs_unlink(work .. ".part")
+    vim.fn.delete(work, "rf")
+    if not ok then
+      error(failure, 0)
+    end
   end
   store.prune(executable)
-  local is_set, refused = store.set_current(executable)
-  return is_set and executable, refused
+  store.set_current(executable)
+  return executable
 end
 
 ---@return boolean
@@ -179,11 +147,11 @@ function M.start(request, callback)
   end
   local thread = coroutine.create(run)
   local function step(...)
-    local ok, result, message = coroutine.resume(thread, ...)
+    local ok, result = coroutine.resume(thread, ...)
     if not ok then
-      answer(nil, debug.traceback(thread, tostring(result)))
+      answer(nil, type(result) == "table" and result.message or debug.traceback(thread, result))
     elseif coroutine.status(thread) == "dead" then
-      answer(result, message)
+      answer(result)
     else
       -- It waits until the function that it has yielded calls back.
       result(vim.schedule_wrap(step))

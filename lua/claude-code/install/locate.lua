@@ -1,8 +1,9 @@
 --- Where the executable is, and how to get one that is missing or outdated.
 local M = {}
 
-local plugin_files = require("claude-code.install.plugin_files")
 local programs = require("claude-code.programs")
+local releases = require("claude-code.install.release")
+local store = require("claude-code.install.store")
 
 local NAME = require("claude-code.install.executable").NAME
 
@@ -19,13 +20,13 @@ M.ORDER = { "build", "managed", "system" }
 ---@type table<claude-code.BinarySource, fun(): string?> where it may be
 local finders = {
   build = function()
-    return plugin_files.root() .. "/dist/" .. NAME
+    return releases.root() .. "/dist/" .. NAME
   end,
   --- The one of this plugin's version: another Neovim's plugin may have another one installed.
   managed = function()
-    local target = require("claude-code.install.target").name()
+    local target = releases.target()
     local version = require("claude-code.install.contract").version
-    return target and require("claude-code.install.store").executable(version, target)
+    return target and store.executable(version, target)
   end,
   system = function()
     return (programs.on_path(NAME))
@@ -36,14 +37,14 @@ local finders = {
 ---@param source? claude-code.BinarySource where the present one is from; nil if there is none
 ---@return string
 function M.remedy(source)
-  if source == "system" or (source == "build" and not plugin_files.manifest()) then
+  if source == "system" or (source == "build" and not releases.manifest()) then
     return "upgrade claude-code-nvim with the package manager that installed it"
   elseif source == "path" then
     return "replace that file, or remove binary.path from setup()"
   elseif source == "build" then
-    return "run " .. plugin_files.build_command()
+    return "run " .. releases.build_command()
   end
-  local release, remedy = require("claude-code.install.release").find()
+  local release, remedy = releases.find()
   return release and "run :Claude install" or remedy --[[@as string]]
 end
 
@@ -59,19 +60,10 @@ local function configured(path)
   return nil, text:format(expanded, M.remedy("path"))
 end
 
----@param remedy string
----@param reason? string why nothing can be downloaded
----@return string message what was looked for, and what the user can do
-local function not_found(remedy, reason)
-  local text = "%s was not found: %s, then :Claude (%slooked in %s, %s, $PATH)"
-  local stable = require("claude-code.install.store").stable()
-  return text:format(NAME, remedy, reason and reason .. "; " or "", finders.build(), stable)
-end
-
 --- One of another version is better than none. Whether it fits shows when it starts.
 ---@return claude-code.Binary?
-function M.other_version()
-  local path = vim.uv.fs_realpath(require("claude-code.install.store").stable())
+local function other_version()
+  local path = vim.uv.fs_realpath(store.stable())
   return path and programs.runs(path) and { path = path, source = "managed" } or nil
 end
 
@@ -90,13 +82,51 @@ function M.find()
       return { path = path, source = source }
     end
   end
-  local release, remedy, reason = require("claude-code.install.release").find()
-  local missing = not_found(remedy or "run :Claude install", reason)
+  local release, remedy, reason = releases.find()
+  local text = "%s was not found: %s, then :Claude (%slooked in %s, %s, $PATH)"
+  local why = reason and reason .. "; " or ""
+  remedy = remedy or "run :Claude install"
+  local missing = text:format(NAME, remedy, why, finders.build(), store.stable())
   -- Without a UI, only a command may fetch 50 MB.
   if release and options.download ~= false and #vim.api.nvim_list_uis() > 0 then
     return nil, missing, release
   end
-  return M.other_version(), missing
+  return other_version(), missing
+end
+
+--- Calls back with the executable: at once if it is there, or cannot be had; otherwise once an
+--- installation that runs already, or a download that the options allow, has ended. If
+--- that fails, another version will do until the next start, with a warning.
+---@param callback fun(binary: claude-code.Binary?, message: string?)
+function M.get(callback)
+  local binary, missing, release = M.find()
+  if binary then
+    if binary.source == "managed" then
+      -- Hooks call the stable path: after a return to an older plugin it still led to the newer version.
+      local done, failure = pcall(store.set_current, binary.path)
+      if not done then
+        require("claude-code.messages.log").warn("%s", failure.message)
+      end
+    end
+    return callback(binary)
+  end
+  local installer = require("claude-code.install")
+  if not release and not installer.is_running() then
+    return callback(nil, missing)
+  end
+  local notify = require("claude-code.messages.notify")
+  local is_ours = not installer.is_running()
+  installer.start({ release = release }, function(executable, message)
+    local other = not executable and other_version()
+    if executable and is_ours then
+      notify.info("installed " .. executable)
+    elseif other then
+      local text = "%s is used, because version %s of the executable could not be installed: %s"
+      local wanted = require("claude-code.install.contract").version
+      notify.warn(text:format(other.path, wanted, message))
+    end
+    callback(other or executable and { path = executable, source = "managed" }, message)
+  end)
 end
 
 return M

@@ -1,8 +1,10 @@
---- The one archive that this version of the plugin accepts on this machine: pinned by its size and
---- its SHA-256 in manifest.lua.
-local M = {}
-
-local plugin_files = require("claude-code.install.plugin_files")
+--- The plugin's own files, and the one archive that this version of the plugin accepts on this machine: pinned
+--- by its size and its SHA-256 in manifest.lua. Files are read from the disk and not by require(): a plugin
+--- manager may just have put a newer version in place of the one that is loaded.
+local M = {
+  --- Only NixOS has it.
+  nixos_file = "/etc/NIXOS",
+}
 
 ---@class claude-code.Release
 ---@field version string
@@ -12,17 +14,75 @@ local plugin_files = require("claude-code.install.plugin_files")
 ---@field sha256 string
 ---@field size integer in bytes
 
+local SYSTEMS = { Linux = "linux", Darwin = "darwin" }
+local MACHINES = { x86_64 = "x64", amd64 = "x64", aarch64 = "arm64", arm64 = "arm64" }
+
+--- The plugin's folder.
+---@return string
+function M.root()
+  local this = debug.getinfo(1, "S").source:sub(2)
+  local root = vim.fn.fnamemodify(this, ":p:h:h:h:h")
+  -- Not by vim.fs.normalize(): setup() comes here, and vim.fs takes half a millisecond to load.
+  return vim.fn.has("win32") == 1 and (root:gsub("\\", "/")) or root
+end
+
+---@return table?
+local function read(name)
+  local chunk = loadfile(("%s/lua/claude-code/install/%s.lua"):format(M.root(), name))
+  return chunk and chunk()
+end
+
+---@return claude-code.Contract
+function M.contract()
+  return read("contract") or require("claude-code.install.contract")
+end
+
+--- Nil if the plugin was installed together with its executable: release archives hold no manifest.
+---@return claude-code.Manifest?
+function M.manifest()
+  return read("manifest")
+end
+
+--- The commands that build an executable from these files.
+---@return string
+function M.build_command()
+  return ("`cd %s && bun install && bun run build`"):format(vim.fn.shellescape(M.root()))
+end
+
+--- Which of a release's archives fits this machine.
+---@return string? target as a release names it
+---@return string? machine what this is, for a message, if there is none for it
+function M.target()
+  local uname = vim.uv.os_uname()
+  local is_termux = vim.env.TERMUX_VERSION ~= nil
+  local described = is_termux and "Termux" or uname.sysname .. " on " .. uname.machine
+  local system, machine = SYSTEMS[uname.sysname], MACHINES[uname.machine:lower()]
+  if vim.fn.has("win32") == 1 then
+    -- uname says x64 to a Neovim for x64 on Windows for arm64: those programs run there, too.
+    return "windows-" .. (machine or "x64")
+  end
+  if not system or not machine or is_termux then
+    return nil, described
+  elseif system == "darwin" then
+    return "darwin-" .. machine
+  end
+  -- The C library that this system's own programs are linked with. Not by the loaders that exist: a system may
+  -- have both.
+  local shell = require("claude-code.lib.regular_file").head("/bin/sh", 8192) or ""
+  return "linux-" .. machine .. (shell:find("/ld-musl-", 1, true) and "-musl" or "")
+end
+
 --- The archive to install here.
 ---@return claude-code.Release?
 ---@return string? remedy what the user can do instead, if there is none
 ---@return string? reason why there is none
 function M.find()
-  local manifest = plugin_files.manifest()
+  local manifest = M.manifest()
   if not manifest then
     local reason = "the plugin in %s came together with its executable"
-    return nil, "reinstall both as you installed them", reason:format(plugin_files.root())
+    return nil, "reinstall both as you installed them", reason:format(M.root())
   end
-  local contract, build = plugin_files.contract(), plugin_files.build_command()
+  local contract, build = M.contract(), M.build_command()
   local is_release = next(manifest.targets) ~= nil
     and manifest.version == contract.version
     and manifest.contract == contract.number
@@ -32,7 +92,7 @@ function M.find()
     local reason = "this checkout (version %s) is not a release"
     return nil, remedy:format(build), reason:format(contract.version)
   end
-  local target, machine = require("claude-code.install.target").name()
+  local target, machine = M.target()
   local archive = target and manifest.targets[target]
   if not archive then
     local reason = "there is no prebuilt one for %s"
@@ -40,23 +100,21 @@ function M.find()
   end
   local mirror = require("claude-code.config").get().binary.mirror
   if mirror == false then
-    -- Who sets a mirror often must not use another host.
+    -- A user who sets a mirror often must not use another host.
     local reason = "binary.mirror is not an https:// address, and nothing else is used instead"
     return nil, "correct binary.mirror", reason
   end
-  if require("claude-code.install.target").needs_nix_ld() then
+  if vim.uv.fs_stat(M.nixos_file) and (vim.env.NIX_LD or "") == "" then
     local remedy = "enable it (`programs.nix-ld.enable = true`), or build the executable (%s)"
     return nil, remedy:format(build), "on NixOS a downloaded executable runs only with nix-ld"
   end
   local base = (mirror or manifest.releases):gsub("/+$", "")
-  return {
-    version = manifest.version,
-    target = target,
-    file = archive.file,
-    url = ("%s/v%s/%s"):format(base, manifest.version, archive.file),
-    sha256 = archive.sha256,
-    size = archive.size,
-  }
+  local url = ("%s/v%s/%s"):format(base, manifest.version, archive.file)
+  return vim.tbl_extend(
+    "error",
+    archive,
+    { version = manifest.version, target = target, url = url }
+  )
 end
 
 return M

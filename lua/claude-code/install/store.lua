@@ -1,5 +1,5 @@
 --- Where downloaded executables live. Below one folder, outside of stdpath(), which NVIM_APPNAME
---- moves:
+--- moves; install.sh uses it, too:
 ---   VERSION-TARGET/claude-code-nvim   each version in a folder of its own
 ---   bin/claude-code-nvim              the stable path: leads to the version in use
 ---   download/                         what is not installed yet
@@ -10,6 +10,15 @@ local NAME = require("claude-code.install.executable").NAME
 local DAY_S = 24 * 60 * 60
 --- Another Neovim may be about to make its new version the current one.
 local SETTLED_S = 10 * 60
+
+---@class claude-code.InstallError
+---@field message string for the user
+
+--- Ends an installation: raises a claude-code.InstallError.
+---@param text string with the places of the rest, as in string.format
+function M.fail(text, ...)
+  error({ message = text:format(...) }, 0)
+end
 
 ---@return string
 function M.root()
@@ -43,12 +52,12 @@ function M.download()
   return vim.fs.joinpath(M.root(), "download")
 end
 
---- Who could replace the executable could run programs as this user. A group may write, as in install.sh.
----@return string? message
-local function refusal(path)
+--- Another user who could replace the executable could run programs as this one. A group may write, as in
+--- install.sh.
+local function refuse_others(path)
   local stat = vim.uv.fs_stat(path)
   if WINDOWS or not stat then
-    return nil
+    return
   end
   local is_others = stat.uid ~= vim.uv.getuid() and stat.uid ~= 0
   -- In a folder as /tmp everybody may add files, and not replace them.
@@ -56,14 +65,12 @@ local function refusal(path)
   if is_others or is_open then
     local text = "another user can write to %s and would decide what runs; correct its owner and mode, "
       .. "or set $XDG_DATA_HOME or binary.path"
-    return text:format(path)
+    M.fail(text, path)
   end
 end
 
---- Makes a folder below `root()`, and those above it.
+--- Makes a folder below `root()`, and those above it. Raises a claude-code.InstallError.
 ---@param path string
----@return boolean? made
----@return string? message
 function M.make_folder(path)
   local ok, failure, tries = false, nil, 0
   -- It fails for each of them that another Neovim makes just then.
@@ -73,16 +80,14 @@ function M.make_folder(path)
   end
   if not ok then
     local text = "cannot create the folder %s (%s); make it writable, or set binary.path"
-    return nil, text:format(path, (tostring(failure):gsub("^Vim:", "")))
+    M.fail(text, path, (tostring(failure):gsub("^Vim:", "")))
   end
-  local refused = refusal(M.root()) or refusal(path)
-  return refused == nil or nil, refused
+  refuse_others(M.root())
+  refuse_others(path)
 end
 
 --- At every moment there is the file of before or the new one.
 ---@param new string
----@return boolean? replaced
----@return string? message
 local function replace(new, path)
   if WINDOWS then
     -- A program that runs cannot be overwritten there, but renamed.
@@ -90,23 +95,19 @@ local function replace(new, path)
   end
   local renamed, failure = vim.uv.fs_rename(new, path)
   if not renamed then
-    return nil, ("cannot write %s (%s)"):format(path, failure)
+    M.fail("cannot write %s (%s)", path, failure)
   end
-  return true
 end
 
---- Moves an executable to its place.
+--- Moves an executable to its place. Raises a claude-code.InstallError.
 ---@param unpacked string
 ---@param release claude-code.Release
----@return string? executable
----@return string? message
+---@return string executable
 function M.place(unpacked, release)
   local executable = M.executable(release.version, release.target)
-  local done, message = M.make_folder(vim.fs.dirname(executable))
-  if done then
-    done, message = replace(unpacked, executable)
-  end
-  return done and executable, message
+  M.make_folder(vim.fs.dirname(executable))
+  replace(unpacked, executable)
+  return executable
 end
 
 --- By more than its number, which on Windows has more digits than a number of Lua.
@@ -123,19 +124,14 @@ local function is_same_file(a, b)
   return one ~= nil and vim.deep_equal(one, identity(b))
 end
 
---- Lets the stable path lead to `executable`.
+--- Lets the stable path lead to `executable`. Raises a claude-code.InstallError.
 ---@param executable string
----@return boolean? is_set
----@return string? message
 function M.set_current(executable)
   local stable = M.stable()
   if is_same_file(stable, executable) then
-    return true
+    return
   end
-  local made, message = M.make_folder(vim.fs.dirname(stable))
-  if not made then
-    return nil, message
-  end
+  M.make_folder(vim.fs.dirname(stable))
   local temporary = ("%s.%d"):format(stable, vim.uv.os_getpid())
   vim.uv.fs_unlink(temporary)
   local linked, failure
@@ -148,9 +144,9 @@ function M.set_current(executable)
     linked, failure = vim.uv.fs_symlink(("../%s/%s"):format(folder, NAME), temporary)
   end
   if not linked then
-    return nil, ("cannot make %s lead to %s (%s)"):format(stable, executable, failure)
+    M.fail("cannot make %s lead to %s (%s)", stable, executable, failure)
   end
-  return replace(temporary, stable)
+  replace(temporary, stable)
 end
 
 ---@return number seconds since it was changed

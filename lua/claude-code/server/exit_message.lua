@@ -80,7 +80,7 @@ end
 ---@return string? version
 local function upgraded_to()
   local loaded = require("claude-code.install.contract")
-  local disk = require("claude-code.install.plugin_files").contract()
+  local disk = require("claude-code.install.release").contract()
   if disk.version ~= loaded.version or disk.number ~= loaded.number then
     return disk.version
   end

@@ -181,7 +181,7 @@ function M.start(options)
   run = { ends = {}, cancels = {} }
   M.last_error, M.stopped_by_user = nil, nil
   M.state = "downloading"
-  require("claude-code.install.on_demand").get(function(binary, message)
+  require("claude-code.install.locate").get(function(binary, message)
     if M.state ~= "downloading" then
       return -- stopped in the meantime, or started by another callback
     elseif not binary then

@@ -4,7 +4,7 @@ local M = {}
 ---@return string? problem nil: there is no such plugin
 ---@return string? remedy
 function M.problem()
-  local own = require("claude-code.install.plugin_files").root()
+  local own = require("claude-code.install.release").root()
   local found = vim.api.nvim_get_runtime_file("lua/claude-code/init.lua", true)
   local other = vim.iter(found):map(vim.uv.fs_realpath):find(function(file)
     return file ~= vim.uv.fs_realpath(own .. "/lua/claude-code/init.lua")
