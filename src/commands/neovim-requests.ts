@@ -1,3 +1,5 @@
+import type { MethodName } from "../editor/methods";
+import type { AskNeovim } from "../edits/check";
 import { UndoEndpoint } from "../edits/undo";
 import type { IdeServer } from "../ide/server";
 import type { Log } from "../lib/log";
@@ -12,14 +14,17 @@ import { WorktreeEndpoint } from "../worktrees/endpoint";
 
 /** What Neovim asks for itself, without a client. Answers from now on. */
 export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log) {
-  const undo = new UndoEndpoint(editor, log, ({ operation, changes }) =>
+  const { state } = editor;
+  const call: AskNeovim = (method, params, ms) =>
+    editor.call(method as MethodName, params as never, ms);
+  const undo = new UndoEndpoint({ state, call }, log, ({ operation, changes }) =>
     recordLanguageUndo(operation.stored.place, operation.id, changes),
   );
   const remote = new RemoteEndpoint(editor, server.connect, log);
   const review = new ReviewEndpoint(editor, log);
   const transcript = new TranscriptEndpoint(editor, log, remote);
   const prompt = new PromptEndpoint();
-  const worktree = new WorktreeEndpoint(editor, log);
+  const worktree = new WorktreeEndpoint({ call }, log);
   const endpoints = { review, transcript, prompt, edits: undo, worktree, remote };
   answerRequests(editor, endpoints, log);
   return {

@@ -186,9 +186,9 @@ class Attachment {
   }
 
   /** Reports to Neovim once we are attached. */
-  report(method: string, params: object): void {
+  report(method: "clients" | "lock_problem", params: object): void {
     this.#made.promise
-      .then(() => this.editor.report(method, params))
+      .then(() => this.editor.call(method, params))
       .catch((error) => this.log.warn(`The report "${method}" failed: ${message(error)}`));
   }
 
@@ -196,7 +196,7 @@ class Attachment {
     await this.editor.attach({ contract: CONTRACT, version: VERSION });
     const { problem, path } = lock;
     // `claude-code.ReadyInfo` in Lua.
-    await this.editor.report("ready", {
+    await this.editor.call("ready", {
       port,
       lock_file: path,
       uses_next_token: token !== launch.token,

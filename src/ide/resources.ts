@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { bufferAt, loadedFiles } from "../editor/buffers";
+import type { Result } from "../editor/methods";
 import { resolveUri, type UriPath } from "../editor/path";
-import type { EditorPort } from "../editor/port";
+import { EditorBusyError, type EditorPort, type FilePath } from "../editor/port";
 import { rethrow } from "../editor/rpc-error";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri } from "../lib/file-uri";
@@ -30,10 +31,47 @@ export function openBuffers(editor: EditorPort): Resources {
       return {
         uri,
         mimeType: MIME_TYPE,
-        text: await editor.readDocument(open.path, remote?.folders).catch(rethrow),
+        text: await textOf(editor, open.path, remote?.folders).catch(rethrow),
       };
     },
   };
+}
+
+/** Of a document that changes while it is read. */
+const MAX_READS = 10;
+
+async function textOf(
+  editor: EditorPort,
+  path: FilePath,
+  folders?: readonly string[],
+): Promise<string> {
+  for (let reads = 0; reads < MAX_READS; reads++) {
+    const text = await readParts(editor, path, folders);
+    if (text !== undefined) return text;
+  }
+  throw new EditorBusyError();
+}
+
+/** The document, which Neovim gives a moment at a time; undefined if it changed in between. */
+async function readParts(
+  editor: EditorPort,
+  path: FilePath,
+  shared?: readonly string[],
+): Promise<string | undefined> {
+  const parts: string[] = [];
+  let tick: number | undefined;
+  for (let from: number | undefined = 0; from !== undefined; ) {
+    const part: Result<"document_text"> = await editor.call("document_text", {
+      path,
+      shared: shared && [...shared],
+      from,
+    });
+    tick ??= part.tick;
+    if (part.tick !== tick) return undefined;
+    parts.push(part.text);
+    from = part.next;
+  }
+  return parts.join("");
 }
 
 /** All as one: each of the others reads what it `owns`, the first the rest. */

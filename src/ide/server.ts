@@ -51,7 +51,7 @@ export function createIdeServer(
         openBuffers(editor),
         userText(REASON, "why the user rejected an edit", (client) => rejections.read(client)),
         userText("review:comments", "your comments on lines of files", () =>
-          editor.takeComments().catch(rethrow),
+          editor.call("review_comments", {}).catch(rethrow),
         ),
       ),
       methods: createMethods(editor),

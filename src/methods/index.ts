@@ -10,8 +10,7 @@ import { json } from "../mcp/protocol";
 import { defineTool, type Tool, validate } from "../mcp/tool";
 
 /** What spec 05's methods need of the editor. */
-export interface MethodEditor
-  extends Pick<EditorPort, "bufferSizes" | "region" | "cursor" | "context"> {
+export interface MethodEditor extends Pick<EditorPort, "call"> {
   sync(): Promise<Pick<EditorState, "buffers" | "current">>;
 }
 
@@ -62,7 +61,7 @@ const selection = defineMethod({
     "The selected text and where it is: in the current window, or, where nothing is selected and " +
     "no file is shown, in the file window the user was in before",
   input: v.object({}),
-  answer: (editor) => editor.region(),
+  answer: (editor) => editor.call("region", {}),
 });
 
 /** Spec 05: lines 1-based, columns 0-based in characters, `position` a 1-based character offset. */
@@ -70,7 +69,7 @@ const position = defineMethod({
   name: "editor/position",
   description: "Where the cursor is: line, column, offset, buffer and its length",
   input: v.object({}),
-  answer: async (editor) => describeCursor(await editor.cursor()),
+  answer: async (editor) => describeCursor(await editor.call("cursor", {})),
 });
 
 /** Also the parameters of `editor/position_changed`. */
@@ -103,7 +102,8 @@ const buffers = defineMethod({
   async answer(editor, { include_special }) {
     const state = await editor.sync();
     const shown = state.buffers.filter((buffer) => include_special || !isSpecial(buffer));
-    const sizes = await editor.bufferSizes(shown.map(({ buf }) => buf));
+    const bufs = shown.map(({ buf }) => buf);
+    const sizes = await editor.call("buffer_sizes", { bufs });
     const list = shown.map((buffer, index) => ({
       name: buffer.path === undefined ? buffer.name : basename(buffer.path),
       uri: buffer.path === undefined ? null : fileUri(buffer.path),
@@ -140,11 +140,9 @@ const context = defineMethod({
   name: "editor/context",
   description: "The lines around the cursor, the enclosing function and the file type",
   input: v.object({ lines_before: lines("before"), lines_after: lines("after") }),
-  async answer(editor, { lines_before, lines_after }) {
-    const { line, column, before, after, text, function_name, filetype } = await editor.context(
-      lines_before,
-      lines_after,
-    );
+  async answer(editor, input) {
+    const cursor = await editor.call("context", input);
+    const { line, column, before, after, text, function_name, filetype } = cursor;
     return {
       current_line: line,
       current_column: column,

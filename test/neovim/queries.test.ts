@@ -1,22 +1,17 @@
 import { expect, test } from "bun:test";
+import { checked } from "../../src/editor/methods";
 import { EditorBusyError } from "../../src/editor/port";
-import { Queries } from "../../src/neovim/queries";
 import { outcomeOf } from "../support/outcome";
 
 const UNKNOWN = -1;
 
-/** A buffer that changes all the time. Neovim itself would need ten seconds to be given up. */
-class Restless extends Queries {
-  asked = 0;
-
-  override async call(): Promise<unknown> {
-    this.asked++;
-    return [12, UNKNOWN];
-  }
-}
-
 test("sizes that are never known are an error, not numbers", async () => {
-  const queries = new Restless();
-  expect(await outcomeOf(queries.bufferSizes([1, 2]))).toThrow(EditorBusyError);
-  expect(queries.asked).toBe(1_000);
+  let calls = 0;
+  // A buffer that changes all the time. Neovim itself would need ten seconds to be given up.
+  const sizes = checked("buffer_sizes", async () => {
+    calls++;
+    return [12, UNKNOWN];
+  });
+  expect(await outcomeOf(sizes)).toThrow(EditorBusyError);
+  expect(calls).toBe(1_000);
 });

@@ -1,9 +1,19 @@
 import type { DiffEnd } from "../../editor/model";
-import type { EditorPort, OpenDiff } from "../../editor/port";
+import type { EditorPort, FilePath } from "../../editor/port";
 import { withDeadline } from "../../lib/deadline";
 import type { Log } from "../../lib/log";
 
-type DiffRequest = Omit<OpenDiff, "id">;
+/** Neovim refuses a proposal of more than 1 MB: of a bigger one it need not receive all to say so. */
+const PROPOSAL_BYTES = 1024 * 1024 + 4;
+
+interface DiffRequest {
+  client: number;
+  remote?: string | undefined;
+  oldPath: FilePath;
+  newPath: FilePath;
+  contents: string;
+  name?: string | undefined;
+}
 
 /** `text` is the final text: the proposal itself, to the byte, unless the user edited it. */
 export type DiffOutcome =
@@ -43,7 +53,14 @@ export class Diffs {
     const abort = () => this.#abort(id);
     signal.addEventListener("abort", abort, { once: true });
     try {
-      const shown = this.editor.openDiff({ id, ...request });
+      const { oldPath, newPath, contents, ...rest } = request;
+      const shown = this.editor.call("diff_open", {
+        id,
+        ...rest,
+        old_path: oldPath,
+        new_path: newPath,
+        contents: cut(contents, PROPOSAL_BYTES),
+      });
       return await Promise.race([promise, shown.then(() => promise)]);
     } finally {
       this.#pending.delete(id);
@@ -107,10 +124,11 @@ export class Diffs {
    * Answers first, then closes. A busy Neovim closes them as soon as it has time, without a caller
    * that waits: only openDiff may take as long as that.
    */
-  async #close(ids: readonly number[]): Promise<number> {
+  async #close(ids: number[]): Promise<number> {
     for (const id of ids) this.#pending.get(id)?.end(REJECTED);
     try {
-      await withDeadline(this.editor.closeDiffs(ids), CLOSING_MS, "Neovim");
+      if (ids.length > 0)
+        await withDeadline(this.editor.call("diff_close", { ids }), CLOSING_MS, "Neovim");
     } catch (error) {
       this.log.warn(`Closing a diff in Neovim failed: ${error}`);
     }
@@ -123,4 +141,10 @@ export class Diffs {
     if (outcome === "rejected") return diff.end({ accepted: false, reason });
     diff.end({ accepted: true, text: text ?? diff.contents });
   }
+}
+
+/** The begin of a text, where it has more bytes in UTF-8 than that. */
+function cut(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  return Buffer.from(text).subarray(0, bytes).toString();
 }

@@ -96,7 +96,8 @@ export class Rejections {
   /** Resolves to whether Neovim submitted the text as a prompt. */
   async #send(client: Client, text: string, connected: boolean): Promise<boolean> {
     try {
-      return await this.editor.submitPrompt({ pid: client.pid, text, connected });
+      const { pid } = client;
+      return (await this.editor.call("prompt_submit", { pid, text, connected })) === true;
     } catch (error) {
       this.log.warn(`Submitting the reason of a rejection failed: ${error}`);
       return false;

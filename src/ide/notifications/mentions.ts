@@ -55,7 +55,7 @@ export class Mentions {
     for (const mention of mentions) client.notify("at_mentioned", atMentioned(mention));
     const ids = mentions.map(({ id }) => id);
     this.editor
-      .mentionsDelivered(ids, client.pid)
+      .call("mentions_delivered", { ids, pid: client.pid })
       .catch((error) => this.log.warn(`Reporting delivered mentions failed: ${error}`));
   }
 }

@@ -1,5 +1,6 @@
 import { isAbsolute } from "node:path";
 import * as v from "valibot";
+import type { Params } from "../../editor/methods";
 import { refuseControlCharacters, refuseLong, resolvePath } from "../../editor/path";
 import type { EditorPort } from "../../editor/port";
 import { texts } from "../../mcp/protocol";
@@ -36,7 +37,7 @@ export function closeTab(
     async call({ tab_name }, { client }) {
       const closed = await diffs.closeNamed(client.id, tab_name);
       if (closed === 0 && !client.remote && !diffs.isDiffName(tab_name)) {
-        await editor.closeTab(tabNamed(tab_name, editor.state.folders[0]));
+        await editor.call("tab_close", tabNamed(tab_name, editor.state.folders[0]));
       }
       rejections.tabClosed(client);
       return texts("TAB_CLOSED");
@@ -45,7 +46,7 @@ export function closeTab(
 }
 
 /** A path, relative ones taken from the workspace, or a file's last name as it is. */
-function tabNamed(name: string, root: string | undefined): Parameters<EditorPort["closeTab"]>[0] {
+function tabNamed(name: string, root: string | undefined): Params<"tab_close"> {
   refuseLong(name);
   refuseControlCharacters(name);
   const isPath = isAbsolute(name) || (name.includes("/") && root !== undefined);

@@ -45,16 +45,17 @@ export function openFile(editor: EditorPort): Tool<"openFile"> {
     input: Opening,
     async call(input, { client }) {
       const path = resolvePath(input.filePath, editor.state.folders[0]);
-      const opened = await editor.openDocument({
+      const folders = client.remote?.folders;
+      const opened = await editor.call("document_open", {
         path,
-        folders: client.remote?.folders,
-        startText: input.startText,
-        endText: input.endText,
-        selectToEndOfLine: input.selectToEndOfLine,
+        folders: folders && [...folders],
+        start_text: input.startText,
+        end_text: input.endText,
+        select_to_eol: input.selectToEndOfLine,
         front: input.makeFrontmost,
       });
       if (input.makeFrontmost) return texts(`Opened file: ${path}`);
-      const { languageId, lineCount } = opened;
+      const { language_id: languageId, line_count: lineCount } = opened;
       return json({ success: true, filePath: path, languageId, lineCount });
     },
   });
@@ -88,7 +89,8 @@ export function saveDocument(editor: EditorPort): Tool<"saveDocument"> {
     async call({ filePath }) {
       let problem: string | undefined;
       try {
-        ({ problem } = await editor.saveDocument(resolvePath(filePath, editor.state.folders[0])));
+        const path = resolvePath(filePath, editor.state.folders[0]);
+        ({ problem } = await editor.call("document_save", { path }));
       } catch (error) {
         if (!(error instanceof EditorRefusal)) throw error;
         const notOpen = error.code === "not_open";

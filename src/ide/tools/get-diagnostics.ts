@@ -46,7 +46,9 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool<"getD
     unknownBefore.set(client, unknown);
     if (buffer?.loaded) unknown.delete(real);
     else unknown.add(real);
-    editor.watchDocument((buffer?.path as FilePath | undefined) ?? real);
+    const path = (buffer?.path as FilePath | undefined) ?? real;
+    // Where Neovim is busy, a hook has the file reloaded.
+    editor.call("document_watch", { path }).catch(() => {});
   }
 
   async function allFiles(client: Client): Promise<ToolResult> {

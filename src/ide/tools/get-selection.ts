@@ -11,7 +11,7 @@ export function getCurrentSelection(editor: EditorPort): Tool<"getCurrentSelecti
     description: "Get the selected text, or the cursor position, in the current window of Neovim",
     input: v.object({}),
     annotations: { readOnlyHint: true },
-    call: () => answer(() => editor.currentSelection(), "No active editor found"),
+    call: () => answer(() => editor.call("selection", {}), "No active editor found"),
   });
 }
 

@@ -61,10 +61,12 @@ export function openDiff(
         if (failure) {
           // Claude's own text it can propose again; what the user made of it is nowhere else.
           if (outcome.text !== input.new_file_contents)
-            editor.keepUnwritten(newPath, outcome.text, failure).catch(() => {});
+            editor
+              .call("diff_unwritten", { path: newPath, text: outcome.text, problem: failure })
+              .catch(() => {});
           return failed(`Accepted, but ${newPath} could not be written: ${failure}`);
         }
-        await editor.reloadDocument(newPath).catch(() => {});
+        await editor.call("document_reload", { path: newPath }).catch(() => {});
       }
       return texts("FILE_SAVED", outcome.text);
     },

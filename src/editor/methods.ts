@@ -1,0 +1,207 @@
+/**
+ * What the executable calls in Neovim: a name of the table in `lua/claude-code/editor/init.lua`, its
+ * parameters and its result. The server checks results by their schema; hooks and the stdio server have only
+ * its type. A call rejects with EditorBusyError where Neovim does not answer in time, and with EditorRefusal
+ * where it refuses.
+ */
+import * as v from "valibot";
+import { Context, Cursor, Delta, Region, Selection } from "./model";
+import { EditorBusyError, type FilePath } from "./port";
+
+export interface Method {
+  readonly params: v.GenericSchema;
+  readonly result: v.GenericSchema;
+  /** Longer means that Neovim is busy; a second where the method does not say. */
+  readonly deadlineMs?: number;
+  /** It has effects, and is not sent at all unless Neovim answers, so that it never happens late. */
+  readonly isWork?: boolean;
+}
+
+/** Something has to happen, however long Neovim is busy. */
+const FOREVER = Number.POSITIVE_INFINITY;
+/** How long something may take that Neovim has begun, autocommands of other plugins included. */
+const WORK_MS = 10_000;
+
+/** Checked by `path.ts`, and once more by Lua (editor/path_params.lua). */
+const Path = v.string() as unknown as v.GenericSchema<FilePath>;
+const Nothing = v.object({});
+const AtPath = v.object({ path: Path });
+/** Real paths: EditorRefusal for what was read from elsewhere. */
+const Folders = v.optional(v.array(v.string()));
+
+/** Of what Neovim has to know. The room in `src/` that reports it says what it is. */
+const Report = {
+  params: v.custom<object>(() => true),
+  result: v.unknown(),
+  deadlineMs: FOREVER,
+} as const;
+
+export const METHODS = {
+  /** Queues or shows a diff; its end comes as the event `diff_ended`. */
+  diff_open: {
+    params: v.object({
+      id: v.number(),
+      /** Which client asked, so that each client ends its own diffs only. */
+      client: v.number(),
+      /** Where that client runs, if not here: for the user, who decides. */
+      remote: v.optional(v.string()),
+      old_path: Path,
+      new_path: Path,
+      contents: v.string(),
+      name: v.optional(v.string()),
+    }),
+    result: v.unknown(),
+    deadlineMs: FOREVER,
+  },
+  /** Ends diffs without an event. */
+  diff_close: {
+    params: v.object({ ids: v.array(v.number()) }),
+    result: v.unknown(),
+    deadlineMs: FOREVER,
+  },
+  /** Keeps, in a buffer, a text that the user made of a proposal, and that could not be written. */
+  diff_unwritten: {
+    params: v.object({ path: Path, text: v.string(), problem: v.string() }),
+    result: v.unknown(),
+    deadlineMs: FOREVER,
+  },
+  document_open: {
+    params: v.object({
+      path: Path,
+      /** Show it, go there and select, or only load it. */
+      front: v.boolean(),
+      /** Plain text to select from, searched from the top. */
+      start_text: v.optional(v.string()),
+      /** Plain text to select to, searched from the start on (spec 4.3). */
+      end_text: v.optional(v.string()),
+      select_to_eol: v.boolean(),
+      folders: Folders,
+    }),
+    result: v.object({ language_id: v.string(), line_count: v.number() }),
+    deadlineMs: WORK_MS,
+    isWork: true,
+  },
+  /**
+   * Saves as `:w` does. EditorRefusal "not_open" if no buffer holds the file's text. `problem`: the file is
+   * written, but an autocommand failed after that.
+   */
+  document_save: {
+    params: AtPath,
+    result: v.object({ problem: v.optional(v.string()) }),
+    deadlineMs: WORK_MS,
+    isWork: true,
+  },
+  /**
+   * A part of the text of an open buffer as `:w` would write it, unsaved changes included. `tick`: of the
+   * buffer's text; `next`: where the next part begins.
+   */
+  document_text: {
+    params: v.object({ path: Path, shared: Folders, from: v.number() }),
+    result: v.object({ text: v.string(), tick: v.number(), next: v.optional(v.number()) }),
+  },
+  /** A file was written outside: the buffer that shows it takes it over, without any prompt. */
+  document_reload: { params: AtPath, result: v.unknown(), deadlineMs: WORK_MS },
+  /** A file is about to be written outside: reload its buffer as soon as that happened. */
+  document_watch: { params: AtPath, result: v.unknown(), deadlineMs: WORK_MS },
+  /** Closes a buffer by its path or its last name; never one with unsaved changes (EditorRefusal). */
+  tab_close: {
+    params: v.union([AtPath, v.object({ name: v.string() })]),
+    result: v.unknown(),
+    deadlineMs: WORK_MS,
+    isWork: true,
+  },
+
+  /**
+   * The selection, or the cursor, of the file window that the user is in, or was in before they went to a
+   * terminal or a list. Undefined if there is none, or its file is private. EditorRefusal if the options
+   * forbid to report what is selected, here and in `latest_selection`.
+   */
+  selection: { params: Nothing, result: v.optional(Selection) },
+  /** The last one in any file. `detailed` adds `region` and `cursor`. */
+  latest_selection: {
+    params: v.object({ detailed: v.boolean(), for_client: v.literal(true) }),
+    result: v.optional(Selection),
+  },
+  /** The selection in spec 05's terms; one in the current window counts whatever that shows. */
+  region: { params: Nothing, result: Region },
+  /** EditorRefusal if it is in a private file, a terminal, a list or an explorer. */
+  cursor: { params: Nothing, result: Cursor },
+  /** The cursor with so many lines around it. EditorRefusal as for `cursor`. */
+  context: {
+    params: v.object({ lines_before: v.number(), lines_after: v.number() }),
+    result: Context,
+  },
+  /** Length of each buffer in characters, line ends included; 0 if it is not loaded. */
+  buffer_sizes: {
+    params: v.object({ bufs: v.array(v.number()) }),
+    result: v.array(v.number()),
+  },
+  /** All that `sync` knows, for one that is not attached. */
+  snapshot: { params: Nothing, result: Delta },
+
+  /** The client of this process has these mentions now. */
+  mentions_delivered: {
+    params: v.object({ ids: v.array(v.number()), pid: v.optional(v.number()) }),
+    result: v.unknown(),
+    deadlineMs: FOREVER,
+  },
+  /**
+   * Submits the user's own words as a prompt to the CLI with this process id. `connected`: false if that CLI has
+   * gone, so that only the user can send them. True if it is a CLI of this Neovim's terminals.
+   */
+  prompt_submit: {
+    params: v.object({
+      pid: v.optional(v.number()),
+      text: v.string(),
+      connected: v.boolean(),
+    }),
+    result: v.optional(v.boolean()),
+    deadlineMs: FOREVER,
+  },
+  /** The user's comments that wait to be sent, as one text; they count as sent then. */
+  review_comments: { params: Nothing, result: v.string() },
+
+  /** We accept clients: `claude-code.ReadyInfo`. */
+  ready: Report,
+  clients: Report,
+  lock_problem: Report,
+  /** To a request of Neovim's: `id`, and a `value` or an `error`. */
+  request_answer: Report,
+  review_changed: Report,
+  transcript_news: Report,
+  transcript_changed: Report,
+  remote_state: Report,
+  edits_recovered: Report,
+  edits_check: Report,
+  edits_commit: Report,
+} as const satisfies Record<string, Method>;
+
+type Methods = typeof METHODS;
+export type MethodName = keyof Methods;
+export type Params<M extends MethodName> = v.InferInput<Methods[M]["params"]>;
+export type Result<M extends MethodName> = v.InferOutput<Methods[M]["result"]>;
+
+/** A buffer that changes all the time is never counted. */
+const MAX_CALLS = 1_000;
+const UNKNOWN = -1;
+
+/**
+ * The checked answer. Neovim counts characters for a moment in each call, and says `UNKNOWN` where it is not at
+ * the end: then `ask` again.
+ */
+export async function checked<M extends MethodName>(
+  method: M,
+  ask: () => Promise<unknown>,
+): Promise<Result<M>> {
+  for (let calls = 0; calls < MAX_CALLS; calls++) {
+    const answer = v.parse(METHODS[method].result, await ask());
+    if (!isCounting(answer)) return answer as Result<M>;
+  }
+  throw new EditorBusyError();
+}
+
+function isCounting(answer: unknown): boolean {
+  if (Array.isArray(answer)) return answer.includes(UNKNOWN);
+  const { start, end, position } = (answer ?? {}) as Partial<Region & Cursor>;
+  return start === UNKNOWN || end === UNKNOWN || position === UNKNOWN;
+}
