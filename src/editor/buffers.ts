@@ -1,6 +1,5 @@
 import { realPath } from "../lib/paths";
-import type { EditorBuffer } from "./model";
-import type { FilePath } from "./port";
+import type { EditorBuffer, FilePath } from "./model";
 import type { EditorState } from "./state";
 
 /** The buffer that shows the file at `path`: of equal name, else of equal real path. */

@@ -5,8 +5,7 @@
  * where it refuses.
  */
 import * as v from "valibot";
-import { Context, Cursor, Delta, Region, Selection } from "./model";
-import { EditorBusyError, type FilePath } from "./port";
+import { Context, Cursor, Delta, type FilePath, Region, Selection } from "./model";
 
 export interface Method {
   readonly params: v.GenericSchema;
@@ -180,28 +179,3 @@ type Methods = typeof METHODS;
 export type MethodName = keyof Methods;
 export type Params<M extends MethodName> = v.InferInput<Methods[M]["params"]>;
 export type Result<M extends MethodName> = v.InferOutput<Methods[M]["result"]>;
-
-/** A buffer that changes all the time is never counted. */
-const MAX_CALLS = 1_000;
-const UNKNOWN = -1;
-
-/**
- * The checked answer. Neovim counts characters for a moment in each call, and says `UNKNOWN` where it is not at
- * the end: then `ask` again.
- */
-export async function checked<M extends MethodName>(
-  method: M,
-  ask: () => Promise<unknown>,
-): Promise<Result<M>> {
-  for (let calls = 0; calls < MAX_CALLS; calls++) {
-    const answer = v.parse(METHODS[method].result, await ask());
-    if (!isCounting(answer)) return answer as Result<M>;
-  }
-  throw new EditorBusyError();
-}
-
-function isCounting(answer: unknown): boolean {
-  if (Array.isArray(answer)) return answer.includes(UNKNOWN);
-  const { start, end, position } = (answer ?? {}) as Partial<Region & Cursor>;
-  return start === UNKNOWN || end === UNKNOWN || position === UNKNOWN;
-}

@@ -4,6 +4,15 @@
  */
 import * as v from "valibot";
 
+declare const checked: unique symbol;
+
+/**
+ * An absolute path in normal form: of a length that can be, and of no special file. Only the functions
+ * of `path.ts` make one, and a call to Neovim takes no other. Lua checks again
+ * (editor/path_params.lua), and decides what is private.
+ */
+export type FilePath = string & { readonly [checked]: true };
+
 const Position = v.object({ line: v.number(), character: v.number() });
 export type Position = v.InferOutput<typeof Position>;
 

@@ -2,7 +2,8 @@ import type { Stats } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { pathsOfUri } from "../lib/file-uri";
 import { realPath, statOf } from "../lib/paths";
-import { EditorRefusal, type FilePath } from "./port";
+import type { FilePath } from "./model";
+import { EditorRefusal } from "./port";
 
 /** PATH_MAX and NAME_MAX of Linux and macOS; Windows has the same NAME_MAX, in UTF-16 units. */
 const MOST_BYTES = process.platform === "win32" ? 32_767 : 4_096;

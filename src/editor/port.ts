@@ -28,15 +28,6 @@ export class EditorRefusal extends Error {
   }
 }
 
-declare const checked: unique symbol;
-
-/**
- * An absolute path in normal form: of a length that can be, and of no special file. Only the functions
- * of `path.ts` make one, and a call to Neovim takes no other. Lua checks again
- * (editor/path_params.lua), and decides what is private.
- */
-export type FilePath = string & { readonly [checked]: true };
-
 /** The editor as tools, notifications and editor methods see it. Calls reject as `methods.ts` says. */
 export interface EditorPort {
   /** What was last known; call `sync` first where it must be what is true now. */

@@ -1,8 +1,9 @@
 import { basename } from "node:path";
 import { bufferAt, loadedFiles } from "../editor/buffers";
 import type { Result } from "../editor/methods";
+import type { FilePath } from "../editor/model";
 import { resolveUri, type UriPath } from "../editor/path";
-import { EditorBusyError, type EditorPort, type FilePath } from "../editor/port";
+import { EditorBusyError, type EditorPort } from "../editor/port";
 import { rethrow } from "../editor/rpc-error";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri } from "../lib/file-uri";

@@ -1,17 +1,12 @@
 import * as v from "valibot";
+import { METHODS, type Method, type MethodName, type Params, type Result } from "../editor/methods";
 import {
-  checked,
-  METHODS,
-  type Method,
-  type MethodName,
-  type Params,
-  type Result,
-} from "../editor/methods";
-import {
+  type Cursor,
   type Delta,
   DiffEnd,
   LogEvent,
   Mention,
+  type Region,
   Selection,
   WithdrawnMentions,
 } from "../editor/model";
@@ -130,4 +125,29 @@ export class NeovimEditor implements EditorPort {
 /** Lua takes a field that is undefined for vim.NIL. */
 function withoutUndefined(params: object): object {
   return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
+}
+
+/** A buffer that changes all the time is never counted. */
+const MAX_CALLS = 1_000;
+const UNKNOWN = -1;
+
+/**
+ * The checked answer. Neovim counts characters for a moment in each call, and says `UNKNOWN` where it is not at
+ * the end: then `ask` again.
+ */
+export async function checked<M extends MethodName>(
+  method: M,
+  ask: () => Promise<unknown>,
+): Promise<Result<M>> {
+  for (let calls = 0; calls < MAX_CALLS; calls++) {
+    const answer = v.parse(METHODS[method].result, await ask());
+    if (!isCounting(answer)) return answer as Result<M>;
+  }
+  throw new EditorBusyError();
+}
+
+function isCounting(answer: unknown): boolean {
+  if (Array.isArray(answer)) return answer.includes(UNKNOWN);
+  const { start, end, position } = (answer ?? {}) as Partial<Region & Cursor>;
+  return start === UNKNOWN || end === UNKNOWN || position === UNKNOWN;
 }

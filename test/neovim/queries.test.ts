@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { checked } from "../../src/editor/methods";
 import { EditorBusyError } from "../../src/editor/port";
+import { checked } from "../../src/neovim/editor";
 import { outcomeOf } from "../support/outcome";
 
 const UNKNOWN = -1;

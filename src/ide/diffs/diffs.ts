@@ -1,5 +1,5 @@
-import type { DiffEnd } from "../../editor/model";
-import type { EditorPort, FilePath } from "../../editor/port";
+import type { DiffEnd, FilePath } from "../../editor/model";
+import type { EditorPort } from "../../editor/port";
 import { withDeadline } from "../../lib/deadline";
 import type { Log } from "../../lib/log";
 

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { bufferAt } from "../../editor/buffers";
-import type { Diagnostic, EditorBuffer } from "../../editor/model";
+import type { Diagnostic, EditorBuffer, FilePath } from "../../editor/model";
 import { resolveUri } from "../../editor/path";
-import { EditorBusyError, type EditorPort, type FilePath } from "../../editor/port";
+import { EditorBusyError, type EditorPort } from "../../editor/port";
 import { SEVERITY_NAMES } from "../../editor/severity";
 import { fileUri, rawUri } from "../../lib/file-uri";
 import { realPath } from "../../lib/paths";

@@ -1,5 +1,5 @@
+import type { FilePath } from "../../editor/model";
 import { resolveLinks } from "../../editor/path";
-import type { FilePath } from "../../editor/port";
 import { realPath } from "../../lib/paths";
 import type { Client } from "../../mcp/client";
 

@@ -1,8 +1,9 @@
-import { checked, type MethodName, type Params, type Result } from "../../editor/methods";
+import type { MethodName, Params, Result } from "../../editor/methods";
 import type { Delta } from "../../editor/model";
 import { EditorState } from "../../editor/state";
 import type { FollowedNeovim } from "../../locate/followed";
 import type { MethodEditor } from "../../methods";
+import { checked } from "../../neovim/editor";
 
 /** The editor's state from whichever Neovim is followed, asked for each time. */
 export class NeovimState implements MethodEditor {
