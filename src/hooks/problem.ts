@@ -1,5 +1,4 @@
-import type { Diagnostic } from "../editor/model";
-import { SEVERITY_NAMES } from "../editor/severity";
+import { type Diagnostic, SEVERITY_NAMES } from "../editor/model";
 import { shownPath } from "../lib/paths";
 
 const MOST_CHARACTERS = 200;

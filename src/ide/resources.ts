@@ -1,13 +1,13 @@
 import { basename } from "node:path";
-import { bufferAt, loadedFiles } from "../editor/buffers";
 import type { Result } from "../editor/methods";
 import type { FilePath } from "../editor/model";
 import { resolveUri, type UriPath } from "../editor/path";
 import { EditorBusyError, type EditorPort } from "../editor/port";
-import { rethrow } from "../editor/rpc-error";
+import { bufferAt, loadedFiles } from "../editor/state";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri } from "../lib/file-uri";
 import type { Resources } from "../mcp/definition";
+import { rethrow } from "../methods";
 
 const MIME_TYPE = "text/plain";
 

@@ -1,12 +1,11 @@
 import type { EditorPort } from "../editor/port";
-import { rethrow } from "../editor/rpc-error";
 import { ErrorCode, RpcError, type Transport } from "../jsonrpc/message";
 import type { Log } from "../lib/log";
 import { NAME, VERSION } from "../lib/version";
 import { type Client, isClaudeCode, type Remote } from "../mcp/client";
 import type { Resources } from "../mcp/definition";
 import { McpServer } from "../mcp/server";
-import { createMethods } from "../methods";
+import { createMethods, rethrow } from "../methods";
 import { Diffs } from "./diffs/diffs";
 import { REASON, Rejections } from "./diffs/rejections";
 import { Notifications } from "./notifications";

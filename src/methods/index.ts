@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import type { Cursor, EditorBuffer } from "../editor/model";
-import type { EditorPort } from "../editor/port";
-import { rethrow } from "../editor/rpc-error";
+import { EditorBusyError, type EditorPort, EditorRefusal } from "../editor/port";
 import type { EditorState } from "../editor/state";
+import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri } from "../lib/file-uri";
 import type { Method } from "../mcp/definition";
 import { json } from "../mcp/protocol";
@@ -165,4 +165,11 @@ export function createMethods(editor: MethodEditor): Record<string, Method> {
 /** Spec 05 as MCP tools (`editor_selection`, …), for the stdio server. */
 export function createMethodTools(editor: MethodEditor) {
   return METHODS.map((method) => method.tool(editor));
+}
+
+/** What the editor says in words reaches the client in words, also where no tool result is due. */
+export function rethrow(error: unknown): never {
+  if (error instanceof EditorBusyError) throw new RpcError(ErrorCode.EditorBusy, error.message);
+  if (error instanceof EditorRefusal) throw new RpcError(ErrorCode.EditorRefused, error.message);
+  throw error;
 }

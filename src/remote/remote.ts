@@ -1,6 +1,5 @@
-import { bufferAt } from "../editor/buffers";
 import type { FilePath } from "../editor/model";
-import type { EditorState } from "../editor/state";
+import { bufferAt, type EditorState } from "../editor/state";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri, pathsOfUri, rawUri } from "../lib/file-uri";
 import { isThere } from "../lib/paths";

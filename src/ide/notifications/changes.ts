@@ -1,5 +1,5 @@
-import { loadedFiles } from "../../editor/buffers";
 import type { EditorPort } from "../../editor/port";
+import { loadedFiles } from "../../editor/state";
 import { fileUri } from "../../lib/file-uri";
 import type { Subscribers } from "./subscribers";
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { bufferAt } from "../../editor/buffers";
 import { resolvePath } from "../../editor/path";
 import { type EditorPort, EditorRefusal } from "../../editor/port";
+import { bufferAt } from "../../editor/state";
 import { json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import * as v from "valibot";
-import { openFiles } from "../../editor/buffers";
 import type { EditorPort } from "../../editor/port";
+import { openFiles } from "../../editor/state";
 import { fileUri } from "../../lib/file-uri";
 import { json } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";

@@ -1,4 +1,4 @@
-import { SEVERITY_NAMES } from "../../editor/severity";
+import { SEVERITY_NAMES } from "../../editor/model";
 import type { FileChange } from "../../edits/virtual-files";
 import { shownPath } from "../../lib/paths";
 import { counted } from "../../lib/visible";
