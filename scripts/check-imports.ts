@@ -81,10 +81,7 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
   jsonrpc: [["lib"], "jsonrpc/ is a pure protocol layer, testable in memory"],
   transport: [["jsonrpc", "lib"], "transport/ carries messages without knowing what they mean"],
   mcp: [["jsonrpc", "lib"], "mcp/ serves any transport and any set of tools"],
-  editor: [
-    ["jsonrpc", "lib"],
-    "editor/ is the port: what the editor can do, not how Neovim does it",
-  ],
+  editor: [["lib"], "editor/ is the port: what the editor can do, not how Neovim does it"],
   neovim: [
     ["editor", "lib"],
     "neovim/ implements the port by RPC; which Neovim, and what for, others decide",
@@ -97,7 +94,10 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     ["editor", "neovim", "lib"],
     "locate/ finds a Neovim for hooks, nvim-lsp, setup and doctor alike",
   ],
-  methods: [["editor", "mcp", "lib"], "methods serve every transport and either server alike"],
+  methods: [
+    ["editor", "jsonrpc", "mcp", "lib"],
+    "methods serve every transport and either server alike",
+  ],
   ide: [
     ["claude", "editor", "jsonrpc", "mcp", "methods", "lib"],
     "ide/ gets an editor port: it sees neither Neovim itself nor a transport",
