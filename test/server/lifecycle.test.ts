@@ -3,6 +3,8 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -155,16 +157,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       await neovim.type("q");
       expect(await neovim.lua<number>(`return #vim.api.nvim_list_wins()`)).toBe(1);
       expect(await neovim.lua<number>(`return #vim.api.nvim_list_bufs()`)).toBe(1);
-    });
-
-    test.each(["Accept", "Deny"])(":ClaudeCodeDiff%s says that no diff waits", async (answer) => {
-      await neovim.command(`ClaudeCodeDiff${answer}`);
-      const said = await eventually("the message", async () => {
-        const messages = await neovim.command("messages");
-        return messages !== "" && messages;
-      });
-      expect(said).toContain("no diff is waiting");
-      await neovim.command("messages clear");
     });
 
     test("follows :cd by real paths, the home folder left out", async () => {
@@ -324,6 +316,29 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(locks(neovim)).toEqual([]);
       await eventually("the end of the executable", () => !isRunning(executable));
     });
+  });
+
+  const harms: [harm: string, harm: (path: string) => void][] = [
+    ["the file was removed", (path: string) => rmSync(path)],
+    ["its folder was removed", (path: string) => rmSync(dirname(path), { recursive: true })],
+    ["its folder was moved", (path: string) => renameSync(dirname(path), `${dirname(path)}-old`)],
+    [
+      "its folder was made again",
+      (path: string) => {
+        rmSync(dirname(path), { recursive: true });
+        // The executable may have been first.
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      },
+    ],
+  ];
+  test.each(harms)("its lock file is there again where %s", async (_name, harm) => {
+    await using neovim = await TestNeovim.start({ version });
+    const { path } = await neovim.lock();
+    for (let i = 0; i < 2; i++) {
+      harm(path);
+      await eventually("the lock file", () => existsSync(path), 3000);
+      rmSync(`${dirname(path)}-old`, { recursive: true, force: true });
+    }
   });
 
   describe("leaves no lock file", () => {

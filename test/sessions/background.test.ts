@@ -5,10 +5,15 @@ import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 
-/* Sessions that `claude --bg` has started: listed, attached in a terminal, and never resumed. */
+/*
+ * Sessions that `claude --bg` has started: listed, attached in a terminal, and never resumed. Past
+ * conversations: resumed where they were, and never twice.
+ */
 
 const ID = "0f000000-0000-4000-8000-000000000001";
 const JOB = "0f000000";
+const PAST = "00000000-0000-4000-8000-000000000001";
+const GONE = "00000000-0000-4000-8000-000000000002";
 
 interface Row {
   n?: number;
@@ -19,18 +24,20 @@ interface Row {
   attached: boolean;
 }
 
-describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (version) => {
-  const home = temporaryFolder();
-  const project = temporaryFolder();
-  const calls = join(home, "calls");
-  const folder = join(home, ".claude/sessions");
-  const cli = () => spawn("sleep", ["100"], { stdio: "ignore" });
-  let background = cli();
-  let neovim: TestNeovim;
+describe.each([...NEOVIMS])(
+  "sessions in the background, and past ones, and Neovim $name",
+  (version) => {
+    const home = temporaryFolder();
+    const project = temporaryFolder();
+    const calls = join(home, "calls");
+    const folder = join(home, ".claude/sessions");
+    const cli = () => spawn("sleep", ["100"], { stdio: "ignore" });
+    let background = cli();
+    let neovim: TestNeovim;
 
-  beforeAll(async () => {
-    const claude = join(home, "claude");
-    const script = `#!/bin/sh
+    beforeAll(async () => {
+      const claude = join(home, "claude");
+      const script = `#!/bin/sh
       echo "$PWD \${CLAUDE_CODE_NVIM_SESSION:-none} $*" >> ${calls}
       case "$*" in
         *bad*) echo "no\\033[31m daemon" >&2; exit 3 ;;
@@ -38,127 +45,175 @@ describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (vers
         *) exec cat ;;
       esac
     `;
-    writeFileSync(claude, script, { mode: 0o755 });
-    mkdirSync(folder, { recursive: true });
-    report("busy");
-    neovim = await TestNeovim.start({
-      ...{ version, home, cwd: project },
-      setup: `{ terminal = { command = [[${claude}]], args = { "--model", "opus" } } }`,
-    });
-    await neovim.lua(`
+      writeFileSync(claude, script, { mode: 0o755 });
+      for (const path of [folder, below]) mkdirSync(path, { recursive: true });
+      report("busy");
+      neovim = await TestNeovim.start({
+        ...{ version, home, cwd: project },
+        setup: `{ terminal = { command = [[${claude}]], args = { "--model", "opus" } } }`,
+      });
+      await neovim.lua(`
       vim.ui.select = function(rows, options, callback)
         CHOICES = vim.tbl_map(options.format_item, rows)
-        callback(rows[1])
+        CHOOSE = function(index) callback(rows[index]) end
       end`);
-  });
-  afterAll(async () => {
-    await neovim[Symbol.asyncDispose]();
-    background.kill("SIGKILL");
-    for (const path of [home, project]) rmSync(path, { recursive: true, force: true });
-  });
+    });
+    afterAll(async () => {
+      await neovim[Symbol.asyncDispose]();
+      background.kill("SIGKILL");
+      for (const path of [home, project]) rmSync(path, { recursive: true, force: true });
+    });
 
-  /** The file that Claude Code 2.1.330 keeps of a background session. */
-  function report(status: string): void {
-    const { pid } = background;
-    const fields = { pid, sessionId: ID, cwd: project, kind: "bg", jobId: JOB, status };
-    const content = JSON.stringify({ ...fields, name: "nightly", nameSource: "peer" });
-    writeFileSync(join(folder, `${pid}.json`), content);
-  }
+    /** The file that Claude Code 2.1.330 keeps of a background session. */
+    function report(status: string): void {
+      const { pid } = background;
+      const fields = { pid, sessionId: ID, cwd: project, kind: "bg", jobId: JOB, status };
+      const content = JSON.stringify({ ...fields, name: "nightly", nameSource: "peer" });
+      writeFileSync(join(folder, `${pid}.json`), content);
+    }
 
-  const rows = async () =>
-    Object.values(await neovim.lua<Row[]>(`return require("claude-code").sessions()`));
-  const one = async (wanted: Partial<Row>) => {
-    await eventually(`a row with ${JSON.stringify(wanted)}`, async () =>
-      expect(await rows()).toEqual([expect.objectContaining(wanted)]),
-    );
-    return (await rows())[0] as Row;
-  };
-  const started = () =>
-    existsSync(calls) ? readFileSync(calls, "utf8").split("\n").filter(Boolean) : [];
-  const choose = async () => {
-    await neovim.lua("CHOICES = nil");
-    await neovim.command("Claude sessions");
-    await eventually("the list", () => neovim.lua<boolean>("return CHOICES ~= nil"));
-    return neovim.lua<string[]>("return CHOICES");
-  };
+    const rows = async () =>
+      Object.values(await neovim.lua<Row[]>(`return require("claude-code").sessions()`));
+    const one = async (wanted: Partial<Row>) => {
+      await eventually(`a row with ${JSON.stringify(wanted)}`, async () =>
+        expect(await rows()).toEqual([expect.objectContaining(wanted)]),
+      );
+      return (await rows())[0] as Row;
+    };
+    const started = () =>
+      existsSync(calls) ? readFileSync(calls, "utf8").split("\n").filter(Boolean) : [];
+    /** Opens the list, and chooses the first line that has this text. */
+    const choose = async (text: string) => {
+      await neovim.lua("CHOICES = nil");
+      await neovim.command("Claude sessions");
+      await eventually("the list", () => neovim.lua<boolean>("return CHOICES ~= nil"));
+      const choices = await neovim.lua<string[]>("return CHOICES");
+      await neovim.lua("CHOOSE(...)", choices.findIndex((choice) => choice.includes(text)) + 1);
+      return choices;
+    };
 
-  test("one is attached where it is resumed by the first command of a Neovim", async () => {
-    await neovim.command(`Claude --resume ${ID}`);
-    await eventually("its start", () => started().length === 1);
-    expect(started()).toEqual([`${project} none attach ${JOB}`]);
-    await one({ n: 1, where: "background" });
-    await neovim.command("Claude close");
-    writeFileSync(calls, "");
-  });
+    test("one is attached where it is resumed by the first command of a Neovim", async () => {
+      await neovim.command(`Claude --resume ${ID}`);
+      await eventually("its start", () => started().length === 1);
+      expect(started()).toEqual([`${project} none attach ${JOB}`]);
+      await one({ n: 1, where: "background" });
+      await neovim.command("Claude close");
+      writeFileSync(calls, "");
+    });
 
-  test("one is listed, and attached in a terminal with its own row", async () => {
-    await one({ where: "background", state: "working", attached: false });
-    expect(await choose()).toEqual(["  ● nightly: working, now (background)"]);
-    const row = await one({ n: 1, where: "background", job: JOB, attached: true });
-    expect(row.pid).toBe(background.pid);
-    await eventually("its start", () => started().length === 1);
-    expect(started()).toEqual([`${project} none attach ${JOB}`]);
-    report("waiting");
-    await one({ n: 1, state: "blocked" });
-  });
+    test("one is listed, and attached in a terminal with its own row", async () => {
+      await one({ where: "background", state: "working", attached: false });
+      expect(await choose("nightly")).toEqual(["  ● nightly: working, now (background)"]);
+      const row = await one({ n: 1, where: "background", job: JOB, attached: true });
+      expect(row.pid).toBe(background.pid);
+      await eventually("its start", () => started().length === 1);
+      expect(started()).toEqual([`${project} none attach ${JOB}`]);
+      report("waiting");
+      await one({ n: 1, state: "blocked" });
+    });
 
-  test("what would attach or resume it a second time shows it", async () => {
-    for (const command of [
-      ...["Claude new attach night", `Claude new attach ${JOB}`, `Claude new -r ${ID}`],
-      ...[`Claude --resume ${ID}`, "Claude sessions"],
-    ]) {
+    test("what would attach or resume it a second time shows it", async () => {
+      for (const command of [
+        ...["Claude new attach night", `Claude new attach ${JOB}`, `Claude new -r ${ID}`],
+        `Claude --resume ${ID}`,
+      ]) {
+        await neovim.command("stopinsert | wincmd p");
+        await neovim.command(command);
+        await eventually(command, () =>
+          neovim.lua<boolean>(`return vim.bo.filetype == "claude-code-terminal"`),
+        );
+      }
       await neovim.command("stopinsert | wincmd p");
-      await neovim.command(command);
-      await eventually(command, () =>
+      await choose("nightly");
+      await eventually("its terminal", () =>
         neovim.lua<boolean>(`return vim.bo.filetype == "claude-code-terminal"`),
       );
+      expect(started()).toHaveLength(1);
+      await one({ n: 1 });
+    });
+
+    test("it goes on after its terminal has been closed", async () => {
+      await neovim.command("Claude close");
+      const row = await one({ where: "background", state: "blocked", attached: false });
+      expect(row.n).toBeUndefined();
+    });
+
+    test("another process of its own has the same row; without one its row ends", async () => {
+      await neovim.command(`Claude --resume ${ID}`);
+      await one({ n: 1 });
+      expect(started().at(-1)).toBe(`${project} none attach ${JOB}`);
+      const before = background;
+      background = cli();
+      report("idle");
+      // As long as both files are there, the one that was read last counts.
+      rmSync(join(folder, `${before.pid}.json`));
+      before.kill("SIGKILL");
+      await one({ n: 1, pid: background.pid });
+      rmSync(join(folder, `${background.pid}.json`));
+      await eventually("no process", async () => (await rows())[0]?.pid === undefined);
+      await neovim.command("Claude close");
+      expect(await rows()).toEqual([]);
+    });
+
+    test("one is started without a terminal, and a failure says why", async () => {
+      const before = started().length;
+      await neovim.command("messages clear | Claude new --bg -n later do it");
+      await eventually("the message", async () =>
+        expect(await neovim.command("messages")).toContain(
+          "Claude (later) works in the background; :Claude sessions shows it",
+        ),
+      );
+      const [call] = started().slice(before);
+      expect(call).toStartWith(`${project} none `);
+      expect(call).toEndWith(" --model opus --bg -n later do it");
+      expect(call).not.toContain("--session-id");
+      await neovim.command("messages clear | Claude new --bg bad");
+      await eventually("the message", async () =>
+        expect(await neovim.command("messages")).toContain(
+          "Claude was not started in the background: no [31m daemon",
+        ),
+      );
+      expect(await rows()).toEqual([]);
+      expect(await neovim.lua("return #vim.api.nvim_list_wins()")).toBe(1);
+    });
+
+    const below = join(project, "below");
+
+    /** Leaves a past conversation. */
+    function write(id: string, cwd: string, content: string): void {
+      const folder = join(home, ".claude/projects", cwd.replaceAll(/[^a-zA-Z0-9]/g, "-"));
+      mkdirSync(folder, { recursive: true });
+      const entry = { type: "user", message: { role: "user", content }, cwd, gitBranch: "main" };
+      writeFileSync(join(folder, `${id}.jsonl`), `${JSON.stringify(entry)}\n`);
     }
-    expect(started()).toHaveLength(1);
-    await one({ n: 1 });
-  });
 
-  test("it goes on after its terminal has been closed", async () => {
-    await neovim.command("Claude close");
-    const row = await one({ where: "background", state: "blocked", attached: false });
-    expect(row.n).toBeUndefined();
-  });
+    test("a past one is resumed in its own folder, and never a second time", async () => {
+      write(PAST, below, "rename the parser");
+      write(GONE, join(project, "gone"), "in a folder that is gone");
+      writeFileSync(calls, "");
+      const choices = await choose("rename the parser");
+      const index = choices.findIndex((choice) => choice.includes("rename the parser")) + 1;
+      expect(choices).toContain("  ↺ rename the parser: 0.0 MB, now, main (past)");
+      await eventually("its start", () => started().length === 1);
+      expect(started()[0]).toStartWith(`${below} `);
+      expect(started()[0]).toContain(`--resume ${PAST}`);
+      await eventually("its row", () =>
+        neovim.lua<boolean>(`return require("claude-code").sessions()[1].id == "${PAST}"`),
+      );
+      // In a list that was opened before.
+      await neovim.lua("CHOOSE(...)", index);
+      await Bun.sleep(300);
+      expect(started()).toHaveLength(1);
+      const after = await choose("in a folder that is gone");
+      expect(after.filter((choice) => choice.includes("rename the parser"))).toEqual([]);
+    });
 
-  test("another process of its own has the same row; without one its row ends", async () => {
-    await neovim.command(`Claude --resume ${ID}`);
-    await one({ n: 1 });
-    expect(started().at(-1)).toBe(`${project} none attach ${JOB}`);
-    const before = background;
-    background = cli();
-    report("idle");
-    // As long as both files are there, the one that was read last counts.
-    rmSync(join(folder, `${before.pid}.json`));
-    before.kill("SIGKILL");
-    await one({ n: 1, pid: background.pid });
-    rmSync(join(folder, `${background.pid}.json`));
-    await eventually("no process", async () => (await rows())[0]?.pid === undefined);
-    await neovim.command("Claude close");
-    expect(await rows()).toEqual([]);
-  });
-
-  test("one is started without a terminal, and a failure says why", async () => {
-    const before = started().length;
-    await neovim.command("messages clear | Claude new --bg -n later do it");
-    await eventually("the message", async () =>
-      expect(await neovim.command("messages")).toContain(
-        "Claude (later) works in the background; :Claude sessions shows it",
-      ),
-    );
-    const [call] = started().slice(before);
-    expect(call).toStartWith(`${project} none `);
-    expect(call).toEndWith(" --model opus --bg -n later do it");
-    expect(call).not.toContain("--session-id");
-    await neovim.command("messages clear | Claude new --bg bad");
-    await eventually("the message", async () =>
-      expect(await neovim.command("messages")).toContain(
-        "Claude was not started in the background: no [31m daemon",
-      ),
-    );
-    expect(await rows()).toEqual([]);
-    expect(await neovim.lua("return #vim.api.nvim_list_wins()")).toBe(1);
-  });
-});
+    test("of a past one whose folder is gone the user reads why it is not resumed", async () => {
+      await choose("in a folder that is gone");
+      await eventually("the message", async () =>
+        (await neovim.command("messages")).includes("and that folder is gone"),
+      );
+      expect(started()).toHaveLength(1);
+    });
+  },
+);

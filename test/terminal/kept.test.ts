@@ -85,6 +85,14 @@ class World implements AsyncDisposable {
     await (await this.terminal()).tmux("set-option", "-p", "-t", pane, OPTION, text);
   }
 
+  /** Claude's own list of its processes has this one, too. */
+  async lists(pid: number): Promise<void> {
+    const folder = join(this.home, ".claude/sessions");
+    await mkdir(folder, { recursive: true });
+    const content = { pid, sessionId: "1", cwd: this.project, kind: "interactive", name: "docs" };
+    writeFileSync(join(folder, `${pid}.json`), JSON.stringify(content));
+  }
+
   async shows(pane: string, text: string): Promise<void> {
     const terminal = await this.terminal();
     await eventually("the text", async () =>
@@ -160,11 +168,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
   test("is shown by :Claude before the server has started", async () => {
     const left = await leave(world, version, kill);
     const next = await world.neovim(version, { setup: "{ auto_start = false }" });
-    // Claude's own list of its processes has it, too.
-    const file = { pid: left.pid, sessionId: "1", cwd: world.project, kind: "interactive" };
-    const listed = join(world.home, ".claude/sessions");
-    await mkdir(listed, { recursive: true });
-    writeFileSync(join(listed, `${left.pid}.json`), JSON.stringify({ ...file, name: "docs" }));
+    await world.lists(left.pid);
     const all = () => next.lua<Row[]>(`return require("claude-code").sessions()`);
     await eventually("its row", async () => (await all()).some(({ pid }) => pid === left.pid));
     // No question about sessions looks into tmux.
@@ -271,4 +275,34 @@ describe("a pane that is kept", () => {
     const numbers = await Promise.all(both.map(async (one) => (await own(one)).length));
     expect(numbers.toSorted()).toEqual([0, 1]);
   });
+});
+
+test("a Claude in a pane that Neovim did not open is shown there", async () => {
+  await using world = new World();
+  const terminal = await world.terminal();
+  const { project } = world;
+  // A shell is between the pane and the program.
+  const command = ["sh", "-c", "sleep 300 & echo $! >child; wait"];
+  const opened = ["new-window", "-d", "-c", project, "-P", "-F", "#{pane_id}", ...command];
+  const pane = (await terminal.tmux(...opened)).trim();
+  // The file is there a moment before the number is.
+  const child = await eventually(
+    "its program",
+    async () => Number(await Bun.file(join(project, "child")).text()) || false,
+  );
+  await world.lists(child);
+  const neovim = await world.neovim(NEWEST, { setup: "{ auto_start = false }" });
+  await neovim.lua(`
+    vim.ui.select = function(rows, _, callback)
+      CHOSEN = rows[1]
+      callback(rows[1])
+    end`);
+  await eventually("the row", async () =>
+    neovim.lua<boolean>(`return #require("claude-code").sessions() == 1`),
+  );
+  await neovim.command("Claude sessions");
+  await eventually("the pane", async () =>
+    expect((await terminal.tmux("display-message", "-p", "#{pane_id}")).trim()).toBe(pane),
+  );
+  expect(await neovim.lua<Row>("return CHOSEN")).toMatchObject({ where: "outside", name: "docs" });
 });

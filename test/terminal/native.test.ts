@@ -10,6 +10,7 @@ import { isRunning } from "../support/process";
 import { first } from "../support/toolchain";
 import {
   configure,
+  connectFrom,
   ECHO,
   LATER,
   mode,
@@ -483,11 +484,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.type("<C-\\><C-n>");
     const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
     await neovim.command("wincmd p");
-    using claude = await TestClient.open(await neovim.lock(), "claude-code");
-    claude.notify("ide_connected", { pid });
-    await eventually("the client", () =>
-      neovim.lua<boolean>(`return (require("port").server.clients[1] or {}).pid == ...`, pid),
-    );
+    using _claude = await connectFrom(neovim, pid);
     const state = join(neovim.home, ".claude/sessions", `${pid}.json`);
     await Bun.write(state, JSON.stringify({ pid, status: "waiting" }));
     for (const command of [
@@ -544,11 +541,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     const shown = () => neovim.lua<string[]>("return vim.fn.getbufline(..., 1, '$')", buf);
     await eventually("the terminal", async () => (await shown()).join("").includes("up"));
     await neovim.command("split | enew");
-    using claude = await TestClient.open(await neovim.lock(), "claude-code");
-    claude.notify("ide_connected", { pid });
-    await eventually("the client", () =>
-      neovim.lua<boolean>(`return (require("port").server.clients[1] or {}).pid == ...`, pid),
-    );
+    using _claude = await connectFrom(neovim, pid);
     const state = join(neovim.home, ".claude/sessions", `${pid}.json`);
     await Bun.write(state, JSON.stringify({ pid, status: "idle" }));
     await neovim.lua(
@@ -608,11 +601,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
         end`);
       await eventually("the program", async () => expect(await own()).toBe("own"));
       const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
-      using claude = await TestClient.open(await neovim.lock(), "claude-code");
-      claude.notify("ide_connected", { pid });
-      await eventually("the client", () =>
-        neovim.lua<boolean>(`return require("port").server.clients[1].pid == ...`, pid),
-      );
+      using _claude = await connectFrom(neovim, pid);
       await neovim.command("Claude send some words");
       await neovim.command("enew");
       await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "a line" })`);
@@ -707,8 +696,9 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect(params).toEqual({ filePath: path, lineStart: 1, lineEnd: 2 });
   });
 
-  const commands: [typed: string, expected: string[]][] = [
+  const commands: [typed: string, expected: string[], option?: string][] = [
     ["Claude", ["--from-options"]],
+    ["Claude", ["--permission-mode", "plan", "--from-options"], `permission_mode = "plan"`],
     ["Claude --model opus 'fix it'", ["--from-options", "--model", "opus", "fix it"]],
     ["Claude --permission-mode plan", ["--from-options", "--permission-mode", "plan"]],
     ["Claude --permission-mode=plan", ["--from-options", "--permission-mode=plan"]],
@@ -716,24 +706,22 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     ["Claude --continue", ["--from-options", "--continue"]],
     ["Claude --resume 1234", ["--from-options", "--resume", "1234"]],
   ];
-  test.each(commands)(":%s runs the CLI with the right words", async (typed, expected) => {
-    // The hooks and the stdio server go along too: test/loop.
-    const ours = "--settings=*|--mcp-config=*) continue";
-    const print = `${LATER} for word; do case $word in ${ours};; esac; printf '<%s>' "$word"; done; exec cat`;
-    const command = `{ "sh", "-c", [[${print}]], "claude" }`;
-    await configure(neovim, `{ command = ${command}, args = { "--from-options" }, size = 0.9 }`);
-    await neovim.command(typed);
-    await shows(neovim, expected.map((word) => `<${word}>`).join(""));
-    await waitForMode(neovim, "t");
-  });
-
-  test("passes the permission mode that the user has set, and else leaves it to their settings", async () => {
-    const command = `{ "sh", "-c", [[${LATER} printf '<%s>' "$@"; exec cat]], "claude" }`;
-    await configure(neovim, `{ command = ${command}, permission_mode = "plan", size = 0.9 }`);
-    await neovim.command("Claude");
-    await shows(neovim, "<--permission-mode><plan>");
-    await waitForMode(neovim, "t");
-  });
+  test.each(commands)(
+    ":%s runs the CLI with the words %s",
+    async (typed, expected, option = "") => {
+      // The hooks and the stdio server go along too: test/loop.
+      const ours = "--settings=*|--mcp-config=*) continue";
+      const print = `${LATER} for word; do case $word in ${ours};; esac; printf '<%s>' "$word"; done; exec cat`;
+      const command = `{ "sh", "-c", [[${print}]], "claude" }`;
+      await configure(
+        neovim,
+        `{ command = ${command}, args = { "--from-options" }, size = 0.9, ${option} }`,
+      );
+      await neovim.command(typed);
+      await shows(neovim, expected.map((word) => `<${word}>`).join(""));
+      await waitForMode(neovim, "t");
+    },
+  );
 
   test("while it runs, arguments are refused, and with ! it restarts", async () => {
     await open();

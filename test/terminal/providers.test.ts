@@ -24,36 +24,48 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     return neovim.lua<string[]>("return SAID");
   };
 
-  test("a table of the user's own is called for everything", async () => {
+  test("a table of the user's own is called for everything: open() returns a terminal for each", async () => {
     expect(
       await setup(`{
         open = function(command, env)
-          CALLS = { { "open", vim.fs.basename(command[1]), command[2], env.NVIM ~= nil } }
-          OPEN = true
+          local n, is_open, calls = env.CLAUDE_CODE_NVIM_SESSION, true, CALLS or {}
+          CALLS = calls
+          local function call(name, ...) table.insert(calls, { name .. " " .. n, ... }) end
+          call("open", vim.fs.basename(command[1]), command[2], env.NVIM ~= nil)
           return {
-            close = function() table.insert(CALLS, { "close" }); OPEN = false end,
-            send = function(text) table.insert(CALLS, { "send", text }) end,
-            is_open = function() return OPEN == true end,
-            focus = function() table.insert(CALLS, { "focus" }) end,
-            submit = function() table.insert(CALLS, { "submit" }) end,
+            close = function() call("close"); is_open = false end,
+            send = function(text) call("send", text) end,
+            is_open = function() return is_open end,
+            focus = function() call("focus") end,
+            submit = function() call("submit") end,
           }
         end,
       }`),
     ).toEqual([]);
+    const opened = (n: number) =>
+      eventually("open()", () =>
+        neovim.lua<boolean>(`return require("port").running.is_open(...)`, n),
+      );
     await neovim.command("Claude");
-    await eventually("open()", () => neovim.lua<boolean>("return OPEN == true"));
+    await opened(1);
     await neovim.command("Claude send! hello");
     await neovim.command("Claude focus");
     // Without toggle() it is at least shown.
     await neovim.command("Claude");
+    await neovim.command("Claude new");
+    await opened(2);
+    await neovim.command("Claude send words");
+    await neovim.command("1ClaudeCode");
+    await neovim.command("Claude send more");
+    await neovim.command("Claude close");
+    await neovim.command("Claude send last");
     await neovim.command("Claude close");
     expect(await neovim.lua<unknown[]>("return CALLS")).toEqual([
-      ["open", "cat", "--session-id", true],
-      ["send", "hello"],
-      ["submit"],
-      ["focus"],
-      ["focus"],
-      ["close"],
+      ["open 1", "cat", "--session-id", true],
+      ...[["send 1", "hello"], ["submit 1"], ["focus 1"], ["focus 1"]],
+      ["open 2", "cat", "--session-id", true],
+      ...[["send 2", "words"], ["focus 1"], ["send 1", "more"], ["close 1"]],
+      ...[["send 2", "last"], ["close 2"]],
     ]);
   });
 

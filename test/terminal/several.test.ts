@@ -558,36 +558,4 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(await shown()).toEqual([1]);
     expect(await windows(neovim)).toHaveLength(2);
   });
-
-  test("a provider of the user's own: open() returns a terminal for each", async () => {
-    await neovim.lua(`
-      CALLS = {}
-      require("claude-code").setup({ terminal = { command = "cat", provider = {
-        open = function(_, env)
-          local n, open = env.CLAUDE_CODE_NVIM_SESSION, true
-          return {
-            close = function() table.insert(CALLS, "close " .. n); open = false end,
-            send = function(text) table.insert(CALLS, text .. " to " .. n) end,
-            is_open = function() return open end,
-            focus = function() table.insert(CALLS, "focus " .. n) end,
-          }
-        end,
-      } } })`);
-    await neovim.command("Claude");
-    await neovim.command("Claude new");
-    await neovim.command("Claude send words");
-    await neovim.command("1ClaudeCode");
-    await neovim.command("Claude send words");
-    await neovim.command("Claude close");
-    await neovim.command("Claude send more");
-    await neovim.command("Claude close");
-    expect(await neovim.lua<string[]>("return CALLS")).toEqual([
-      "words to 2",
-      "focus 1",
-      "words to 1",
-      "close 1",
-      "more to 2",
-      "close 2",
-    ]);
-  });
 });

@@ -1,3 +1,4 @@
+import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { type NeovimVersion, TestNeovim } from "../support/neovim";
 
@@ -81,6 +82,20 @@ export async function openEcho(neovim: TestNeovim): Promise<void> {
   await neovim.command("Claude");
   await shows(neovim, "up");
   await waitForMode(neovim, "t");
+}
+
+/** The connection of a CLI that runs as this process. */
+export async function connectFrom(neovim: TestNeovim, pid: number): Promise<TestClient> {
+  const client = await TestClient.open(await neovim.lock(), "claude-code");
+  client.notify("ide_connected", { pid });
+  await eventually("the client", () =>
+    neovim.lua<boolean>(
+      `local pid = ...
+      return vim.iter(require("port").server.clients):any(function(one) return one.pid == pid end)`,
+      pid,
+    ),
+  );
+  return client;
 }
 
 /** Windows of the tab page by what they show, with their sizes. */
