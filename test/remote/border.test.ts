@@ -462,11 +462,7 @@ onNewestNeovim(
       test("gets nothing by any field of any tool, and changes nothing", async () => {
         claims("A remote sees only the folders that are shared");
         const inside = session.write("inside.lua", "return {}\n");
-        const links = {
-          link: secret,
-          folder: outside,
-          nowhere: join(outside, "made"),
-        };
+        const links = { link: secret, folder: outside, nowhere: join(outside, "made") };
         for (const [name, target] of Object.entries(links)) {
           rmSync(session.path(name), { force: true });
           symlinkSync(target, session.path(name));
@@ -474,32 +470,12 @@ onNewestNeovim(
         await session.edit(inside);
         const before = await buffers();
         const hostile: unknown[] = [
-          secret,
-          `file://${secret}`,
-          `${THERE}/../..${secret}`,
-          `${THERE}/link`,
-          `file://${THERE}/link`,
-          `${THERE}/folder/secret.txt`,
-          `${THERE}/folder/new.txt`,
-          `${THERE}/nowhere`,
-          `${THERE}-other/a.txt`,
-          dirname(THERE),
-          inside,
-          `file://${inside}`,
-          session.lock.path,
-          "/",
-          "",
-          "~",
-          "\0",
-          "secret.txt",
-          "C:\\Windows\\win.ini",
-          `\\\\?\\${secret}`,
-          "x".repeat(100_000),
-          7,
-          null,
-          {},
-          [secret],
-          { toString: secret },
+          ...[secret, `file://${secret}`, inside, `file://${inside}`, session.lock.path],
+          ...[`${THERE}/../..${secret}`, `${THERE}-other/a.txt`, dirname(THERE)],
+          ...[`${THERE}/link`, `file://${THERE}/link`, `${THERE}/nowhere`],
+          ...[`${THERE}/folder/secret.txt`, `${THERE}/folder/new.txt`],
+          ...["/", "", "~", "\0", "secret.txt", "C:\\Windows\\win.ini", `\\\\?\\${secret}`],
+          ...["x".repeat(100_000), 7, null, {}, [secret], { toString: secret }],
         ];
         for (const [tool, names] of Object.entries(fields)) {
           for (const name of names) {

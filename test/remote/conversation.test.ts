@@ -17,7 +17,7 @@ import { eventually } from "../support/eventually";
 import { outcomeOf } from "../support/outcome";
 import { nightly } from "../support/toolchain";
 import { answer, calls, line, prompt } from "../transcript/entries";
-import { type Frame, scriptedRelay, World } from "./world";
+import { type Frame, killRelay, scriptedRelay, World } from "./world";
 
 interface Block {
   lines: string[];
@@ -160,9 +160,7 @@ test("when the relay comes back, what has come since follows", async () => {
   append(prompt("begin"));
   await start();
   await open();
-  // That of the test before may not have ended yet.
-  const pids = Bun.spawnSync(["pgrep", "-P", String(process.pid), "-f", "relay --stdio"]).stdout;
-  for (const pid of pids.toString().trim().split("\n")) process.kill(Number(pid), "SIGKILL");
+  killRelay();
   append(prompt("meanwhile"));
   await eventually("the relay", () => isUp() === 2);
   expect((await shown("meanwhile")).restarted).toBeUndefined();

@@ -8,16 +8,9 @@ import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { isolatedEnv } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
-import { type Lock, World } from "./world";
+import { killRelay, type Lock, World } from "./world";
 
 const LARGE = "x".repeat(4 * 1024 * 1024);
-
-/** The relay's process: a child of ours. */
-function relayPid(): number {
-  // The newest: that of the test before may still be ending.
-  const { stdout } = Bun.spawnSync(["pgrep", "-n", "-P", `${process.pid}`, "-f", "relay --stdio"]);
-  return Number(stdout.toString());
-}
 
 /** Sends a text by the relay, and waits until it has come back. */
 async function echoed(client: TestClient, params: unknown): Promise<unknown> {
@@ -69,7 +62,7 @@ test("killed, it comes back with the same port and token; its clients' channels 
   (world.channels[0] as { onClose: () => void }).onClose = () => {
     isClosed = true;
   };
-  process.kill(relayPid(), "SIGKILL");
+  killRelay();
   const again = await world.lock(2);
   expect(isClosed).toBe(true);
   expect(world.causes).toEqual(["/usr/bin/env ended with SIGKILL"]);

@@ -6,7 +6,7 @@ import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { BOTH_NEOVIMS, EXECUTABLE, type TestNeovim } from "../support/neovim";
 import { said, shows, startNeovim } from "../terminal/workbench";
-import { World } from "./world";
+import { killRelay, World } from "./world";
 
 describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
   let neovim: TestNeovim;
@@ -85,10 +85,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     answer.catch(() => {});
     const isShown = `return require("port").diff_shown()`;
     await eventually("the diff", () => neovim.lua<boolean>(isShown));
-    // Its own child: other test files have relays, too.
-    const server = await neovim.lua<number>(`return require("port").server.process.pid`);
-    const { stdout } = Bun.spawnSync(["pgrep", "-P", `${server}`, "-f", "relay --stdio"]);
-    process.kill(Number(stdout.toString()), "SIGKILL");
+    killRelay(await neovim.lua<number>(`return require("port").server.process.pid`));
     await eventually("no diff", async () => !(await neovim.lua(isShown)));
     const ended = () =>
       neovim.lua<string[]>(`

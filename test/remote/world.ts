@@ -48,6 +48,12 @@ export function scriptedRelay(folder: string, script: string, reply = "") {
   };
 }
 
+/** Kills the newest relay of a process: one before may still be ending. */
+export function killRelay(parent: number = process.pid): void {
+  const { stdout } = Bun.spawnSync(["pgrep", "-n", "-P", `${parent}`, "-f", "relay --stdio"]);
+  process.kill(Number(stdout.toString()), "SIGKILL");
+}
+
 export interface Frame {
   t: string;
   ch: number;
