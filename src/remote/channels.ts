@@ -28,7 +28,7 @@ export interface Channel extends Transport {
 }
 
 /** The other end does not keep to the format, or to its limits: the connection ends. */
-export class WireError extends Error {
+class WireError extends Error {
   override readonly name = "WireError";
 }
 

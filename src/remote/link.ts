@@ -25,7 +25,7 @@ const KILL_MS = 2_000;
 const SHOWN_LENGTH = 500;
 const ENDED = "its connection has ended";
 
-export interface RemoteOptions {
+interface RemoteOptions {
   name: string;
   /** The command that starts the relay there. */
   relay: readonly string[];
@@ -50,7 +50,7 @@ export type LinkState =
     }
   | { state: "down"; cause: string };
 
-export interface LinkEvents {
+interface LinkEvents {
   /** A channel was opened in the remote; its receivers are to be set now. */
   onChannel(channel: Channel, d: string): void;
   onState(state: LinkState): void;

@@ -32,7 +32,7 @@ export interface ClosableTransport extends Transport {
 }
 
 /** Whom a listener lets in. */
-export interface Admission {
+interface Admission {
   token: string;
   /** A client has been let in; its transport needs its receivers now. */
   onConnect(transport: ClosableTransport): void;

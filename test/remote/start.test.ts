@@ -166,7 +166,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     );
     const command = await neovim.lua<string[]>(`
       local place = require("port").remote_place.of(vim.fn.getcwd())
-      return require("port").remote_command.fill(place, { "it's", "$(x)" }, 2)`);
+      return require("port").remote_place.fill(place, { "it's", "$(x)" }, 2)`);
     expect(command.slice(1, 3)).toEqual(["-t", "box"]);
     const { stdout } = Bun.spawnSync([
       "sh",

@@ -41,7 +41,6 @@ local MODULES = {
   regular_files = "claude-code.lib.regular_file",
   review_client = "claude-code.editor.review.client",
   remote = "claude-code.remote",
-  remote_command = "claude-code.remote.command",
   remote_place = "claude-code.remote.place",
   restart = "claude-code.server.backoff",
   mentions = "claude-code.context.mention",

@@ -143,7 +143,7 @@ local function open(arguments, n, folder, place)
   end
   warn_without_hooks(folder)
   local function filled(number)
-    return place and require("claude-code.remote.command").fill(place, command, number) or command
+    return place and require("claude-code.remote.place").fill(place, command, number) or command
   end
   if session.is_background then
     local given = { name = session.name, env = launch.environment(), folder = folder }

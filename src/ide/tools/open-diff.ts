@@ -11,7 +11,7 @@ import type { Diffs } from "../diffs/diffs";
 import type { Rejections } from "../diffs/rejections";
 import type { FileNames } from "./spellings";
 
-export const Proposal = v.object({
+const Proposal = v.object({
   old_file_path: v.pipe(v.string(), v.description("Path of the file as it is")),
   new_file_path: v.pipe(v.string(), v.description("Path the changed file will have")),
   new_file_contents: v.pipe(v.string(), v.description("The whole changed file")),
