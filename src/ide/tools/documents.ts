@@ -8,7 +8,7 @@ import { defineTool, type Tool } from "../../mcp/tool";
 /** Of a text to search for: in a line of 1 MB that repeats it all but its end, the search takes 0.1 s. */
 const MOST_CHARACTERS = 10_000;
 
-export const Opening = v.object({
+const Opening = v.object({
   filePath: v.pipe(v.string(), v.description("Path of the file to open")),
   preview: v.optional(
     v.pipe(v.boolean(), v.description("Accepted for compatibility; it has no effect")),
