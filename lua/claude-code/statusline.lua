@@ -26,7 +26,7 @@ function M.get()
   local server, diff, summary = loaded("server"), loaded("editor.diff"), loaded("sessions.summary")
   local unchecked, review = loaded("editor.turn_check.unchecked"), loaded("editor.review")
   local hooks, selection = loaded("claude.hooks"), loaded("editor.selection")
-  local hold = loaded("editor.edits.hold")
+  local hold = loaded("editor.documents.hold")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then

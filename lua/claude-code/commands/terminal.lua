@@ -172,7 +172,7 @@ return {
   --- See |claude-code-option-wait_for_unsaved|.
   ["go-on"] = {
     run = function()
-      require("claude-code.editor.edits.hold").go_on()
+      require("claude-code.editor.documents.hold").go_on()
     end,
   },
 

@@ -102,8 +102,8 @@ local methods = {
   document_open = lazy("editor.open_file", "open"),
   document_save = lazy("editor.documents", "save"),
   document_reload = lazy("editor.documents.reload", "now"),
-  edit_is_held = lazy("editor.edits.hold", "is_needed"),
-  edit_hold = lazy("editor.edits.hold", "wait"),
+  edit_is_held = lazy("editor.documents.hold", "is_needed"),
+  edit_hold = lazy("editor.documents.hold", "wait"),
   document_watch = lazy("editor.documents.auto_reload", "expect_write"),
   tab_close = lazy("editor.open_file.close", "close"),
   document_text = lazy("editor.documents", "read"),
@@ -148,11 +148,11 @@ local methods = {
   review_comments = lazy("editor.review.comments.send", "take"),
   review_changed = on_review,
   task_start = function(params)
-    return require("claude-code.editor.language.task").start(params, function()
+    return require("claude-code.lib.task").start(params, function()
       return M.call(params.method, params.params)
-    end)
+    end, scope.resuming())
   end,
-  task_cancel = lazy("editor.language.task", "cancel"),
+  task_cancel = lazy("lib.task", "cancel"),
   find_symbol = lazy("editor.language.find", "definition"),
   find_references = lazy("editor.language.find", "related"),
   outline = lazy("editor.language.outline", "of_files"),

@@ -22,6 +22,14 @@ function M.run(folders, work, ...)
   return unpack(results, 2, results.n)
 end
 
+---@return fun(thread: thread): boolean, any resume as coroutine.resume(), for whom this runs now
+function M.resuming()
+  local folders = shared
+  return function(thread)
+    return M.run(folders, coroutine.resume, thread)
+  end
+end
+
 ---@return string[]? folders for `run`
 function M.current()
   return shared

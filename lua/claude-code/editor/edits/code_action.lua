@@ -7,7 +7,7 @@ local lsp = require("claude-code.lib.lsp")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 
 local CODE_ACTION, RESOLVE = "textDocument/codeAction", "codeAction/resolve"
 local FORMATTING = "textDocument/formatting"

@@ -8,7 +8,7 @@ local notify = require("claude-code.messages.notify")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 
 local RENAME, PREPARE = "textDocument/rename", "textDocument/prepareRename"
 local WILL_RENAME, DID_RENAME = "workspace/willRenameFiles", "workspace/didRenameFiles"

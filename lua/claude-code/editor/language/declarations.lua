@@ -3,7 +3,7 @@ local lines = require("claude-code.editor.documents.lines")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 
 local DOCUMENT, WORKSPACE = "textDocument/documentSymbol", "workspace/symbol"
 ---Of a short name a server may know thousands.

@@ -10,7 +10,7 @@ local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 local reload = require("claude-code.editor.documents.reload")
 local servers = require("claude-code.editor.language.servers")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 local writes = require("claude-code.editor.diagnostics.writes")
 
 ---@type claude-code.BackgroundOptions

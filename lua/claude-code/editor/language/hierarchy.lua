@@ -3,7 +3,7 @@ local declarations = require("claude-code.editor.language.declarations")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 
 ---@class claude-code.HierarchyRelation
 ---@field prepare string

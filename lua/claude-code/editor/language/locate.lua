@@ -8,7 +8,7 @@ local privacy = require("claude-code.editor.privacy")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
 local symbols = require("claude-code.editor.language.symbol")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 
 ---So many of the files in which the executable found the word are looked at.
 local MOST_PLACES = 3

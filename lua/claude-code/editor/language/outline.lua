@@ -5,7 +5,7 @@ local files = require("claude-code.editor.language.files")
 local path = require("claude-code.editor.documents.path")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 
 local MOST_SYMBOLS = 2000
 

@@ -9,7 +9,7 @@ local hunks = require("claude-code.editor.hunks")
 local lines = require("claude-code.editor.documents.lines")
 local paths = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 
 ---Above that the comparison with the disk would keep Neovim still.
 local MOST_LINES = 50000

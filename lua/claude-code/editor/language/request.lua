@@ -2,7 +2,7 @@
 --- nobody wants the answer any more.
 local lsp = require("claude-code.lib.lsp")
 local servers = require("claude-code.editor.language.servers")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 local timer = require("claude-code.lib.timer")
 
 ---ContentModified and ServerCancelled (LSP 3.17, ErrorCodes): the same request may succeed now.

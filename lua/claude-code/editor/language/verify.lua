@@ -4,7 +4,7 @@ local files = require("claude-code.editor.language.files")
 local path = require("claude-code.editor.documents.path")
 local position = require("claude-code.editor.language.position")
 local symbols = require("claude-code.editor.language.symbol")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 
 local M = {}
 

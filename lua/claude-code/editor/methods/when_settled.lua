@@ -2,7 +2,7 @@
 local uv = vim.uv
 local channel = require("claude-code.server.channel")
 local pending = require("claude-code.editor.diagnostics.pending")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 
 ---A file that was loaded for the request: linters and language servers begin within this time.
 local BEGIN_MS = 25
@@ -60,7 +60,7 @@ function M.answer(params, ask)
   local limit = uv.now() + ms
   return task.start(vim.tbl_extend("force", params, { timeout_ms = ms + SPARE_MS }), function()
     return wait_for_answer(params, ask, limit)
-  end)
+  end, require("claude-code.editor.documents.scope").resuming())
 end
 
 return M

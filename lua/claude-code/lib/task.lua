@@ -1,7 +1,6 @@
 --- Work that waits for language servers: a coroutine with a deadline, which whoever asked can cancel.
 --- Neovim answers RPC requests at once, so a late answer is a notification on the asker's channel.
 local uv = vim.uv
-local scope = require("claude-code.editor.documents.scope")
 local timer = require("claude-code.lib.timer")
 
 ---Work in Lua goes on for so long before Neovim gets its turn, in ms.
@@ -13,7 +12,7 @@ local M = {}
 ---@field ends number when it is given up, by uv.now()
 ---@field slice number when its present slice began, in ns
 ---@field is_over boolean
----@field shared? string[] the folders of a Claude elsewhere, for which it runs
+---@field resume fun(thread: thread): boolean, any
 ---@field cancel_wait fun() ends what it waits for
 ---@field finish fun(answer?: claude-code.Answer)
 
@@ -33,7 +32,7 @@ end
 local function step(thread)
   local task = tasks[thread]
   task.slice = uv.hrtime()
-  local ok, answer = scope.run(task.shared, coroutine.resume, thread)
+  local ok, answer = task.resume(thread)
   if not ok then
     task.finish({ error = tostring(answer) })
   elseif coroutine.status(thread) == "dead" then
@@ -127,12 +126,13 @@ end
 
 ---@param params claude-code.TaskParams
 ---@param work fun(): claude-code.Answer
+---@param resume fun(thread: thread): boolean, any as coroutine.resume(), for each step
 ---@return { answer?: claude-code.Answer } without one it comes as the notification "settled"
-function M.start(params, work)
+function M.start(params, work, resume)
   local key = key_of(params.channel, params.id)
   local cancel_deadline, answer_now, is_late = nothing, nil, false
   local task = { ends = uv.now() + params.timeout_ms, slice = 0, is_over = false }
-  task.cancel_wait, task.shared = nothing, scope.current()
+  task.cancel_wait, task.resume = nothing, resume
   function task.finish(answer)
     if task.is_over then
       return

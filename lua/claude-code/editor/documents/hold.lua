@@ -3,7 +3,7 @@
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 
 --- Who has typed nothing for so long is not there, in ms.
 local AWAY_MS = 5 * 60 * 1000
