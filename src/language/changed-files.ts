@@ -9,38 +9,27 @@ export interface ChangedFile {
 /** Before the first question nothing is known of earlier ones: what is younger counts as changed. */
 const RECENT_MS = 60 * 60 * 1000;
 /** Of a checkout that changed more, servers receive the first ones. */
-const MOST_CHANGES = 2_000;
-/** So long after a change was noticed, servers may not have read the file again. */
-const FRESH_MS = 60_000;
-
+const MAX_CHANGES = 2_000;
 /** What was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
 export class ChangedFiles {
   /** All files at the last look. Undefined where there are too many. */
-  versions: ReadonlyMap<string, FileVersion> | undefined;
-  /** When each change was noticed, by `Date.now()`. */
-  readonly #noticed = new Map<string, number>();
+  #versions: ReadonlyMap<string, FileVersion> | undefined;
 
   constructor(private readonly project: ProjectFiles) {}
 
   /** Looks at every file: what changes from now on counts. */
   start(): void {
-    this.versions ??= this.project.versions();
+    this.#versions ??= this.project.versions();
   }
 
   /** What has changed since the last call. */
   take(): ChangedFile[] {
-    const before = this.versions;
+    const before = this.#versions;
     const now = this.project.versions();
-    this.versions = now;
+    this.#versions = now;
     if (!now) return [];
     const changes = before ? differences(before, now) : recent(now);
-    for (const { path } of changes) this.#noticed.set(path, Date.now());
-    return changes.slice(0, MOST_CHANGES);
-  }
-
-  /** Whether the file was written a short time ago. */
-  isFresh(path: string): boolean {
-    return Date.now() - (this.#noticed.get(path) ?? 0) < FRESH_MS;
+    return changes.slice(0, MAX_CHANGES);
   }
 }
 

@@ -115,11 +115,6 @@ export class ProjectFiles {
     return versions;
   }
 
-  /** Whether the path was a file of the project when files were listed. Undefined if they are unknown. */
-  owns(path: string): boolean | undefined {
-    return this.#files?.has(path);
-  }
-
   #addFolder(folder: string, began: number): void {
     if (this.#sources.has(folder)) return;
     this.#addSource(folder, began);

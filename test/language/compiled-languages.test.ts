@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, NEWEST, nightly } from "../support/neovim";
+import { NEOVIMS } from "../support/neovim";
 import { LanguageProject } from "./world";
 
 /* clangd, gopls and rust-analyzer in a real Neovim: what Claude receives, and what it changes. */
@@ -125,6 +126,8 @@ pub fn mean(a: f64) -> f64 {
 `,
 };
 
+const reported = (name: string) => `as ${name} reports; the text may match elsewhere`;
+
 type Expected = [name: string, tool: string, args: object, lines: string[]];
 
 const ANSWERS: Expected[] = [
@@ -146,9 +149,8 @@ const ANSWERS: Expected[] = [
     [
       "total (src/shape.cpp:6): 2 uses in 2 files",
       "  8 double total(const Shape *shapes[], int count);",
-      '  3 main: const char *name = "é😀"; const Shape *none[] = {nullptr}; double t = total(none, 0);',
-      "the word elsewhere: 1 in comments (src/shape.cpp 1)",
-      "complete: cpp idle",
+      '  3 const char *name = "é😀"; const Shape *none[] = {nullptr}; double t = total(none, 0);',
+      reported("cpp"),
     ],
   ],
   [
@@ -167,26 +169,14 @@ const ANSWERS: Expected[] = [
     { symbol: "area", path: "include/shape.h", relation: "implementations" },
     [
       "area (include/shape.h:4): 1 implementation in 1 file",
-      "  4 Square: double area() const override { return side * side; }",
+      "  4 double area() const override { return side * side; }",
     ],
-  ],
-  [
-    "clangd: callers",
-    "find_references",
-    { symbol: "total", relation: "callers" },
-    ["complete: cpp idle"],
-  ],
-  [
-    "clangd: subtypes",
-    "find_references",
-    { symbol: "Shape", relation: "subtypes" },
-    ["Shape (include/shape.h:3): 1 subtype", "  src/shape.cpp:2 struct Square"],
   ],
   [
     "clangd: an outline",
     "outline",
     { path: "src/shape.cpp" },
-    ["  2-5 struct Square", "    4 method area double () const", "complete: cpp idle"],
+    ["  2-5 struct Square", "    4 method area double () const", reported("cpp")],
   ],
   [
     "gopls: a method by its receiver, of two with its name",
@@ -210,28 +200,21 @@ const ANSWERS: Expected[] = [
     { symbol: "Whole", path: "cmd/cmd.go" },
     [
       "Whole (figure/figure.go:14): 1 use in 1 file",
-      '  6 Run: name := "é😀"; return figure.Whole([]figure.Figure{figure.Circle{Radius: 2}}) + float64(len(name)) // Whole',
-      "the word elsewhere: 2 in comments (cmd/cmd.go 1, figure/figure.go 1)",
-      "complete: go idle",
+      '  6 name := "é😀"; return figure.Whole([]figure.Figure{figure.Circle{Radius: 2}}) + float64(len(name)) // Whole',
+      reported("go"),
     ],
   ],
   [
     "gopls: implementations",
     "find_references",
     { symbol: "Figure", path: "figure/figure.go", relation: "implementations" },
-    ["  9 type Circle struct{ Radius float64 }", "complete: go idle"],
-  ],
-  [
-    "gopls: callees",
-    "find_references",
-    { symbol: "Run", path: "cmd/cmd.go", relation: "callees" },
-    ["Run (cmd/cmd.go:5): 1 callee", "complete: go idle"],
+    ["  9 type Circle struct{ Radius float64 }", reported("go")],
   ],
   [
     "gopls: an outline",
     "outline",
     { path: "figure/figure.go" },
-    ["  11 method (Circle).Measure func() float64", "complete: go idle"],
+    ["  11 method (Circle).Measure func() float64", reported("go")],
   ],
   [
     "rust-analyzer: a signature behind the module's name",
@@ -251,16 +234,9 @@ const ANSWERS: Expected[] = [
     { symbol: "bulk", path: "rust/solid.rs" },
     [
       "bulk (rust/solid.rs:17): 2 uses in 1 file",
-      '  6 run: let _name = "é😀"; bulk(solid) + middle(1.0)',
-      "the word stands nowhere else in the project",
-      "complete: rust idle",
+      '  6 let _name = "é😀"; bulk(solid) + middle(1.0)',
+      reported("rust"),
     ],
-  ],
-  [
-    "rust-analyzer: uses under another name, which it does not follow, are no silent gap",
-    "find_references",
-    { symbol: "mean", path: "rust/solid.rs" },
-    ["may be incomplete: uses as middle in rust/lib.rs are not listed"],
   ],
   [
     "rust-analyzer: implementations",
@@ -268,33 +244,9 @@ const ANSWERS: Expected[] = [
     { symbol: "Solid", path: "rust/solid.rs", relation: "implementations" },
     ["  10 impl Solid for Cube {"],
   ],
-  [
-    "rust-analyzer: callers",
-    "find_references",
-    { symbol: "bulk", path: "rust/solid.rs", relation: "callers" },
-    ["bulk (rust/solid.rs:17): 1 caller"],
-  ],
-  [
-    "rust-analyzer: callers under another name, which it does not follow, are no silent gap",
-    "find_references",
-    { symbol: "mean", path: "rust/solid.rs", relation: "callers" },
-    ["may be incomplete: calls as middle in rust/lib.rs may not be listed"],
-  ],
 ];
 
 const REFUSALS: [string, string, object, string][] = [
-  [
-    "clangd 19 knows no callees, though it announces them",
-    "find_references",
-    { symbol: "main", path: "src/main.cpp", relation: "callees" },
-    "cpp cannot find callees. Use relation references, or Grep.",
-  ],
-  [
-    "gopls knows no subtypes",
-    "find_references",
-    { symbol: "Figure", path: "figure/figure.go", relation: "subtypes" },
-    "go cannot find subtypes.",
-  ],
   [
     "clangd does not update includes",
     "rename_symbol",
@@ -315,7 +267,8 @@ async function ready(world: LanguageProject, path: string): Promise<void> {
   await world.project.neovim.command(`edit ${world.project.path(path)}`);
   await eventually(
     `the server of ${path}`,
-    async () => (await world.ask("outline", { path })).text.includes("complete: "),
+    async () =>
+      (await world.ask("outline", { path })).text.includes("the text may match elsewhere"),
     120_000,
   );
 }
@@ -376,16 +329,13 @@ describe.each(NEOVIMS)("clangd, gopls and rust-analyzer with $name", (version) =
       { "rust/body.rs": "pub trait Solid", "rust/lib.rs": "use body::{" },
     ],
   ];
-  test.each(RENAMES)("a rename by %s, and its undo", async (_name, args, after) => {
+  test.each(RENAMES)("a rename by %s", async (_name, args, after) => {
     const names = Object.keys({ ...CPP, ...GO, ...RS });
-    const before = await Promise.all(names.map(read));
-    const text = await world.answer("rename_symbol", args);
-    expect(text).toContain("no new problems reported by the language servers");
+    const before = await Promise.all(names.map(async (name) => [name, await read(name)] as const));
+    await world.answer("rename_symbol", args);
     for (const [name, part] of Object.entries(after)) expect(await read(name)).toContain(part);
-    await world.project.neovim.command("Claude undo rename");
-    await eventually("the undo", async () => {
-      expect(await Promise.all(names.map(read))).toEqual(before);
-    });
+    for (const [name, text] of before) world.project.write(name, text);
+    rmSync(world.project.path("rust/body.rs"), { force: true });
   });
 
   test("gopls: organize_imports adds what is missing", async () => {
@@ -403,19 +353,13 @@ describe.each(NEOVIMS)("clangd, gopls and rust-analyzer with $name", (version) =
     await ready(world, "src/fix.cpp");
     const at = { path: "src/fix.cpp", line: 1 };
     await eventually("the fix", async () =>
-      expect(await world.answer("code_action", at)).toContain("1. insert ';' (quickfix, cpp)"),
+      expect(await world.answer("code_action", at)).toContain("insert ';' (quickfix, cpp)"),
     );
     await world.answer("code_action", { ...at, action: "insert ';'" });
     expect(await read("src/fix.cpp")).toBe("int broken() { return 1; }\n");
   });
 
   const WRITTEN: [string, string, string, object][] = [
-    [
-      "clangd",
-      "src/new.cpp",
-      '#include "shape.h"\nint one = add(3, 4);\n',
-      { symbol: "add", path: "include/shape.h", line: 9 },
-    ],
     [
       "gopls",
       "cmd/new.go",
@@ -429,59 +373,11 @@ describe.each(NEOVIMS)("clangd, gopls and rust-analyzer with $name", (version) =
       { symbol: "bulk", path: "rust/solid.rs" },
     ],
   ];
-  test.each(WRITTEN)(
-    "%s: what a shell wrote is in the answer, or the answer says so",
-    async (_name, path, text, args) => {
-      await Bun.write(world.project.path(path), text);
-      const line = text.trimEnd().split("\n").at(-1) ?? "";
-      const answer = await world.answer("find_references", args);
-      if (/\ncomplete: /.test(answer)) expect(answer).toContain(line);
-      await eventually("the new use", async () =>
-        expect(await world.answer("find_references", args)).toContain(line),
-      );
-    },
-  );
+  test.each(WRITTEN)("%s knows what a shell writes", async (_name, path, text, args) => {
+    await Bun.write(world.project.path(path), text);
+    const line = text.trimEnd().split("\n").at(-1) ?? "";
+    await eventually("the new use", async () =>
+      expect(await world.answer("find_references", args)).toContain(line),
+    );
+  });
 });
-
-const WITHOUT_DATABASE = "cpp has indexed only open files (no compile_commands.json)";
-
-nightly.test(
-  "clangd without a compilation database: what uses the word is opened, and a rename is whole",
-  async () => {
-    const files = { ...CLANGD, ...CPP, "compile_flags.txt": "-xc++\n-Iinclude\n" };
-    await using world = await LanguageProject.open(NEWEST, () => SERVERS, files);
-    await ready(world, "src/main.cpp");
-    await world.project.askAgainSoon();
-    const args = { symbol: "total", path: "src/main.cpp" };
-    const text = await world.answer("find_references", args);
-    expect(text).toContain("include/shape.h\n  8 double total(");
-    expect(text).toEndWith(`may be incomplete: ${WITHOUT_DATABASE}`);
-    const none = { symbol: "main", path: "src/main.cpp", relation: "callers" };
-    const { text: refusal, isError } = await world.ask("find_references", none);
-    expect(isError).toBe(true);
-    expect(refusal).toStartWith(`Not ready: ${WITHOUT_DATABASE}`);
-    expect(refusal).toEndWith("which says nothing. Use Grep.");
-    await world.answer("rename_symbol", { ...args, new_name: "sum_of" });
-    for (const name of Object.keys(CPP)) {
-      expect(await Bun.file(world.project.path(name)).text()).toContain("sum_of(");
-    }
-  },
-);
-
-nightly.test(
-  "clangd that takes a header for C: the prototype it misses is named, and nothing is renamed",
-  async () => {
-    const files = { ...CLANGD, ...CPP, "compile_flags.txt": "-Iinclude\n" };
-    await using world = await LanguageProject.open(NEWEST, () => SERVERS, files);
-    await ready(world, "src/main.cpp");
-    await world.project.askAgainSoon();
-    const args = { symbol: "total", path: "src/main.cpp" };
-    const missed = "cpp did not list include/shape.h:8";
-    expect(await world.answer("find_references", args)).toEndWith(`${WITHOUT_DATABASE}; ${missed}`);
-    const { text, isError } = await world.ask("rename_symbol", { ...args, new_name: "sum_of" });
-    expect([isError, text]).toEqual([true, expect.stringContaining(missed)]);
-    for (const [name, before] of Object.entries(CPP)) {
-      expect(await Bun.file(world.project.path(name)).text()).toBe(before);
-    }
-  },
-);

@@ -1,13 +1,11 @@
 import * as v from "valibot";
 import type { LanguageServers } from "../../language/servers";
-import { shownPath } from "../../lib/paths";
 import { type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
-import { diffLines, problemLines } from "../edits/answer-text";
-import type { LanguageEdits, ServerEdit } from "../edits/language-edits";
+import { diffLines, type EditAnswer, type LanguageEdits } from "../edits/language-edits";
 
-const MOST_ACTIONS = 60;
-const MOST_CHARACTERS = 500;
+const MAX_ACTIONS = 60;
+const MAX_CHARACTERS = 500;
 
 const Input = v.object({
   path: v.pipe(v.string(), v.description("The file")),
@@ -21,19 +19,20 @@ const Input = v.object({
   ),
   action: v.optional(
     v.pipe(
-      v.union([v.pipe(v.string(), v.nonEmpty(), v.maxLength(MOST_CHARACTERS)), v.number()]),
+      v.string(),
+      v.nonEmpty(),
+      v.maxLength(MAX_CHARACTERS),
       v.description(
-        "A title or a number of the list, or format, organize_imports, fix_all; lists what is offered if left out",
+        "A title of the list, or format, organize_imports, fix_all; lists what is offered if left out",
       ),
     ),
   ),
 });
 type Input = v.InferOutput<typeof Input>;
 
-interface Answer {
-  edits: ServerEdit[];
-  /** To be run by its server once the edits are made. */
-  command?: object;
+interface Answer extends EditAnswer {
+  /** A command behind the edit, which is not run. */
+  left?: string;
   actions?: { title: string; kind?: string; server: string }[];
 }
 
@@ -43,7 +42,7 @@ export function codeAction(edits: LanguageEdits, servers: LanguageServers): Tool
     name: "code_action",
     description:
       "List the quick fixes and refactorings that language servers offer for a line or a file, or do " +
-      "one of them; also format, organize_imports and fix_all. All or nothing; the user can take it back.",
+      "one of them; also format, organize_imports and fix_all. The user can undo it in the review.",
     input: Input,
     annotations: { destructiveHint: true },
     call: (input, call) => run(edits, servers, input, call),
@@ -59,25 +58,13 @@ async function run(
   const params = { ...(line !== undefined && { line }), ...(action !== undefined && { action }) };
   const answer = await servers.ask<Answer>("code_action", path, params, signal);
   if (answer.actions) return texts(listed(answer.actions));
-  const [candidate = path] = servers.file(path).file;
-  const label = `"${action}" in ${shownPath(candidate, edits.place)}`;
-  const { command } = answer;
-  const applied = await edits.apply(
-    { tool: "code_action", label, use, edits: answer.edits },
-    // A server's command that belongs to an edit follows it (LSP 3.17, `CodeAction`).
-    command &&
-      (() =>
-        servers
-          .ask<Answer>("code_action_command", path, command, signal)
-          .then(({ edits }) => edits)),
-  );
+  const applied = await edits.apply({ tool: "code_action", use, answer });
   if (applied.changes.length === 0) return texts(`${action}: nothing to change.`);
   const names = [...new Set(answer.edits.map(({ server }) => server))].join(", ");
   const lines = [
     `done by ${names}: ${action}`,
-    ...diffLines(applied.changes, edits.place),
-    ...(applied.problem ? [`Its second step was not done: ${applied.problem}`] : []),
-    ...problemLines(applied, edits.place),
+    ...diffLines(applied, edits.place),
+    ...(answer.left ? [`Its second step, the command ${answer.left}, was not run.`] : []),
     "Read these files again before you edit them.",
   ];
   return texts(lines.join("\n"));
@@ -86,11 +73,8 @@ async function run(
 function listed(actions: NonNullable<Answer["actions"]>): string {
   if (actions.length === 0) return "The language servers offer no code action there.";
   const lines = actions
-    .slice(0, MOST_ACTIONS)
-    .map(
-      ({ title, kind, server }, i) =>
-        `${i + 1}. ${title} (${[kind, server].filter(Boolean).join(", ")})`,
-    );
-  if (actions.length > MOST_ACTIONS) lines.push(`… and ${actions.length - MOST_ACTIONS} more`);
-  return [...lines, "Give the title or the number as `action` to do one."].join("\n");
+    .slice(0, MAX_ACTIONS)
+    .map(({ title, kind, server }) => `${title} (${[kind, server].filter(Boolean).join(", ")})`);
+  if (actions.length > MAX_ACTIONS) lines.push(`… and ${actions.length - MAX_ACTIONS} more`);
+  return [...lines, "Give a title as `action` to do one."].join("\n");
 }

@@ -5,7 +5,7 @@ import { EditorRefusal } from "../../editor/port";
 import { failed, json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import type { FileProblems, NeovimProblems, Problems } from "../neovim/problems";
-import { ALWAYS_LOADED } from "./symbol-input";
+import { ALWAYS_LOADED } from "./language";
 
 /** The tools of spec 04, section 2.2. */
 export function diagnosticsTools(problems: NeovimProblems) {

@@ -4,9 +4,7 @@ import type { LanguageEdits } from "../edits/language-edits";
 import type { NeovimProblems } from "../neovim/problems";
 import { codeAction } from "./code-action";
 import { diagnosticsTools } from "./diagnostics";
-import { findReferences } from "./find-references";
-import { findSymbol } from "./find-symbol";
-import { outline } from "./outline";
+import { findReferences, findSymbol, outline } from "./language";
 import { renameSymbol } from "./rename-symbol";
 
 export type NvimLspToolName = ReturnType<

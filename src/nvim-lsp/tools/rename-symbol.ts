@@ -1,21 +1,23 @@
 import { existsSync } from "node:fs";
 import * as v from "valibot";
-import { EditProblem } from "../../edits/problem";
-import type { Judge } from "../../edits/text-edits";
-import { occurrencesOf } from "../../language/occurrences";
-import { remainsLine, remainsOf } from "../../language/reconcile";
-import { References } from "../../language/references";
+import type { LanguagePlaces } from "../../language/answer";
 import type { LanguageServers } from "../../language/servers";
 import { realPath, shownPath } from "../../lib/paths";
 import { counted } from "../../lib/visible";
 import { type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
-import { diffLines, fileLines, problemLines } from "../edits/answer-text";
-import type { Applied, LanguageEdits, ServerEdit } from "../edits/language-edits";
-import { ALWAYS_LOADED, SymbolLine, SymbolName } from "./symbol-input";
+import {
+  type Applied,
+  diffLines,
+  type EditAnswer,
+  fileLines,
+  type LanguageEdits,
+} from "../edits/language-edits";
+import { EditProblem } from "../edits/workspace-edit";
+import { ALWAYS_LOADED, SymbolLine, SymbolName } from "./language";
 
 /** Paths are longer than names. */
-const LONGEST = 4_096;
+const MAX_LENGTH = 4_096;
 
 const Input = v.object({
   path: v.pipe(v.string(), v.description("A file in which the name occurs, or the file to move")),
@@ -23,7 +25,7 @@ const Input = v.object({
     v.string(),
     v.trim(),
     v.minLength(1),
-    v.maxLength(LONGEST),
+    v.maxLength(MAX_LENGTH),
     v.description("The new name; without `symbol` the file's new path"),
   ),
   symbol: v.optional(SymbolName),
@@ -32,10 +34,9 @@ const Input = v.object({
 });
 type Input = v.InferOutput<typeof Input>;
 
-interface Answer {
-  edits: ServerEdit[];
+interface Answer extends EditAnswer {
   name?: string;
-  candidates?: { files: { path: string }[]; places: { file: number; line: number }[] };
+  candidates?: LanguagePlaces;
 }
 
 /** Renames a symbol, or moves a file, by the language servers of the user's Neovim. */
@@ -43,135 +44,87 @@ export function renameSymbol(
   edits: LanguageEdits,
   servers: LanguageServers,
 ): Tool<"rename_symbol"> {
-  const references = new References(servers);
   return defineTool({
     name: "rename_symbol",
     description:
-      "Rename a symbol wherever it is used, or move a file and update what imports it, by the " +
-      "language server: one call instead of many edits. Writes the files and answers with what " +
-      "changed and with new problems. All or nothing; the user can take it back in one step.",
+      "Rename a symbol wherever the language server knows it is used, or move a file and update what " +
+      "imports it: one call instead of many edits. Writes the files and answers with what changed; " +
+      "the user can undo it in the review.",
     input: Input,
     annotations: { destructiveHint: true },
     meta: ALWAYS_LOADED,
     call: (input, call) =>
-      input.symbol
-        ? rename(edits, servers, references, input, call)
-        : move(edits, servers, input, call),
+      input.symbol ? rename(edits, servers, input, call) : move(edits, servers, input, call),
   });
 }
 
 async function rename(
   edits: LanguageEdits,
   servers: LanguageServers,
-  references: References,
-  input: Input,
+  { path, new_name, symbol = "", line, preview }: Input,
   { signal, use }: ToolCall,
 ): Promise<ToolResult> {
-  const { path, new_name, symbol = "", line, preview } = input;
   refuseControlCharacters(new_name);
-  const missing = await references.missing({ symbol, path, line }, signal);
-  if (missing) {
-    const next = "Ask again in 10 s; if it is the same then, use Edit";
-    throw new EditProblem(`${symbol} is not renamed: ${missing}. ${next}.`);
-  }
   const params = { symbol, new_name, ...(line && { line }) };
   const answer = await servers.ask<Answer>("rename_symbol", path, params, signal);
   if (answer.candidates) return texts(ambiguous(answer.candidates, symbol, edits.place));
   const name = answer.name ?? symbol;
-  const [server] = answer.edits;
-  const applied = await edits.apply({
-    tool: "rename_symbol",
-    label: `the rename of ${name} to ${new_name}`,
-    use,
-    edits: answer.edits,
-    judge: sameText(name, new_name),
-    preview,
-  });
+  const renamed = { from: name, to: new_name };
+  const applied = await edits.apply({ tool: "rename_symbol", use, answer, renamed, preview });
   if (applied.changes.length === 0) throw new EditProblem(`${name} is called so already.`);
   const places = applied.changes.reduce((sum, change) => sum + change.edits, 0);
-  const what = `${name} to ${new_name} in ${counted(applied.changes.length, "file")}, ${counted(places, "place")} (${server?.server})`;
-  if (preview) return previewed(`would rename ${what}:`, applied, edits.place);
-  const { project } = servers;
-  const left = remainsOf(await occurrencesOf(name, project), [], () => true, project);
-  return done(`renamed ${what}:`, applied, edits.place, [remainsLine(left, `\`${name}\``)]);
+  const where = `${counted(applied.changes.length, "file")}, ${counted(places, "place")}`;
+  const what = `${name} to ${new_name} in ${where}, as ${answer.edits[0]?.server} reports`;
+  return shown(preview, `rename ${what}`, `renamed ${what}`, applied, edits.place);
 }
 
 async function move(
   edits: LanguageEdits,
   servers: LanguageServers,
-  input: Input,
+  { path, new_name, preview }: Input,
   { signal, use }: ToolCall,
 ): Promise<ToolResult> {
-  const old_path = existing(servers, input.path);
-  const new_path = pathOf(servers, input.new_name);
-  const answer = await servers.ask<Answer>("rename_file", old_path, { old_path, new_path }, signal);
-  const applied = await edits.apply({
-    tool: "rename_symbol",
-    label: `the move of ${shownPath(old_path, edits.place)} to ${shownPath(new_path, edits.place)}`,
-    use,
-    edits: answer.edits,
-    move: { from: old_path, to: new_path },
-    preview: input.preview,
-  });
+  const old_path = servers
+    .file(path)
+    .file.map(realPath)
+    .find((one) => existsSync(one));
+  if (old_path === undefined) throw new EditProblem(`${path} does not exist.`);
+  refuseControlCharacters(new_name);
+  const new_path = realPath(servers.file(new_name).file[0] as string);
+  const params = { old_path, new_path };
+  const answer = await servers.ask<Answer>("rename_file", undefined, params, signal);
+  const moved = { from: old_path, to: new_path };
+  const applied = await edits.apply({ tool: "rename_symbol", use, answer, move: moved, preview });
   if (applied.changes.length === 0) throw new EditProblem("The new path is that of the file.");
   const names = [...new Set(answer.edits.map(({ server }) => server))].join(", ");
   const by = names ? `imports by ${names}` : "no import had to change";
-  if (input.preview) return previewed(`would move the file (${by}):`, applied, edits.place);
-  return done(`moved the file (${by}):`, applied, edits.place, []);
+  return shown(preview, `move the file (${by})`, `moved the file (${by})`, applied, edits.place);
 }
 
-function pathOf(servers: LanguageServers, given: string): string {
-  refuseControlCharacters(given);
-  return realPath(servers.file(given).file[0] as string);
-}
-
-function existing(servers: LanguageServers, given: string): string {
-  const found = servers
-    .file(given)
-    .file.map(realPath)
-    .find((path) => existsSync(path));
-  if (found === undefined) throw new EditProblem(`${given} does not exist.`);
-  return found;
-}
-
-function done(head: string, applied: Applied, root: string, remaining: string[]): ToolResult {
-  const lines = [
-    head,
-    ...fileLines(applied.changes, root),
-    ...problemLines(applied, root),
-    ...remaining,
-    "Read these files again before you edit them.",
-  ];
+function shown(
+  isPreview: boolean | undefined,
+  plan: string,
+  done: string,
+  applied: Applied,
+  root: string,
+): ToolResult {
+  const lines = isPreview
+    ? [`would ${plan}:`, ...diffLines(applied, root), "Nothing was changed."]
+    : [
+        `${done}:`,
+        ...fileLines(applied, root),
+        "Texts that the server does not know may hold the name as well: use Grep.",
+        "Read these files again before you edit them.",
+      ];
   return texts(lines.join("\n"));
 }
 
-function previewed(head: string, applied: Applied, root: string): ToolResult {
-  return texts([head, ...diffLines(applied.changes, root), "Nothing was changed."].join("\n"));
-}
-
-function ambiguous(
-  { files, places }: NonNullable<Answer["candidates"]>,
-  symbol: string,
-  root: string,
-): string {
-  const list = places.map(({ file, line }) => {
-    return `  ${shownPath(files[file - 1]?.path ?? "", root)}:${line}`;
-  });
+function ambiguous({ files, places }: LanguagePlaces, symbol: string, root: string): string {
+  const list = places.map(
+    ({ file, line }) => `  ${shownPath(files[file - 1]?.path ?? "", root)}:${line}`,
+  );
   const head = `Several symbols are called ${symbol}. Nothing was changed. Give \`line\`, or those around it (Parser.parse):`;
   return [head, ...list].join("\n");
-}
-
-/**
- * A server that knows an older text would put the new name somewhere else: it may only take the place
- * of a text in which the old one is.
- */
-function sameText(name: string, newName: string): Judge {
-  return (replaced, { newText }) => {
-    const isOther = replaced !== "" && !replaced.toLowerCase().includes(name.toLowerCase());
-    return isOther && newText.includes(newName)
-      ? `has another text than the language server knows (${JSON.stringify(replaced.slice(0, 60))} instead of ${name}); try again in a moment`
-      : undefined;
-  };
 }
 
 function refuseControlCharacters(text: string): void {

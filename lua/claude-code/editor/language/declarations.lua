@@ -7,7 +7,7 @@ local task = require("claude-code.lib.task")
 
 local DOCUMENT, WORKSPACE = "textDocument/documentSymbol", "workspace/symbol"
 ---Of a short name a server may know thousands.
-local MOST = 5000
+local MAX_SYMBOLS = 5000
 
 local M = {}
 
@@ -187,7 +187,7 @@ function M.find(name)
   local answers, is_settled = request.settled(servers.running(WORKSPACE), question)
   for _, answer in ipairs(answers) do
     local result = type(answer.result) == "table" and answer.result or {}
-    for i = 1, math.min(#result, MOST) do
+    for i = 1, math.min(#result, MAX_SYMBOLS) do
       local symbol = symbol_of(result[i], answer.client)
       local key = symbol and symbol.place.uri .. symbol.place.row
       if symbol and key and not seen[key] then

@@ -19,8 +19,6 @@ local OPTIONS = { most_bytes = 1024 * 1024, keep_ms = 10 * 60 * 1000 }
 local ATTACH_AGAIN_MS = 150
 local INITIALIZE_MS = 10000
 
----In one notification.
-local MOST_FILES = 1000
 ---FileChangeType (LSP 3.17).
 local TYPES = { created = 1, changed = 2, deleted = 3 }
 
@@ -35,49 +33,40 @@ local without_server = {} ---@type table<string, true> file types
 ---@return claude-code.Failure
 local function no_server(buf)
   local filetype = vim.bo[buf].filetype
-  local ended = servers.ended(filetype)
   local name = path.title(api.nvim_buf_get_name(buf))
-  if #ended > 0 then
-    local text =
-      "%s, the language server of %s, has ended. Use Grep, or ask the user to start it again."
-    return { code = "ended", message = text:format(table.concat(ended, ", "), name) }
-  end
   local text = "No language server is attached in Neovim to %s (file type %s). Use Grep"
     .. (loading.is_asleep(buf) and ", or ask the user to open a file of this type." or ".")
   filetype = filetype == "" and "unknown" or filetype
   return { code = "no_server", message = text:format(name, filetype) }
 end
 
----Waits until the buffer's servers are ready for requests, in a task.
+---Waits until one of the buffer's servers is ready for requests, in a task.
 ---@param buf integer
 ---@param is_new boolean it was loaded just now
 ---@return claude-code.Failure?
-function M.wait_for_servers(buf, is_new)
+local function wait_for_servers(buf, is_new)
   local filetype = vim.bo[buf].filetype
   local is_seen = is_new and not loading.is_asleep(buf)
   local attach_ms = is_seen and (without_server[filetype] and ATTACH_AGAIN_MS or M.ATTACH_MS) or 0
-  local attached = task.wait_for(function()
+  local is_attached = task.wait_for(function()
     return #servers.of_buffer(buf) > 0
   end, attach_ms)
-  without_server[filetype] = not attached or nil
-  if not attached then
-    return no_server(buf)
-  end
+  without_server[filetype] = not is_attached or nil
   task.wait_for(function()
     return vim.iter(servers.of_buffer(buf)):all(function(client)
       return client.initialized or client:is_stopped()
     end)
   end, math.min(INITIALIZE_MS, task.time_left() - 1000))
-  local list = servers.of_buffer(buf)
-  if #list == 0 then
+  local first = servers.of_buffer(buf)[1]
+  if not first then
     return no_server(buf)
-  end
-  local is_ready = vim.iter(list):any(function(client)
-    return client.initialized == true
-  end)
-  if not is_ready then
+  elseif
+    not vim.iter(servers.of_buffer(buf)):any(function(client)
+      return client.initialized == true
+    end)
+  then
     local text = "Not ready: %s is starting. Ask again in 10 s."
-    return { code = "not_ready", message = text:format(list[1].name) }
+    return { code = "not_ready", message = text:format(first.name) }
   end
 end
 
@@ -94,7 +83,7 @@ end
 ---@return integer? buf
 ---@return claude-code.Failure?
 ---@return boolean is_new it was loaded just now
-function M.load(candidates)
+local function load(candidates)
   for _, name in ipairs(candidates) do
     if privacy.is_private(name) then
       local message = privacy.refusal(name)
@@ -115,14 +104,14 @@ function M.load(candidates)
   return nil, cannot_load(candidates[1]), false
 end
 
----As `load`, in a task: with at least one language server that is ready.
+---As `load`, in a task: with a language server that is ready.
 ---@param candidates string[] in normal form
 ---@return integer? buf
 ---@return claude-code.Failure?
 function M.file(candidates)
-  local buf, failure, is_new = M.load(candidates)
+  local buf, failure, is_new = load(candidates)
   if buf then
-    failure = M.wait_for_servers(buf, is_new)
+    failure = wait_for_servers(buf, is_new)
   end
   return not failure and buf or nil, failure
 end
@@ -158,21 +147,18 @@ local function reload_buffers()
   end
 end
 
----Notifies every language server.
+---Notifies every language server of what was written.
 ---@param changes claude-code.ChangedFile[]
 function M.notify(changes)
-  local events = {}
+  local written = {}
   for _, file in ipairs(changes) do
     if file.change == "deleted" then
       background.on_deleted(path.normal(file.path))
     end
-    events[#events + 1] = { uri = vim.uri_from_fname(file.path), type = TYPES[file.change] or 2 }
+    written[#written + 1] = { uri = vim.uri_from_fname(file.path), type = TYPES[file.change] or 2 }
   end
-  for first = 1, #events, MOST_FILES do
-    local params = { changes = vim.list_slice(events, first, first + MOST_FILES - 1) }
-    for _, client in ipairs(servers.running()) do
-      pcall(lsp.call, client, "notify", "workspace/didChangeWatchedFiles", params)
-    end
+  for _, client in ipairs(#written > 0 and servers.running() or {}) do
+    pcall(lsp.call, client, "notify", "workspace/didChangeWatchedFiles", { changes = written })
   end
 end
 

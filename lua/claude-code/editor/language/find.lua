@@ -1,16 +1,18 @@
---- Answers what Claude asks about a symbol: where it is defined, and where it is used.
+--- Answers what Claude asks language servers: where a symbol is defined and used, and what files declare.
 local api = vim.api
-local hierarchy = require("claude-code.editor.language.hierarchy")
+local declarations = require("claude-code.editor.language.declarations")
+local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
-local locate = require("claude-code.editor.language.locate")
+local path = require("claude-code.editor.documents.path")
 local position = require("claude-code.editor.language.position")
+local privacy = require("claude-code.editor.privacy")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
 local symbols = require("claude-code.editor.language.symbol")
+local task = require("claude-code.lib.task")
 
 local HOVER = "textDocument/hover"
-local MOST_HOVER = 8000
-local MOST_BODY = 120
+local MAX_HOVER, MAX_BODY, MAX_OUTLINED = 8000, 120, 2000
 
 local M = {}
 
@@ -21,17 +23,15 @@ local M = {}
 ---@field declaration? claude-code.Declaration
 ---@field candidates? { kind?: string, container?: string }[] one for each of `definitions`
 ---@field uses? claude-code.LanguagePlaces
----@field items? claude-code.HierarchyItem[]
 ---@field states claude-code.LanguageServerState[]
----@field settled boolean the servers had read the project
 
 ---@param candidates claude-code.SymbolCandidate[]
 ---@param params claude-code.SymbolParams
----@param list claude-code.ServerAnswer[]
+---@param answers claude-code.ServerAnswer[]
 ---@return claude-code.SymbolAnswer
-local function ambiguous(candidates, params, list)
+local function ambiguous(candidates, params, answers)
   local shown = vim.tbl_filter(function(candidate)
-    return not require("claude-code.editor.privacy").is_private(candidate.place.path or "")
+    return not privacy.is_private(candidate.place.path or "")
   end, candidates)
   return {
     name = params.symbol,
@@ -41,8 +41,7 @@ local function ambiguous(candidates, params, list)
     candidates = vim.tbl_map(function(candidate)
       return { kind = candidate.kind, container = candidate.container }
     end, shown),
-    states = request.states(list),
-    settled = true,
+    states = request.states(answers, true),
   }
 end
 
@@ -52,7 +51,7 @@ end
 ---@return claude-code.SymbolAnswer? about the symbol, or the several that have the name
 ---@return claude-code.Failure?
 local function located(params, answer)
-  local found, failure = locate.symbol(params)
+  local found, failure = symbols.find(params)
   if not found then
     return nil, failure
   elseif found.candidates then
@@ -62,26 +61,12 @@ local function located(params, answer)
 end
 
 ---@param symbol claude-code.Symbol
----@param list claude-code.ServerAnswer[]
----@param is_across_files? boolean the question is about the whole project
----@return claude-code.LanguageServerState[] with those that ended and might have answered, too
-local function states_of(symbol, list, is_across_files)
-  local states = request.states(list, is_across_files)
-  for _, name in ipairs(servers.ended(vim.bo[symbol.buf].filetype)) do
-    table.insert(states, { name = name, state = "ended" })
-  end
-  return states
-end
-
----@param symbol claude-code.Symbol
 ---@return claude-code.Failure
 local function unknown(symbol)
-  local states = request.states(symbol.answers)
-  local busy =
-    request.not_ready(states, "%s does not know `%s` yet. Ask again in 10 s.", symbol.name)
-  local line = lines.at(symbol.buf, symbol.row):sub(1, 160)
+  local line = vim.trim(lines.at(symbol.buf, symbol.row):sub(1, 160))
   local text = "No language server knows what `%s` is in `%s` (a comment, a string or plain text?)."
-  return busy or { code = "not_found", message = text:format(symbol.name, vim.trim(line)) }
+  return request.not_ready(request.states(symbol.answers, true), symbol.name)
+    or { code = "not_found", message = text:format(symbol.name, line) }
 end
 
 ---In a task: what servers show about the symbol, in Markdown.
@@ -90,19 +75,19 @@ end
 local function hover_of(symbol)
   local clients = servers.capable(symbol.buf, HOVER)
   for _, answer in ipairs(request.all(clients, position.question(symbol, HOVER))) do
-    local contents = (answer.result or {}).contents
+    local contents = type(answer.result) == "table" and answer.result.contents or nil
     local ok, text_lines = pcall(vim.lsp.util.convert_input_to_markdown_lines, contents)
     if ok and #text_lines > 0 then
-      return table.concat(text_lines, "\n"):sub(1, MOST_HOVER)
+      return table.concat(text_lines, "\n"):sub(1, MAX_HOVER)
     end
   end
 end
 
 ---@class claude-code.Declaration
----@field kind? string
----@field parents? string[]
----@field last_line? integer 1-based, as in the buffer
----@field first_line? integer
+---@field kind string
+---@field parents string[]
+---@field last_line integer 1-based
+---@field first_line integer
 ---@field body? string[]
 ---@field more? integer lines of the body that are left out
 
@@ -117,32 +102,35 @@ local function declaration_of(declared, buf, with_body)
     last_line = declared.last_row + 1,
   }
   if with_body then
-    local last = math.min(declared.last_row, declared.first_row + MOST_BODY - 1)
+    local last = math.min(declared.last_row, declared.first_row + MAX_BODY - 1)
     result.body = api.nvim_buf_get_lines(buf, declared.first_row, last + 1, false)
     result.more = declared.last_row - last
   end
   return result
 end
 
----In a task: where the symbol is defined, and the declaration at the first of these places, if its file
----is one of the project. clangd leads from a definition to its prototype: the longer one counts.
+---In a task: where the symbol is defined, and the declaration at the first of these places, if its file is one of the
+---project. The place that was asked about comes first, if it declares the symbol: clangd leads from a definition to
+---its prototype.
 ---@param symbol claude-code.Symbol with one definition at least
 ---@param with_body boolean
 ---@return claude-code.ServerPlace[]
----@return claude-code.Declaration
+---@return claude-code.Declaration?
 local function definitions_of(symbol, with_body)
   local places = symbol.definitions
-  local declared, buf = symbols.declared_at(places[1])
-  if declared and declared.first_row == declared.last_row then
-    local own = position.own_place(symbol, places[1].encoding)
-    local other, other_buf = symbols.declared_at(own)
-    local is_name = other and other.row == own.row and other.character == own.character
-    if is_name and other.last_row > other.first_row then
-      declared, buf = other, other_buf
-      places = symbols.distinct(vim.list_extend({ own }, places))
-    end
+  local own = position.own_place(symbol, places[1].encoding)
+  local declared, buf = symbols.declared_at(own)
+  if declared and declared.row == own.row and declared.character == own.character then
+    places = vim.list_extend(
+      { own },
+      vim.tbl_filter(function(place)
+        return position.key(place) ~= position.key(own)
+      end, places)
+    )
+  else
+    declared, buf = symbols.declared_at(places[1])
   end
-  return places, declared and buf and declaration_of(declared, buf, with_body) or {}
+  return places, declared and buf and declaration_of(declared, buf, with_body) or nil
 end
 
 ---Where a symbol is defined, and what it is.
@@ -157,41 +145,24 @@ function M.definition(params)
     local definitions, declaration = definitions_of(symbol, params.body == true)
     -- What servers show about it is text of the place where it is defined.
     local is_private = vim.iter(definitions):any(function(place)
-      return require("claude-code.editor.privacy").is_private(place.path or "")
+      return privacy.is_private(place.path or "")
     end)
     return {
       name = symbol.name,
       definitions = position.answer(definitions),
       declaration = not is_private and declaration or nil,
       hover = not is_private and hover_of(symbol) or nil,
-      states = states_of(symbol, symbol.answers),
-      settled = true,
+      states = request.states(symbol.answers, true),
     }
   end)
 end
 
----@param symbol claude-code.Symbol
----@param method string
----@return claude-code.ServerAnswer[]? nil if no server of the file can answer it
----@return boolean settled
-local function ask(symbol, method)
-  local clients = servers.capable(symbol.buf, method)
-  if #clients == 0 then
-    return nil, false
-  end
-  local more = { context = { includeDeclaration = true } }
-  return request.settled(clients, position.question(symbol, method, more))
-end
-
----@param symbol claude-code.Symbol
----@param relation string
----@return claude-code.Failure
-local function unsupported(symbol, relation)
+---@return string names of the buffer's servers
+local function names_of(buf)
   local names = vim.tbl_map(function(client)
     return client.name
-  end, servers.of_buffer(symbol.buf))
-  local text = "%s cannot find %s. Use relation references, or Grep."
-  return { code = "unsupported", message = text:format(table.concat(names, ", "), relation) }
+  end, servers.of_buffer(buf))
+  return table.concat(names, ", ")
 end
 
 local METHODS = {
@@ -199,40 +170,100 @@ local METHODS = {
   implementations = "textDocument/implementation",
 }
 
----Where a symbol is used, or what is related to it.
----@param params claude-code.SymbolParams|{ relation: string }
+---Where a symbol is used, or implemented.
+---@param params claude-code.SymbolParams|{ relation: "references"|"implementations" }
 ---@return claude-code.SymbolAnswer?
 ---@return claude-code.Failure?
 function M.related(params)
   return located(params, function(symbol)
-    local list, settled, items
-    if METHODS[params.relation] then
-      list, settled = ask(symbol, METHODS[params.relation])
-    else
-      items, list, settled = hierarchy.find(symbol, params.relation)
+    local method = METHODS[params.relation]
+    local clients = servers.capable(symbol.buf, method)
+    if #clients == 0 then
+      local text = "%s cannot find %s. Use Grep."
+      return task.fail("unsupported", text, names_of(symbol.buf), params.relation)
     end
-    local failure = list and request.failure_of(list)
-    if not list or failure and list[1].is_unsupported then
-      return nil, unsupported(symbol, params.relation)
-    elseif failure then
+    local question = position.question(symbol, method, { context = { includeDeclaration = true } })
+    local answers, is_settled = request.settled(clients, question)
+    local places, failure = position.places(answers), request.failure_of(answers)
+    if failure then
       return nil, failure
-    end
-    local places = {}
-    for _, answer in ipairs(not items and list or {}) do
-      vim.list_extend(places, position.places(answer))
-    end
-    if not items and #places == 0 and #symbol.definitions == 0 then
+    elseif #places == 0 and #symbol.definitions == 0 then
       return nil, unknown(symbol)
+    elseif params.relation == "references" then
+      -- A definition is named first, and is not a use. A prototype is one.
+      local defined = {}
+      for _, place in ipairs(symbol.definitions) do
+        defined[position.key(place)] = true
+      end
+      places = vim.tbl_filter(function(place)
+        return not defined[position.key(place)]
+      end, places)
     end
     return {
       name = params.symbol,
       definitions = position.answer(symbol.definitions),
-      uses = not items and position.answer(places) or nil,
-      items = items,
-      states = states_of(symbol, list, true),
-      settled = settled,
+      uses = position.answer(places),
+      states = request.states(answers, is_settled),
     }
   end)
+end
+
+---@class claude-code.OutlineSymbol
+---@field name string
+---@field kind string
+---@field detail? string
+---@field depth integer 0 at the top
+---@field first_line integer 1-based
+---@field last_line integer
+
+---@class claude-code.Outline
+---@field path string
+---@field unsaved? boolean its buffer has unsaved changes
+---@field symbols claude-code.OutlineSymbol[]
+---@field states claude-code.LanguageServerState[]
+
+---Kinds that belong to the text of a function, and not to what a file declares.
+local LOCAL = { variable = true, constant = true }
+
+---What a file declares, in a task.
+---@param params { file: string[], named: string, changes?: claude-code.ChangedFile[] }
+---@return claude-code.Outline?
+---@return claude-code.Failure?
+function M.outline(params)
+  files.take_over(params.changes)
+  local buf, failure = files.named(params)
+  if not buf then
+    return nil, failure
+  end
+  local list, answers = declarations.of(buf)
+  local name = api.nvim_buf_get_name(buf)
+  if #answers == 0 then
+    local text = "%s cannot list what %s declares. Use Read."
+    return task.fail("unsupported", text, names_of(buf), path.title(name))
+  end
+  failure = request.failure_of(answers)
+  if failure then
+    return nil, failure
+  end
+  local outlined = {}
+  for _, symbol in ipairs(list) do
+    if #outlined < MAX_OUTLINED and (symbol.depth == 0 or not LOCAL[symbol.kind]) then
+      outlined[#outlined + 1] = {
+        name = symbol.name,
+        kind = symbol.kind,
+        detail = symbol.detail,
+        depth = symbol.depth,
+        first_line = symbol.first_row + 1,
+        last_line = symbol.last_row + 1,
+      }
+    end
+  end
+  return {
+    path = path.real(name),
+    unsaved = vim.bo[buf].modified or nil,
+    symbols = outlined,
+    states = request.states(answers, true),
+  }
 end
 
 return M

@@ -1,158 +1,34 @@
---- The symbol that Claude means: by its name, with a file and a line if Claude knows one, never by a
---- column. Any occurrence will do; that several of them are the same symbol, the language servers say by
---- its definitions.
-local background = require("claude-code.editor.documents.background")
+--- The symbol that Claude means: by its name, with a file and a line if Claude knows one, never by a column.
+--- Any occurrence will do: the language servers say what it is, by its definitions.
+local api = vim.api
 local closest = require("claude-code.messages.closest")
 local declarations = require("claude-code.editor.language.declarations")
 local files = require("claude-code.editor.language.files")
-local occurrences = require("claude-code.editor.language.occurrences")
+local lines = require("claude-code.editor.documents.lines")
 local position = require("claude-code.editor.language.position")
+local privacy = require("claude-code.editor.privacy")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
 
 local DEFINITION = "textDocument/definition"
 
+---Claude's line numbers may be from before an edit: the name is searched up to so many lines away.
+local TOLERANCE = 5
+---The most occurrences about which servers are asked.
+local MAX_OCCURRENCES = 24
+
 local M = {}
 
----@class claude-code.SymbolGroup one symbol of that name
----@field occurrence claude-code.Occurrence
----@field places claude-code.ServerPlace[]
----@field declared? claude-code.DocumentSymbol
-
----@class claude-code.FoundDefinition
----@field occurrence claude-code.Occurrence
----@field places claude-code.ServerPlace[]
----@field encoding string
-
----@param place claude-code.ServerPlace
-local function key_of(place)
-  return place.uri .. "\0" .. place.row .. "\0" .. place.character
-end
-
----@param found claude-code.FoundDefinition
-local function own_key(found)
-  return key_of(position.own_place(found.occurrence, found.encoding))
-end
-
----Occurrences whose definitions have a place in common are one symbol. An occurrence belongs to its
----own place, too: a server may lead from a definition to a declaration and back.
----@param list claude-code.FoundDefinition[]
----@return claude-code.SymbolGroup[] in the order of the occurrences
-local function group(list)
-  local groups, by_key = {}, {} ---@type claude-code.SymbolGroup[], table<string, claude-code.SymbolGroup>
-  for _, found in ipairs(list) do
-    local into = by_key[own_key(found)]
-    for _, place in ipairs(found.places) do
-      local other = by_key[key_of(place)]
-      if into and other and other ~= into then
-        vim.list_extend(into.places, other.places)
-        for key, owner in pairs(by_key) do
-          by_key[key] = owner == other and into or owner
-        end
-        groups = vim.tbl_filter(function(entry)
-          return entry ~= other
-        end, groups)
-      end
-      into = into or other
-    end
-    if not into then
-      into = { occurrence = found.occurrence, places = {} }
-      groups[#groups + 1] = into
-    end
-    by_key[own_key(found)] = into
-    for _, place in ipairs(found.places) do
-      by_key[key_of(place)] = into
-      into.places[#into.places + 1] = place
-    end
-  end
-  for _, entry in ipairs(groups) do
-    entry.places = M.distinct(entry.places)
-  end
-  return groups
-end
-
----@param places claude-code.ServerPlace[]
----@return claude-code.ServerPlace[]
-function M.distinct(places)
-  local seen = {}
-  return vim.tbl_filter(function(place)
-    local key = key_of(place)
-    local is_new = not seen[key]
-    seen[key] = true
-    return is_new
-  end, places)
-end
-
----In a task: which symbols these occurrences are.
----@param list claude-code.Occurrence[]
----@return claude-code.SymbolGroup[]
----@return claude-code.ServerAnswer[]
-function M.groups(list)
-  local questions, about = {}, {}
-  for _, at in ipairs(list) do
-    for _, client in ipairs(servers.capable(at.buf, DEFINITION)) do
-      questions[#questions + 1] = { client = client, question = position.question(at, DEFINITION) }
-      about[#about + 1] = at
-    end
-  end
-  local answers, found = request.each(questions), {}
-  for i, answer in ipairs(answers) do
-    local places, encoding = position.places(answer), answer.client.offset_encoding
-    if #places > 0 then
-      found[#found + 1] = { occurrence = about[i], places = places, encoding = encoding }
-    end
-  end
-  return group(found), answers
-end
-
----In a task.
----@param place claude-code.ServerPlace
----@return integer? buf of its file, if that is one of the project
-local function buffer_of(place)
-  return M.is_own(place.path) and files.file({ place.path }) or nil
-end
-
----In a task: with those merged that are one symbol by the definitions of their definitions. A server
----leads from a call to one of several overloads, and from each of those to the one with the body.
----@param groups claude-code.SymbolGroup[] with one definition at least
----@return claude-code.SymbolGroup[]
-local function merged(groups)
-  local at, others = {}, {} ---@type claude-code.Occurrence[], claude-code.SymbolGroup[]
-  for _, entry in ipairs(groups) do
-    local place = entry.places[1]
-    local buf = buffer_of(place)
-    if buf then
-      at[#at + 1] = position.occurrence(buf, place)
-    else
-      others[#others + 1] = entry
-    end
-  end
-  local again = vim.list_extend(M.groups(at), others)
-  return #again > 0 and #again < #groups and again or groups
-end
-
----In a task: what is declared at the place, if that is in a file of the project.
----@param place claude-code.ServerPlace
----@return claude-code.DocumentSymbol?
----@return integer? buf
-function M.declared_at(place)
-  local buf = buffer_of(place)
-  return buf and declarations.at(buf, place), buf
-end
-
----@param path string?
----@return boolean is it of the project, and not of a package that it uses?
-function M.is_own(path)
-  return path ~= nil
-    and background.is_in_workspace(path)
-    and not path:find("/node_modules/", 1, true)
-    and not path:find("/site%-packages/")
-    and not path:find("/%.?venv/")
-end
+---@class claude-code.SymbolParams
+---@field symbol string a name, or one with those around it: "Parser.parse"
+---@field file? string[] the possible paths of a file in which it occurs
+---@field named? string the first of them, as it was given
+---@field line? integer 1-based
+---@field changes? claude-code.ChangedFile[]
 
 ---@class claude-code.Symbol : claude-code.Occurrence where servers are asked
----@field name string
----@field definitions claude-code.ServerPlace[] at least one, unless the servers know no definitions
+---@field name string without those around it
+---@field definitions claude-code.ServerPlace[] none if the servers know none
 ---@field answers claude-code.ServerAnswer[]
 
 ---@class claude-code.SymbolCandidate
@@ -165,10 +41,120 @@ end
 ---@field candidates? claude-code.SymbolCandidate[] several symbols have the name
 ---@field answers claude-code.ServerAnswer[]
 
----@class claude-code.SymbolQuestion
----@field buf integer
----@field name claude-code.SymbolName
----@field row? integer 0-based
+---`Parser.parse`, `parser::parse`, `Parser#parse` and `Parser/parse` name one of several.
+---@param given string
+---@return string name
+---@return string[] parents from the outermost on
+local function parse(given)
+  local parts = {} ---@type string[]
+  for part in given:gsub("%b()%s*$", ""):gmatch("[^%.:#/%s]+") do
+    parts[#parts + 1] = part
+  end
+  return table.remove(parts) or given, parts
+end
+
+---@param char string
+local function is_word(char)
+  return char:find("^[%w_\128-\255]") ~= nil
+end
+
+---@param row integer
+---@return claude-code.Occurrence[] of the name as a whole word
+local function in_row(buf, name, row)
+  local line, list, from = lines.at(buf, row), {}, 1
+  while true do
+    local first, last = line:find(name, from, true)
+    if not first or not last then
+      return list
+    end
+    local starts = not (is_word(name) and is_word(line:sub(first - 1, first - 1)))
+    local ends = not (is_word(name:sub(-1)) and is_word(line:sub(last + 1, last + 1)))
+    if (first == 1 or starts) and ends then
+      list[#list + 1] = { buf = buf, row = row, col = first - 1 }
+    end
+    from = last + 1
+  end
+end
+
+---@param row integer 0-based
+---@return claude-code.Occurrence[] on that row, or on the nearest one that has some
+local function near(buf, name, row)
+  for distance = 0, TOLERANCE do
+    for _, other in ipairs({ row + distance, row - distance }) do
+      local found = other >= 0 and in_row(buf, name, other) or {}
+      if #found > 0 then
+        return found
+      end
+    end
+  end
+  return {}
+end
+
+---@return claude-code.Occurrence[] the first ones in the buffer
+local function all(buf, name)
+  local list = {}
+  for i, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    if line:find(name, 1, true) then
+      vim.list_extend(list, in_row(buf, name, i - 1))
+    end
+    if #list >= MAX_OCCURRENCES then
+      break
+    end
+  end
+  return vim.list_slice(list, 1, MAX_OCCURRENCES)
+end
+
+---@class claude-code.SymbolGroup one symbol of that name
+---@field occurrence claude-code.Occurrence
+---@field places claude-code.ServerPlace[]
+---@field declared? claude-code.DocumentSymbol
+
+---Occurrences with a definition in common are one symbol. An occurrence belongs to its own place, too:
+---clangd leads from a definition to its prototype, and from there back.
+---@param list claude-code.Occurrence[]
+---@return claude-code.SymbolGroup[] in the order of the occurrences
+---@return claude-code.ServerAnswer[]
+local function groups_of(list)
+  local questions, about = {}, {}
+  for _, at in ipairs(list) do
+    for _, client in ipairs(servers.capable(at.buf, DEFINITION)) do
+      questions[#questions + 1] = { client = client, question = position.question(at, DEFINITION) }
+      about[#about + 1] = at
+    end
+  end
+  local answers, groups, by_key = request.each(questions), {}, {}
+  for i, answer in ipairs(answers) do
+    local places = position.places({ answer })
+    local own = position.key(position.own_place(about[i], answer.client.offset_encoding))
+    local into = by_key[own]
+    for _, place in ipairs(places) do
+      into = into or by_key[position.key(place)]
+    end
+    if not into and #places > 0 then
+      into = { occurrence = about[i], places = {} }
+      groups[#groups + 1] = into
+    end
+    for _, place in ipairs(places) do
+      local key = position.key(place)
+      if by_key[key] ~= into then
+        table.insert(into.places, place)
+      end
+      -- clangd leads from comments to a definition, too, and to nothing else.
+      into.occurrence = key == own and about[i] or into.occurrence
+      by_key[key], by_key[own] = into, into
+    end
+  end
+  return groups, answers
+end
+
+---In a task: what is declared at the place, if that is in a file of the project.
+---@param place claude-code.ServerPlace
+---@return claude-code.DocumentSymbol?
+---@return integer? buf
+function M.declared_at(place)
+  local buf = position.is_own(place.path) and files.file({ place.path }) or nil
+  return buf and declarations.at(buf, place), buf
+end
 
 ---@param declared claude-code.DocumentSymbol?
 ---@param parents string[]
@@ -183,118 +169,171 @@ local function has_parents(declared, parents)
   return declared ~= nil
 end
 
----In a task.
----@param groups claude-code.SymbolGroup[]
----@param parents string[]
----@return claude-code.SymbolGroup[] those with these parents; all if none has
-local function with_parents(groups, parents)
-  if #groups > 1 or #parents > 0 then
-    for _, entry in ipairs(groups) do
-      entry.declared = entry.places[1] and M.declared_at(entry.places[1])
-    end
-  end
-  local named = #parents == 0 and {}
-    or vim.tbl_filter(function(entry)
-      return has_parents(entry.declared, parents)
-    end, groups)
-  return #named > 0 and named or groups
-end
-
----@param groups claude-code.SymbolGroup[]
----@param question claude-code.SymbolQuestion
----@return claude-code.SymbolGroup[] the first that is declared on the line in question: what a declaration
---- holds comes behind its name; all if none is declared there
-local function declared_on(groups, question)
-  local uri = vim.uri_from_bufnr(question.buf)
-  local declared = vim.iter(groups):find(function(entry)
-    return vim.iter(entry.places):any(function(place)
-      return place.uri == uri and place.row == question.row
-    end)
-  end)
-  return declared and { declared } or groups
-end
-
----@param question claude-code.SymbolQuestion
----@return claude-code.Occurrence[]
-local function looked_at(question)
-  local name = question.name.last
-  if question.row then
-    return occurrences.near(question.buf, name, question.row)
-  end
-  return occurrences.all(question.buf, name)
-end
-
----In a task.
----@param question claude-code.SymbolQuestion
----@return claude-code.Failure
-local function not_found(question)
-  local file = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(question.buf), ":.")
-  local where = question.row and ("near line %d of %s"):format(question.row + 1, file)
-    or "in " .. file
-  local name, names = question.name.last, {} ---@type string, string[]
-  for _, declared in ipairs((declarations.of(question.buf))) do
-    names[#names + 1] = declarations.bare(declared.name)
-  end
-  local meant = closest(name, names)
-  local text = "`%s` is not %s." .. (meant and meant ~= name and " Did you mean `%s`?" or "")
-  return { code = "not_found", message = text:format(name, where, meant) }
-end
-
----@param groups claude-code.SymbolGroup[]
----@return claude-code.SymbolCandidate[] in the order of files and lines
-local function candidates_of(groups)
-  table.sort(groups, function(a, b)
-    local x, y = a.places[1], b.places[1]
-    return x.uri < y.uri or x.uri == y.uri and x.row < y.row
-  end)
-  return vim.tbl_map(function(entry)
-    local declared = entry.declared
-    local parents = declared and table.concat(declared.parents, ".") or ""
-    return {
-      place = entry.places[1],
-      kind = declared and declared.kind,
-      container = parents ~= "" and parents or nil,
-    }
-  end, groups)
+---@generic T
+---@param list T[]
+---@param test fun(entry: T): boolean
+---@return T[] those that pass; all if none does
+local function preferred(list, test)
+  local some = vim.tbl_filter(test, list)
+  return #some > 0 and some or list
 end
 
 ---In a task: the symbol that is meant, or several for Claude to choose from.
----@param groups claude-code.SymbolGroup[]
----@param name claude-code.SymbolName
+---@param groups claude-code.SymbolGroup[] one at least
+---@param name string
+---@param parents string[]
 ---@param answers claude-code.ServerAnswer[]
----@return claude-code.LocatedSymbol? nil if there is none
-function M.chosen(groups, name, answers)
-  groups = #groups > 1 and merged(groups) or groups
-  groups = with_parents(groups, name.parents)
-  local only = groups[1]
+---@return claude-code.LocatedSymbol
+local function chosen(groups, name, parents, answers)
   if #groups > 1 then
-    return { candidates = candidates_of(groups), answers = answers }
-  elseif only then
-    local about = { name = name.last, definitions = only.places, answers = answers }
+    for _, entry in ipairs(groups) do
+      entry.declared = M.declared_at(entry.places[1])
+    end
+    groups = preferred(groups, function(entry)
+      return has_parents(entry.declared, parents)
+    end)
+  end
+  local only = groups[1]
+  if #groups == 1 then
+    local about = { name = name, definitions = only.places, answers = answers }
     return { symbol = vim.tbl_extend("error", about, only.occurrence), answers = answers }
   end
+  local candidates = vim.tbl_map(function(entry)
+    local declared = entry.declared or { parents = {} }
+    local container = table.concat(declared.parents, ".")
+    local place = entry.places[1]
+    return { place = place, kind = declared.kind, container = container ~= "" and container or nil }
+  end, groups)
+  return { candidates = candidates, answers = answers }
 end
 
----In a task: the symbol in a file.
----@param question claude-code.SymbolQuestion
+---In a task.
+---@param line integer? 1-based
+---@return claude-code.Failure
+local function not_in_file(buf, name, line)
+  local file = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":.")
+  local where = line and ("near line %d of %s"):format(line, file) or "in " .. file
+  local names = vim.tbl_map(function(declared)
+    return declarations.bare(declared.name)
+  end, (declarations.of(buf)))
+  local meant = closest(name, names)
+  local hint = meant and meant ~= name and (" Did you mean `%s`?"):format(meant) or ""
+  return { code = "not_found", message = ("`%s` is not %s.%s"):format(name, where, hint) }
+end
+
+---In a task.
+---@param params claude-code.SymbolParams
+---@param name string
+---@param parents string[]
 ---@return claude-code.LocatedSymbol?
 ---@return claude-code.Failure?
-function M.in_file(question)
-  local list = looked_at(question)
-  if #list == 0 then
-    return nil, not_found(question)
-  end
-  local clients = servers.capable(question.buf, DEFINITION)
-  local groups, answers = request.retry_empty(clients, function()
-    return M.groups(list)
-  end)
-  local failure = #groups == 0 and request.failure_of(answers)
-  if failure then
+local function in_file(params, name, parents)
+  local buf, failure = files.named(params)
+  if not buf then
     return nil, failure
   end
-  groups = #groups > 0 and declared_on(groups, question)
-    or { { occurrence = list[1], places = {} } }
-  return M.chosen(groups, question.name, answers)
+  local row = params.line and math.min(params.line, api.nvim_buf_line_count(buf)) - 1
+  local list = row and near(buf, name, row) or all(buf, name)
+  if #list == 0 then
+    return nil, not_in_file(buf, name, params.line)
+  end
+  local groups, answers = request.patiently(servers.capable(buf, DEFINITION), function()
+    return groups_of(list)
+  end, function(_, found)
+    return #found > 0
+  end)
+  failure = #groups == 0 and request.failure_of(answers) or nil
+  if failure then
+    return nil, failure
+  elseif #groups == 0 then
+    groups = { { occurrence = list[1], places = {} } }
+  elseif row and #groups > 1 then
+    -- What a declaration holds comes behind its name.
+    local uri = vim.uri_from_bufnr(buf)
+    groups = preferred(groups, function(entry)
+      return vim.iter(entry.places):any(function(place)
+        return place.uri == uri and place.row == entry.occurrence.row
+      end)
+    end)
+    groups = { groups[1] }
+  end
+  return chosen(groups, name, parents, answers)
+end
+
+---In a task: the symbol that servers find in the project.
+---@param place claude-code.ServerPlace
+---@param name string
+---@return claude-code.LocatedSymbol?
+---@return claude-code.Failure?
+local function at_place(place, name)
+  local buf, failure = files.file({ place.path })
+  if not buf then
+    return nil, failure
+  end
+  -- Some servers give the range of the whole declaration.
+  local at = position.occurrence(buf, place)
+  local list = near(buf, name, place.row)
+  local occurrence = vim.iter(list):find(function(one)
+    return vim.deep_equal(one, at)
+  end) or list[1] or at
+  local groups, answers = groups_of({ occurrence })
+  groups = #groups > 0 and groups or { { occurrence = occurrence, places = { place } } }
+  return chosen(groups, name, {}, answers)
+end
+
+---@param params claude-code.SymbolParams
+---@param name string
+---@param parents string[]
+---@return claude-code.LocatedSymbol?
+---@return claude-code.Failure?
+local function in_project(params, name, parents)
+  local exact, similar, answers, is_settled = declarations.find(name)
+  if #answers == 0 then
+    local message = "No language server that runs in Neovim knows the project's symbols. "
+      .. "Give the `path` of a file in which the name occurs, or use Grep."
+    return nil, { code = "no_server", message = message }
+  end
+  local list = preferred(exact, function(symbol)
+    return position.is_own(symbol.place.path)
+  end)
+  local parent = parents[#parents]
+  list = preferred(list, function(symbol)
+    return parent ~= nil and (symbol.container or ""):match("[^%.:#/]+$") == parent
+  end)
+  if #list == 1 and list[1].place.path then
+    return at_place(list[1].place, name)
+  elseif #list > 0 then
+    return { candidates = list, answers = answers }
+  end
+  local names = {}
+  for _, symbol in ipairs(similar) do
+    if not privacy.is_private(symbol.place.path or symbol.place.uri) then
+      names[#names + 1] = declarations.bare(symbol.name)
+    end
+  end
+  local meant = closest(name, names)
+  local hint = meant and ("Did you mean `%s`? "):format(meant) or ""
+  local text = "No symbol `%s` in the project. %sFor words in texts use Grep."
+  return nil,
+    request.not_ready(request.states(answers, is_settled), params.symbol) or {
+      code = "not_found",
+      message = text:format(params.symbol, hint),
+    }
+end
+
+---In a task, once buffers and servers have taken over what was written outside.
+---@param params claude-code.SymbolParams
+---@return claude-code.LocatedSymbol?
+---@return claude-code.Failure?
+function M.find(params)
+  files.take_over(params.changes)
+  local name, parents = parse(params.symbol)
+  local found, failure = (params.file and in_file or in_project)(params, name, parents)
+  table.sort(found and found.candidates or {}, function(a, b)
+    local x, y = a.place, b.place
+    return x.uri < y.uri or x.uri == y.uri and x.row < y.row
+  end)
+  return found, failure
 end
 
 return M

@@ -1,0 +1,269 @@
+import { counted } from "../lib/counted";
+import { readRegular } from "../lib/read-regular";
+import { cutText } from "../lib/visible";
+import type {
+  LanguagePlace,
+  LanguagePlaces,
+  OutlineAnswer,
+  ServerState,
+  SymbolAnswer,
+} from "./answer";
+import type { ProjectFiles } from "./project-files";
+import type { Relation } from "./servers";
+
+/** Characters of an answer: about 2,000 tokens. */
+const MAX_CHARACTERS = 8_000;
+const MAX_SOURCE = 4 * 1024 * 1024;
+const MAX_CODE = 160;
+const MAX_DETAIL = 100;
+const MAX_DOCS = 600;
+const MAX_SIGNATURE = 1_200;
+const MAX_CANDIDATES = 30;
+const MAX_OTHERS = 10;
+
+export interface ReferencesQuestion {
+  relation: Relation;
+  /** A folder or file; names are from the project's top. */
+  within?: string | undefined;
+  /** Lines with their code. */
+  limit: number;
+}
+
+export interface AnswerText {
+  text: string;
+  isError: boolean;
+}
+
+/** What language servers answer, for Claude to read. */
+export class LanguageText {
+  readonly #files = new Map<string, readonly string[]>();
+
+  constructor(private readonly project: ProjectFiles) {}
+
+  /** `find_symbol`'s answer: where, what, and its documentation; with `body` the source. */
+  symbol(answer: SymbolAnswer): string {
+    if (answer.candidates) return this.#candidates(answer);
+    const { hover, declaration, definitions, states } = answer;
+    const [first, ...others] = definitions.places;
+    const path = [...(declaration?.parents ?? []), answer.name].join(".");
+    const end = declaration?.last_line ?? 0;
+    const kind = declaration ? `${declaration.kind} ` : "";
+    const last = first && end > first.line ? `-${end}` : "";
+    const head = first
+      ? `${this.#location(first, definitions)}${last} ${kind}${path}`
+      : `${answer.name} is defined in a private file`;
+    const more = others.length - MAX_OTHERS;
+    // Overloads, and prototypes.
+    const also = others.slice(0, MAX_OTHERS).map((place) => this.#location(place, definitions));
+    const tail = more > 0 ? ` and ${more} more` : "";
+    return [
+      head,
+      ...(also.length > 0 ? [`  also ${also.join(", ")}${tail}`] : []),
+      ...(hover ? describe(hover) : []),
+      ...bodyOf(answer),
+      stateLine(states),
+    ].join("\n");
+  }
+
+  references(answer: SymbolAnswer, { relation, within, limit }: ReferencesQuestion): AnswerText {
+    if (answer.candidates) return { text: this.#candidates(answer), isError: false };
+    const { definitions, uses, states } = answer;
+    const { files, places, private: hidden } = uses ?? { files: [], places: [], private: 0 };
+    if (places.length + hidden === 0 && !areReady(states)) {
+      return { text: notReady(states), isError: true };
+    }
+    const folder = within?.replace(/^\.\//, "").replace(/\/+$/, "") ?? "";
+    const isInside = (name: string) =>
+      folder === "" || name === folder || name.startsWith(`${folder}/`);
+    const own = places.filter(({ file }) => {
+      const { is_own, path } = files[file - 1] ?? {};
+      return is_own && isInside(this.project.nameOf(path as string));
+    });
+    const outside = places.filter(({ file }) => !files[file - 1]?.is_own).length;
+    const [first] = definitions.places;
+    const where = first ? ` (${this.#location(first, definitions)})` : "";
+    const count = counted(own.length, relation === "references" ? "use" : "implementation");
+    const inFiles = new Set(own.map(({ file }) => file)).size;
+    const lines = [
+      `${answer.name}${where}: ${count}${inFiles > 0 ? ` in ${counted(inFiles, "file")}` : ""}`,
+      ...this.#uses(own, files, limit),
+      ...(outside > 0 ? [`${outside} more in dependencies, or outside of the project`] : []),
+      ...(hidden > 0 ? [`${hidden} more in private files`] : []),
+      stateLine(states),
+    ];
+    return { text: lines.join("\n"), isError: false };
+  }
+
+  /** `outline`'s answer: what the file declares, indented, with the lines of the declarations. */
+  outline({ path, unsaved, symbols, states }: OutlineAnswer, depth: number): string {
+    const lines = [heading(this.project.nameOf(path), unsaved)];
+    let characters = 0;
+    let cut = 0;
+    for (const { name, kind, detail, depth: own, first_line, last_line } of symbols) {
+      if (own >= depth) continue;
+      const at = last_line > first_line ? `${first_line}-${last_line}` : String(first_line);
+      // clangd: a struct is a "struct".
+      const more = detail && detail !== kind ? ` ${code(detail).slice(0, MAX_DETAIL)}` : "";
+      const line = `${"  ".repeat(own + 1)}${at} ${kind} ${name}${more}`;
+      characters += line.length + 1;
+      if (characters > MAX_CHARACTERS) cut++;
+      else lines.push(line);
+    }
+    if (cut > 0) lines.push(`… ${cut} more lines (ask with a smaller \`depth\`)`);
+    return [...lines, stateLine(states)].join("\n");
+  }
+
+  /** Several symbols have the name: Claude chooses one by its path and line. */
+  #candidates({ name, definitions, candidates = [], states }: SymbolAnswer): string {
+    const { places, files } = definitions;
+    const last = name.split(/[.:#/\s]+/).at(-1) ?? name;
+    const shown = places.slice(0, MAX_CANDIDATES).map((place, index) => {
+      const { kind, container } = candidates[index] ?? {};
+      const what = [kind, container ? `${container}.${last}` : last].filter(Boolean).join(" ");
+      const text = files[place.file - 1]?.is_own ? code(this.#line(place, definitions)) : "";
+      return `  ${this.#location(place, definitions)} ${what}${text && `: ${text}`}`;
+    });
+    const more = places.length - shown.length;
+    return [
+      `${places.length} symbols are called ${name}. For one of them ask with \`path\` and \`line\`:`,
+      ...shown,
+      ...(more > 0 ? [`  … ${more} more`] : []),
+      stateLine(states),
+    ].join("\n");
+  }
+
+  /** Files with their lines, as ripgrep shows them; what is left out is counted. */
+  #uses(places: readonly LanguagePlace[], files: LanguagePlaces["files"], limit: number): string[] {
+    const named = [...Map.groupBy(places, ({ file }) => file)].map(([file, own]) => {
+      const { path = "", unsaved } = files[file - 1] ?? {};
+      const byLine = [...Map.groupBy(own, ({ line }) => line)].sort(([a], [b]) => a - b);
+      return { name: this.project.nameOf(path), unsaved, count: own.length, byLine };
+    });
+    named.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const result: string[] = [];
+    const rest: string[] = [];
+    let characters = 0;
+    let shown = 0;
+    for (const { name, unsaved, count, byLine } of named) {
+      const lines = byLine.slice(0, Math.max(limit - shown, 0)).map(([line, same]) => {
+        const text = code(this.#line(same[0] as LanguagePlace, { files }));
+        return `  ${line} ${text}${same.length > 1 ? ` (${same.length}×)` : ""}`;
+      });
+      const length = lines.join("\n").length + name.length;
+      if (lines.length === 0 || characters + length > MAX_CHARACTERS) {
+        rest.push(`${name} ${count}`);
+        continue;
+      }
+      const left = byLine.slice(lines.length).map(([line]) => line);
+      result.push(heading(name, unsaved), ...lines);
+      if (left.length > 0) result.push(cutText(`  … also on ${left.join(", ")}`, MAX_CODE));
+      characters += length;
+      shown += lines.length;
+    }
+    if (rest.length === 0) return result;
+    const names = cutText(rest.join(", "), MAX_DOCS);
+    return [
+      ...result,
+      `… more in ${counted(rest.length, "file")} (narrow with \`within\`): ${names}`,
+    ];
+  }
+
+  /** `src/parser.ts:41`. */
+  #location({ file, line }: LanguagePlace, { files }: Pick<LanguagePlaces, "files">): string {
+    return `${this.project.nameOf(files[file - 1]?.path ?? "?")}:${line}`;
+  }
+
+  #line({ file, line, text }: LanguagePlace, { files }: Pick<LanguagePlaces, "files">): string {
+    if (text !== undefined) return text;
+    const path = files[file - 1]?.path ?? "";
+    const known = this.#files.get(path) ?? linesOf(path);
+    this.#files.set(path, known);
+    return known[line - 1] ?? "";
+  }
+}
+
+/** Empty if the file cannot be read. */
+function linesOf(path: string): string[] {
+  try {
+    return new TextDecoder().decode(readRegular(path, MAX_SOURCE)).split(/\r\n|\n|\r/);
+  } catch {
+    return [];
+  }
+}
+
+/** Without the indentation, and cut: a generated file may have lines of megabytes. */
+function code(line: string): string {
+  const text = line.trim().replaceAll(/\s+/g, " ");
+  return text.length > MAX_CODE ? `${text.slice(0, MAX_CODE)}…` : text;
+}
+
+function heading(name: string, unsaved: boolean | undefined): string {
+  return unsaved ? `${name} (unsaved in Neovim; lines as there)` : name;
+}
+
+/** The end of every answer: who answered, and who may know more later. */
+function stateLine(states: readonly ServerState[]): string {
+  const names = states.map(({ name }) => name).join(", ");
+  const busy = states.filter(({ state }) => state !== "idle").map(describeState);
+  const doubt = busy.length > 0 ? `may be incomplete: ${busy.join("; ")}; ` : "";
+  return `${doubt}as ${names} ${states.length > 1 ? "report" : "reports"}; the text may match elsewhere`;
+}
+
+function areReady(states: readonly ServerState[]): boolean {
+  return states.every(({ state }) => state === "idle");
+}
+
+/** Nothing was found, and a server was not ready: that is no answer. */
+function notReady(states: readonly ServerState[]): string {
+  const busy = states.filter(({ state }) => state !== "idle").map(describeState);
+  const next = "Nothing was found yet, which says nothing. Ask again in 10 s, or use Grep.";
+  return `Not ready: ${busy.join("; ")}. ${next}`;
+}
+
+const WORDS: Record<ServerState["state"], string> = {
+  idle: "is idle",
+  starting: "is starting, or still reading the project",
+  indexing: "is indexing",
+  failing: "reports an error",
+  ended: "has ended",
+  hangs: "does not answer",
+};
+
+function describeState({ name, state, title }: ServerState): string {
+  const error = state === "failing" && title ? `: ${title.split("\n", 1)[0]?.slice(0, 200)}` : "";
+  return `${name} ${WORDS[state]}${error}`;
+}
+
+/** A paragraph that is a link alone: gopls leads to pkg.go.dev. */
+const LINK = /^\[[^\]]*\]\([^)]*\)$/;
+
+/** The first code is the signature; of the rest, the first paragraph. */
+function describe(markdown: string): string[] {
+  const text = markdown.replaceAll("\r", "");
+  const block = signatureBlock(text);
+  const signature = block?.[1]?.trim().slice(0, MAX_SIGNATURE);
+  const rest = (block ? text.slice(block.index + block[0].length) : text).replaceAll(
+    /```[\s\S]*?```/g,
+    "",
+  );
+  const paragraph = rest
+    .split(/\n\s*\n/)
+    .map((part) => part.replaceAll(/^\s*-{3,}\s*$/gm, "").trim())
+    .find((part) => part !== "" && !LINK.test(part));
+  const docs = paragraph && cutText(paragraph.replaceAll(/\s*\n\s*/g, " "), MAX_DOCS);
+  return [...(signature ? [signature.replaceAll(/^/gm, "  ")] : []), ...(docs ? [docs] : [])];
+}
+
+/** The first block of code; rust-analyzer begins with the module, in a block of its own. */
+function signatureBlock(text: string): RegExpExecArray | null {
+  const leading = /\s*```[^\n]*\n([\s\S]*?)\n?```/y;
+  let last: RegExpExecArray | null = null;
+  for (let found = leading.exec(text); found; found = leading.exec(text)) last = found;
+  return last ?? /```[^\n]*\n([\s\S]*?)\n?```/.exec(text);
+}
+
+function bodyOf({ declaration }: SymbolAnswer): string[] {
+  const { body = [], first_line = 1, more = 0 } = declaration ?? {};
+  const lines = body.map((line, index) => `${first_line + index}\t${cutText(line, 400)}`);
+  return [...lines, ...(more > 0 ? [`… ${more} more lines`] : [])];
+}
