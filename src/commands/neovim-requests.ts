@@ -8,7 +8,6 @@ import { answerRequests } from "../neovim/requests";
 import { PromptEndpoint } from "../prompt/endpoint";
 import { RemoteEndpoint } from "../remote/endpoint";
 import { ReviewEndpoint } from "../review/endpoint";
-import { recordLanguageUndo } from "../review/record/language-edit";
 import { TranscriptEndpoint } from "../transcript/endpoint";
 import { WorktreeEndpoint } from "../worktrees/endpoint";
 
@@ -17,9 +16,7 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
   const { state } = editor;
   const call: AskNeovim = (method, params, ms) =>
     editor.call(method as MethodName, params as never, ms);
-  const undo = new UndoEndpoint({ state, call }, log, ({ operation, changes }) =>
-    recordLanguageUndo(operation.stored.place, operation.id, changes),
-  );
+  const undo = new UndoEndpoint({ state, call }, log);
   const remote = new RemoteEndpoint(editor, server.connect, log);
   const review = new ReviewEndpoint(editor, log);
   const transcript = new TranscriptEndpoint(editor, log, remote);

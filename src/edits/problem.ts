@@ -6,8 +6,3 @@ export class EditProblem extends Error {
     super(`Nothing was changed. ${sentences}`);
   }
 }
-
-/** What is wrong with one file, as the end of a sentence: "FILE …". */
-export class FileProblem extends Error {
-  override readonly name = "FileProblem";
-}

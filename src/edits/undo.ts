@@ -23,13 +23,11 @@ interface UndoPort {
   call: AskNeovim;
 }
 
-/** Takes renames back for one Neovim, and completes at its start what was interrupted. */
+/** Takes worktrees back that came home, for one Neovim, and completes at its start what was interrupted. */
 export class UndoEndpoint {
-  /** `record` keeps for the review what was undone of Claude's. */
   constructor(
     private readonly port: UndoPort,
     private readonly log: Log,
-    private readonly record: (undone: Undone) => void,
   ) {}
 
   /** Neovim is attached. */
@@ -47,7 +45,6 @@ export class UndoEndpoint {
     const ask: AskNeovim = (method, params, ms) => this.port.call(method, params, ms);
     try {
       const undone = await undoLast(home, this.port.state.folders, ask, this.log);
-      if (!home) this.record(undone);
       const done = `took back ${undone.operation.stored.label}: ${counted(undone.changes.length, "file")}`;
       return { done, changes: changeEvents(undone.changes) };
     } catch (error) {

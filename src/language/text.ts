@@ -1,6 +1,5 @@
-import { counted } from "../lib/counted";
 import { readRegular } from "../lib/read-regular";
-import { cutText } from "../lib/visible";
+import { counted, cutText } from "../lib/visible";
 import type {
   LanguagePlace,
   LanguagePlaces,

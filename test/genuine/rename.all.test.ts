@@ -79,7 +79,7 @@ describe(`a rename by the genuine CLI with ${NEWEST.name}`, () => {
     async () => {
       const [, second] = await rename(["--allowedTools", TOOL]);
       const [answer] = toolResults(second as ModelRequest);
-      expect(answer).toContain("renamed old to new in 2 files, 2 places (text):");
+      expect(answer).toContain("renamed old to new in 2 files, 2 places, as text reports:");
       expect(edited.texts(["a.txt", "b.txt"])).toEqual({ "a.txt": "new a\n", "b.txt": "new b\n" });
       const glob = new Bun.Glob("review/*/journal.jsonl");
       const [journal = ""] = [...glob.scanSync({ cwd: edited.project.state, absolute: true })];

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { stateFolder } from "../../src/lib/paths";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
-import { ownState } from "../edits/workspace";
+import { ownState } from "../support/own-state";
 import { Recorded } from "../review/recorded";
 import { claims } from "../support/claims";
 import { first } from "../support/toolchain";

@@ -65,7 +65,6 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     ["ClaudeCodeDiffAccept!", { name: "diff accept", bang: true }],
     ["Claude review! turn a.txt", { name: "review", bang: true, fargs: ["turn", "a.txt"] }],
     ["Claude review done", { name: "review done", args: "" }],
-    ["Claude undo rename", { name: "undo rename" }],
     ["2,3Claude undo!", { name: "undo", bang: true, line1: 2, line2: 3 }],
     [`ClaudeAtMention some\\ file.txt`, { name: "mention", fargs: ["some file.txt"] }],
     ["ClaudeCodeAdd a.txt 3 5", { name: "mention", fargs: ["a.txt", "3", "5"] }],

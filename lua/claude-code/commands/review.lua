@@ -117,10 +117,6 @@ return {
     end,
   },
 
-  --- Takes back the last rename, file move or code action that Claude did through your language servers,
-  --- in all files, or in none: it names those that were changed since. Again: the one before.
-  ["undo rename"] = { run = calls("edits.rename", "undo", "rename") },
-
   --- Takes back what `:Claude worktree home` did last, in all files, or in none: it names those that were
   --- changed since. Again: the one before.
   ["undo home"] = { run = calls("edits.rename", "undo", "home") },

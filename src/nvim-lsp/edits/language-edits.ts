@@ -1,64 +1,63 @@
-import type { Diagnostic, Encoding } from "../../editor/model";
-import { type CheckedFile, checkFiles } from "../../edits/check";
-import { join, joinChanges } from "../../edits/join";
-import type { Operation } from "../../edits/operation";
-import { perform } from "../../edits/perform";
-import type { Judge } from "../../edits/text-edits";
-import { changeEvents, type FileChange, VirtualFiles } from "../../edits/virtual-files";
-import { applyWorkspaceEdit, filesOf, parseWorkspaceEdit } from "../../edits/workspace-edit";
+import { isProtected } from "../../claude/protected";
+import { EditorRefusal } from "../../editor/port";
+import { counted } from "../../lib/visible";
 import { message } from "../../lib/errors";
 import type { Log } from "../../lib/log";
-import { realPath } from "../../lib/paths";
+import { realPath, shownPath } from "../../lib/paths";
 import type { FollowedNeovim } from "../../locate/followed";
 import { recordLanguageEdit } from "../../review/record/language-edit";
-import type { NeovimProblems, Problems } from "../neovim/problems";
-import { newProblems, type ProblemsAfter } from "./new-problems";
+import { compare } from "../../review/weave/compare";
+import { EditProblem, type Operation, operationsOf, type ServerEdit } from "./workspace-edit";
 
-/** A call may last that long while language servers work. */
 const TASK_MS = 20_000;
 /** Neovim loads each file that a session has edited, for the check at the end of Claude's turn. */
-const MOST_CHECKED = 50;
+const MAX_CHECKED = 50;
+const MAX_LINES = 80;
+const MAX_NAMES = 60;
+const MAX_LENGTH = 160;
 
-/** What lua/claude-code/editor/edits answers of a server. */
-export interface ServerEdit {
-  edit: unknown;
-  encoding: Encoding;
-  server: string;
+/** A file before and after an edit; undefined: it does not exist. */
+export interface FileChange {
+  /** Absolute, symlinks resolved. */
+  path: string;
+  before: Uint8Array | undefined;
+  after: Uint8Array | undefined;
+  /** How many text edits were made in it. */
+  edits: number;
+  /** The path from which the file is moved. */
+  from?: string;
+}
+
+/** What lua/claude-code/editor/edits answers about an edit. */
+export interface EditAnswer {
+  edits: ServerEdit[];
+  /** Of Neovim's buffers when the servers were asked. */
+  ticks?: object;
 }
 
 /** A tool's edit of many files. */
 export interface LanguageEdit {
   tool: string;
-  /** For the user: "the rename of a to b". */
-  label: string;
   use: string | undefined;
-  edits: readonly ServerEdit[];
+  answer: EditAnswer;
   /** The file that is moved besides. */
   move?: { from: string; to: string };
-  judge?: Judge | undefined;
+  /** The old and new name of a symbol. */
+  renamed?: { from: string; to: string };
   preview?: boolean | undefined;
 }
 
 export interface Applied {
-  changes: readonly FileChange[];
-  problems: ProblemsAfter;
-  /** Why the second step was not done. */
+  changes: FileChange[];
+  /** Why other changes were not made. */
   problem?: string;
 }
 
-interface Made {
-  operation?: Operation;
-  changes: readonly FileChange[];
-  /** Problems of the files that were open. */
-  before: ReadonlyMap<string, Diagnostic[]>;
-}
-
-/** Makes edits of language servers, and reports them to all who want to know. */
+/** Makes edits of language servers: Neovim checks and writes them, and the review has them as Claude's. */
 export class LanguageEdits {
   /** `session`: as NeovimProblems takes it. */
   constructor(
     private readonly neovim: FollowedNeovim,
-    private readonly problems: NeovimProblems,
     private readonly session: { session?: string; pid: number },
     private readonly log: Log,
   ) {}
@@ -69,117 +68,139 @@ export class LanguageEdits {
   }
 
   /**
-   * `next`: gives the edits of a second step, once servers know the first; both are one operation. Throws
-   * EditProblem, EditorRefusal and EditorBusyError; then no file is changed.
+   * Throws EditProblem; then no file is changed. Where Neovim does not answer that is not known: the review has then
+   * what the hooks find in the work tree.
    */
-  async apply(edit: LanguageEdit, next?: () => Promise<readonly ServerEdit[]>): Promise<Applied> {
-    let made = await this.#make(edit);
-    if (!made.operation) return { changes: made.changes, problems: { items: [], known: [] } };
-    await this.#notify(made.changes, edit.move);
-    let problem: string | undefined;
-    try {
-      const edits = (await next?.()) ?? [];
-      if (edits.length > 0) {
-        const second = await this.#make({ ...edit, edits });
-        if (second.operation) {
-          await this.#notify(second.changes);
-          made = {
-            operation: join(made.operation as Operation, second.operation),
-            changes: joinChanges(made.changes, second.changes),
-            before: new Map([...second.before, ...made.before]),
-          };
-        }
-      }
-    } catch (error) {
-      problem = message(error);
+  async apply(edit: LanguageEdit): Promise<Applied> {
+    const { answer, move, renamed, preview = false } = edit;
+    const operations = answer.edits.flatMap(operationsOf);
+    if (move) {
+      const { from: path, to: new_path } = move;
+      operations.push({ kind: "rename", path, new_path, overwrite: false, ignore: false });
     }
-    const problems = await this.#report(edit, made);
-    return { changes: made.changes, problems, ...(problem !== undefined && { problem }) };
+    this.#refuseProtected(operations);
+    const { ticks = {} } = answer;
+    const params = { operations, ticks, preview, ...(renamed && { renamed }) };
+    const { changes, problem } = await this.neovim
+      .runTask<Made>("edits_apply", params, TASK_MS)
+      .catch((error) => {
+        throw error instanceof EditorRefusal ? new EditProblem(error.message) : error;
+      });
+    const made = changes.map(
+      ({ before, after, ...rest }): FileChange => ({
+        ...rest,
+        before: decoded(before),
+        after: decoded(after),
+      }),
+    );
+    if (!preview && made.length > 0) await this.#report(edit, made);
+    return { changes: made, ...(problem !== undefined && { problem }) };
   }
 
-  /** Without an operation nothing was changed. */
-  async #make(edit: LanguageEdit): Promise<Made> {
-    const ask = (method: string, params: object, ms?: number) =>
-      this.neovim.ask(method, params, ms);
-    const parsed = edit.edits.map(({ edit, encoding, server }) => ({
-      edit: parseWorkspaceEdit(edit, server),
-      encoding,
-    }));
-    const moved = edit.move ? [edit.move.from, edit.move.to] : [];
-    const files = [
-      ...parsed.flatMap((one) => filesOf(one.edit)),
-      ...moved.map((path) => ({ path: realPath(path) })),
-    ];
-    const checked = await checkFiles(files, this.place, ask);
-    const virtual = new VirtualFiles(edit.judge);
-    for (const one of parsed) applyWorkspaceEdit(one.edit, one.encoding, virtual);
-    if (edit.move) virtual.move(edit.move.from, edit.move.to);
-    const changes = virtual.changes();
-    if (edit.preview || changes.length === 0) return { changes, before: new Map() };
-    const before = await this.#open(checked);
-    const what = { label: edit.label, place: this.place };
-    const operation = await perform({ what, changes, checked, ask }, this.log);
-    return { operation, changes, before };
-  }
-
-  async #notify(changes: readonly FileChange[], move?: LanguageEdit["move"]): Promise<void> {
-    const paths = move && { old_path: move.from, new_path: move.to };
-    await this.#try("Notifying language servers", () =>
-      this.neovim.runTask("edits_done", { changes: changeEvents(changes), ...paths }, TASK_MS),
+  #refuseProtected(operations: readonly Operation[]): void {
+    const paths = operations.flatMap((one) => [
+      one.path,
+      ...("new_path" in one && one.new_path !== undefined ? [one.new_path] : []),
+    ]);
+    const found = [...new Set(paths)].filter((path) => isProtected(path, this.place));
+    if (found.length === 0) return;
+    const names = found.slice(0, MAX_NAMES).map((path) => shownPath(path, this.place));
+    throw new EditProblem(
+      `These names run or configure something, so this tool leaves them alone: ${names.join(", ")}. Use Edit or Write.`,
     );
   }
 
   /** The files are changed, whatever fails now. */
-  async #report(edit: LanguageEdit, { operation, changes, before }: Made): Promise<ProblemsAfter> {
-    const session = await this.#try("The check at the end of the turn", () =>
-      this.#edited(changes),
-    );
-    await this.#try("Recording for the review", async () =>
-      this.#record(edit, operation as Operation, changes, session),
-    );
-    const after = await this.#try("Asking for problems", () =>
-      newProblems(this.problems, changes, before),
-    );
-    return after ?? { items: [], known: [] };
+  async #report({ tool, use, move }: LanguageEdit, changes: readonly FileChange[]): Promise<void> {
+    let { session } = this.session;
+    await this.#try("The check at the end of the turn", async () => {
+      const edited = changes.filter(({ after }) => after).slice(0, MAX_CHECKED);
+      for (const { path, before } of edited) {
+        // One at a time: Neovim may load the file.
+        const params = { ...this.session, edits: [{ path, created: !before }] };
+        const answer = await this.neovim.ask("session_changed", params);
+        session = (answer as { session?: string }).session ?? session;
+      }
+    });
+    await this.#try("Recording for the review", async () => {
+      if (session !== undefined) recordLanguageEdit(this.place, { session, tool, use }, changes);
+    });
+    if (!move) return;
+    const paths = { old_path: move.from, new_path: move.to };
+    await this.#try("Notifying language servers", () => this.neovim.ask("file_moved", paths));
   }
 
-  /** The problems of the files that are open, as Neovim knows them now. */
-  async #open(checked: readonly CheckedFile[]): Promise<ReadonlyMap<string, Diagnostic[]>> {
-    const answer = await this.#try("Asking for problems", () => this.neovim.ask("problems", {}));
-    const files = (answer as Problems | undefined)?.files ?? [];
-    const open = checked.filter(({ tick }) => tick !== undefined);
-    return new Map(
-      open.map(({ path }) => [path, files.find(({ real }) => real === path)?.items ?? []]),
-    );
-  }
-
-  async #edited(changes: readonly FileChange[]): Promise<string | undefined> {
-    let session: string | undefined;
-    for (const { path, before } of changes.filter(({ after }) => after).slice(0, MOST_CHECKED)) {
-      // One at a time: Neovim may load the file.
-      const edits = [{ path, created: !before }];
-      const answer = await this.neovim.ask("session_changed", { ...this.session, edits });
-      session = (answer as { session?: string }).session;
-    }
-    return session;
-  }
-
-  #record(
-    { tool, use }: LanguageEdit,
-    operation: Operation,
-    changes: readonly FileChange[],
-    session: string | undefined = this.session.session,
-  ): void {
-    if (session === undefined) return;
-    recordLanguageEdit(operation.stored.place, operation.id, { session, tool, use }, changes);
-  }
-
-  async #try<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+  async #try(what: string, work: () => Promise<unknown>): Promise<void> {
     try {
-      return await work();
+      await work();
     } catch (error) {
       this.log.warn(`${what} failed: ${message(error)}`);
-      return undefined;
     }
   }
+}
+
+interface Made {
+  changes: (Omit<FileChange, "before" | "after"> & { before?: string; after?: string })[];
+  problem?: string;
+}
+
+function decoded(base64: string | undefined): Uint8Array | undefined {
+  return base64 === undefined ? undefined : Buffer.from(base64, "base64");
+}
+
+/** The changed files, each with what was done: one line for each. */
+export function fileLines({ changes, problem }: Applied, root: string): string[] {
+  const moved = new Set(changes.flatMap(({ from }) => from ?? []));
+  const lines = changes
+    .filter(({ path, after }) => after || !moved.has(path))
+    .map((change) => `  ${shownPath(change.path, root)}  ${whatOf(change, root)}`);
+  return [
+    ...lines.slice(0, MAX_NAMES),
+    ...(lines.length > MAX_NAMES ? [`  … and ${lines.length - MAX_NAMES} more`] : []),
+    ...lastLines(problem),
+  ];
+}
+
+/** The lines that change, file by file: "12- old", "12+ new". */
+export function diffLines({ changes, problem }: Applied, root: string): string[] {
+  const lines = changes.flatMap((change) => [
+    `${shownPath(change.path, root)}  ${whatOf(change, root)}`,
+    ...hunkLines(change),
+  ]);
+  return [
+    ...lines.slice(0, MAX_LINES),
+    ...(lines.length > MAX_LINES ? [`… and ${lines.length - MAX_LINES} more lines`] : []),
+    ...lastLines(problem),
+  ];
+}
+
+function lastLines(problem: string | undefined): string[] {
+  return problem === undefined ? [] : [`Other files of this edit are as they were: ${problem}`];
+}
+
+function whatOf({ before, after, from, edits }: FileChange, root: string): string {
+  const places = edits > 0 ? counted(edits, "edit") : "";
+  if (from) return [`moved from ${shownPath(from, root)}`, places].filter(Boolean).join(", ");
+  if (!after) return "deleted";
+  return before ? places : "created";
+}
+
+function hunkLines({ before, after }: FileChange): string[] {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  return compare(old, now).flatMap(({ oldStart, oldEnd, newStart, newEnd }) => [
+    ...old.slice(oldStart, oldEnd).map((line, i) => `  ${oldStart + i + 1}- ${shortened(line)}`),
+    ...now.slice(newStart, newEnd).map((line, i) => `  ${newStart + i + 1}+ ${shortened(line)}`),
+  ]);
+}
+
+function linesOf(bytes: Uint8Array | undefined): string[] {
+  if (!bytes || bytes.length === 0) return [];
+  return Buffer.from(bytes)
+    .toString()
+    .replace(/^\uFEFF|\r?\n$/g, "")
+    .split(/\r?\n/);
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text;
 }

@@ -36,14 +36,6 @@ function matches(patterns: readonly (RegExp | "**")[], parts: readonly string[])
   return patterns.slice(p).every((pattern) => pattern === "**");
 }
 
-/** How many spellings a glob with braces has: thirty groups of two are a thousand million. */
-export function countSpellings(text: string): number {
-  const found = firstChoices(text);
-  if (!found) return 1;
-  const all = found.list.reduce((sum, choice) => sum + countSpellings(choice), 0);
-  return all * countSpellings(found.after);
-}
-
 /** Every spelling of a glob with braces. A brace that never closes stands for itself. */
 function spellings(text: string): string[] {
   const found = firstChoices(text);

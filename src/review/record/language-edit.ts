@@ -20,7 +20,6 @@ export interface EditedFile {
  */
 export function recordLanguageEdit(
   projectFolder: string,
-  id: string,
   call: ToolCall,
   edited: readonly EditedFile[],
 ): void {
@@ -30,23 +29,7 @@ export function recordLanguageEdit(
   const turns = recordsOf(project.folder, "prompt");
   const { prompt } = turns.findLast(({ session }) => session === call.session) ?? {};
   const fields = callFields({ ...call, prompt });
-  project.append({ id, type: "change", ...fields, source: "tool", files, head: project.head() });
-}
-
-/** Records that the user has taken such a change back. Throws the system's error. */
-export function recordLanguageUndo(
-  projectFolder: string,
-  change: string,
-  undone: readonly EditedFile[],
-): void {
-  const project = new RecordedProject(projectFolder);
-  const files = undone.flatMap((file) => changeOf(project, file));
-  if (files.length === 0) return;
-  project.append({
-    type: "undo",
-    scope: { change, kept: true },
-    files: files.map(({ path, before, after }) => ({ path, before, after, undo: "all" })),
-  });
+  project.append({ type: "change", ...fields, source: "tool", files, head: project.head() });
 }
 
 function changeOf(

@@ -46,12 +46,13 @@ local function is_ascii(line)
   return true
 end
 
----@param line string
-local function is_utf8(line)
-  if is_ascii(line) then
+---@param text string
+---@return boolean
+function M.is_utf8(text)
+  if is_ascii(text) then
     return true
   end
-  line = line:gsub("[\240-\244][\128-\191][\128-\191][\128-\191]", ".")
+  local line = text:gsub("[\240-\244][\128-\191][\128-\191][\128-\191]", ".")
   line = line:gsub("[\224-\239][\128-\191][\128-\191]", "."):gsub("[\194-\223][\128-\191]", ".")
   return is_ascii(line)
 end
@@ -128,7 +129,7 @@ function M.read(buf)
   end
   local change = M.between(old, text.lines, text.newline)
   for i = change.head + 1, #change.new - change.tail do
-    if not is_utf8(change.new[i]) then
+    if not M.is_utf8(change.new[i]) then
       return nil
     end
   end

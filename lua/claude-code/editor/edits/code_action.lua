@@ -1,10 +1,11 @@
 --- Code actions of language servers: lists them, and gets the edits of one. They run in a task.
 local api = vim.api
+local apply = require("claude-code.editor.edits.apply")
 local columns = require("claude-code.editor.columns")
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
 local lsp = require("claude-code.lib.lsp")
-local position = require("claude-code.editor.language.position")
+local rename = require("claude-code.editor.edits.rename")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.lib.task")
@@ -28,13 +29,9 @@ local M = {}
 ---@class claude-code.CodeActionParams
 ---@field file string[]
 ---@field named string
----@field line? integer 1-based, as on disk
----@field action? string|integer a title, or a number of the last list; nil: list them
+---@field line? integer 1-based
+---@field action? string a title, "format" or one of KINDS; nil: list them
 ---@field changes? claude-code.ChangedFile[]
-
----The last list of each buffer: its numbers count as long as the text is the same.
----@type table<integer, { tick: integer, line?: integer, titles: string[] }>
-local lists = {}
 
 ---@param row integer?
 ---@param client vim.lsp.Client
@@ -118,14 +115,7 @@ local function shown(list)
   end, list)
 end
 
----@param client vim.lsp.Client
----@param edit table
----@return claude-code.ServerEdit
-local function server_edit(client, edit)
-  return { edit = edit, encoding = client.offset_encoding, server = client.name }
-end
-
----@return claude-code.RenameAnswer?
+---@return claude-code.EditAnswer?
 ---@return claude-code.Failure?
 local function format(buf)
   local client = servers.capable(buf, FORMATTING)[1]
@@ -142,40 +132,7 @@ local function format(buf)
   end
   local is_empty = #(answer.result or {}) == 0
   local changes = is_empty and vim.empty_dict() or { [uri] = answer.result }
-  return { edits = { server_edit(client, { changes = changes }) } }
-end
-
----@param list claude-code.OfferedAction[]
----@param test fun(action: table): boolean
----@param at? integer the number of one that is looked at first: several may have one title
----@return claude-code.OfferedAction?
-local function find(list, test, at)
-  local named = at and list[at]
-  return named and test(named.action) and named
-    or vim.iter(list):find(function(entry)
-      return test(entry.action)
-    end)
-end
-
----@param params claude-code.CodeActionParams
----@return string? title
----@return claude-code.Failure?
-local function title_of(buf, params)
-  local number = tonumber(params.action)
-  if not number then
-    return params.action --[[@as string]]
-  end
-  local list = lists[buf]
-  if not list or list.tick ~= api.nvim_buf_get_changedtick(buf) or list.line ~= params.line then
-    return task.fail(
-      "expired",
-      "The list of code actions has expired: the text is another one, or the "
-        .. "line is. List them again, or give a title."
-    )
-  elseif not list.titles[number] then
-    return task.fail("not_found", "The list has %d code actions, not %d.", #list.titles, number)
-  end
-  return list.titles[number]
+  return { edits = { rename.server_edit(client, { changes = changes }) } }
 end
 
 ---What servers ask to apply while a command of theirs runs.
@@ -195,31 +152,22 @@ local function catch_edits(client)
   end)
 end
 
----@class claude-code.ServerCommand
----@field client integer
----@field command { command: string, arguments?: any[] }
-
 ---@param client vim.lsp.Client
 ---@param command table
----@return claude-code.ServerCommand? nil if Neovim, or the user's configuration, would run it
-local function of_server(client, command)
+---@return boolean false if Neovim, or the user's configuration, would run it
+local function is_of_server(client, command)
   local name = tostring(command.command)
   local provider = client.server_capabilities.executeCommandProvider or {}
   local is_of_editor = vim.lsp.commands[name] ~= nil or (client.commands or {})[name] ~= nil
-  if vim.list_contains(provider.commands or {}, name) and not is_of_editor then
-    return { client = client.id, command = command }
-  end
+  return vim.list_contains(provider.commands or {}, name) and not is_of_editor
 end
 
----The edits that the server of a command asks for while it runs, in a task.
----@param params claude-code.ServerCommand
----@return claude-code.RenameAnswer?
+---The edit for which the server of a command asks while it runs, in a task.
+---@param client vim.lsp.Client
+---@param command { command: string, arguments?: any[] }
+---@return claude-code.EditAnswer?
 ---@return claude-code.Failure?
-function M.run_command(params)
-  local client, command = vim.lsp.get_client_by_id(params.client), params.command
-  if not client then
-    return task.fail("ended", "The language server has ended.")
-  end
+local function run_command(client, command)
   catch_edits(client)
   -- A task that is cancelled ends here.
   local caught = { edits = {}, till = vim.uv.now() + task.time_left() }
@@ -234,11 +182,11 @@ function M.run_command(params)
     return task.fail("several", text, client.name)
   end
   local edit = caught.edits[1]
-  return { edits = edit and { server_edit(client, edit) } or {} }
+  return { edits = edit and { rename.server_edit(client, edit) } or {} }
 end
 
 ---@param entry claude-code.OfferedAction
----@return claude-code.RenameAnswer?
+---@return claude-code.CodeActionAnswer?
 ---@return claude-code.Failure?
 local function edits_of(entry, buf)
   local client, action = entry.client, entry.action
@@ -254,45 +202,42 @@ local function edits_of(entry, buf)
   -- A Command alone has its name where a CodeAction has the Command.
   local command = type(action.command) == "string" and action or action.command
   command = type(command) == "table" and command or nil
-  local server_command = command and of_server(client, command)
   if type(action.edit) == "table" then
-    local edits = { server_edit(client, action.edit) }
-    return { edits = edits, command = server_command }
+    local left = command and tostring(command.command) or nil
+    return { edits = { rename.server_edit(client, action.edit) }, left = left }
   elseif not command then
     return { edits = {} }
-  elseif not server_command then
+  elseif not is_of_server(client, command) then
     local text = "Only an editor can run the command %q of this code action. Nothing was changed."
     return task.fail("client_command", text, command.command)
   end
-  return M.run_command(server_command)
+  return run_command(client, command)
 end
 
 ---@param row integer?
 ---@param params claude-code.CodeActionParams
----@return claude-code.RenameAnswer?
+---@return claude-code.CodeActionAnswer?
 ---@return claude-code.Failure?
 local function chosen(buf, row, params)
-  local kind = KINDS[params.action]
-  local title, failure = title_of(buf, params)
-  if not title then
-    return nil, failure
-  end
+  local action = params.action --[[@as string]]
+  local kind = KINDS[action]
   local list, problem = offered(buf, row, kind and { kind } or nil)
-  local entry = find(list, function(action)
+  for _, entry in ipairs(list) do
     -- Some servers offer more than what they are asked for.
-    return kind and vim.startswith(tostring(action.kind), kind) or action.title == title
-  end, tonumber(params.action))
-  if entry then
-    return edits_of(entry, buf)
-  elseif kind and not problem then
+    local is_kind = kind and vim.startswith(tostring(entry.action.kind), kind)
+    if is_kind or not kind and entry.action.title == action then
+      return edits_of(entry, buf)
+    end
+  end
+  if kind and not problem then
     return { edits = {} }
   end
-  local text = problem or ("No code action %q is offered there. List them first."):format(title)
+  local text = problem or ("No code action %q is offered there. List them first."):format(action)
   return task.fail("not_found", "%s", text)
 end
 
----@class claude-code.CodeActionAnswer : claude-code.RenameAnswer
----@field command? claude-code.ServerCommand to be run once the edits are made
+---@class claude-code.CodeActionAnswer : claude-code.EditAnswer
+---@field left? string the command behind an edit, which is not run
 ---@field actions? { title: string, kind?: string, server: string }[] without `action`
 
 ---@param params claude-code.CodeActionParams
@@ -307,25 +252,22 @@ function M.run(params)
   if not buf then
     return nil, failure
   end
-  local row = params.line and position.row(buf, params.line)
+  local row = params.line and math.min(params.line, api.nvim_buf_line_count(buf)) - 1
+  if not params.action then
+    local list, problem = offered(buf, row)
+    if #list == 0 and problem then
+      return task.fail("failed", "%s", problem)
+    end
+    return { edits = {}, actions = shown(list) }
+  end
+  local ticks = apply.ticks()
+  local answer ---@type claude-code.CodeActionAnswer?
   if params.action == "format" then
-    return format(buf)
-  elseif params.action then
-    return chosen(buf, row, params)
+    answer, failure = format(buf)
+  else
+    answer, failure = chosen(buf, row, params)
   end
-  local list, problem = offered(buf, row)
-  if #list == 0 and problem then
-    return task.fail("failed", "%s", problem)
-  end
-  local actions = shown(list)
-  lists[buf] = {
-    tick = api.nvim_buf_get_changedtick(buf),
-    line = params.line,
-    titles = vim.tbl_map(function(action)
-      return action.title
-    end, actions),
-  }
-  return { edits = {}, actions = actions }
+  return answer and vim.tbl_extend("error", answer, { ticks = ticks }), failure
 end
 
 return M

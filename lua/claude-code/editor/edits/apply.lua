@@ -1,0 +1,354 @@
+--- Edits of many files by language servers: computed by Neovim's own function, checked as a whole, then each file is
+--- written atomically, and the buffers follow. All in a task.
+local api = vim.api
+local columns = require("claude-code.editor.columns")
+local disk = require("claude-code.editor.edits.disk")
+local file_change = require("claude-code.editor.documents.file_change")
+local files = require("claude-code.editor.language.files")
+local lines = require("claude-code.editor.documents.lines")
+local path = require("claude-code.editor.documents.path")
+local privacy = require("claude-code.editor.privacy")
+local regular_file = require("claude-code.lib.regular_file")
+local task = require("claude-code.lib.task")
+
+---Larger files, and more of them, are not the work of a language server.
+local MAX_BYTES, MAX_FILES = 10 * 1024 * 1024, 2000
+
+local M = {}
+
+---@class claude-code.EditOperation the executable has checked its form
+---@field kind "edit"|"create"|"rename"|"delete"
+---@field path string real path
+---@field new_path? string real path, of a rename
+---@field edits? lsp.TextEdit[]
+---@field encoding? string in which the edits count columns
+---@field version? integer of the text for which the server made them, as Neovim sent it
+---@field overwrite? boolean
+---@field ignore? boolean leave it, if the file exists, or if one to delete does not
+
+---@class claude-code.EditedFile
+---@field path string
+---@field before? string bytes; nil: the file does not exist
+---@field after? string
+---@field edits integer
+---@field from? string path from which it is moved
+---@field stamp? claude-code.DiskStamp
+---@field buf? integer loaded
+---@field tick? integer
+---@field pending { edit: lsp.TextEdit, encoding: string }[] about `after` as it is
+---@field version? integer
+
+---Ticks of all loaded buffers of files: what a server is asked about.
+---@return table<string, integer> by path
+function M.ticks()
+  local ticks = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
+    if name then
+      ticks[path.real(name)] = api.nvim_buf_get_changedtick(buf)
+    end
+  end
+  return ticks
+end
+
+---@param text string
+---@param ... any for string.format()
+local function refuse(text, ...)
+  error({ code = "refused", message = text:format(...) }, 0)
+end
+
+---@class claude-code.EditedFiles
+---@field by_path table<string, claude-code.EditedFile>
+---@field list claude-code.EditedFile[]
+local Files = {}
+Files.__index = Files
+
+---Throws a failure.
+---@param name string
+---@return claude-code.EditedFile
+function Files:get(name)
+  local known = self.by_path[name]
+  if known then
+    return known
+  elseif #self.list == MAX_FILES then
+    refuse("More than %d files would change.", MAX_FILES)
+  end
+  local stamp = disk.stamp(name)
+  local file = { path = name, edits = 0, pending = {}, stamp = stamp }
+  file.before = stamp and stamp.type == "file" and regular_file.read(name, MAX_BYTES) or nil
+  file.buf, file.after = path.loaded_buffer(name), file.before
+  file.tick = file.buf and api.nvim_buf_get_changedtick(file.buf)
+  self.by_path[name] = file
+  table.insert(self.list, file)
+  task.breathe()
+  return file
+end
+
+---@param a { line: integer, character: integer }
+---@param b { line: integer, character: integer }
+local function is_before(a, b)
+  return a.line < b.line or a.line == b.line and a.character < b.character
+end
+
+---What a server that knows an older text would do: the new name may take only the place of a text with the old one.
+---@param edit lsp.TextEdit
+---@param renamed? { from: string, to: string }
+---@return boolean
+local function is_misplaced(buf, edit, encoding, renamed)
+  if not renamed or not edit.newText:find(renamed.to, 1, true) then
+    return false
+  end
+  local first, last = edit.range.start, edit.range["end"]
+  local from = columns.to_byte(lines.at(buf, first.line), first.character, encoding)
+  local to = columns.to_byte(lines.at(buf, last.line), last.character, encoding)
+  local ok, replaced = pcall(api.nvim_buf_get_text, buf, first.line, from, last.line, to, {})
+  local text = ok and table.concat(replaced, "\n"):lower() or ""
+  return text ~= "" and not text:find(renamed.from:lower(), 1, true)
+end
+
+---@param file claude-code.EditedFile
+---@param buf integer with the file's lines
+---@param renamed? { from: string, to: string }
+local function apply_in(file, buf, renamed)
+  local count, last, encoding = api.nvim_buf_line_count(buf), nil, file.pending[1].encoding
+  local sorted = vim.list_slice(file.pending)
+  table.sort(sorted, function(a, b)
+    local x, y = a.edit.range, b.edit.range
+    return is_before(x.start, y.start)
+      or not is_before(y.start, x.start) and is_before(x["end"], y["end"])
+  end)
+  for _, one in ipairs(sorted) do
+    local range = one.edit.range
+    if
+      range.start.line > count
+      or last and is_before(range.start, last)
+      or one.encoding ~= encoding
+      or is_misplaced(buf, one.edit, encoding, renamed)
+    then
+      local text = "%s has another text than the language server knows. Try again in a moment."
+      refuse(text, path.title(file.path))
+    end
+    last = range["end"]
+  end
+  local edits = vim.tbl_map(function(one)
+    return one.edit
+  end, file.pending)
+  vim.lsp.util.apply_text_edits(edits, buf, encoding)
+end
+
+---@param text string
+local function is_text(text)
+  return not text:find("\0", 1, true) and not text:find("\r[^\n]") and not vim.endswith(text, "\r")
+end
+
+---Does what is pending to the text, in a buffer that no one sees. BOM, line ends and a missing last line end stay.
+---@param file claude-code.EditedFile
+---@param renamed? { from: string, to: string }
+local function settle(file, renamed)
+  if #file.pending == 0 then
+    return
+  end
+  local bytes = file.after --[[@as string]]
+  local text = lines.parse(bytes)
+  if not file_change.is_utf8(bytes) or not is_text(bytes) then
+    refuse("%s is not a text in UTF-8.", path.title(file.path))
+  end
+  -- As servers count: behind the last line end there is one more line.
+  local all = text.newline and vim.list_extend(text.lines, { "" }) or text.lines
+  local eventignore = vim.o.eventignore
+  vim.o.eventignore = "all"
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].fixendofline, vim.bo[buf].endofline = false, false
+  api.nvim_buf_set_lines(buf, 0, -1, false, all)
+  local ok, failure = pcall(apply_in, file, buf, renamed)
+  all = api.nvim_buf_get_lines(buf, 0, -1, false)
+  api.nvim_buf_delete(buf, { force = true })
+  vim.o.eventignore = eventignore
+  if not ok then
+    error(failure, 0)
+  end
+  file.after = lines.join(all, text, false)
+  if #file.after > MAX_BYTES then
+    refuse("%s would have more than 10 MB.", path.title(file.path))
+  end
+  file.edits, file.pending = file.edits + #file.pending, {}
+  task.breathe()
+end
+
+---@type table<string, fun(all: claude-code.EditedFiles, operation: claude-code.EditOperation)>
+local KINDS = {
+  edit = function(all, operation)
+    local file = all:get(operation.path)
+    if not file.after then
+      refuse("%s does not exist.", path.title(file.path))
+    end
+    file.version = file.version or operation.version
+    for _, edit in ipairs(operation.edits) do
+      table.insert(file.pending, { edit = edit, encoding = operation.encoding })
+    end
+  end,
+  create = function(all, operation)
+    local file = all:get(operation.path)
+    if file.after and not operation.overwrite and not operation.ignore then
+      refuse("%s exists already.", path.title(file.path))
+    elseif not file.after or operation.overwrite then
+      file.after, file.pending = "", {}
+    end
+  end,
+  delete = function(all, operation)
+    local file = all:get(operation.path)
+    if not file.after and not operation.ignore then
+      refuse("%s does not exist.", path.title(file.path))
+    end
+    file.after, file.pending = nil, {}
+  end,
+  rename = function(all, operation)
+    local from, to = all:get(operation.path), all:get(operation.new_path --[[@as string]])
+    if not from.after then
+      refuse("%s does not exist.", path.title(from.path))
+    elseif to.after and not operation.overwrite and not operation.ignore then
+      refuse("%s exists already.", path.title(to.path))
+    elseif from ~= to and (not to.after or operation.overwrite) then
+      to.after, to.pending, to.edits = from.after, from.pending, from.edits
+      to.from, to.version = from.from or from.path, from.version
+      from.after, from.pending, from.edits = nil, {}, 0
+    end
+  end,
+}
+
+---@param file claude-code.EditedFile
+---@param folders string[] of the workspace
+---@param ticks table<string, integer>
+---@return "private"|"outside"|"irregular"|"unsaved"|"changed"|"read-only"|nil
+local function obstacle_of(file, folders, ticks)
+  local buf = file.buf
+  if privacy.is_private(file.path) or (buf and privacy.hides(buf)) then
+    return "private"
+  elseif not path.is_in_any(path.real(file.path), folders) or file.path:find("/.git/", 1, true) then
+    return "outside"
+  elseif file.stamp and not file.before then
+    return "irregular"
+  elseif buf and vim.bo[buf].modified then
+    return "unsaved"
+  elseif buf and file.version and file.version ~= vim.lsp.util.buf_versions[buf] then
+    return "changed"
+  elseif buf and ticks[file.path] and ticks[file.path] ~= file.tick then
+    return "changed"
+  elseif buf and file.before then
+    local text = lines.parse(file.before, vim.bo[buf].fileformat ~= "dos")
+    local shown = api.nvim_buf_get_lines(buf, 0, -1, false)
+    if not lines.are_same(shown, text.lines) then
+      return "changed"
+    end
+  end
+  return not disk.is_writable(file.path, file.stamp) and "read-only" or nil
+end
+
+local SENTENCES = {
+  private = "private files (option privacy.patterns).",
+  outside = "files that are not in the workspace: %s.",
+  irregular = "what is not a regular file of at most 10 MB: %s.",
+  unsaved = "files with unsaved changes in Neovim: %s. Try again once they are saved.",
+  changed = "files whose text changed while the language server worked: %s. Try again.",
+  ["read-only"] = "read-only files: %s.",
+}
+
+---@param list claude-code.EditedFile[]
+---@param ticks table<string, integer>
+local function check(list, ticks)
+  local found, folders = {}, require("claude-code.lib.workspace").folders()
+  for _, file in ipairs(list) do
+    local obstacle = obstacle_of(file, folders, ticks)
+    if obstacle then
+      found[obstacle] = found[obstacle] or {}
+      table.insert(found[obstacle], path.title(file.path))
+    end
+    task.breathe()
+  end
+  -- A private file is not named, nor what else is in the way beside it.
+  for _, obstacle in ipairs({ "private", "outside", "irregular", "unsaved", "changed", "read-only" }) do
+    if found[obstacle] then
+      local names = table.concat(vim.list_slice(found[obstacle], 1, 20), ", ")
+      refuse("It would change " .. SENTENCES[obstacle], names)
+    end
+  end
+end
+
+---@class claude-code.ApplyParams
+---@field operations claude-code.EditOperation[]
+---@field ticks table<string, integer> when the server was asked
+---@field renamed? { from: string, to: string } the names of a symbol
+---@field preview? boolean
+
+---@param params claude-code.ApplyParams
+---@return claude-code.EditedFile[] changes sorted by path
+local function changes_of(params)
+  local all = setmetatable({ by_path = {}, list = {} }, Files)
+  local operations = params.operations
+  -- Before anything of a file's text is told.
+  for _, operation in ipairs(operations) do
+    all:get(operation.path)
+    if operation.new_path then
+      all:get(operation.new_path)
+    end
+  end
+  check(all.list, params.ticks)
+  for _, operation in ipairs(operations) do
+    KINDS[operation.kind](all, operation)
+  end
+  for _, file in ipairs(all.list) do
+    settle(file, params.renamed)
+  end
+  local changes = vim.tbl_filter(function(file)
+    return file.before ~= file.after
+  end, all.list)
+  table.sort(changes, function(a, b)
+    return a.path < b.path
+  end)
+  return changes
+end
+
+---@param text string?
+---@return string? exact, which the channel's strings need not be
+local function encoded(text)
+  return text and vim.base64.encode(text)
+end
+
+---@param params claude-code.ApplyParams
+---@return { changes: table[], problem?: string }? changes those that are made; `problem`: why others are not
+---@return claude-code.Failure?
+function M.run(params)
+  local ok, changes = pcall(changes_of, params)
+  if not ok then
+    if type(changes) ~= "table" then
+      error(changes, 0)
+    end
+    return nil, changes
+  end
+  local problem ---@type string?
+  if not params.preview and #changes > 0 then
+    local done, failure = disk.write(changes)
+    if #done == 0 then
+      return nil, { code = "not_written", message = failure }
+    end
+    changes, problem = done, failure
+    files.notify(vim.tbl_map(function(file)
+      local change = not file.before and "created" or file.after and "changed" or "deleted"
+      return { path = file.path, change = change }
+    end, changes))
+  end
+  return {
+    problem = problem,
+    changes = vim.tbl_map(function(file)
+      return {
+        path = file.path,
+        before = encoded(file.before),
+        after = encoded(file.after),
+        edits = file.edits,
+        from = file.from,
+      }
+    end, changes),
+  }
+end
+
+return M

@@ -1,0 +1,584 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import type { Encoding } from "../../src/editor/model";
+import { fileUri } from "../../src/lib/file-uri";
+import { Log } from "../../src/lib/log";
+import type { FollowedNeovim } from "../../src/locate/followed";
+import { unwrap } from "../../src/neovim/call";
+import { LanguageEdits } from "../../src/nvim-lsp/edits/language-edits";
+import { textOfSnippet } from "../../src/nvim-lsp/edits/workspace-edit";
+import { claims } from "../support/claims";
+import { NEOVIMS, NEWEST, type NeovimVersion, TestNeovim } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
+
+/* Edits of language servers in a real Neovim: checked as a whole, and nothing else of the editor changes. */
+setDefaultTimeout(60_000);
+
+const RUN = `
+  local method, params = ...
+  local answer
+  _G.tasks = (_G.tasks or 0) + 1
+  require("claude-code.lib.task").start({ channel = 0, id = _G.tasks, timeout_ms = 20000 }, function()
+    answer = require("claude-code.editor").call(method, params)
+  end, coroutine.resume)
+  vim.wait(20000, function() return answer end, 1)
+  return answer`;
+
+/** All that the user could notice. */
+const STATE = `
+  local state = { win = vim.api.nvim_get_current_win(), wins = vim.api.nvim_list_wins(),
+    cursor = vim.api.nvim_win_get_cursor(0), jumps = vim.fn.getjumplist(), alt = vim.fn.bufnr("#"),
+    qf = vim.fn.getqflist(), messages = vim.fn.execute("messages"), listed = {}, view = vim.fn.winsaveview() }
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    table.insert(state.listed, { buf, vim.bo[buf].buflisted, vim.bo[buf].modified })
+  end
+  return state`;
+
+type Range = {
+  start: { line: number; character: number };
+  end: { line: number; character: number };
+};
+interface TextEdit {
+  range: Range;
+  newText: string;
+}
+
+function textEdit(from: [number, number], to: [number, number], newText: string): TextEdit {
+  const [start, end] = [from, to].map(([line, character]) => ({ line, character }));
+  return { range: { start, end } as Range, newText };
+}
+
+/** A folder that is open in a real Neovim, and edits of its files as a language server sends them. */
+class Workspace implements AsyncDisposable {
+  private constructor(readonly neovim: TestNeovim) {}
+
+  static async open(version: NeovimVersion): Promise<Workspace> {
+    return new Workspace(await TestNeovim.start({ version, setup: "{ auto_start = false }" }));
+  }
+
+  path = (name: string) => join(this.neovim.cwd, name);
+  read = (name: string) => readFileSync(this.path(name), "utf8");
+  uri = (name: string) => fileUri(this.path(name));
+
+  write(name: string, text: string | Uint8Array): string {
+    mkdirSync(dirname(this.path(name)), { recursive: true });
+    writeFileSync(this.path(name), text);
+    return this.path(name);
+  }
+
+  lines(name: string): Promise<string[]> {
+    const get = "return vim.api.nvim_buf_get_lines(vim.fn.bufnr(...), 0, -1, false)";
+    return this.neovim.lua<string[]>(get, this.path(name));
+  }
+
+  /** Replaces the first word of files by another, as a rename does. */
+  rename(names: string[], from: string, to: string) {
+    const edits = [textEdit([0, 0], [0, from.length], to)];
+    return { changes: Object.fromEntries(names.map((name) => [this.uri(name), edits])) };
+  }
+
+  apply(edit: object, encoding: Encoding = "utf-16", preview = false) {
+    const neovim = {
+      places: [this.neovim.cwd],
+      runTask: async (method: string, params: object) =>
+        unwrap(await this.neovim.lua(RUN, method, params)),
+      ask: async () => ({}),
+    } as unknown as FollowedNeovim;
+    const edits = new LanguageEdits(neovim, { pid: 0 }, new Log({ level: "error" }));
+    const answer = { edits: [{ edit, encoding, server: "text" }] };
+    return edits.apply({ tool: "rename_symbol", use: undefined, answer, preview });
+  }
+
+  /** Runs Lua when everything is checked, just before the first file is written. */
+  beforeWrite(lua: string): Promise<unknown> {
+    return this.neovim.lua(`
+      local disk = require("claude-code.editor.edits.disk")
+      local write = disk.write
+      disk.write = function(files)
+        ${lua}
+        return write(files)
+      end`);
+  }
+
+  /** Files whose names begin with a dot: drafts that were left. */
+  hidden(): string[] {
+    return [...new Bun.Glob("**/.*").scanSync({ cwd: this.neovim.cwd, dot: true })];
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.neovim[Symbol.asyncDispose]();
+  }
+}
+
+describe.each(NEOVIMS)("edits of files with $name", (version) => {
+  let workspace: Workspace;
+  beforeEach(async () => {
+    workspace = await Workspace.open(version);
+  });
+  afterEach(() => workspace[Symbol.asyncDispose]());
+
+  test("changes open, hidden and unloaded files together, and nothing else", async () => {
+    for (const name of ["open", "hidden", "closed"]) workspace.write(`${name}.txt`, "old\n1\n2\n");
+    workspace.write("crlf.txt", "\uFEFFold\r\nlast");
+    for (const name of ["crlf", "hidden", "open"]) {
+      await workspace.neovim.command(`edit ${workspace.path(`${name}.txt`)}`);
+    }
+    await workspace.neovim.type("G");
+    const before = await workspace.neovim.lua(STATE);
+    const names = ["open.txt", "hidden.txt", "closed.txt", "crlf.txt"];
+    const { changes } = await workspace.apply(workspace.rename(names, "old", "new"));
+    expect(names.map(workspace.read)).toEqual([
+      "new\n1\n2\n",
+      "new\n1\n2\n",
+      "new\n1\n2\n",
+      "\uFEFFnew\r\nlast",
+    ]);
+    const crlf = changes.find(({ path }) => path.endsWith("crlf.txt"));
+    expect(Buffer.from(crlf?.before ?? []).toString()).toBe("\uFEFFold\r\nlast");
+    expect(Buffer.from(crlf?.after ?? []).toString()).toBe("\uFEFFnew\r\nlast");
+    expect(await workspace.neovim.lua(STATE)).toEqual(before);
+    expect(await workspace.lines("open.txt")).toEqual(["new", "1", "2"]);
+    expect(await workspace.lines("hidden.txt")).toEqual(["new", "1", "2"]);
+    expect(workspace.hidden()).toEqual([]);
+    // One undo step, and :w asks nothing.
+    await workspace.neovim.type("u");
+    expect(await workspace.lines("open.txt")).toEqual(["old", "1", "2"]);
+    await workspace.neovim.command("write");
+    expect(workspace.read("open.txt")).toBe("old\n1\n2\n");
+  });
+
+  test("writes what the server wants, not what formatting on save would make of it", async () => {
+    workspace.write("a.txt", "old\n");
+    await workspace.neovim.command(`edit ${workspace.path("a.txt")}`);
+    await workspace.neovim.command("autocmd BufWritePre * call setline(1, 'formatted')");
+    await workspace.apply(workspace.rename(["a.txt"], "old", "new"));
+    expect(workspace.read("a.txt")).toBe("new\n");
+    expect(await workspace.lines("a.txt")).toEqual(["new"]);
+  });
+
+  test("keeps modes, symlinks and hard links", async () => {
+    chmodSync(workspace.write("a.sh", "old\n"), 0o750);
+    linkSync(workspace.write("b.txt", "old\n"), workspace.path("other-name.txt"));
+    workspace.write("target.txt", "old\n");
+    symlinkSync("target.txt", workspace.path("link.txt"));
+    const { ino } = statSync(workspace.path("b.txt"));
+    await workspace.apply(workspace.rename(["a.sh", "b.txt", "link.txt"], "old", "new"));
+    expect(statSync(workspace.path("a.sh")).mode & 0o7777).toBe(0o750);
+    expect(statSync(workspace.path("b.txt")).ino).toBe(ino);
+    expect(workspace.read("other-name.txt")).toBe("new\n");
+    expect(lstatSync(workspace.path("link.txt")).isSymbolicLink()).toBe(true);
+    expect(workspace.read("target.txt")).toBe("new\n");
+    expect(workspace.hidden()).toEqual([]);
+  });
+
+  test("creates, moves and deletes files, and the buffer of a moved one goes with it", async () => {
+    workspace.write("a.txt", "old\n1\n");
+    workspace.write("gone.txt", "x\n");
+    await workspace.neovim.command(`edit ${workspace.path("a.txt")}`);
+    const buf = await workspace.neovim.lua("return vim.api.nvim_get_current_buf()");
+    const first = (newText: string) => [textEdit([0, 0], [0, 3], newText)];
+    await workspace.apply({
+      documentChanges: [
+        { kind: "rename", oldUri: workspace.uri("a.txt"), newUri: workspace.uri("deep/b.txt") },
+        { textDocument: { uri: workspace.uri("deep/b.txt") }, edits: first("new") },
+        { kind: "create", uri: workspace.uri("c.txt") },
+        {
+          textDocument: { uri: workspace.uri("c.txt") },
+          edits: [textEdit([0, 0], [0, 0], "created\n")],
+        },
+        { kind: "delete", uri: workspace.uri("gone.txt") },
+      ],
+    });
+    expect(workspace.read("deep/b.txt")).toBe("new\n1\n");
+    expect(workspace.read("c.txt")).toBe("created\n");
+    const gone = ["a.txt", "gone.txt"].map((name) => existsSync(workspace.path(name)));
+    expect(gone).toEqual([false, false]);
+    const shown =
+      "return { vim.api.nvim_get_current_buf(), vim.api.nvim_buf_get_name(0), #vim.api.nvim_list_bufs(), vim.bo.modified }";
+    expect(await workspace.neovim.lua<unknown>(shown)).toEqual([
+      buf,
+      workspace.path("deep/b.txt"),
+      1,
+      false,
+    ]);
+    expect(await workspace.lines("deep/b.txt")).toEqual(["new", "1"]);
+    await workspace.neovim.command("write");
+    await workspace.neovim.type("u");
+    expect(await workspace.lines("deep/b.txt")).toEqual(["old", "1"]);
+  });
+
+  test("refuses a name with a line end, which a buffer would get", async () => {
+    claims("A language server's answer runs nothing in Neovim");
+    workspace.write("a.txt", "old\n");
+    await workspace.neovim.command(`edit ${workspace.path("a.txt")}`);
+    const name = "b\nlua(function()vim.g.executed=1 end)()";
+    const uris = { oldUri: workspace.uri("a.txt"), newUri: workspace.uri(name) };
+    const edit = { documentChanges: [{ kind: "rename", ...uris }] };
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("control characters");
+    expect(existsSync(workspace.path("a.txt"))).toBe(true);
+    expect(await workspace.neovim.lua("return vim.g.executed == nil")).toBe(true);
+  });
+
+  const PROTECTED = [
+    ".claude/settings.json",
+    ".mcp.json",
+    ".nvim.lua",
+    "sub/.git",
+    ".GIT/hooks/post-checkout",
+    ".vscode/tasks.json",
+    ".envrc",
+  ];
+  test.each(PROTECTED)("moves no file to %s, which runs or configures something", async (name) => {
+    claims("Renames and code actions stay in the workspace");
+    workspace.write("a.txt", "old\n");
+    const uris = { oldUri: workspace.uri("a.txt"), newUri: workspace.uri(name) };
+    const edit = { documentChanges: [{ kind: "rename", ...uris }] };
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("run or configure something");
+    expect(workspace.read("a.txt")).toBe("old\n");
+  });
+
+  test("changes Claude's work trees, and names that only begin like those", async () => {
+    for (const name of [".claude/worktrees/one/a.txt", ".gitignore", ".github/a.txt"]) {
+      workspace.write(name, "old\n");
+      await workspace.apply(workspace.rename([name], "old", "new"));
+      expect(workspace.read(name)).toBe("new\n");
+    }
+  });
+
+  type Obstacle = [name: string, problem: string, make: () => unknown];
+  const obstacles: Obstacle[] = [
+    [
+      "unsaved changes",
+      "unsaved changes in Neovim: b.txt",
+      async () => {
+        await workspace.neovim.command(`edit ${workspace.path("b.txt")}`);
+        await workspace.neovim.type("omine<Esc>");
+      },
+    ],
+    [
+      "a private file",
+      "private files",
+      () =>
+        workspace.neovim.lua(
+          `require("claude-code").setup({ auto_start = false, privacy = { patterns = { "b.txt" } } })`,
+        ),
+    ],
+    ["a read-only file", "read-only files: b.txt", () => chmodSync(workspace.path("b.txt"), 0o444)],
+    [
+      "a FIFO",
+      "not a regular file",
+      () => Bun.$`rm ${workspace.path("b.txt")} && mkfifo ${workspace.path("b.txt")}`.quiet(),
+    ],
+    [
+      "a file that is not in UTF-8",
+      "b.txt is not a text in UTF-8",
+      () => workspace.write("b.txt", new Uint8Array([0xe4, 0xe4, 0xe4, 10])),
+    ],
+    [
+      "another text on disk than the server knows",
+      "text changed while the language server worked: b.txt",
+      async () => {
+        await workspace.neovim.command(`edit ${workspace.path("b.txt")}`);
+        workspace.write("b.txt", "old and more\n");
+      },
+    ],
+    [
+      "unsaved changes that are typed just before the write",
+      "b.txt was changed in the meantime",
+      async () => {
+        await workspace.neovim.command(`edit ${workspace.path("b.txt")}`);
+        await workspace.beforeWrite(
+          `vim.api.nvim_buf_set_lines(0, 0, 0, false, { "typed" }); disk.write = write`,
+        );
+      },
+    ],
+    [
+      "a program that writes just before",
+      "b.txt was changed in the meantime",
+      () =>
+        workspace.beforeWrite(
+          `io.open("b.txt", "w"):write("program"):close(); io.open("b.txt", "w"):write("old\\n"):close()`,
+        ),
+    ],
+  ];
+  test.each(obstacles)("%s: changes nothing, and says why", async (_name, problem, make) => {
+    claims("Renames and code actions stay in the workspace");
+    workspace.write("a.txt", "old\n");
+    workspace.write("b.txt", "old\n");
+    await make();
+    const edit = workspace.rename(["a.txt", "b.txt"], "old", "new");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow(problem);
+    expect(workspace.read("a.txt")).toBe("old\n");
+    if (lstatSync(workspace.path("b.txt")).isFile()) {
+      expect(workspace.read("b.txt")).not.toContain("new");
+    }
+    expect(workspace.hidden()).toEqual([]);
+  });
+
+  test("refuses a file outside of the workspace, also through a folder that became a link", async () => {
+    claims("Renames and code actions stay in the workspace");
+    workspace.write("a.txt", "old\n");
+    const edit = workspace.rename(["a.txt", "../outside.txt"], "old", "new");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("not in the workspace");
+    expect(workspace.read("a.txt")).toBe("old\n");
+
+    const outside = join(workspace.neovim.home, "outside");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "b.txt"), "old\n");
+    workspace.write("deep/b.txt", "old\n");
+    await workspace.beforeWrite(
+      `vim.uv.fs_rename("deep", "moved"); vim.uv.fs_symlink(${JSON.stringify(outside)}, "deep")`,
+    );
+    const inside = workspace.rename(["a.txt", "deep/b.txt"], "old", "new");
+    expect(await outcomeOf(workspace.apply(inside))).toThrow("was changed in the meantime");
+    expect(readFileSync(join(outside, "b.txt"), "utf8")).toBe("old\n");
+    expect(workspace.read("a.txt")).toBe("old\n");
+  });
+
+  test("has every file inside a workspace that is the root folder", async () => {
+    workspace.write("a.txt", "old\n");
+    await workspace.neovim.command("cd /");
+    await workspace.neovim.lua('require("port").workspace.allow_home(true)');
+    await workspace.apply(workspace.rename(["a.txt"], "old", "new"));
+    expect(workspace.read("a.txt")).toBe("new\n");
+  });
+
+  test("refuses an edit that makes a file too big", async () => {
+    workspace.write("a.txt", "old\n");
+    const edit = workspace.rename(["a.txt"], "old", "x".repeat(11 * 1024 * 1024));
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("a.txt would have more than 10 MB");
+    expect(workspace.read("a.txt")).toBe("old\n");
+  });
+
+  test("refuses an edit that the user has to confirm", async () => {
+    workspace.write("a.txt", "old\n");
+    const edit = workspace.rename(["a.txt"], "old", "new");
+    const changeAnnotations = { risky: { label: "Risky", needsConfirmation: true } };
+    const annotated = Object.entries(edit.changes).map(([uri, edits]) => [
+      uri,
+      edits.map((one) => ({ ...one, annotationId: "risky" })),
+    ]);
+    const changes = Object.fromEntries(annotated);
+    expect(await outcomeOf(workspace.apply({ changes, changeAnnotations }))).toThrow('"Risky"');
+    // rust-analyzer sends the annotation with edits that do not have it.
+    await workspace.apply({ ...edit, changeAnnotations });
+    expect(workspace.read("a.txt")).toBe("new\n");
+  });
+
+  test("says which files are changed where a write fails half-way", async () => {
+    for (const name of ["a.txt", "b.txt", "c.txt"]) workspace.write(name, "old\n");
+    await workspace.neovim.command(`edit ${workspace.path("c.txt")}`);
+    await workspace.neovim.lua(`
+      local rename = vim.uv.fs_rename
+      vim.uv.fs_rename = function(from, to)
+        if vim.endswith(to, "b.txt") then return nil, "EIO: no more" end
+        return rename(from, to)
+      end`);
+    const edit = workspace.rename(["a.txt", "b.txt", "c.txt"], "old", "new");
+    const { changes, problem } = await workspace.apply(edit);
+    expect(changes.map(({ path }) => path)).toEqual([workspace.path("a.txt")]);
+    expect(problem).toBe("b.txt cannot be written: EIO: no more.");
+    const texts = ["a.txt", "b.txt", "c.txt"].map(workspace.read);
+    expect(texts).toEqual(["new\n", "old\n", "old\n"]);
+    expect(await workspace.lines("c.txt")).toEqual(["old"]);
+    expect(workspace.hidden()).toEqual([]);
+  });
+
+  test("notices a full disk before the first file changes", async () => {
+    for (const name of ["a.txt", "b.txt"]) workspace.write(name, "old\n");
+    await workspace.neovim.lua(`
+      local write, count = vim.uv.fs_write, 0
+      vim.uv.fs_write = function(...)
+        count = count + 1
+        if count == 2 then return nil, "ENOSPC: no space" end
+        return write(...)
+      end`);
+    const edit = workspace.rename(["a.txt", "b.txt"], "old", "new");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("b.txt cannot be written: ENOSPC");
+    expect(["a.txt", "b.txt"].map(workspace.read)).toEqual(["old\n", "old\n"]);
+    expect(workspace.hidden()).toEqual([]);
+  });
+
+  test.each([0, 1, 2])("leaves each file whole, killed before rename %i", async (at) => {
+    const names = ["a.txt", "b.txt", "c.txt"];
+    for (const name of names) workspace.write(name, "old\n");
+    await workspace.neovim.lua(
+      `local at, rename, count = ..., vim.uv.fs_rename, 0
+      vim.uv.fs_rename = function(from, to)
+        if count == at then vim.uv.kill(vim.fn.getpid(), 9) end
+        count = count + 1
+        return rename(from, to)
+      end`,
+      at,
+    );
+    const edit = workspace.rename(names, "old", "new");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow();
+    const expected = names.map((_, index) => (index < at ? "new\n" : "old\n"));
+    expect(names.map(workspace.read)).toEqual(expected);
+  });
+});
+
+describe("text edits", () => {
+  let workspace: Workspace;
+  beforeEach(async () => {
+    workspace = await Workspace.open(NEWEST);
+  });
+  afterEach(() => workspace[Symbol.asyncDispose]());
+
+  async function applied(text: string, edits: TextEdit[], encoding: Encoding = "utf-16") {
+    workspace.write("a.txt", text);
+    const edit = { changes: { [workspace.uri("a.txt")]: edits } };
+    const { changes } = await workspace.apply(edit, encoding, true);
+    return changes[0] ? Buffer.from(changes[0].after ?? []).toString() : text;
+  }
+
+  type Case = [name: string, text: string, edits: TextEdit[], result: string, encoding: Encoding];
+  const cases: Case[] = [
+    [
+      "columns in UTF-8",
+      'x "😀ä" old\n',
+      [textEdit([0, 11], [0, 14], "new")],
+      'x "😀ä" new\n',
+      "utf-8",
+    ],
+    [
+      "columns in UTF-16",
+      'x "😀ä" old\n',
+      [textEdit([0, 8], [0, 11], "new")],
+      'x "😀ä" new\n',
+      "utf-16",
+    ],
+    [
+      "columns in UTF-32",
+      'x "😀ä" old\n',
+      [textEdit([0, 7], [0, 10], "new")],
+      'x "😀ä" new\n',
+      "utf-32",
+    ],
+    [
+      "CRLF and BOM",
+      "\uFEFFa\r\nb",
+      [textEdit([0, 0], [0, 1], "c\nd")],
+      "\uFEFFc\r\nd\r\nb",
+      "utf-16",
+    ],
+    [
+      "the order at one place",
+      "abc",
+      [textEdit([0, 1], [0, 1], "1"), textEdit([0, 1], [0, 1], "2"), textEdit([0, 1], [0, 2], "3")],
+      "a123c",
+      "utf-16",
+    ],
+    ["an end far below", "a\nb\n", [textEdit([0, 0], [9999, 0], "new\n")], "new\n", "utf-16"],
+    [
+      "a column behind its line",
+      "a\r\nb\r\n",
+      [textEdit([0, 50], [0, 99], "!")],
+      "a!\r\nb\r\n",
+      "utf-16",
+    ],
+    ["the end of a text", "a\n", [textEdit([1, 0], [1, 0], "b\n")], "a\nb\n", "utf-16"],
+    ["an empty file", "", [textEdit([0, 0], [0, 0], "a\n")], "a\n", "utf-16"],
+  ];
+  test.each(cases)("keep %s", async (_name, text, edits, result, encoding) => {
+    expect(await applied(text, edits, encoding)).toBe(result);
+  });
+
+  const refused: [string, string, TextEdit[], string][] = [
+    [
+      "overlap",
+      "abc",
+      [textEdit([0, 0], [0, 2], ""), textEdit([0, 1], [0, 3], "")],
+      "another text",
+    ],
+    ["a line that is missing", "a\n", [textEdit([5, 0], [5, 0], "x")], "another text"],
+    ["NUL", "a\0b", [textEdit([0, 0], [0, 0], "x")], "not a text in UTF-8"],
+    ["a carriage return in a line", "a\rb\n", [textEdit([0, 0], [0, 0], "x")], "not a text"],
+  ];
+  test.each(refused)("refuse %s", async (_name, text, edits, problem) => {
+    expect(await outcomeOf(applied(text, edits))).toThrow(problem);
+  });
+
+  test("do what a plain implementation does, in any encoding", async () => {
+    const piece = fc.constantFrom("a", "Bc ", "ä", "é\u0301", "😀", "漢", "\t", "\n", "\n\n", "");
+    const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(""));
+    const given = fc.record({
+      text,
+      encoding: fc.constantFrom<Encoding>("utf-8", "utf-16", "utf-32"),
+      crlf: fc.boolean(),
+      bom: fc.boolean(),
+      cuts: fc.array(fc.tuple(fc.nat(), text), { maxLength: 6 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(given, async ({ text, encoding, crlf, bom, cuts }) => {
+        const lineEnd = (value: string) => (crlf ? value.replaceAll("\n", "\r\n") : value);
+        const file = (value: string) => (bom ? "\uFEFF" : "") + lineEnd(value);
+        const { edits, result } = reference(text, cuts, encoding);
+        const hasLineEnds = text.includes("\n");
+        const expected = hasLineEnds || !crlf ? file(result) : (bom ? "\uFEFF" : "") + result;
+        expect(await applied(file(text), edits, encoding)).toBe(expected);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const SNIPPETS = [
+    ["fn f() {\n    $0todo!()\n}", "fn f() {\n    todo!()\n}"],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a snippet.
+    ["let ${1:var_name} = ${2:Some(${3:x})};$0", "let var_name = Some(x);"],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a snippet.
+    ["${1|pub,pub(crate)|} fn", "pub fn"],
+    ["$crate\\$1 \\} \\\\ $1x", "$1 } \\ x"],
+  ] as const;
+  test.each(SNIPPETS)("write the text of the snippet %j", (snippet, text) => {
+    expect(textOfSnippet(snippet)).toBe(text);
+  });
+});
+
+/** Cuts the text at character boundaries, and replaces every second part. */
+function reference(text: string, cuts: [number, string][], encoding: Encoding) {
+  const points = [...text];
+  const places = cuts.map(([at]) => at % (points.length + 1)).sort((a, b) => a - b);
+  const edits: TextEdit[] = [];
+  let result = "";
+  let last = 0;
+  for (let i = 0; i + 1 < places.length; i += 2) {
+    const [from, to] = [places[i] as number, places[i + 1] as number];
+    const newText = cuts[i]?.[1] ?? "";
+    edits.push({
+      range: { start: position(points, from, encoding), end: position(points, to, encoding) },
+      newText,
+    });
+    result += points.slice(last, from).join("") + newText;
+    last = to;
+  }
+  // A server may send them in any order.
+  const isSorted = new Set(places).size === places.length;
+  return {
+    edits: isSorted ? edits.toReversed() : edits,
+    result: result + points.slice(last).join(""),
+  };
+}
+
+function position(points: string[], at: number, encoding: Encoding) {
+  const before = points.slice(0, at).join("").split("\n");
+  const line = before.at(-1) ?? "";
+  const character = {
+    "utf-8": Buffer.byteLength(line),
+    "utf-16": line.length,
+    "utf-32": [...line].length,
+  };
+  return { line: before.length - 1, character: character[encoding] };
+}
