@@ -11,9 +11,9 @@ import {
 import { join } from "node:path";
 import { stateFolder } from "../../src/lib/paths";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
-import { ownState } from "../support/own-state";
 import { Recorded } from "../review/recorded";
 import { claims } from "../support/claims";
+import { ownState } from "../support/own-state";
 import { first } from "../support/toolchain";
 
 /* What is kept of the user's projects: for nobody else, and by nobody else. */

@@ -122,15 +122,15 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     await eventually("the list", async () =>
       expect(await neovim.lua<string[]>(listed)).toEqual(names),
     );
-    await neovim.command(`Claude undo ${edited.project.path("parser.ts")}`).catch(() => {});
-    await neovim.command(`edit ${edited.project.path("parser.ts")} | Claude undo file`);
+    await neovim.command(`edit ${edited.project.path("parser.ts")} | 2 | Claude undo`);
     await eventually("the undo", () =>
       expect(edited.read("parser.ts")).toBe(FILES["parser.ts"] as string),
     );
     expect(await shown()).toEqual(["export function parse(text: string): string {", false]);
     expect(edited.read("deep/more.ts")).toContain("parseText");
-    await neovim.command("Claude undo turn");
+    await neovim.command("copen | %Claude undo");
     await eventually("all of it", () => expect(edited.texts(NAMES)).toEqual(FILES));
+    await neovim.command(`cclose | edit ${edited.project.path("parser.ts")}`);
   });
 
   test("refuses while a file has unsaved changes, and does it once they are saved", async () => {

@@ -1,9 +1,9 @@
 import { isProtected } from "../../claude/protected";
 import { EditorRefusal } from "../../editor/port";
-import { counted } from "../../lib/visible";
 import { message } from "../../lib/errors";
 import type { Log } from "../../lib/log";
 import { realPath, shownPath } from "../../lib/paths";
+import { counted } from "../../lib/visible";
 import type { FollowedNeovim } from "../../locate/followed";
 import { recordLanguageEdit } from "../../review/record/language-edit";
 import { compare } from "../../review/weave/compare";

@@ -26,7 +26,7 @@ local M = {}
 ---@field overwrite? boolean
 ---@field ignore? boolean leave it, if the file exists, or if one to delete does not
 
----@class claude-code.EditedFile
+---@class claude-code.AppliedFile
 ---@field path string
 ---@field before? string bytes; nil: the file does not exist
 ---@field after? string
@@ -57,15 +57,15 @@ local function refuse(text, ...)
   error({ code = "refused", message = text:format(...) }, 0)
 end
 
----@class claude-code.EditedFiles
----@field by_path table<string, claude-code.EditedFile>
----@field list claude-code.EditedFile[]
+---@class claude-code.FileSet
+---@field by_path table<string, claude-code.AppliedFile>
+---@field list claude-code.AppliedFile[]
 local Files = {}
 Files.__index = Files
 
 ---Throws a failure.
 ---@param name string
----@return claude-code.EditedFile
+---@return claude-code.AppliedFile
 function Files:get(name)
   local known = self.by_path[name]
   if known then
@@ -106,7 +106,7 @@ local function is_misplaced(buf, edit, encoding, renamed)
   return text ~= "" and not text:find(renamed.from:lower(), 1, true)
 end
 
----@param file claude-code.EditedFile
+---@param file claude-code.AppliedFile
 ---@param buf integer with the file's lines
 ---@param renamed? { from: string, to: string }
 local function apply_in(file, buf, renamed)
@@ -142,7 +142,7 @@ local function is_text(text)
 end
 
 ---Does what is pending to the text, in a buffer that no one sees. BOM, line ends and a missing last line end stay.
----@param file claude-code.EditedFile
+---@param file claude-code.AppliedFile
 ---@param renamed? { from: string, to: string }
 local function settle(file, renamed)
   if #file.pending == 0 then
@@ -175,7 +175,7 @@ local function settle(file, renamed)
   task.breathe()
 end
 
----@type table<string, fun(all: claude-code.EditedFiles, operation: claude-code.EditOperation)>
+---@type table<string, fun(all: claude-code.FileSet, operation: claude-code.EditOperation)>
 local KINDS = {
   edit = function(all, operation)
     local file = all:get(operation.path)
@@ -216,7 +216,7 @@ local KINDS = {
   end,
 }
 
----@param file claude-code.EditedFile
+---@param file claude-code.AppliedFile
 ---@param folders string[] of the workspace
 ---@param ticks table<string, integer>
 ---@return "private"|"outside"|"irregular"|"unsaved"|"changed"|"read-only"|nil
@@ -253,7 +253,7 @@ local SENTENCES = {
   ["read-only"] = "read-only files: %s.",
 }
 
----@param list claude-code.EditedFile[]
+---@param list claude-code.AppliedFile[]
 ---@param ticks table<string, integer>
 local function check(list, ticks)
   local found, folders = {}, require("claude-code.lib.workspace").folders()
@@ -281,11 +281,11 @@ end
 ---@field preview? boolean
 
 ---@param params claude-code.ApplyParams
----@return claude-code.EditedFile[] changes sorted by path
+---@return claude-code.AppliedFile[] changes sorted by path
 local function changes_of(params)
   local all = setmetatable({ by_path = {}, list = {} }, Files)
   local operations = params.operations
-  -- Before anything of a file's text is told.
+  -- First, so that no other failure shows anything of a file.
   for _, operation in ipairs(operations) do
     all:get(operation.path)
     if operation.new_path then

@@ -28,7 +28,7 @@ function M.is_writable(name, stat)
   return not is_closed and (not uv.fs_stat(folder) or uv.fs_access(folder, "W") == true)
 end
 
----@param file claude-code.EditedFile
+---@param file claude-code.AppliedFile
 local function is_unchanged(file)
   local stat, old, buf = M.stamp(file.path), file.stamp, path.loaded_buffer(file.path)
   local is_same = not stat and not old
@@ -46,7 +46,7 @@ local function is_unchanged(file)
 end
 
 ---The new text beside the file, with its mode and owner, under the name that src/lib/drafts.ts knows.
----@param file claude-code.EditedFile
+---@param file claude-code.AppliedFile
 ---@return string? draft
 ---@return string? problem
 local function write_draft(file)
@@ -75,7 +75,7 @@ local function write_draft(file)
   return draft
 end
 
----@param file claude-code.EditedFile
+---@param file claude-code.AppliedFile
 ---@param draft string?
 ---@return string? problem
 local function put_into_place(file, draft)
@@ -121,7 +121,7 @@ local function move_buffer(buf, name)
   end
 end
 
----@param files claude-code.EditedFile[] whose changes are on disk
+---@param files claude-code.AppliedFile[] whose changes are on disk
 local function update_buffers(files)
   local bufs, moved = {}, {} ---@type table<string, integer?>, table<string, string>
   for _, file in ipairs(files) do
@@ -143,8 +143,8 @@ local function update_buffers(files)
   end
 end
 
----@param files claude-code.EditedFile[]
----@return claude-code.EditedFile[] done those that are changed
+---@param files claude-code.AppliedFile[]
+---@return claude-code.AppliedFile[] done those that are changed
 ---@return string? problem why not all are
 function M.write(files)
   for _, file in ipairs(files) do
@@ -152,8 +152,8 @@ function M.write(files)
       return {}, path.title(file.path) .. " was changed in the meantime. Try again."
     end
   end
-  local drafts, done, problem = {}, {}, nil ---@type table<string, string>, claude-code.EditedFile[], string?
-  ---@param step fun(file: claude-code.EditedFile): string? problem
+  local drafts, done, problem = {}, {}, nil ---@type table<string, string>, claude-code.AppliedFile[], string?
+  ---@param step fun(file: claude-code.AppliedFile): string? problem
   local function each(step)
     for _, file in ipairs(problem and {} or files) do
       local failure = step(file)
