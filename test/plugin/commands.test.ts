@@ -172,7 +172,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     ["Claude re", ["review"]],
     ["Claude diff a", ["accept", "accept-hunk"]],
     ["Claude diff  a", ["accept", "accept-hunk"]],
-    ["2,3Claude undo r", ["rename"]],
+    ["2,3Claude undo h", ["home"]],
     ["Claude review d", ["done"]],
     ["Claude review tu", ["turn"]],
     ["Claude review! tu", ["turn"]],
