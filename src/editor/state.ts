@@ -84,3 +84,13 @@ export function openFiles(state: EditorState): FileBuffer[] {
 export function loadedFiles(state: EditorState): FileBuffer[] {
   return openFiles(state).filter(({ loaded }) => loaded);
 }
+
+/** The names of LSP's severities 1 to 4, as each reader spells them. Not in `model.ts`: a hook must not load schemas. */
+export const SEVERITY_NAMES = {
+  /** In a line as compilers write it. */
+  compiler: ["error", "warning", "information", "hint"],
+  /** Spec 02, 4.6, as VS Code's API. */
+  vscode: ["Error", "Warning", "Information", "Hint"],
+  /** Spec 04, section 2.3, as `vim.diagnostic.severity`. */
+  vim: ["ERROR", "WARN", "INFO", "HINT"],
+} as const;

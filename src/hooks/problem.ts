@@ -1,4 +1,5 @@
-import { type Diagnostic, SEVERITY_NAMES } from "../editor/model";
+import type { Diagnostic } from "../editor/model";
+import { SEVERITY_NAMES } from "../editor/state";
 import { shownPath } from "../lib/paths";
 
 const MOST_CHARACTERS = 200;

@@ -1,13 +1,8 @@
 import * as v from "valibot";
-import {
-  type Diagnostic,
-  type EditorBuffer,
-  type FilePath,
-  SEVERITY_NAMES,
-} from "../../editor/model";
+import type { Diagnostic, EditorBuffer, FilePath } from "../../editor/model";
 import { resolveUri } from "../../editor/path";
 import { EditorBusyError, type EditorPort } from "../../editor/port";
-import { bufferAt } from "../../editor/state";
+import { bufferAt, SEVERITY_NAMES } from "../../editor/state";
 import { fileUri, rawUri } from "../../lib/file-uri";
 import { realPath } from "../../lib/paths";
 import { type Client, isClaudeCode } from "../../mcp/client";

@@ -1,7 +1,8 @@
 import { isAbsolute, relative } from "node:path";
 import * as v from "valibot";
-import { type Diagnostic, SEVERITY_NAMES } from "../../editor/model";
+import type { Diagnostic } from "../../editor/model";
 import { EditorRefusal } from "../../editor/port";
+import { SEVERITY_NAMES } from "../../editor/state";
 import { failed, json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import type { FileProblems, NeovimProblems, Problems } from "../neovim/problems";
