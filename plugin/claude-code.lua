@@ -80,7 +80,7 @@ plugs("n", {
   "transcript", "trail", "follow", "prompt", "mention", "diagnostics",
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk", "diff merge",
   "review", "review close", "review done", "commit",
-  "keep", "undo", "undo home", "back", "why", "comment",
+  "keep", "undo", "back", "why", "comment",
   "worktree", "worktree show", "worktree home", "worktree remove",
   "go-on", "status", "log", "install", "setup", "unsetup",
 }, "<Cmd>Claude %s<CR>")

@@ -140,7 +140,7 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
   sessions: [["claude", "lib"], "sessions/ reads what the CLI has written, where no editor runs"],
   worktrees: [
     ["edits", "review", "sessions", "lib"],
-    "worktrees/ brings files home by the edits of many files; git's commands are the review's",
+    "worktrees/ brings files home into the review: its git, journal and writing of files are the review's",
   ],
   prompt: [
     ["claude", "language", "review", "lib"],

@@ -21,7 +21,7 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
   const review = new ReviewEndpoint(editor, log);
   const transcript = new TranscriptEndpoint(editor, log, remote);
   const prompt = new PromptEndpoint();
-  const worktree = new WorktreeEndpoint({ call }, log);
+  const worktree = new WorktreeEndpoint();
   const endpoints = { review, transcript, prompt, edits: undo, worktree, remote };
   answerRequests(editor, endpoints, log);
   return {

@@ -1,80 +1,142 @@
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import * as v from "valibot";
-import { type AskNeovim, checkFiles } from "../edits/check";
-import { perform } from "../edits/perform";
-import { changeEvents } from "../edits/virtual-files";
+
 import { message, UserError } from "../lib/errors";
-import type { Log } from "../lib/log";
+import { gitFolder, readGitFile } from "../lib/git-folder";
 import { realPath } from "../lib/paths";
 import { counted } from "../lib/visible";
-import { outputOf } from "../review/git/run";
+import { ChangedError, writeBelow } from "../review/decide/apply";
+import { differingPaths } from "../review/git/differing";
+import { command, outputOf } from "../review/git/run";
+import { asLines } from "../review/state/contents";
 import { worktreesAround } from "../sessions/worktrees";
-import { ask as askGit } from "./git";
-import { comingHome, type Trees } from "./home";
-import { remove } from "./remove";
+import { ask, branchPoint, type Coming, comingHome, GIT_MS, type Trees } from "./home";
+import { HomeJournal, waits } from "./journal";
 
 const Params = v.object({
   root: v.string(),
   path: v.string(),
   /** Files that conflict get markers, or stay as they are, rather than none being changed. */
   with_conflicts: v.optional(v.boolean(), false),
+  /** Real paths of the files with unsaved changes in Neovim. */
+  unsaved: v.optional(v.array(v.string()), []),
 });
+type Options = Pick<v.InferOutput<typeof Params>, "with_conflicts" | "unsaved">;
+
+/** So many names are in a message. */
+const MAX_NAMES = 20;
 
 /** Answers what a Neovim's user wants of a linked worktree. */
 export class WorktreeEndpoint {
-  constructor(
-    private readonly port: { call: AskNeovim },
-    private readonly log: Log,
-  ) {}
-
   /** Throws a UserError. */
   async answer(method: string, params: unknown): Promise<object> {
-    const { with_conflicts, ...trees } = v.parse(Params, params);
+    const { root, path, ...options } = v.parse(Params, params);
     try {
       // Anybody can write that a folder is a worktree.
-      if (trees.path === trees.root || !worktreesAround(trees.root).includes(trees.path)) {
-        throw new UserError(`${trees.path} is no other worktree of ${trees.root}.`);
+      if (path === root || !worktreesAround(root).includes(path)) {
+        throw new UserError(`${path} is no other worktree of ${root}.`);
       }
-      if (method === "home") return await this.#home(trees, with_conflicts);
-      await remove(trees);
+      if (method === "home") return await home({ root, path }, options);
+      await remove({ root, path });
       return {};
     } catch (error) {
       throw new UserError(message(error));
     }
   }
+}
 
-  async #home({ root, path }: Trees, withConflicts: boolean) {
-    // A bare repository may be the `.git` of a folder.
-    const top = await askGit(
-      root,
-      outputOf("rev-parse", "--show-toplevel"),
-      `${root} is no work tree.`,
-    );
-    if (realPath(top) !== root)
-      throw new UserError(`git has another work tree for ${root}: ${top}`);
-    const { head, changes, theirs, conflicts, repositories } = await comingHome({ root, path });
-    const name = basename(path);
-    if (conflicts.length > 0 && !withConflicts) {
-      const text = `nothing is changed: ${counted(conflicts.length, "file")} of ${name} cannot be merged; :Claude worktree home! merges all others, with conflict markers where git can`;
-      return { text, conflicts: conflicts.map((one) => ({ ...one, lines: [] })), changes: [] };
-    }
-    const stay = conflicts.filter(({ lines }) => lines.length === 0).length;
-    const worktree = { path, theirs, ...(stay === 0 && { head }) };
-    const what = { label: `the home-coming of ${name}`, place: root, worktree };
-    if (changes.length > 0) {
-      const files = changes.map((change) => ({ path: change.path }));
-      const ask: AskNeovim = (method, params, ms) => this.port.call(method, params, ms);
-      const checked = await checkFiles(files, root, ask, true);
-      await perform({ what, changes, checked, ask }, this.log);
-    }
-    const parts = [
-      changes.length > 0
-        ? `changed ${counted(changes.length, "file")} here; :Claude undo home takes it back`
-        : "nothing is left to change here",
-      ...(stay > 0 ? [`${counted(stay, "file")} stay as they are`] : []),
-      ...(repositories.length > 0 ? [`left there: ${repositories.join(", ")}`] : []),
-    ];
-    const text = `${name} is home: ${parts.join("; ")}`;
-    return { text, conflicts, changes: changeEvents(changes) };
+/**
+ * Brings home what can be merged: everything is checked first, then recorded for the review, then each file is
+ * written, if it still is as it was. A second one goes on where a first one was killed.
+ */
+async function home({ root, path }: Trees, { with_conflicts, unsaved }: Options) {
+  // A bare repository may be the `.git` of a folder.
+  const top = await ask(root, outputOf("rev-parse", "--show-toplevel"), `${root} is no work tree.`);
+  if (realPath(top) !== root) throw new UserError(`git has another work tree for ${root}: ${top}`);
+  const journal = await HomeJournal.of({ root, path });
+  const { coming, conflicts, came, repositories } = await comingHome({ root, path }, journal);
+  const name = basename(path);
+  if (conflicts.length > 0 && !with_conflicts) {
+    const text = `nothing is changed: ${counted(conflicts.length, "file")} of ${name} cannot be merged; :Claude worktree home! merges all others, with conflict markers where git can`;
+    return { text, conflicts: conflicts.map((one) => ({ ...one, lines: [] })), changes: [] };
   }
+  const open = coming.filter((one) => unsaved.includes(join(root, one.path)));
+  if (open.length > 0) {
+    const names = listed(open.map((one) => one.path));
+    throw new UserError(
+      `nothing is changed: write these files, or undo your edits, first: ${names}`,
+    );
+  }
+  if (coming.length > 0) journal.record(coming);
+  const problems: string[] = [];
+  const written = coming.filter((one) => {
+    const problem = problemWithWriting(root, one);
+    if (problem !== undefined) problems.push(problem);
+    return problem === undefined;
+  });
+  if (written.length + came.length > 0) await journal.settle([...written, ...came]);
+  const stay = conflicts.filter(({ lines }) => lines.length === 0).length;
+  const parts = [
+    written.length > 0
+      ? `changed ${counted(written.length, "file")} here`
+      : "nothing is left to change here",
+    ...(written.some(waits) ? ["Claude's changes wait for :Claude review"] : []),
+    ...(stay > 0 ? [`${counted(stay, "file")} stay as they are`] : []),
+    ...(repositories.length > 0 ? [`left there: ${repositories.join(", ")}`] : []),
+    ...(journal.project.sessions.anyWorks() ? ["Claude still works there"] : []),
+    ...problems,
+  ];
+  const changes = written.map(({ path, ours, after }) => ({
+    path: join(root, path),
+    type: !ours ? "created" : after ? "changed" : "deleted",
+  }));
+  return { text: `${name} is home: ${parts.join("; ")}`, conflicts, changes };
+}
+
+function problemWithWriting(root: string, { path, ours, after }: Coming): string | undefined {
+  try {
+    const expected = ours?.bytes ? asLines(ours.bytes) : [];
+    writeBelow(root, { path, expected, bytes: after?.bytes, mode: after?.mode });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ChangedError) return error.message;
+    return `${path} could not be written: ${message(error)}`;
+  }
+}
+
+/** Removes a worktree in which nothing is that is nowhere else; its branch stays. Throws a UserError. */
+async function remove(trees: Trees): Promise<void> {
+  const { root, path } = trees;
+  const refusal = (why: string) => new UserError(`${basename(path)} is not removed: ${why}`);
+  const { paths, repositories } = await ask(path, differingPaths(path));
+  const dirty = [...paths, ...repositories.filter((one) => existsSync(join(path, one, ".git")))];
+  if (dirty.length > 0) throw refusal(`it has changes (${listed(dirty)})`);
+  const folder = gitFolder(path);
+  if (folder && existsSync(join(folder, "locked"))) throw refusal("git has it locked");
+  const count = await commitsOnlyThere(trees);
+  const coming = count > 0 ? await comingHome(trees, await HomeJournal.of(trees)) : undefined;
+  if (coming && coming.coming.length + coming.conflicts.length > 0) {
+    const commits = counted(count, "commit");
+    throw refusal(`no other branch has ${commits} of it, and not all is home`);
+  }
+  // git looks for changes itself, too.
+  const { code } = await ask(root, command(["worktree", "remove", path], { ms: GIT_MS }));
+  if (code !== 0) throw refusal("git fails: `git worktree remove` says why");
+}
+
+/** As `git branch -d` counts. */
+async function commitsOnlyThere(trees: Trees): Promise<number> {
+  const { root, path } = trees;
+  const { head, here } = await branchPoint(trees);
+  const headFile = readGitFile(join(gitFolder(path) ?? path, "HEAD"));
+  const branch = headFile?.match(/^ref: refs\/heads\/(.+)$/)?.[1];
+  const others = [...(branch ? [`--exclude=${branch}`] : []), "--branches", "--remotes"];
+  const count = outputOf("rev-list", "--count", head, "--not", here, ...others);
+  return Number(await ask(root, count));
+}
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length > MAX_NAMES ? ` and ${paths.length - MAX_NAMES} more` : "";
+  return paths.slice(0, MAX_NAMES).join(", ") + more;
 }

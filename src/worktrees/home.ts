@@ -1,19 +1,18 @@
-import { basename, join, relative } from "node:path";
+import { basename, join } from "node:path";
 import { isProtected } from "../edits/check";
-import { hash, Operation } from "../edits/operation";
-import type { FileChange } from "../edits/virtual-files";
 import { UserError } from "../lib/errors";
-import { isBelow, isThere, statOf } from "../lib/paths";
+import { isThere, statOf } from "../lib/paths";
 import { committedFiles } from "../review/git/committed";
 import { differingPaths, pathsBetween, repositoryAround } from "../review/git/differing";
 import { headOf } from "../review/git/head";
-import { outputOf } from "../review/git/run";
-import { ask } from "./git";
-import { merge } from "./merge";
-import { isExecutable, isSame, modeOf, type Side, sideOf } from "./side";
+import { Git, type GitWork, outputOf } from "../review/git/run";
+import type { Came, HomeJournal } from "./journal";
+import { isSame, merge, type Side, sideOf } from "./merge";
 
 /** The most that is read. */
-const MOST_BYTES = 100 * 1024 * 1024;
+const MAX_BYTES = 100 * 1024 * 1024;
+/** All commands of git for one question. */
+export const GIT_MS = 5 * 60_000;
 
 /** Two work trees of one repository, by the real paths of their tops. */
 export interface Trees {
@@ -23,7 +22,20 @@ export interface Trees {
   path: string;
 }
 
-type Sides = Record<"ours" | "theirs", Side | undefined>;
+/** A file in both work trees; `path` is relative to them. */
+export interface Both {
+  path: string;
+  ours: Side | undefined;
+  theirs: Side | undefined;
+}
+
+/** A file that is to change here. */
+export interface Coming extends Both {
+  /** What it becomes. */
+  after: Side | undefined;
+  /** The same without what waits for a review there: all else is known to the user. */
+  reviewed: Side | undefined;
+}
 
 export interface Conflict {
   /** Absolute. */
@@ -33,15 +45,11 @@ export interface Conflict {
   lines: number[];
 }
 
-/**
- * The times that a worktree has come home, and nobody has taken back: the newest first. A removed one of the same
- * path was another.
- */
-export function homesOf(tree: string): Operation[] {
-  const madeAt = statOf(join(tree, ".git"))?.mtimeMs ?? Number.POSITIVE_INFINITY;
-  return Operation.all().filter(({ isDone, stored }) => {
-    return isDone && stored.worktree?.path === tree && stored.at >= madeAt;
-  });
+/** What git answers in a folder. Throws a UserError with the problem, where that is undefined. */
+export async function ask<T>(folder: string, work: GitWork<T | undefined>, problem?: string) {
+  const answer = await Git.in(folder)?.run(work, GIT_MS);
+  if (answer === undefined) throw new UserError(problem ?? `git fails in ${folder}.`);
+  return answer;
 }
 
 /** The HEADs of both, and the last commit that they have in common. Throws a UserError. */
@@ -54,74 +62,80 @@ export async function branchPoint({ root, path }: Trees) {
 }
 
 /**
- * What a worktree changed, committed or not, since its branch point, as this work tree would have it:
- * `changes` with conflict markers; `theirs`: what these files hold there, by their hashes; `head`: the commit
- * there; `repositories` inside of it, which stay there.
- * Nothing is written. Throws a UserError.
+ * What a worktree changed, committed or not, since its branch point, or since it came home last, as this work
+ * tree would have it: `coming` with conflict markers; `came`: files that are here already, and wait there; `repositories`
+ * inside of it, which stay there. Nothing is written. Throws a UserError.
  */
-export async function comingHome(trees: Trees) {
+export async function comingHome(trees: Trees, journal: HomeJournal) {
   const { root, path: tree } = trees;
   // What is committed from now on is in the commits.
   const { paths, repositories } = await ask(tree, differingPaths(tree));
   const dirty = new Set(paths);
   const { head, here, base } = await branchPoint(trees);
-  const homes = homesOf(tree);
-  // It may be taken back there since.
-  const came = homes.flatMap(({ stored }) => stored.files.map((file) => file.path));
-  const below = came.filter((path) => isBelow(path, root)).map((path) => relative(root, path));
-  const committed = [...(await ask(root, pathsBetween(base, head))), ...below];
+  const homes = journal.homes();
+  // What came home may be taken back there since.
+  const committed = [...(await ask(root, pathsBetween(base, head))), ...homes.keys()];
   // A sparse checkout lacks them.
   const absent = committed.filter((one) => !dirty.has(one) && !statOf(join(tree, one)));
   const sparse = await ask(tree, committedFiles(head, absent));
-  const differ = sidesOf(new Set([...committed, ...paths]), trees, sparse);
-  const bases = await ask(root, committedFiles(base, [...differ.keys()]));
-  const kept = await ask(
+  const { differ, same } = sidesOf(new Set([...committed, ...paths]), trees, sparse);
+  const bases = await ask(
     root,
     committedFiles(
-      here,
-      below.filter((one) => differ.has(one)),
+      base,
+      differ.map((one) => one.path),
     ),
   );
-  const changes: FileChange[] = [];
-  const coming: Record<string, string | null> = {};
+  const kept = await ask(root, committedFiles(here, [...homes.keys()]));
+  const coming: Coming[] = [];
   const conflicts: Conflict[] = [];
-  for (const [name, { ours, theirs }] of differ) {
-    const path = join(root, name);
-    const base = bases.get(name);
-    const seen = beforeHomes(path, ours, homes);
+  const came = same.filter(({ path, ours }) => journal.cameBefore(path, ours));
+  for (const { path, ours, theirs } of differ) {
+    const began = bases.get(path);
+    const last = homes.get(path);
     // What came home and is committed here is no longer theirs to take back.
-    if (isSame(theirs, base) && (seen === ours || isSame(ours, kept.get(name)))) continue;
-    const refusal = refusalOf(name, root) ?? theirs?.problem ?? ours?.problem;
+    if (isSame(theirs, began) && (!last || isSame(ours, kept.get(path)))) continue;
+    // A file that is as it was before it came home comes whole, also again.
+    const isNew = !last || isSame(ours, began) || journal.isAsBefore(path, ours);
+    const since = isNew ? began : sideThen(last, began ?? theirs);
+    const mergeOf = (side: Side | undefined) =>
+      ask(root, merge({ ours, base: since, theirs: side }, basename(tree)));
+    const refusal = refusalOf(path, root) ?? theirs?.problem ?? ours?.problem;
     const { after, conflict } = refusal
-      ? { after: seen, conflict: refusal }
-      : await ask(root, merge({ ours: seen, base, theirs }, basename(tree)));
-    const stays = isSame(ours, after) || (conflict !== undefined && after === seen);
-    const mode = modeOf(ours, isExecutable(after ?? ours));
-    if (conflict !== undefined && cameHome(path, { ours, theirs }, homes)) continue;
-    if (!stays) {
-      changes.push({ path, before: ours?.bytes, after: after?.bytes, edits: 0, mode });
-      coming[path] = hash(theirs?.bytes);
-    }
-    const lines = stays ? [] : markersIn(after?.bytes);
-    if (conflict !== undefined) conflicts.push({ path, why: conflict, lines });
+      ? { after: ours, conflict: refusal }
+      : await mergeOf(theirs);
+    const stays = isSame(ours, after);
+    if (conflict !== undefined) {
+      const lines = stays ? [] : markersIn(after);
+      conflicts.push({ path: join(root, path), why: conflict, lines });
+    } else if (stays && journal.cameBefore(path, ours)) came.push({ path, ours, theirs });
+    if (stays) continue;
+    const settled = journal.settled(path, theirs, began);
+    const reviewed = settled ? await mergeOf(settled.side) : { after: ours };
+    const isKnown = !("conflict" in reviewed);
+    coming.push({ path, ours, theirs, after, reviewed: isKnown ? reviewed.after : ours });
   }
   const inner = repositories.filter((one) => isThere(join(tree, one, ".git")));
-  return { head, changes, theirs: coming, conflicts, repositories: inner };
+  return { coming, conflicts, came, repositories: inner };
 }
 
-/** The files that are not the same in both, in the order of their names. */
+/** What a file held there when it came home; its mode is not recorded. */
+function sideThen({ bytes }: Came, like: Side | undefined): Side | undefined {
+  return bytes && { bytes, mode: like?.mode ?? 0, symlink: false };
+}
+
+/** The files that are not the same in both, in the order of their names, and those that are. */
 function sidesOf(paths: Set<string>, trees: Trees, sparse: Map<string, Side>) {
-  const differ = new Map<string, Sides>();
+  const [differ, same]: [Both[], Both[]] = [[], []];
   let bytes = 0;
   for (const path of [...paths].sort()) {
     const theirs = sparse.get(path) ?? sideOf(trees.path, path, "there");
-    const sides = { ours: sideOf(trees.root, path, "here"), theirs };
-    if (isSame(sides.ours, sides.theirs)) continue;
-    differ.set(path, sides);
-    for (const side of Object.values(sides)) bytes += side?.bytes?.length ?? 0;
-    if (bytes > MOST_BYTES) throw new UserError("More than 100 MB would change.");
+    const ours = sideOf(trees.root, path, "here");
+    bytes += (ours?.bytes?.length ?? 0) + (theirs?.bytes?.length ?? 0);
+    if (bytes > MAX_BYTES) throw new UserError("More than 100 MB would change.");
+    (isSame(ours, theirs) ? same : differ).push({ path, ours, theirs });
   }
-  return differ;
+  return { differ, same };
 }
 
 /** Why nothing may be written at a path, whatever it is. */
@@ -131,29 +145,10 @@ function refusalOf(path: string, root: string): string | undefined {
   return repositoryAround(root, path) ? "here it lies in another repository" : undefined;
 }
 
-/** What a file held before the worktree came home into it as it is now, with the mode that the user has given it. */
-function beforeHomes(path: string, ours: Side | undefined, homes: readonly Operation[]) {
-  let side = ours;
-  for (const home of homes) {
-    const index = home.stored.files.findIndex((one) => one.path === path);
-    const { after, mode } = home.stored.files[index] ?? {};
-    if (after !== hash(side?.bytes) || side?.symlink) continue;
-    const isAsCame =
-      !side || isExecutable(side) === isExecutable({ ...side, mode: mode?.after ?? 0 });
-    const bytes = home.before(index);
-    side = bytes && { bytes, mode: (isAsCame ? mode?.before : side?.mode) ?? 0, symlink: false };
-  }
-  return side;
-}
-
-/** Whether this came home already, and the user has made something else of it: neither as it was before. */
-function cameHome(path: string, { ours, theirs }: Sides, homes: readonly Operation[]): boolean {
-  const last = homes.find(({ stored }) => stored.worktree?.theirs?.[path] !== undefined)?.stored;
-  const before = last?.files.find((one) => one.path === path)?.before;
-  return last?.worktree?.theirs?.[path] === hash(theirs?.bytes) && before !== hash(ours?.bytes);
-}
-
-function markersIn(text: Uint8Array = new Uint8Array()): number[] {
-  const lines = Buffer.from(text).toString().split("\n");
+/** The lines of git's conflict markers. */
+function markersIn(side: Side | undefined): number[] {
+  const lines = Buffer.from(side?.bytes ?? "")
+    .toString()
+    .split("\n");
   return lines.flatMap((line, index) => (line.startsWith("<<<<<<< here") ? [index + 1] : []));
 }

@@ -1,12 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { keptMode } from "../lib/atomic-write";
+import { message } from "../lib/errors";
+import { realPath } from "../lib/paths";
+import { readRegular } from "../lib/read-regular";
 import type { GitWork } from "../review/git/run";
-import { isExecutable, isSame, modeOf, type Side } from "./side";
 
 const MERGE_MS = 20_000;
 /** git's code for what it cannot merge, as a file that is no text; up to 127 it counts the conflicts. */
-const MOST_CONFLICTS = 127;
+const MAX_CONFLICTS = 127;
 const NOTHING: Side = { bytes: new Uint8Array(), mode: 0, symlink: false };
 
 /**
@@ -17,12 +20,13 @@ export function* merge(
   { ours, base, theirs }: Record<"ours" | "base" | "theirs", Side | undefined>,
   name: string,
 ): GitWork<{ after: Side | undefined; conflict?: string }> {
-  if (isSame(ours, theirs)) return { after: ours };
+  if (isSame(ours, theirs) || isSame(theirs, base)) return { after: ours };
   const stays = (conflict: string) => ({ after: ours, conflict });
   if ([ours, base, theirs].some((side) => side?.symlink)) return stays("it is, or was, a symlink");
   if ([base, theirs].some((side) => side && !side.bytes))
     return stays("a filter of git's makes its text, as LFS does");
   if (isSame(ours, base)) return { after: theirs };
+  if (hasMarkers(ours) && !hasMarkers(theirs)) return stays("it still has conflict markers");
   if (!theirs) return stays(`${name} deleted it, and it was changed here`);
   if (!ours) return stays(`${name} changed it, and it was deleted here`);
   const changesMode = !base || isExecutable(theirs) !== isExecutable(base);
@@ -51,9 +55,66 @@ function* mergeTexts(
     const labels = ["here", "branch point", name].flatMap((label) => ["-L", label]);
     const args = ["merge-file", "-p", ...labels, ...files];
     const { code, stdout } = yield { args, ms: MERGE_MS };
-    const isMerged = code !== null && code <= MOST_CONFLICTS;
+    const isMerged = code !== null && code <= MAX_CONFLICTS;
     return isMerged ? { bytes: stdout, conflicts: code } : undefined;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The most that is written into one file. */
+const MAX_BYTES = 10 * 1024 * 1024;
+
+/** A file at one of three places: in the worktree, here, or where both began. */
+export interface Side {
+  /** Of a symlink its target. Undefined where a filter of git's would make them, or with a problem. */
+  bytes: Uint8Array | undefined;
+  mode: number;
+  symlink: boolean;
+  /** Why nothing can be done with it. */
+  problem?: string;
+}
+
+/**
+ * What stands at a path below `root`, which is a real path; no symlink is followed. Undefined: nothing.
+ * `where`: "here" or "there".
+ */
+export function sideOf(root: string, path: string, where: string): Side | undefined {
+  const full = join(root, path);
+  try {
+    if (path.includes("\uFFFD")) throw new Error("its name is not in UTF-8");
+    if (realPath(dirname(full)) !== dirname(full)) throw new Error("it lies behind a symlink");
+    const stats = lstatSync(full, { throwIfNoEntry: false });
+    if (!stats) return undefined;
+    const symlink = stats.isSymbolicLink();
+    if (stats.isDirectory()) throw new Error("it is a folder or a submodule");
+    const bytes = symlink ? Buffer.from(readlinkSync(full)) : readRegular(full, MAX_BYTES);
+    return { bytes, mode: keptMode(stats), symlink };
+  } catch (error) {
+    return { bytes: undefined, mode: 0, symlink: false, problem: `${where}: ${message(error)}` };
+  }
+}
+
+/** It came home with a conflict that nobody has resolved. */
+function hasMarkers(side: Side | undefined): boolean {
+  return Buffer.from(side?.bytes ?? "").includes("<<<<<<< here");
+}
+
+/** Whether the owner may execute it, which is all that git keeps of a mode. */
+export function isExecutable(side: Side | undefined): boolean {
+  if (!side || side.symlink || process.platform === "win32") return false;
+  return (side.mode & 0o100) !== 0;
+}
+
+/** The mode of a file that is there or not, once it may be executed or not. */
+export function modeOf(side: Side | undefined, executable: boolean): number {
+  const mode = side?.mode ?? 0o666 & ~process.umask();
+  return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
+}
+
+/** Whether both hold the same; what has no bytes is the same as nothing. */
+export function isSame(a: Side | undefined, b: Side | undefined): boolean {
+  if (!a?.bytes || !b?.bytes) return a === b;
+  const hasSameBytes = Buffer.compare(a.bytes, b.bytes) === 0;
+  return hasSameBytes && a.symlink === b.symlink && isExecutable(a) === isExecutable(b);
 }

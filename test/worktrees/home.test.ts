@@ -1,17 +1,25 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
-import { Project } from "../hooks/project";
-import { eventually } from "../support/eventually";
-import { NEWEST, nightly, temporaryFolder } from "../support/neovim";
+import { cpSync, existsSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { nightly, temporaryFolder } from "../support/neovim";
 import { Trees } from "./tree";
 
-/* What a worktree changed is brought home: all of it, or nothing. */
+/* What a worktree changed is brought home: checked as a whole, written file by file, reviewed here. */
 setDefaultTimeout(60_000);
 
 const LINES = "1\n2\n3\n4\n5\n";
 const HOME = "Claude worktree home docs";
 
-test("committed, uncommitted and new files come home as they are, unstaged, and go back whole", async () => {
+/** Undoes in the review here all that waits. */
+async function undoAll(trees: Trees, count: number, problems: string[] = []): Promise<void> {
+  using here = trees.review("here");
+  const { files } = await here.list();
+  expect(files).toHaveLength(count);
+  const undone = await here.undo(files.map(({ path }) => ({ path })));
+  expect(undone.files.flatMap(({ problem }) => problem ?? [])).toEqual(problems);
+}
+
+test("committed, uncommitted and new files come home as they are, unstaged, and an undo in the review takes them back", async () => {
   const files = {
     "both.txt": LINES,
     "crlf.txt": "1\r\n2\r\n3",
@@ -48,7 +56,9 @@ test("committed, uncommitted and new files come home as they are, unstaged, and 
   const before = trees.read(...names);
   await trees.neovim.command(`edit ${trees.path("here", "dirty.txt")}`);
   const said = await trees.run(HOME);
-  expect(said).toBe("docs is home: changed 12 files here; :Claude undo home takes it back");
+  expect(said).toBe(
+    "docs is home: changed 12 files here; Claude's changes wait for :Claude review",
+  );
   expect(trees.read(...names)).toEqual([
     "I\n2\n3\n4\nV\n",
     "1\r\n2\r\nIII",
@@ -70,9 +80,8 @@ test("committed, uncommitted and new files come home as they are, unstaged, and 
   ] as never);
   expect(trees.git("here", "diff", "--cached", "--name-only")).toBe("");
   expect(await trees.run(HOME)).toBe("docs is home: nothing is left to change here");
-  expect(await trees.run("Claude undo home")).toContain(
-    "took back the home-coming of docs: 12 files",
-  );
+  await undoAll(trees, 11, [".env cannot be undone here: it is private: nothing of it was kept"]);
+  rmSync(trees.path("here", ".env"));
   expect(trees.read(...names)).toEqual(before);
   expect(trees.git("here", "status", "--porcelain")).toBe("");
 });
@@ -143,7 +152,7 @@ test("with a conflict nothing comes home; with ! all else does, and markers wher
       ["new.txt", 1, "both added it"],
     ]),
   );
-  expect(await trees.run("Claude undo home")).toContain("3 files");
+  await undoAll(trees, 3);
   expect(trees.read(...names)).toEqual(before);
 });
 
@@ -251,7 +260,7 @@ nightly.test(
     await trees.neovim.command(`cd ${trees.path("here", "in")}`);
     expect(await trees.run(HOME)).toContain("changed 3 files");
     expect(trees.read(...Object.keys(files))).toEqual(["new\n", "new\n", null]);
-    expect(await trees.run("Claude undo home")).toContain("3 files");
+    await undoAll(trees, 3);
     expect(trees.read(...Object.keys(files))).toEqual(["old\n", "old\n", "old\n"]);
   },
 );
@@ -262,7 +271,7 @@ test("unsaved changes here: the file is named, and nothing changes", async () =>
   await trees.neovim.command(`edit ${trees.path("here", "b.txt")}`);
   await trees.neovim.type("omine<Esc>");
   expect(await trees.run(HOME)).toBe(
-    "Nothing was changed. These files have unsaved changes in Neovim: b.txt. Try again once they are saved.",
+    "nothing is changed: write these files, or undo your edits, first: b.txt",
   );
   expect(trees.read("a.txt", "b.txt")).toEqual(["old\n", "old\n"]);
 });
@@ -275,7 +284,6 @@ test("buffers without unsaved changes follow, whatever they show: another encodi
   };
   await using trees = await Trees.open(files);
   const names = [...Object.keys(files), "new.txt"];
-  const before = trees.read(...names);
   for (const name of names) await trees.neovim.command(`edit ${trees.path("here", name)}`);
   trees.write("there", {
     "gone.txt": null,
@@ -291,9 +299,6 @@ test("buffers without unsaved changes follow, whatever they show: another encodi
       end, { "gone.txt", "latin.txt", "a.gz", "new.txt" })`,
     );
   expect(await texts()).toEqual(["old", "è", "new", "x"]);
-  expect(await trees.run("Claude undo home")).toContain("4 files");
-  expect(trees.read(...names)).toEqual(before);
-  expect(await texts()).toEqual(["old", "é", "old", "x"]);
 });
 
 test("no symlink is followed, on either side, and inner repositories stay there", async () => {
@@ -326,93 +331,96 @@ test("no symlink is followed, on either side, and inner repositories stay there"
   rmSync(outside, { recursive: true });
 });
 
-const KILLS: [phase: string, lua: string, text: string][] = [
-  [
-    "the executable before Neovim begins",
-    `local check = require("claude-code.editor.edits.check")
-    local run = check.run
-    check.run = function(params)
-      check.run = run
-      vim.uv.kill(executable, 9)
-      return run(params)
-    end`,
-    "old\n",
-  ],
-  [
-    "the executable while Neovim writes",
-    `local rename = vim.uv.fs_rename
-    vim.uv.fs_rename = function(from, to)
-      if vim.endswith(to, "b.txt") then vim.uv.kill(executable, 9) end
-      return rename(from, to)
-    end`,
+test("what Claude changed waits for a review here, and there no longer; what was kept there, and the user's own, does not", async () => {
+  await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.txt": LINES });
+  using there = trees.review("there");
+  there.prompt("A", "edit them");
+  there.claude({ "a.txt": "I\n2\n3\n4\nV\n", "b.txt": "1\n2\nIII\n4\n5\n" });
+  there.claude({ "new.txt": "new\n", "c.txt": undefined });
+  const { files } = await there.list({ paths: [there.path("a.txt")] });
+  await there.keep([{ path: there.path("a.txt"), hunks: [files[0]?.hunks[0]?.id] }]);
+  await there.keep([{ path: there.path("b.txt") }]);
+  there.write("a.txt", "I\n2\nmine\n4\nV\n");
+  expect(await trees.run(HOME)).toContain("changed 4 files here; Claude's changes wait");
+  expect(trees.read("a.txt", "b.txt", "c.txt", "new.txt")).toEqual([
+    "I\n2\nmine\n4\nV\n",
+    "1\n2\nIII\n4\n5\n",
+    null,
     "new\n",
-  ],
-  [
-    "Neovim while it writes",
-    `local rename = vim.uv.fs_rename
-    vim.uv.fs_rename = function(from, to)
-      if vim.endswith(to, "z.sh") then vim.uv.kill(vim.fn.getpid(), 9) end
-      return rename(from, to)
-    end`,
-    "old\n",
-  ],
-];
-
-test.each(KILLS)("kill -9 of %s: nothing is half", async (_phase, lua, text) => {
-  await using trees = await Trees.open({
-    "b.txt": "old\n",
-    "c.sh": { run: "echo\n" },
-    "z.sh": "echo\n",
-  });
-  trees.write("there", {
-    "b.txt": "new\n",
-    "c.sh": null,
-    "d.txt": "x\n",
-    "z.sh": { run: "echo\n" },
-  });
-  const isNew = text === "new\n";
-  const names = ["b.txt", "c.sh", "d.txt", "z.sh"];
-  const before = trees.read(...names);
-  const after = ["new\n", null, "x\n", { run: "echo\n" }];
-  const pid = "require('claude-code').status().process_id";
-  const killed = await trees.neovim.lua<number>(`return ${pid}`);
-  await trees.neovim.lua(`local executable = ${pid}\n${lua}`);
-  // Neovim may be killed by it.
-  await trees.neovim.command(HOME).catch(() => {});
-  const isGone = lua.includes("getpid") ? trees.neovim.process : undefined;
-  await eventually("the kill", async () =>
-    isGone ? isGone.signalCode === "SIGKILL" : (await trees.neovim.lua(`return ${pid}`)) !== killed,
-  );
-  await using next = isGone ? await Project.open(NEWEST, "{}", trees.project) : undefined;
-  const drafts = () => [
-    ...new Bun.Glob("**/.claude-code-nvim*").scanSync({ cwd: trees.folder("here"), dot: true }),
-  ];
-  await eventually("the recovery", () => {
-    expect(trees.read(...names)).toEqual(isNew ? after : before);
-    expect(drafts()).toEqual([]);
-  });
-  if (next || !isNew) return;
-  const done = new Bun.Glob("edits/*/done");
-  await eventually("the end", () => [...done.scanSync(trees.project.state)].length > 0);
-  expect(await trees.run("Claude undo home")).toContain("4 files");
-  expect(trees.read(...names)).toEqual(before);
+  ]);
+  expect(await there.another().answer("list", {})).toMatchObject({ files: [] });
+  using here = trees.review("here");
+  expect(await here.summary()).toEqual([
+    "a.txt changed 1>1@5",
+    "c.txt deleted 5>0@0",
+    "new.txt created 0>1@1",
+  ]);
+  // Coming home is no decision that :Claude back takes back.
+  const last = await here.service.answer("last", {});
+  expect(last).toMatchObject({ paths: [there.path("b.txt")] });
 });
 
-nightly.test(
-  "kill -9 of the executable during the undo: it is taken back, and no other undo finds it",
-  async () => {
-    await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
-    trees.write("there", { "a.txt": "new\n", "b.txt": "new\n" });
-    await trees.run(HOME);
-    const pid = "require('claude-code').status().process_id";
-    const killed = await trees.neovim.lua<number>(`return ${pid}`);
-    await trees.neovim.lua(`local executable = ${pid}\n${KILLS[1]?.[1]}`);
-    await trees.neovim.command("Claude undo home");
-    const isNew = `local pid = ${pid} return pid ~= nil and pid ~= ...`;
-    await eventually("the next", () => trees.neovim.lua<boolean>(isNew, killed));
-    const records = new Bun.Glob("edits/*/operation.json");
-    await eventually("the end", () => [...records.scanSync(trees.project.state)].length === 0);
-    expect(trees.read("a.txt", "b.txt")).toEqual(["old\n", "old\n"]);
-    expect(await trees.run("Claude undo home")).toContain("no worktree that came home");
-  },
-);
+test("a second home goes on where a first one was killed: what is here stays, and waits here alone", async () => {
+  const names = ["a.txt", "b.txt", "c.txt"];
+  await using trees = await Trees.open(Object.fromEntries(names.map((name) => [name, LINES])));
+  using there = trees.review("there");
+  const claudes = "1\n2\n3\n4\nV\n";
+  there.claude(Object.fromEntries(names.map((name) => [name, claudes])));
+  trees.write("here", { "a.txt": "I\n2\n3\n4\n5\n" });
+  const steps = await killedHomes(trees, names);
+  expect(steps).toBeGreaterThan(5);
+});
+
+/** Kills `home` at each of its steps, and runs it again; returns how many steps there are. */
+async function killedHomes(trees: Trees, names: string[]): Promise<number> {
+  const [before, state] = [trees.read(...names), join(temporaryFolder(), "state")];
+  const after = ["I\n2\n3\n4\nV\n", "1\n2\n3\n4\nV\n", "1\n2\n3\n4\nV\n"];
+  cpSync(trees.project.state, state, { recursive: true });
+  const XDG_STATE_HOME = join(trees.neovim.home, ".local/state");
+  const program = temporaryFolder();
+  const entrypoints = [join(import.meta.dir, "home-once.ts")];
+  await Bun.build({ entrypoints, outdir: program, target: "bun" });
+  const home = async (killAt: number): Promise<boolean> => {
+    const killer = join(import.meta.dir, "../review/kill-at-step.ts");
+    const args = [trees.folder("here"), trees.folder("there")];
+    const child = Bun.spawn(
+      [process.execPath, "--preload", killer, join(program, "home-once.js"), ...args],
+      { env: { ...process.env, XDG_STATE_HOME, KILL_AT: String(killAt) }, stderr: "pipe" },
+    );
+    const problem = await new Response(child.stderr).text();
+    await child.exited;
+    if (child.signalCode !== "SIGKILL") expect([child.exitCode, problem]).toEqual([0, ""]);
+    return child.signalCode === "SIGKILL";
+  };
+  for (let step = 1; ; step++) {
+    const killed = await home(step);
+    const now = trees.read(...names);
+    for (const [i, text] of now.entries()) expect([before[i], after[i]]).toContain(text as string);
+    if (killed) await home(0);
+    expect(trees.read(...names)).toEqual(after);
+    {
+      using here = trees.review("here");
+      using there = trees.review("there");
+      expect(await here.summary()).toEqual(names.map((name) => `${name} changed 1>1@5`));
+      expect(await there.summary()).toEqual([]);
+    }
+    if (!killed) return step;
+    for (const [i, name] of names.entries()) trees.write("here", { [name]: before[i] as string });
+    rmSync(trees.project.state, { recursive: true });
+    cpSync(state, trees.project.state, { recursive: true });
+  }
+}
+
+test("undone in the review, nothing is written through a folder that became a symlink since", async () => {
+  await using trees = await Trees.open({ "conf/a": "old\n", "conf/gone": "secret\n" });
+  const outside = temporaryFolder();
+  trees.write("there", { "conf/a": "new\n", "conf/gone": null, "conf/new": "new\n" });
+  expect(await trees.run(HOME)).toContain("changed 3 files");
+  rmSync(trees.path("here", "conf"), { recursive: true });
+  symlinkSync(outside, trees.path("here", "conf"));
+  using here = trees.review("here");
+  const files = ["conf/a", "conf/gone", "conf/new"].map((name) => ({ path: here.path(name) }));
+  await here.undo(files).catch(() => {});
+  expect(readdirSync(outside)).toEqual([]);
+  rmSync(outside, { recursive: true });
+});

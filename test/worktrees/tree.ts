@@ -10,6 +10,7 @@ import {
 import { dirname, join } from "node:path";
 import { Project } from "../hooks/project";
 import { commitAll } from "../review/repository";
+import { World } from "../review/state/world";
 import { eventually } from "../support/eventually";
 import { NEWEST, type NeovimVersion } from "../support/neovim";
 
@@ -83,6 +84,11 @@ export class Trees implements AsyncDisposable {
       const text = readFileSync(path, "utf8");
       return lstatSync(path).mode & 0o100 ? { run: text } : text;
     });
+  }
+
+  /** The review of one of the two. */
+  review(side: "here" | "there"): World {
+    return new World(this.folder(side), this.neovim.home);
   }
 
   /** What it says. */

@@ -117,10 +117,6 @@ return {
     end,
   },
 
-  --- Takes back what `:Claude worktree home` did last, in all files, or in none: it names those that were
-  --- changed since. Again: the one before.
-  ["undo home"] = { run = calls("edits.rename", "undo", "home") },
-
   --- Takes your last decision of a review back, whether it kept or undid. Again: the one before.
   back = { run = calls("review.decide", "back") },
 

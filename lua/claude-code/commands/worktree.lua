@@ -34,11 +34,11 @@ return {
   --- their language servers in the worktree, and `:Claude` is the session that runs there.
   ["worktree show"] = { args = "[name]", complete = complete, run = runs("show") },
 
-  --- Brings home what the worktree changed since its branch point, committed or not, and new files that are
-  --- not ignored: each file is merged with the one here, and nothing is staged or committed. All files
-  --- change or none; if one cannot be merged nothing does, and the quickfix window lists why. With ! all
-  --- that can be merged is: a conflict in a text gets git's markers, any other file of the list stays as it is
-  --- here. `:Claude undo home` takes it back.
+  --- Brings home what the worktree changed since its branch point, or since it came home last, committed or
+  --- not, and new files that are not ignored: each file is merged with the one here, and nothing is staged or
+  --- committed. If one cannot be merged nothing changes, and the quickfix window lists why. With ! all that can
+  --- be merged is: a conflict in a text gets git's markers, any other file of the list stays as it is here. What
+  --- you have kept there is kept; the rest waits for `:Claude review` here, and there no longer.
   ["worktree home"] = { args = "[name]", bang = true, complete = complete, run = runs("home") },
 
   --- Removes the worktree with what git ignores in it; its branch stays. It is refused while something there

@@ -106,7 +106,7 @@ function formatOf(lines: Lines): string {
 }
 
 /** A file is not as it was when the user decided: nothing was written. */
-class ChangedError extends Error {
+export class ChangedError extends Error {
   override readonly name = "ChangedError";
 }
 
@@ -126,7 +126,7 @@ interface Writing {
  * Writes a file below the root, or removes it, if it still is what the user has seen. Its mode, owner
  * and hard links stay. Throws ChangedError, and the system's error; the file is then as it was.
  */
-function writeBelow(root: string, { path, expected, bytes, mode }: Writing): void {
+export function writeBelow(root: string, { path, expected, bytes, mode }: Writing): void {
   const file = join(root, path);
   const now = readOnDisk(root, path);
   if (!("lines" in now)) throw new ChangedError(`${path} ${now.problem}`);

@@ -10,6 +10,9 @@ import { type AppliedFile, applyAll, type FileTarget, recordWritten } from "./ap
 import { changeIndex, type IndexChange, indexBefore } from "./index-entries";
 import type { Undone } from "./undo";
 
+/** These follow from what the user has done elsewhere. */
+const NOT_TAKEN_BACK: ReadonlySet<string> = new Set(["commit", "home"]);
+
 /**
  * The decision that the next taking back is about: the user's last one that changed anything, as long as
  * the journal has all that came before it.
@@ -17,7 +20,8 @@ import type { Undone } from "./undo";
 export function lastDecision(project: ReviewedProject): Decision | undefined {
   const oldest = Date.now() - DECIDED_MS;
   return project.decisions.findLast((one) => {
-    return one.at > oldest && one.files.length > 0 && (one.type !== "keep" || one.why !== "commit");
+    const isUsers = one.type !== "keep" || !NOT_TAKEN_BACK.has(one.why);
+    return one.at > oldest && one.files.length > 0 && isUsers;
   });
 }
 

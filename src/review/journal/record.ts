@@ -157,7 +157,8 @@ const Keep = v.object({
   ...common,
   type: v.literal("keep"),
   scope: v.optional(Scope),
-  why: v.picklist(["user", "commit", "accepted", "done"]),
+  /** "home": a worktree came home, and waits for its review there. */
+  why: v.picklist(["user", "commit", "accepted", "done", "home"]),
   /** The commit, for what was committed. */
   head: Head,
   files: filesOf(KeptFile),

@@ -1,6 +1,8 @@
 --- A linked git worktree, as Claude gets one of its own by `--worktree`: shown, brought home, removed.
 local api = vim.api
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
 local requests = require("claude-code.server.requests")
 local worktrees = require("claude-code.sessions.worktrees")
 
@@ -15,8 +17,8 @@ local M = {}
 
 ---@return string real path
 local function folder()
-  local path = require("claude-code.lib.workspace").tab_folder(0)
-  return vim.uv.fs_realpath(path) or path
+  local name = require("claude-code.lib.workspace").tab_folder(0)
+  return vim.uv.fs_realpath(name) or name
 end
 
 ---@return claude-code.Worktree[] the linked ones of this repository
@@ -33,10 +35,10 @@ function M.names()
   end, linked())
 end
 
----@param path? string
+---@param name? string path
 ---@return claude-code.Worktree? tree the linked one around it
-local function around(path)
-  local tree = worktrees.at(path or folder())
+local function around(name)
+  local tree = worktrees.at(name or folder())
   return tree.name and tree or nil
 end
 
@@ -68,9 +70,9 @@ function M.with_named(given, run)
 end
 
 --- Lets the user choose what to do with the worktree around a folder.
----@param path? string
-function M.choose_action(path)
-  local tree = path and around(path)
+---@param name? string path
+function M.choose_action(name)
+  local tree = name and around(name)
   if not tree then
     return notify.info("this session is in no linked git worktree")
   end
@@ -119,11 +121,35 @@ local function ask(method, tree, callback, options)
   requests.ask("worktree/" .. method, vim.tbl_extend("force", params, options or {}), callback)
 end
 
+---@return string[] real paths of the files with unsaved changes
+local function unsaved()
+  local names = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified and path.of_buffer(buf)
+    names[#names + 1] = name and path.real(name) or nil
+  end
+  return names
+end
+
+---Buffers and language servers see what has come.
+---@param changes { path: string, type: "created"|"changed"|"deleted" }[]
+local function take_over(changes)
+  for _, change in ipairs(changes) do
+    local buf = path.loaded_buffer(change.path)
+    if buf and change.type == "deleted" then
+      reload.note_deleted(buf)
+    elseif buf then
+      reload.check(buf)
+    end
+  end
+  require("claude-code.editor.language.files").notify(changes)
+end
+
 ---@param tree claude-code.Worktree
 ---@param with_conflicts? boolean
 function M.home(tree, with_conflicts)
   ask("home", tree, function(home)
-    require("claude-code.editor.language.files").notify(home.changes)
+    take_over(home.changes)
     local items = {}
     for _, file in ipairs(home.conflicts) do
       local lines = #file.lines > 0 and file.lines or { 1 }
@@ -138,20 +164,20 @@ function M.home(tree, with_conflicts)
     vim.fn.setqflist({}, " ", { title = title, items = items })
     vim.cmd("botright copen")
     notify.warn(home.text)
-  end, { with_conflicts = with_conflicts or false })
+  end, { with_conflicts = with_conflicts or false, unsaved = unsaved() })
 end
 
 ---@return string?
 local function folder_of_terminal(name)
-  local path = name:match("^term://(.-)//")
-  return path and vim.fn.fnamemodify(path, ":p")
+  local cwd = name:match("^term://(.-)//")
+  return cwd and vim.fn.fnamemodify(cwd, ":p")
 end
 
 ---@param tree claude-code.Worktree
 ---@return string? user what uses it
 local function user_of(tree)
-  local function is_in(path)
-    local real = path and vim.uv.fs_realpath(path) or path
+  local function is_in(file)
+    local real = file and vim.uv.fs_realpath(file) or file
     return real ~= nil and worktrees.is_below(real, tree.path)
   end
   for _, row in ipairs(require("claude-code.sessions").list()) do

@@ -1,0 +1,154 @@
+import { join } from "node:path";
+import { statOf } from "../lib/paths";
+import { keep } from "../review/decide/keep";
+import { sameContent } from "../review/journal/blobs";
+import { recordsOf } from "../review/journal/read";
+import type { Content, FileChange } from "../review/journal/record";
+import { RecordedProject } from "../review/record/recorded-project";
+import { asLines } from "../review/state/contents";
+import { type Entry, entryOf, modeOf } from "../review/state/entry";
+import { ReviewedProject } from "../review/state/reviewed-project";
+import { sameLines } from "../review/weave/lines";
+import { ALL } from "../review/weave/row";
+import type { Both, Coming, Trees } from "./home";
+import { isExecutable, isSame, type Side, sideOf } from "./merge";
+
+/** By this name what came home is known in the journal here. */
+const TOOL = "worktree home";
+
+/** What a file held there when it came home; no bytes: it was not there. */
+export interface Came {
+  bytes: Uint8Array | undefined;
+}
+
+/** The reviews of both work trees: what came home waits for the user here, and there no longer. */
+export class HomeJournal {
+  readonly #here: RecordedProject;
+  /** What came home last of each file, as it is recorded here. */
+  readonly #came: ReadonlyMap<string, FileChange>;
+
+  private constructor(
+    root: string,
+    readonly project: ReviewedProject,
+  ) {
+    this.#here = new RecordedProject(root);
+    const records = recordsOf(this.#here.folder, "change").filter(({ tool }) => tool === TOOL);
+    this.#came = new Map(records.flatMap(({ files }) => files.map((one) => [one.path, one])));
+  }
+
+  /** Throws the system's error. */
+  static async of({ root, path }: Trees): Promise<HomeJournal> {
+    const project = new ReviewedProject(path);
+    await project.catchUp();
+    return new HomeJournal(root, project);
+  }
+
+  /** By path: what came home last. A removed worktree of the same path was another one. */
+  homes(): Map<string, Came> {
+    const { root, contents, decisions } = this.project;
+    const madeAt = statOf(join(root, ".git"))?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    const came = new Map<string, Came>();
+    for (const one of decisions) {
+      if (one.type !== "keep" || one.why !== "home" || one.at < madeAt) continue;
+      for (const { path, text } of one.files) {
+        const lines = contents.lines(text);
+        if (lines) came.set(path, { bytes: lines.length > 0 ? contents.bytes(lines) : undefined });
+      }
+    }
+    return came;
+  }
+
+  /**
+   * The file there without Claude's changes that wait for a review; undefined if nobody knows that: then all of it
+   * waits. `began`: as it was at the branch point.
+   */
+  settled(
+    path: string,
+    theirs: Side | undefined,
+    began: Side | undefined,
+  ): { side: Side | undefined } | undefined {
+    const file = this.project.files.get(path);
+    const view = file && this.project.view(file);
+    const present = theirs?.bytes ? asLines(theirs.bytes) : [];
+    if (!view || !sameLines(view.lines, present)) return undefined;
+    const entry = this.#waiting(path);
+    if (!entry) return { side: theirs };
+    const lines = view.weave.base(ALL);
+    const bytes = lines.length > 0 ? this.project.contents.bytes(lines) : undefined;
+    if (!bytes) return lines.length > 0 ? undefined : { side: undefined };
+    const mode = modeOf(entry)?.before ?? (theirs ?? began)?.mode ?? 0o644;
+    return { side: { bytes, mode, symlink: false } };
+  }
+
+  #waiting(path: string): Entry | undefined {
+    const file = this.project.files.get(path);
+    return file && entryOf(this.project, file, ALL);
+  }
+
+  /** Records in the journal here what comes, before it does. Throws the system's error. */
+  record(coming: readonly Coming[]): void {
+    const here = this.#here;
+    const known = coming.filter((one) => !waits(one));
+    const files = known.map(({ path, after }) => ({ path, content: contentOf(here, path, after) }));
+    if (files.length > 0) here.append({ type: "written", files });
+    const sessions = Map.groupBy(coming.filter(waits), ({ path }) => {
+      return this.#waiting(path)?.owners.at(-1)?.session ?? this.project.root;
+    });
+    for (const [session, some] of sessions) {
+      const files = some.map(({ path, reviewed, after }): FileChange => {
+        const hasMode = reviewed && (!after || isExecutable(reviewed) !== isExecutable(after));
+        return {
+          path,
+          before: contentOf(here, path, reviewed),
+          after: contentOf(here, path, after),
+          ...(hasMode && { mode: [reviewed.mode & 0o777, (after?.mode ?? 0) & 0o777] }),
+        };
+      });
+      const head = here.head();
+      here.append({ type: "change", session, tool: TOOL, source: "tool", files, head });
+    }
+  }
+
+  /** Does a file hold what it held before it came home? */
+  isAsBefore(path: string, ours: Side | undefined): boolean {
+    const before = this.#came.get(path)?.before;
+    return before !== undefined && sameContent(before, contentOf(this.#here, path, ours));
+  }
+
+  /** Is a file here because it came home, and does it wait there all the same, since that was interrupted? */
+  cameBefore(path: string, ours: Side | undefined): boolean {
+    const after = this.#waiting(path) && this.#came.get(path)?.after;
+    return after !== undefined && sameContent(after, contentOf(this.#here, path, ours));
+  }
+
+  /** What came home waits there no longer, unless it has changed there since. Throws as ReviewedProject.decide. */
+  async settle(files: readonly Both[]): Promise<void> {
+    const { project } = this;
+    await project.decide(() => {
+      const same = files.filter(({ path, theirs }) => {
+        return isSame(sideOf(project.root, path, "there"), theirs);
+      });
+      const [waiting, others] = [true, false].map((does) =>
+        same.filter(({ path }) => (this.#waiting(path) !== undefined) === does),
+      ) as [typeof same, typeof same];
+      const targets = waiting.map(({ path, theirs }) => ({ path, text: theirs?.bytes }));
+      keep(project, targets, undefined, "home");
+      // What they hold now is what they held when they came home.
+      const there = new RecordedProject(project.root);
+      const kept = others.map(({ path, theirs }) => {
+        return { path, text: contentOf(there, path, theirs), keep: { old: [], new: [] } };
+      });
+      if (kept.length > 0) project.append({ type: "keep", why: "home", files: kept });
+    });
+  }
+}
+
+/** Is something of it to be reviewed here? */
+export function waits({ reviewed, after }: Coming): boolean {
+  return !isSame(reviewed, after);
+}
+
+function contentOf(project: RecordedProject, path: string, side: Side | undefined): Content {
+  if (project.privacy.isPrivate(join(project.root, path))) return { withheld: "private" };
+  return side?.bytes ? project.blobs.put(side.bytes) : { absent: true };
+}
