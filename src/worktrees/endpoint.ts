@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as v from "valibot";
-
 import { message, UserError } from "../lib/errors";
 import { gitFolder, readGitFile } from "../lib/git-folder";
 import { realPath } from "../lib/paths";
@@ -11,8 +10,9 @@ import { differingPaths } from "../review/git/differing";
 import { command, outputOf } from "../review/git/run";
 import { asLines } from "../review/state/contents";
 import { worktreesAround } from "../sessions/worktrees";
-import { ask, branchPoint, type Coming, comingHome, GIT_MS, type Trees } from "./home";
+import { ask, branchPoint, comingHome, GIT_MS } from "./home";
 import { HomeJournal, waits } from "./journal";
+import type { Coming, Trees } from "./merge";
 
 const Params = v.object({
   root: v.string(),

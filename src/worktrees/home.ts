@@ -7,35 +7,12 @@ import { differingPaths, pathsBetween, repositoryAround } from "../review/git/di
 import { headOf } from "../review/git/head";
 import { Git, type GitWork, outputOf } from "../review/git/run";
 import type { Came, HomeJournal } from "./journal";
-import { isSame, merge, type Side, sideOf } from "./merge";
+import { type Both, type Coming, isSame, merge, type Side, sideOf, type Trees } from "./merge";
 
 /** The most that is read. */
 const MAX_BYTES = 100 * 1024 * 1024;
 /** All commands of git for one question. */
 export const GIT_MS = 5 * 60_000;
-
-/** Two work trees of one repository, by the real paths of their tops. */
-export interface Trees {
-  /** The one here. */
-  root: string;
-  /** The linked one. */
-  path: string;
-}
-
-/** A file in both work trees; `path` is relative to them. */
-export interface Both {
-  path: string;
-  ours: Side | undefined;
-  theirs: Side | undefined;
-}
-
-/** A file that is to change here. */
-export interface Coming extends Both {
-  /** What it becomes. */
-  after: Side | undefined;
-  /** The same without what waits for a review there: all else is known to the user. */
-  reviewed: Side | undefined;
-}
 
 export interface Conflict {
   /** Absolute. */

@@ -10,8 +10,15 @@ import { type Entry, entryOf, modeOf } from "../review/state/entry";
 import { ReviewedProject } from "../review/state/reviewed-project";
 import { sameLines } from "../review/weave/lines";
 import { ALL } from "../review/weave/row";
-import type { Both, Coming, Trees } from "./home";
-import { isExecutable, isSame, type Side, sideOf } from "./merge";
+import {
+  type Both,
+  type Coming,
+  isExecutable,
+  isSame,
+  type Side,
+  sideOf,
+  type Trees,
+} from "./merge";
 
 /** By this name what came home is known in the journal here. */
 const TOOL = "worktree home";

@@ -65,6 +65,29 @@ function* mergeTexts(
 /** The most that is written into one file. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
+/** Two work trees of one repository, by the real paths of their tops. */
+export interface Trees {
+  /** The one here. */
+  root: string;
+  /** The linked one. */
+  path: string;
+}
+
+/** A file in both work trees; `path` is relative to them. */
+export interface Both {
+  path: string;
+  ours: Side | undefined;
+  theirs: Side | undefined;
+}
+
+/** A file that is to change here. */
+export interface Coming extends Both {
+  /** What it becomes. */
+  after: Side | undefined;
+  /** The same without what waits for a review there: all else is known to the user. */
+  reviewed: Side | undefined;
+}
+
 /** A file at one of three places: in the worktree, here, or where both began. */
 export interface Side {
   /** Of a symlink its target. Undefined where a filter of git's would make them, or with a problem. */
