@@ -119,7 +119,7 @@ api.nvim_create_autocmd("BufReadCmd", {
   pattern = "claude-code://*",
   callback = function(event)
     if vim.startswith(event.match, "claude-code://base/") then
-      require("claude-code.editor.review.base").load(event.buf)
+      require("claude-code.editor.review.listing").load_base(event.buf)
     elseif vim.startswith(event.match, "claude-code://terminal") then
       vim.cmd(
         "setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})"

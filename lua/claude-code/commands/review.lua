@@ -90,7 +90,7 @@ return {
   commit = {
     bang = true,
     run = function(args)
-      require("claude-code.editor.review.commit").run(args.bang)
+      require("claude-code.editor.review.decide").commit(args.bang)
     end,
   },
 
@@ -121,7 +121,7 @@ return {
   back = { run = calls("review.decide", "back") },
 
   --- Shows which prompt, tool and session changed the line under the cursor.
-  why = { run = calls("review.why", "show") },
+  why = { run = calls("review.keys", "why") },
 
   --- Comments on the line under the cursor, or on the lines of the range, for Claude. Without {args} it
   --- asks for the text. Where a comment is already, its text changes; an empty one deletes it. Comments

@@ -145,7 +145,7 @@ local methods = {
   request_answer = lazy("server.requests", "on_answer"),
   transcript_news = lazy("sessions.transcripts", "on_news"),
   transcript_changed = lazy("editor.transcript", "on_changed"),
-  review_comments = lazy("editor.review.comments.send", "take"),
+  review_comments = lazy("editor.review.comments", "take"),
   review_changed = on_review,
   task_start = function(params)
     return require("claude-code.lib.task").start(params, function()

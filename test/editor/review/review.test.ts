@@ -266,6 +266,17 @@ onEachNeovim((session) => {
       );
     });
 
+    test("keeps its cursor at its entry when a hunk is decided in another tab page", async () => {
+      await changed();
+      await review("Claude review!");
+      await nvim().command("3");
+      await nvim().command("tabnew | edit a | 2 | Claude keep");
+      await listed(4);
+      await nvim().command("tabfirst");
+      const items = await list();
+      expect(items[(await cursor())[0] - 1]?.name).toBe(at("b"));
+    });
+
     test("closes with the review, in another tab page, too", async () => {
       await changed();
       await review("Claude review!");

@@ -6,7 +6,7 @@ local listing = require("claude-code.editor.review.listing")
 local marks = require("claude-code.editor.review.marks")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local text = require("claude-code.editor.review.buffer_bytes")
+local text = require("claude-code.editor.review.buffer_text")
 
 local M = {}
 

@@ -1,16 +1,16 @@
 --- Keep and undo: what the user chose, sent to the executable, and carried out.
 local api = vim.api
-local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
 local listing = require("claude-code.editor.review.listing")
+local counted = require("claude-code.lib.counted")
 local list = require("claude-code.editor.review.list")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local outcome = require("claude-code.editor.review.outcome")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local text = require("claude-code.editor.review.buffer_bytes")
+local text = require("claude-code.editor.review.buffer_text")
 local turns = require("claude-code.editor.review.turns")
 local view = require("claude-code.editor.review.view")
 
@@ -132,7 +132,7 @@ local function choose(target)
     return picked(of_list(range[1], range[2], target.whole))
   end
   local plain = listing.without_hunks(buf)
-  local whole = plain and plain.path or base.file_of(buf)
+  local whole = plain and plain.path or listing.base_file(buf)
   local name = whole or path.of_buffer(buf)
   if not name then
     return picked({})
@@ -344,6 +344,33 @@ function M.done()
       done()
     end)
   end, false)
+end
+
+---@class claude-code.CommitResult
+---@field commit? string what git says; nil if the message was not written
+---@field files integer
+---@field hunks integer
+---@field notes string[] sentences
+
+---@param result claude-code.CommitResult
+local function report_commit(result)
+  if result.commit then
+    local what = counted.of(result.hunks, "change") .. " in " .. counted.of(result.files, "file")
+    notify.info(("committed %s: %s"):format(what, result.commit))
+  else
+    notify.info("nothing is committed, since the message was not written")
+  end
+  for _, note in ipairs(result.notes) do
+    notify.warn(note)
+  end
+end
+
+---Commits what the user has kept in the project of the current file, else in the first one.
+---@param with_draft boolean the message begins with the prompts that made it
+function M.commit(with_draft)
+  local name = path.of_buffer(vim.api.nvim_get_current_buf())
+  local texts = listing.unsaved()
+  client.ask("commit", { path = name, draft = with_draft, texts = texts }, report_commit)
 end
 
 return M

@@ -1,7 +1,6 @@
 --- The entries of a review's quickfix list: one for each hunk, one for each file that was created, deleted,
 --- renamed, or has no text, one for a changed mode beside hunks.
 local fn = vim.fn
-local base = require("claude-code.editor.review.base")
 local listing = require("claude-code.editor.review.listing")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
@@ -48,7 +47,7 @@ function M.words(file)
   if file.kind == "renamed" then
     words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
   elseif file.binary then
-    words = (words and words .. ", " or "") .. base.binary_words(file.path)
+    words = (words and words .. ", " or "") .. listing.binary_words(file.path)
   elseif file.kind == "created" and file.hunk_count == 0 then
     words = "new empty file"
   elseif file.kind == "changed" then
@@ -156,7 +155,7 @@ local function item(file, change, names, above)
   local words = { change.words }
   words[#words + 1] = change.code
   words[#words + 1] = change.flags
-  local name, short = base.shown_name(file), fn.fnamemodify(file.path, ":.")
+  local name, short = listing.shown_name(file), fn.fnamemodify(file.path, ":.")
   local shown = visible(short)
   return {
     filename = name,

@@ -75,8 +75,8 @@ function M.start()
     callback = function(event)
       local name = require("claude-code.editor.documents.path").of_buffer(event.buf)
       if name then
-        local overwritten = require("claude-code.editor.review.overwritten")
-        overwritten[event.event == "BufWritePre" and "before_write" or "after_write"](name)
+        local text = require("claude-code.editor.review.buffer_text")
+        text[event.event == "BufWritePre" and "before_write" or "after_write"](name)
       end
     end,
   })

@@ -83,27 +83,43 @@ function M.lines(range)
   return item.bufnr, first, math.max(item.end_lnum, first)
 end
 
----Fills the list again, and leaves the quickfix window's cursor at its entry, or at the row where it was: the
----next key must not decide about another one.
+---@return integer[] wins that show this list, in all tab pages
+local function windows_of_list()
+  local infos = vim.tbl_filter(function(info)
+    return info.quickfix == 1 and info.loclist == 0
+  end, M.is_current() and fn.getwininfo() or {})
+  return vim.tbl_map(function(info)
+    return info.winid
+  end, infos)
+end
+
+---@param items table[]
+---@param entry? claude-code.ReviewEntry
+---@return integer? row
+local function row_of(items, entry)
+  for row, item in ipairs(items) do
+    if entry and item.user_data and vim.deep_equal(item.user_data.claude_code, entry) then
+      return row
+    end
+  end
+end
+
+---Fills the list again, and leaves the cursor of each of its windows at its entry, or at the row where it was:
+---the next key must not decide about another one.
 ---@param items table[]
 ---@param title string
 local function fill_again(items, title)
   local index = #items > 0 and math.min(math.max(get("idx"), 1), #items) or nil
-  local what = { id = quickfix.id, items = items, title = title, idx = index }
-  local win = M.is_current() and fn.getqflist({ winid = 0 }).winid or 0
-  if win == 0 then
-    return set("r", what)
+  local places = vim.tbl_map(function(win)
+    local row, column = unpack(api.nvim_win_get_cursor(win))
+    local shown = M.entries(row, row)[1]
+    return { win = win, row = row_of(items, shown) or row, column = column }
+  end, windows_of_list())
+  set("r", { id = quickfix.id, items = items, title = title, idx = index })
+  for _, place in ipairs(places) do
+    local row = math.max(math.min(place.row, #items), 1)
+    api.nvim_win_set_cursor(place.win, { row, place.column })
   end
-  local row, column = unpack(api.nvim_win_get_cursor(win))
-  local entry = M.entries(row, row)[1]
-  set("r", what)
-  for i, item in ipairs(items) do
-    if entry and item.user_data and vim.deep_equal(item.user_data.claude_code, entry) then
-      row = i
-      break
-    end
-  end
-  api.nvim_win_set_cursor(win, { math.max(math.min(row, #items), 1), column })
 end
 
 ---Fills the list; makes it if it is not there. The user's other lists stay behind it (|:colder|).
@@ -155,14 +171,8 @@ function M.close()
   if file then
     api.nvim_set_current_win(file)
   end
-  for _, info in ipairs(M.is_current() and fn.getwininfo() or {}) do
-    if
-      info.quickfix == 1
-      and info.loclist == 0
-      and pcall(api.nvim_win_close, info.winid, false)
-    then
-      closed = true
-    end
+  for _, win in ipairs(windows_of_list()) do
+    closed = pcall(api.nvim_win_close, win, false) or closed
   end
   if closed and restore then
     restore()

@@ -3,8 +3,13 @@
 local api = vim.api
 local client = require("claude-code.editor.review.client")
 local counted = require("claude-code.lib.counted")
+local file_lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
-local text = require("claude-code.editor.review.buffer_bytes")
+local text = require("claude-code.editor.review.buffer_text")
+
+--- The buffers with the base text of a file: what stood there before Claude's unreviewed changes. A deleted file
+--- is read there before it is brought back. One that is binary has words there.
+local SCHEME = "claude-code://base"
 
 local M = {
   --- Whose edits conflict with a hunk.
@@ -77,11 +82,12 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field review? claude-code.OpenReview
 ---@field files claude-code.ReviewFile[] in order of their paths
 ---@field by_path table<string, claude-code.ReviewFile>
+---@field by_buffer table<string, claude-code.ReviewFile|false> by 'buftype' and name: what was looked up
 ---@field answer? claude-code.ReviewList that was taken last
 ---@field expanded table<string, true> files whose hunks are listed however many there are
 ---@field asked integer number of the last question
 ---@field answered integer number of the question whose answer was taken last
-local listing = { files = {}, by_path = {}, expanded = {}, asked = 0, answered = 0 }
+local listing = { files = {}, by_path = {}, by_buffer = {}, expanded = {}, asked = 0, answered = 0 }
 
 ---@return claude-code.OpenReview?
 function M.review()
@@ -125,10 +131,17 @@ end
 ---@return claude-code.ReviewFile?
 function M.of_buffer(buf)
   if #listing.files == 0 then
-    return nil -- at once: this is asked for each key
+    return nil
   end
-  local name = path.of_buffer(buf)
-  return name and (listing.by_path[name] or listing.by_path[path.real(name)]) or nil
+  -- This is asked for each move of the cursor, and a disk may be slow.
+  local key = vim.bo[buf].buftype .. ":" .. api.nvim_buf_get_name(buf)
+  local found = listing.by_buffer[key]
+  if found == nil then
+    local name = path.of_buffer(buf)
+    found = name and (listing.by_path[name] or listing.by_path[path.real(name)]) or false
+    listing.by_buffer[key] = found
+  end
+  return found or nil
 end
 
 ---The buffer of a deleted file keeps its text, and a renamed one may have the text of before: nothing in
@@ -198,13 +211,65 @@ function M.refresh(callback)
     value = value.unchanged and known or value
     if number > listing.answered then
       listing.answered, listing.answer = number, value
-      listing.files, listing.by_path = value.files, {}
+      listing.files, listing.by_path, listing.by_buffer = value.files, {}, {}
       for _, file in ipairs(value.files) do
         listing.by_path[file.path] = file
       end
     end
     callback(nil, value.incomplete)
   end)
+end
+
+---@param name string absolute
+---@return string
+function M.binary_words(name)
+  local stat = vim.uv.fs_stat(name)
+  return stat and ("binary file, %.1f kB"):format(stat.size / 1000) or "binary file"
+end
+
+---@param file claude-code.ReviewFile
+---@return string name of the buffer in which it is shown
+function M.shown_name(file)
+  return (file.kind == "deleted" or file.binary) and SCHEME .. file.path or file.path
+end
+
+---@param bytes? string
+---@param problem? string
+local function fill_base(buf, bytes, problem)
+  if not api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  local shown = bytes or problem or "there is nothing to review in this file"
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, file_lines.parse(shown).lines)
+  vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
+  local filetype =
+    vim.filetype.match({ buf = buf, filename = api.nvim_buf_get_name(buf):sub(#SCHEME + 1) })
+  if filetype then
+    vim.bo[buf].filetype = filetype
+  end
+end
+
+---Loads such a buffer (BufReadCmd).
+---@param buf integer
+function M.load_base(buf)
+  local options = { buftype = "nofile", bufhidden = "hide", swapfile = false, modifiable = false }
+  for option, value in pairs(options) do
+    vim.bo[buf][option] = value
+  end
+  local file = api.nvim_buf_get_name(buf):sub(#SCHEME + 1)
+  client.request("base", { path = file }, function(value, problem)
+    local listed = M.of_path(file)
+    local words = listed and listed.binary and M.binary_words(file) or nil
+    fill_base(buf, words or value and value.text, problem)
+  end)
+end
+
+---@param buf integer
+---@return string? file whose base text it holds
+function M.base_file(buf)
+  local name = api.nvim_buf_get_name(buf)
+  return vim.startswith(name, SCHEME .. "/") and name:sub(#SCHEME + 1) or nil
 end
 
 return M

@@ -3,9 +3,8 @@
 local api, fn = vim.api, vim.fn
 local differences = require("claude-code.editor.hunks")
 local draw = require("claude-code.editor.hunks.draw")
-local highlights = require("claude-code.editor.review.highlights")
 local reveal = require("claude-code.editor.hunks.reveal")
-local text = require("claude-code.editor.review.buffer_bytes")
+local text = require("claude-code.editor.review.buffer_text")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.review")
 
@@ -15,7 +14,16 @@ local SIGN_PRIORITY = 5
 ---Signs of one hunk.
 local MOST_SIGNS = 2000
 
-local M = {}
+local M = {
+  --- Of its signs, and of comments. Its bar and old lines have those of a diff.
+  highlights = require("claude-code.lib.highlights").define("ClaudeCode", {
+    { name = "ReviewAdd", link = "Added", description = "the sign of lines that Claude added" },
+    { name = "ReviewChange", link = "Changed", description = "of lines that it changed" },
+    { name = "ReviewDelete", link = "Removed", description = "of a place where it deleted lines" },
+    { name = "Comment", link = "DiagnosticInfo", description = "a comment that waits to be sent" },
+    { name = "CommentSent", link = "Comment", description = "one that was sent" },
+  }),
+}
 
 ---@class claude-code.ReviewMarks what is drawn in a buffer
 ---@field is_review boolean colours and old lines, too, not signs alone
@@ -57,7 +65,7 @@ local function mark_signs(pen, part)
   for row = first, first + math.min(math.max(count, 1), MOST_SIGNS) - 1 do
     pen(row, 0, {
       sign_text = kind == "Delete" and "▁" or "▎",
-      sign_hl_group = highlights.name("Review" .. kind),
+      sign_hl_group = M.highlights.name("Review" .. kind),
       priority = SIGN_PRIORITY,
       strict = false,
     })

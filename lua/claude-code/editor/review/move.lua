@@ -1,6 +1,5 @@
 --- From hunk to hunk and from file to file, also in the quickfix window.
 local api = vim.api
-local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
 local listing = require("claude-code.editor.review.listing")
 local list = require("claude-code.editor.review.list")
@@ -52,7 +51,7 @@ end
 local function current_path()
   local buf = api.nvim_get_current_buf()
   local file = listing.of_buffer(buf)
-  return file and file.path or base.file_of(buf)
+  return file and file.path or listing.base_file(buf)
 end
 
 ---@param step 1|-1
@@ -85,7 +84,7 @@ end
 ---@param file claude-code.ReviewFile
 ---@param hunk? claude-code.ReviewHunk
 local function open(file, hunk)
-  local name = base.shown_name(file)
+  local name = listing.shown_name(file)
   local is_there = api.nvim_buf_get_name(0) == name
     or show(vim.fn.bufadd(name), function()
       vim.cmd.edit({ args = { vim.fn.fnameescape(name) } })
@@ -100,7 +99,7 @@ end
 ---@return integer win to show it in; Neovim itself would take a terminal's
 local function window_for(buf)
   local with_base = vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
-    return base.file_of(api.nvim_win_get_buf(win)) ~= nil
+    return listing.base_file(api.nvim_win_get_buf(win)) ~= nil
   end)
   return windows.for_file(buf) or with_base or windows.beside(buf)
 end

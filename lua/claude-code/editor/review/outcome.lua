@@ -9,8 +9,7 @@ local notify = require("claude-code.messages.notify")
 local patch = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local text = require("claude-code.editor.review.buffer_bytes")
-local undone = require("claude-code.editor.review.undone")
+local text = require("claude-code.editor.review.buffer_text")
 local windows = require("claude-code.editor.windows")
 
 local TOPIC = "review"
@@ -121,9 +120,9 @@ local function apply(buf, edits, eol, decision, back)
   local whole = #old > 0 and old or { "" }
   patch.apply(buf, file_change.between(whole, #new > 0 and new or { "" }, eol))
   if back and #edits > 0 then
-    undone.take_back(buf, back)
+    text.take_back(buf, back)
   elseif decision and not file_lines.are_same(new, old) then
-    undone.add(buf, decision)
+    text.add_undo(buf, decision)
   end
   vim.bo[buf].endofline = eol
   if not eol then

@@ -1,20 +1,139 @@
---- What a review shows: its quickfix list, its keys, and marks and bars in the user's files.
+--- What a review shows: its quickfix list, its keys, and marks and bars ('winbar') in the user's files. A bar says
+--- which hunk of how many it is, which file, what to know about the hunk under the cursor, and the keys.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
-local bars = require("claude-code.editor.review.bars")
-local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
+local entries = require("claude-code.editor.review.entries")
+local highlights = require("claude-code.editor.hunks.highlights")
 local hunk_keys = require("claude-code.editor.hunks.keys")
 local listing = require("claude-code.editor.review.listing")
 local list = require("claude-code.editor.review.list")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
 local timer = require("claude-code.lib.timer")
+local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
 
 ---Milliseconds after the last change of a text.
 local TYPED_MS = 200
+
+---Shows nothing, and begins each bar of a review.
+local MARK = "%(%)"
+
+---The most important last.
+local HINTS = {
+  { "help", "help" },
+  { "next_hunk", "next" },
+  { "next_file", "file" },
+  { "comment", "comment" },
+  { "undo", "undo" },
+  { "keep", "keep" },
+}
+
+---@return claude-code.ReviewFile? of the list; also of a deleted one's old text
+local function listed_file(buf)
+  local deleted = listing.base_file(buf)
+  return deleted and listing.of_path(deleted) or listing.of_buffer(buf)
+end
+
+---@param hunk claude-code.ReviewHunk under the cursor
+---@return claude-code.BarPart?
+local function warning(hunk)
+  if hunk.conflict then
+    return { (" %s edits conflict "):format(listing.WHOSE[hunk.conflict]), "Warning" }
+  elseif hunk.mixed then
+    return { " with your edits ", "Note" }
+  end
+end
+
+---@param file? claude-code.ReviewFile
+---@param whole? string what became of the file, if it is one entry
+---@param hunks claude-code.ReviewHunk[]
+---@param row integer of the cursor
+---@return string words which hunk of the file it is, or the last one above the cursor, and which file
+local function counts(file, whole, hunks, row)
+  local number, files_count = 1, #listing.files()
+  for i, hunk in ipairs(hunks) do
+    number = hunk.new[1] <= row + 1 and i or number
+  end
+  local of_hunks = whole and "" or ("hunk %d/%d "):format(number, #hunks)
+  local of_files = ("file %d/%d "):format(listing.number(file), files_count)
+  return of_hunks .. (files_count > 1 and of_files or "")
+end
+
+---@return claude-code.BarPart[]? parts without the keys; nil if nothing is reviewed there
+local function parts_in(win)
+  local buf = api.nvim_win_get_buf(win)
+  local file, hunks = listed_file(buf), buffers.hunks(buf)
+  local whole = file and entries.is_whole(file) and entries.words(file) or nil
+  if reload.is_stale(buf) then
+    whole, hunks = file and "not in this buffer, which has unsaved edits" or nil, {}
+  end
+  if #hunks == 0 and not whole then
+    return nil
+  end
+  local row = api.nvim_win_get_cursor(win)[1]
+  local at = buffers.hunk_at(hunks, row)
+  local mode = not whole and file and file.mode
+  local name = file and file.path or api.nvim_buf_get_name(buf)
+  -- Where it is too narrow for the rest, the beginning of the path gives way.
+  return winbar.parts(
+    " %<",
+    { vim.fn.fnamemodify(name, ":."), "File" },
+    whole and { (" %s%s"):format(whole, #listing.files() > 1 and "," or ""), "Note" },
+    { " " .. counts(file, whole, hunks, row), "Count" },
+    at and { ("+%d "):format(at.added), "Added" },
+    at and { ("−%d "):format(at.removed), "Removed" },
+    mode and { (" %s "):format(entries.mode_words(mode)), "Note" },
+    at and warning(at)
+  )
+end
+
+---@param parts claude-code.BarPart[]
+---@param width integer of the window, in cells
+local function with_keys(parts, width)
+  local options = require("claude-code.config").get().review.keys
+  local hints = {}
+  for _, hint in ipairs(HINTS) do
+    hints[#hints + 1] = { keys = { hunk_keys.of(options[hint[1]])[1] }, words = hint[2] }
+  end
+  local room = width - winbar.width(parts) - 1
+  table.insert(parts, "%=")
+  vim.list_extend(parts, winbar.hints(hints, room))
+  return winbar.render(parts, highlights.name("")) .. " "
+end
+
+---Brings the bars of the tab page up to date with the cursors of its windows.
+local function update_bars()
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local is_plain = api.nvim_win_get_config(win).relative == "" and not vim.wo[win].diff
+    local parts = listing.review() and is_plain and parts_in(win)
+    if parts then
+      winbar.show(win, MARK, with_keys(parts, api.nvim_win_get_width(win)))
+    else
+      winbar.hide(win, MARK)
+    end
+  end
+end
+
+---@return integer group of the autocommands, none of which is left
+local function new_group()
+  return api.nvim_create_augroup("claude-code.review.bars", { clear = true })
+end
+
+---Until `stop`.
+local function start_bars()
+  winbar.follow(new_group(), update_bars)
+end
+
+local function stop_bars()
+  new_group()
+  for _, win in ipairs(api.nvim_list_wins()) do
+    winbar.hide(win, MARK)
+  end
+end
 
 local M = {}
 
@@ -29,7 +148,7 @@ local function map_keys()
   for _, win in ipairs(review and api.nvim_list_wins() or {}) do
     local buf = api.nvim_win_get_buf(win)
     local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
-    if is_list or listing.of_buffer(buf) or base.file_of(buf) then
+    if is_list or listing.of_buffer(buf) or listing.base_file(buf) then
       hunk_keys.map(buf, "review", review.keys)
     else
       hunk_keys.unmap(buf, "review")
@@ -43,7 +162,7 @@ end
 function M.update(buf, callback)
   local shown = buffers.attach(buf)
   shown:update(function()
-    bars.update()
+    update_bars()
     if listing.review() and shown.is_attached and shown:is_current() and shown:is_missed() then
       M.refresh()
     end
@@ -73,7 +192,7 @@ local function update_all(callback)
       then_call()
     end
   end
-  bars.update()
+  update_bars()
 end
 
 local update_changed = timer.debounce(TYPED_MS, function()
@@ -88,7 +207,7 @@ end)
 local function on_shown(buf)
   -- Before the next key is typed: Neovim's own `gr` would replace a character.
   map_keys()
-  bars.update()
+  update_bars()
   vim.schedule(function()
     map_keys()
     if not api.nvim_buf_is_loaded(buf) or not listing.of_buffer(buf) then
@@ -142,10 +261,10 @@ end
 ---@return boolean did its list close?
 local function end_review()
   listing.finish()
-  bars.stop()
+  stop_bars()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     hunk_keys.unmap(buf, "review")
-    if base.file_of(buf) then
+    if listing.base_file(buf) then
       windows.replace_buffer(buf)
     end
   end
@@ -173,7 +292,11 @@ local function begin(review, incomplete)
   end
   review.is_listed = true
   -- What they hold may be of another review.
-  vim.iter(api.nvim_list_bufs()):filter(base.file_of):filter(api.nvim_buf_is_loaded):each(base.load)
+  vim
+    .iter(api.nvim_list_bufs())
+    :filter(listing.base_file)
+    :filter(api.nvim_buf_is_loaded)
+    :each(listing.load_base)
   list.open()
   local show = review.jumps and move.entry or move.show_entry
   show(1)
@@ -213,7 +336,7 @@ end
 function M.open(review)
   ended = nil
   listing.begin(review)
-  bars.start()
+  start_bars()
   M.refresh()
 end
 

@@ -1,13 +1,125 @@
---- Comments on lines, for Claude: :Claude comment makes, edits, deletes and sends them.
+--- Comments on lines, for Claude: :Claude comment makes, edits, deletes and sends them. They reach Claude as a text
+--- of the user's own: pasted into its prompt in this Neovim, or, for a CLI elsewhere, as a mention of a resource
+--- that it reads when the user submits the prompt.
 local api = vim.api
-local base = require("claude-code.editor.review.base")
+local listing = require("claude-code.editor.review.listing")
+local columns = require("claude-code.editor.columns")
+local counted = require("claude-code.lib.counted")
 local list = require("claude-code.editor.review.list")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local send = require("claude-code.editor.review.comments.send")
 local store = require("claude-code.editor.review.comments.store")
 
+---As the CLI names the resource of src/ide/server.ts.
+local RESOURCE = "ide:review:comments"
+---More of a comment's lines are not quoted.
+local MOST_QUOTED = 10
+local MOST_CHARACTERS = 300
+
 local M = {}
+
+---@return claude-code.ReviewComment[]
+local function waiting()
+  local privacy = require("claude-code.editor.privacy")
+  return vim.tbl_filter(function(comment)
+    return not privacy.is_private(comment.path)
+  end, store.waiting())
+end
+
+local function quoted(lines)
+  local quotes = {}
+  for i, line in ipairs(vim.list_slice(lines, 1, MOST_QUOTED)) do
+    quotes[i] = "   > " .. line:sub(1, columns.to_byte(line, MOST_CHARACTERS, "utf-32"))
+  end
+  if #lines > MOST_QUOTED then
+    quotes[#quotes + 1] = "   > …"
+  end
+  return quotes
+end
+
+---@param number integer
+---@param comment claude-code.ReviewComment
+local function item(number, comment)
+  local place, lines = store.place(comment)
+  local rows = place.last > place.first and ("%d-%d"):format(place.first, place.last)
+    or tostring(place.first)
+  local name = vim.fn.fnamemodify(comment.path, ":.")
+  local outdated = place.is_outdated and " (these lines have changed since)" or ""
+  local text = comment.text:gsub("\n", "\n   ")
+  return vim.list_extend(
+    { ("%d. %s:%s%s: %s"):format(number, name, rows, outdated, text) },
+    quoted(lines)
+  )
+end
+
+---@param comments claude-code.ReviewComment[]
+local function message(comments)
+  local lines = { "My comments on these lines:" }
+  for number, comment in ipairs(comments) do
+    lines[#lines + 1] = ""
+    vim.list_extend(lines, item(number, comment))
+  end
+  return table.concat(lines, "\n")
+end
+
+---@param comments claude-code.ReviewComment[]
+local function mark_sent(comments)
+  store.save(vim.tbl_map(function(comment)
+    -- Before it counts as sent: then its mark says no longer where it stands.
+    local change = store.change(comment, "sent")
+    comment.is_sent = true
+    return change
+  end, comments))
+end
+
+---The text of all that wait; they count as sent. The executable asks for it when a CLI reads the
+---resource.
+---@return string
+function M.take()
+  local comments = waiting()
+  if #comments == 0 then
+    return "The user has no comments that you have not received."
+  end
+  local text = message(comments)
+  mark_sent(comments)
+  notify.info(counted.of(#comments, "comment") .. " sent to Claude", "send")
+  return text
+end
+
+local function mention()
+  if #require("claude-code.server").clients == 0 then
+    local words =
+      "no Claude runs, so your comments wait; :Claude starts it, :Claude comment! sends them then"
+    return notify.warn(words)
+  end
+  local target = { path = RESOURCE, label = "your comments" }
+  local accepted, problem = require("claude-code.context.mention").add({ target })
+  if not accepted then
+    notify.warn(problem --[[@as string]])
+  else
+    notify.info(
+      "Claude runs outside of this Neovim: press Enter in its prompt to send your comments",
+      "send"
+    )
+  end
+end
+
+---Sends all that wait.
+---@param submit boolean
+local function send_all(submit)
+  local comments = waiting()
+  if #comments == 0 then
+    return notify.warn("there is no comment to send; :Claude comment makes one")
+  end
+  local prompt = require("claude-code.terminal.prompt")
+  if prompt.refuse_while_asking("your comments") then
+    return
+  elseif prompt.paste(message(comments), submit, nil, counted.of(#comments, "comment")) then
+    mark_sent(comments)
+  else
+    mention()
+  end
+end
 
 ---The comment at a row; one that waits to be sent rather than one that was.
 ---@param buf integer
@@ -49,7 +161,7 @@ end
 ---@return claude-code.CommentTarget?
 local function target_of(buf, first, last)
   -- A deleted file's text is in a buffer of its own.
-  local name = base.file_of(buf) or path.of_buffer(buf)
+  local name = listing.base_file(buf) or path.of_buffer(buf)
   if not name then
     notify.warn("this buffer is not a file; go to one to comment on its lines")
     return nil
@@ -90,7 +202,7 @@ local function comment_on(target, args)
     end
     save(target, vim.trim(text), function()
       if args.bang then
-        send.all(true)
+        send_all(true)
       else
         report()
       end
@@ -107,10 +219,10 @@ end
 function M.command(args)
   store.start()
   if args.bang and args.args == "" and args.range == 0 then
-    return send.all(true)
+    return send_all(true)
   end
   local buf, first, last = list.lines(args.range > 0 and { args.line1, args.line2 } or nil)
-  if base.file_of(buf) and not api.nvim_buf_is_loaded(buf) then
+  if listing.base_file(buf) and not api.nvim_buf_is_loaded(buf) then
     return notify.warn("show the deleted file first, to comment on its lines")
   end
   vim.fn.bufload(buf)

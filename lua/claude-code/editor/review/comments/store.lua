@@ -6,7 +6,7 @@ local autocommands = require("claude-code.lib.autocommands")
 local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
 local file_lines = require("claude-code.editor.documents.lines")
-local highlights = require("claude-code.editor.review.highlights")
+local marks = require("claude-code.editor.review.marks")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
 
@@ -140,15 +140,15 @@ end
 ---@param comment claude-code.ReviewComment
 ---@return claude-code.CommentPlace
 local function in_buffer(buf, comment)
-  local marks = buffers.attach(buf).comment_marks
+  local own = buffers.attach(buf).comment_marks
   -- What was sent is of interest as long as its lines are as they were.
-  local place = not comment.is_sent and marked(buf, marks[comment.id]) or nil
+  local place = not comment.is_sent and marked(buf, own[comment.id]) or nil
   if place then
     return place
   end
   place = found(api.nvim_buf_get_lines(buf, 0, -1, false), comment)
   if not place.is_outdated and not comment.is_sent then
-    marks[comment.id] = mark(buf, place)
+    own[comment.id] = mark(buf, place)
   end
   return place
 end
@@ -195,7 +195,7 @@ local function draw(buf, comment)
     return
   end
   local text = (place.is_outdated and OUTDATED or "") .. comment.text
-  local group = highlights.name(comment.is_sent and "CommentSent" or "Comment")
+  local group = marks.highlights.name(comment.is_sent and "CommentSent" or "Comment")
   local virtual = {}
   for i, line in ipairs(wrapped(text)) do
     local label = i == 1 and comment.is_sent and "sent: " or ""

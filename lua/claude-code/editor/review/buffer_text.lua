@@ -1,15 +1,64 @@
 --- Texts between buffers and the executable, to the byte as `:w` would write them: lines as bytes, and rows of
---- bytes as lines.
-local api = vim.api
+--- bytes as lines; and what becomes of them there: Neovim's own undo, and writes.
+local api, uv = vim.api, vim.uv
 local channel = require("claude-code.server.channel")
+local client = require("claude-code.editor.review.client")
+local disk = require("claude-code.editor.documents.disk")
 local file_change = require("claude-code.editor.documents.file_change")
 local file_lines = require("claude-code.editor.documents.lines")
+local path = require("claude-code.editor.documents.path")
+local regular_file = require("claude-code.lib.regular_file")
 local reload = require("claude-code.editor.documents.reload")
-local undone = require("claude-code.editor.review.undone")
 
 local BOM = "\239\187\191"
 
+---Larger files are not read: the user waits for it.
+local MOST_BYTES = 2 * 1024 * 1024
+
+---So long after Neovim's own write another program of the user's may change the file, as a formatter that
+---runs after each write does; in ms.
+local FORMATTED_MS = 3000
+
 local M = {}
+
+---@type table<integer, { decision: string, change: integer }[]> by buffer: decisions, the last one first, with the
+--- number of their change in the undo tree
+local undos = {}
+
+---@param buf integer
+---@param decision string by which its last change was made
+function M.add_undo(buf, decision)
+  local undo = { decision = decision, change = api.nvim_buf_call(buf, vim.fn.changenr) }
+  undos[buf] = vim.list_extend({ undo }, undos[buf] or {})
+end
+
+---The buffer's text is that of before an undo: said before it is sent, or known as written.
+---@param buf integer
+---@param decision string
+function M.take_back(buf, decision)
+  local params = { decision = decision, path = path.real(api.nvim_buf_get_name(buf)) }
+  client.request("back", params, function() end)
+end
+
+---Takes the decisions back whose changes do not lead to the buffer's text any more. Its text must not be sent, or
+---known as written, before.
+---@param buf? integer
+function M.report_undone(buf)
+  if not buf or not undos[buf] then
+    return
+  end
+  local tree, leads = api.nvim_buf_call(buf, vim.fn.undotree), {}
+  for _, entry in ipairs(tree.entries) do
+    leads[entry.seq] = entry.seq <= tree.seq_cur
+  end
+  undos[buf] = vim.tbl_filter(function(undo)
+    -- A buffer that was loaded again may have another tree.
+    if not leads[undo.change] and undo.change <= tree.seq_last then
+      M.take_back(buf, undo.decision)
+    end
+    return leads[undo.change]
+  end, undos[buf])
+end
 
 ---@return string encoding of its file
 local function encoding(buf)
@@ -49,7 +98,7 @@ end
 ---@return claude-code.ReviewText?
 ---@return boolean? is_lost the buffer has unsaved changes, and only Neovim knows their bytes
 function M.of(buf)
-  undone.report(buf)
+  M.report_undone(buf)
   if reload.is_stale(buf) or has_other_line_ends(buf) then
     return nil
   elseif has_other_bytes(buf) then
@@ -96,6 +145,33 @@ function M.reader(buf)
     end
     return lines
   end
+end
+
+---@type table<string, { over?: string, at: number }> by path: what it held when Neovim wrote over it, while
+--- something of Claude's may be changing files, so that a command's changes can be set apart from what the user
+--- saves; and when Neovim wrote it last, in ms since the epoch
+local writes = {}
+
+---@param name string absolute
+function M.before_write(name)
+  local summary, write, stat = client.summary(), writes[name] or { at = 0 }, uv.fs_stat(name)
+  local changed_at = stat and stat.mtime.sec * 1000 + stat.mtime.nsec / 1e6 or 0
+  local is_by_others = changed_at >= write.at + FORMATTED_MS
+  local is_wanted = summary and summary.runs and is_by_others
+  write.over = is_wanted and regular_file.read(name, MOST_BYTES) or nil
+  writes[name] = write
+end
+
+---Reports a file that Neovim has written.
+---@param name string absolute
+function M.after_write(name)
+  local bytes = writes[name] and writes[name].over
+  local seconds, microseconds = uv.gettimeofday()
+  writes[name] = { at = seconds * 1000 + microseconds / 1000 }
+  local params = { path = name, version = disk.written_version(name) }
+  params.over = bytes and vim.base64.encode(bytes) or nil
+  M.report_undone(path.loaded_buffer(name))
+  client.request("written", params, function() end)
 end
 
 return M
