@@ -270,10 +270,10 @@ onEachNeovim((session) => {
       await changed();
       await review("Claude review!");
       await nvim().command("3");
-      await nvim().command("tabnew | edit a | 2 | Claude keep");
-      await listed(4);
-      await nvim().command("tabfirst");
-      const items = await list();
+      await nvim().command(`tabnew | edit ${at("a")} | 2`);
+      await nvim().command("Claude keep");
+      const items = await listed(4);
+      await nvim().command("tabclose");
       expect(items[(await cursor())[0] - 1]?.name).toBe(at("b"));
     });
 
