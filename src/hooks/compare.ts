@@ -23,7 +23,7 @@ export async function compare(root: string, installation: Installation, log: Log
     removeLeftovers(root);
     await pruneSometimes(reviewFolder(root), async () => {
       // Loaded only here: most comparisons prune nothing.
-      const { waitingIn } = await import("../review/state/waiting");
+      const { waitingIn } = await import("../review/state/entry");
       return waitingIn(root);
     });
   } catch (error) {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { EDITING_TOOLS } from "../claude/names";
-import { changedByBash } from "../review/record/bash-edit-diff";
+import { changedByBash } from "../review/record/bash-changes";
 
 /** Anything else is of no use: tools of MCP servers have arguments of any kind. */
 const ifText = v.fallback(v.optional(v.string()), undefined);

@@ -1,8 +1,8 @@
 import { message } from "../lib/errors";
 import { startedAt } from "../lib/process";
 import { noteIncomplete, reviewFolder, reviewRoot } from "../review/journal/folder";
+import type { ToolCall } from "../review/record/recorded-project";
 import type { Comparison, Recorder } from "../review/record/recorder";
-import type { ToolCall } from "../review/record/tool-call";
 import { cliPid, type HookCall } from "./call";
 import { editedPath } from "./input";
 

@@ -1,8 +1,12 @@
 import { dirname, join } from "node:path";
 import { isBelow, namesIn, realPath, stateFolder } from "../lib/paths";
 import { readPrivateFile } from "../lib/private-folder";
-import { reviewRoot } from "./journal/folder";
+import { incompleteSince, reviewRoot } from "./journal/folder";
+import type { RecordedScope } from "./journal/record";
+import type { Scoped } from "./requests";
+import { type Entry, entryOf, withRenames } from "./state/entry";
 import { ReviewedProject } from "./state/reviewed-project";
+import { scopeOf } from "./state/tracked-file";
 
 /** The projects of one Neovim, each with what its journal says by now. */
 export class Projects {
@@ -88,4 +92,84 @@ function withRealFolder(path: string): string {
 function recordedRoots(): string[] {
   const folder = join(stateFolder(), "review");
   return namesIn(folder).flatMap((name) => readPrivateFile(join(folder, name, "root")) ?? []);
+}
+
+/** After so long other events have their turn. */
+const SLICE_MS = 10;
+
+/** Texts of buffers; of a path without one the disk counts. */
+export type Texts = readonly { path: string; text?: Uint8Array | undefined }[];
+
+interface Listing extends Scoped {
+  paths?: string[] | undefined;
+  texts: Texts;
+}
+
+/** What there is to review in a project, in order of the paths. */
+export async function entriesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
+  const scope = scopeOf(recordedScope(project, request));
+  const path = (entry: Entry) => entry.file.path;
+  const entries = withRenames(await filesOf(project, request), scope);
+  return entries.sort((a, b) => (path(a) < path(b) ? -1 : 1));
+}
+
+/** The same file by file: one that was moved is two. */
+export async function filesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
+  const scope = scopeOf(recordedScope(project, request));
+  const texts = textsIn(project, request.texts);
+  const within = request.paths?.map((path) => realPath(path));
+  const files = [...project.files.values()].filter(
+    (file) => within?.some((path) => isBelow(project.path(file), path)) ?? true,
+  );
+  const entries: Entry[] = [];
+  let since = performance.now();
+  for (const file of files) {
+    while (!file.catchUp(SLICE_MS)) await new Promise((resolve) => setImmediate(resolve));
+    const entry = entryOf(project, file, scope, texts.get(file.path));
+    if (entry) entries.push(entry);
+    if (performance.now() - since < SLICE_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    since = performance.now();
+  }
+  return entries;
+}
+
+/** The scope that a request names, as decisions record it. */
+export function recordedScope(
+  project: ReviewedProject,
+  { scope, session }: Scoped,
+): RecordedScope | undefined {
+  if (scope === "unreviewed") return undefined;
+  if (scope === "all") return { kept: true };
+  const whose = session ?? project.sessions.latest;
+  if (whose === undefined) return undefined;
+  const prompt = project.sessions.lastTurn(whose)?.prompt;
+  return { session: whose, prompt: scope === "turn" ? prompt : undefined };
+}
+
+/** Sentences for the user: what the review does not know. */
+export function incompleteOf(project: ReviewedProject): string[] {
+  const sentences = [...new Set(project.incomplete)];
+  const lost = incompleteSince(project.folder);
+  if (lost !== undefined) {
+    // Sweden's dates are those of ISO 8601, in local time.
+    const time = new Date(lost).toLocaleString("sv");
+    const advice = "see the disk's space and hooks.log";
+    sentences.push(
+      `a change could not be recorded, or its record was removed (${time}): ${advice}`,
+    );
+  }
+  if (project.damaged === 0) return sentences;
+  const lines = project.damaged === 1 ? "1 line" : `${project.damaged} lines`;
+  const damage = `${lines} of the journal could not be read: see ${project.folder}/set-aside`;
+  return [...sentences, damage];
+}
+
+/** The texts by their paths below the root. */
+export function textsIn(project: ReviewedProject, texts: Texts): ReadonlyMap<string, Uint8Array> {
+  return textsOf(texts.map(({ path, text }) => ({ path: relativePathIn(project, path), text })));
+}
+
+export function textsOf(files: Texts): ReadonlyMap<string, Uint8Array> {
+  return new Map(files.flatMap(({ path, text }) => (text ? [[path, text] as const] : [])));
 }

@@ -11,12 +11,11 @@ import { keep, type Target } from "./decide/keep";
 import { undo } from "./decide/undo";
 import { forgetIncomplete } from "./journal/folder";
 import type { Content } from "./journal/record";
-import { LastText } from "./last-text";
-import { entriesOf, incompleteOf, recordedScope, textsIn } from "./listing";
-import { Projects } from "./projects";
+import { entriesOf, incompleteOf, Projects, recordedScope, textsIn } from "./projects";
 import { recordOverwritten } from "./record/known";
 import { keepPrivatePatterns, PathPatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
+import { LastText } from "./requests";
 import {
   type ShownDecision,
   type ShownFile,
@@ -28,7 +27,7 @@ import {
 } from "./shown";
 import { asListed, type Counts, countsOf, type Entry, entryOf, sum } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
-import { scopeOf } from "./state/scope";
+import { scopeOf } from "./state/tracked-file";
 import { commentsOf, type ShownComment, WatchedProjects, type WatchedSummary } from "./summary";
 import { bytesOf, isText } from "./weave/lines";
 

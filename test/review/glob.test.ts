@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { compileGlob, matchesGlob } from "../../src/review/record/glob";
+import { compileGlob, matchesGlob } from "../../src/review/record/privacy";
 
 /* Globs of the privacy options. */
 

@@ -21,7 +21,7 @@ import type {
   RecordedScope,
 } from "../../src/review/journal/record";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
-import { waitingIn } from "../../src/review/state/waiting";
+import { waitingIn } from "../../src/review/state/entry";
 import { temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../lib/errors";
 import { gitFolder } from "../../lib/git-folder";
-import { headOf } from "../git/head";
+import { headOf } from "../git/committed";
 import { Git, type GitOptions, type GitWork } from "../git/run";
 import type { ReviewedProject } from "../state/reviewed-project";
 import { type CommitPlan, type Entries, git, MOST_MS, named, planned, saidBy } from "./plan";

@@ -1,5 +1,5 @@
 import { UserError } from "../../lib/errors";
-import { headOf, treeOf } from "../git/head";
+import { headOf, treeOf } from "../git/committed";
 import { type GitOptions, type GitResult, type GitWork, outputOf } from "../git/run";
 import { asLines } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";

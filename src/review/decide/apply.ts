@@ -4,7 +4,7 @@ import { message } from "../../lib/errors";
 import { isBelow } from "../../lib/paths";
 import { rewrite } from "../../lib/rewrite";
 import { isInside } from "../journal/folder";
-import { readOnDisk } from "../state/disk";
+import { readOnDisk } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import type { TrackedFile } from "../state/tracked-file";
 import { compare } from "../weave/compare";

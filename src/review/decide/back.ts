@@ -1,4 +1,4 @@
-import { headOf } from "../git/head";
+import { headOf } from "../git/committed";
 import { Git } from "../git/run";
 import { DECIDED_MS } from "../journal/prune";
 import { modeOf } from "../state/entry";

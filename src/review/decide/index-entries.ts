@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
-import { headOf, treeOf } from "../git/head";
+import { headOf, treeOf } from "../git/committed";
 import { command, Git, type GitWork } from "../git/run";
 import { committedPart, textOf } from "../state/commits";
 import type { Entry } from "../state/entry";

@@ -1,13 +1,12 @@
 import type { RecordedScope, RecordOf } from "../journal/record";
 import { type Entry, modeOf } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
-import { scopeOf } from "../state/scope";
+import { scopeOf } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
 import type { Hunk, Later, Rows } from "../weave/hunks";
 import { type AppliedFile, applyAll, type FileTarget, recordWritten } from "./apply";
 import { changeIndex, type IndexPlan, plannedIndex } from "./index-entries";
-import { type Found, findAll, type Target } from "./keep";
-import { rowsOf } from "./selection";
+import { type Found, findAll, rowsOf, type Target } from "./keep";
 
 /** A sentence's end for the user. */
 const EDITED =

@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
 import { realPath } from "../../lib/paths";
-import { headOf } from "./head";
+import { headOf } from "./committed";
 import { Git, type GitWork } from "./run";
 
 /** So many repositories inside of another one are looked into, each by a git of its own. */

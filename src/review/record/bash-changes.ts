@@ -1,12 +1,12 @@
 import { basename } from "node:path";
+import * as v from "valibot";
 import { sameContent } from "../journal/blobs";
 import { pathBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";
-import { bashEditDiff, bytesBefore, changedByBash, type DiffFile, isLossy } from "./bash-edit-diff";
+import { linesOf } from "../weave/lines";
 import { cameAt, type FileState, readState } from "./file-state";
 import type { KnownContents } from "./known";
-import type { RecordedProject } from "./recorded-project";
-import type { ToolCall } from "./tool-call";
+import type { RecordedProject, ToolCall } from "./recorded-project";
 
 const SHARED = "Other commands ran at the same time: some of these changes may be theirs.";
 
@@ -100,4 +100,121 @@ export function withRenames(files: readonly FileChange[]): FileChange[] {
     deleted.delete((file.after as { blob: string }).blob);
     return { ...file, from };
   });
+}
+
+const Lines = v.pipe(v.number(), v.integer(), v.minValue(0));
+const DiffFile = v.object({
+  filePath: v.string(),
+  hunks: v.array(
+    v.object({
+      oldStart: Lines,
+      oldLines: Lines,
+      newStart: Lines,
+      newLines: Lines,
+      /** Each with " ", "-", "+" or a backslash in front, without its line end (npm `diff`). */
+      lines: v.array(v.string()),
+    }),
+  ),
+  created: v.optional(v.boolean()),
+  deleted: v.optional(v.boolean()),
+});
+export type DiffFile = v.InferOutput<typeof DiffFile>;
+
+/**
+ * What the CLI says that a Bash command changed, with `bashEditDiffEnabled` (measured with 2.1.330):
+ * hunks of at most 5 files, at most 200 paths, nothing of names that are not UTF-8 or hold line ends.
+ */
+const BashEditDiff = v.object({
+  /** Those that are as expected. */
+  files: v.pipe(
+    v.optional(v.array(v.unknown()), []),
+    v.transform((files) => files.filter((file) => v.is(DiffFile, file))),
+  ),
+  changedFiles: v.optional(v.array(v.string()), []),
+  moreFiles: v.optional(v.number(), 0),
+  unavailable: v.optional(v.unknown()),
+  skipped: v.optional(v.unknown()),
+  shared: v.optional(v.unknown()),
+});
+type BashEditDiff = v.InferOutput<typeof BashEditDiff>;
+
+/** Undefined where the CLI says nothing. */
+export function bashEditDiff(response: unknown): BashEditDiff | undefined {
+  const diff = (response as { bashEditDiff?: unknown } | null | undefined)?.bashEditDiff;
+  const result = v.safeParse(BashEditDiff, diff);
+  return result.success ? result.output : undefined;
+}
+
+/** The absolute paths that a Bash command changed, by the CLI's own account. */
+export function changedByBash(response: unknown): string[] {
+  const diff = bashEditDiff(response);
+  const paths = diff && [...diff.changedFiles, ...diff.files.map(({ filePath }) => filePath)];
+  return [...new Set(paths)];
+}
+
+/** Does a line come back that was not UTF-8? */
+export function isLossy({ hunks }: DiffFile): boolean {
+  return hunks.some(({ lines }) => lines.some((line) => /^-.*\uFFFD/.test(line)));
+}
+
+const NO_LINE_END = "\\";
+
+/**
+ * The bytes before the hunks, made of those after them. Lines that stay keep their bytes, and one that
+ * comes back and was not UTF-8 holds U+FFFD. Where the CLI leaves out carriage returns (2.1.330 does so
+ * at times), lines that come back get the line end of most others. Undefined where the hunks do not fit
+ * the bytes.
+ */
+export function bytesBefore(after: Uint8Array, { hunks }: DiffFile): Uint8Array | undefined {
+  const lines = linesOf(after).slice(1);
+  const showsCr = hunks.some((hunk) => hunk.lines.some((line) => line.endsWith("\r")));
+  const usual = !showsCr && mostlyCrlf(lines) ? "\r\n" : "\n";
+  const result: string[] = [];
+  let at = 0;
+  for (const hunk of [...hunks].sort((a, b) => a.newStart - b.newStart)) {
+    const start = hunk.newLines === 0 ? Math.min(hunk.newStart, lines.length) : hunk.newStart - 1;
+    if (start < at) return undefined;
+    result.push(...lines.slice(at, start));
+    const end = reverseHunk(hunk, lines, start, usual, result);
+    if (end === undefined) return undefined;
+    at = end;
+  }
+  result.push(...lines.slice(at));
+  return Buffer.from(result.join(""), "latin1");
+}
+
+/** Adds the hunk's old lines to `result`; returns the row after its new ones. */
+function reverseHunk(
+  hunk: DiffFile["hunks"][number],
+  lines: readonly string[],
+  start: number,
+  usual: string,
+  result: string[],
+): number | undefined {
+  let at = start;
+  for (const [index, line] of hunk.lines.entries()) {
+    const [mark, text] = [line[0], line.slice(1)];
+    const endless = hunk.lines[index + 1]?.startsWith(NO_LINE_END) ?? false;
+    if (mark === NO_LINE_END) continue;
+    if (mark === "-") {
+      result.push(Buffer.from(text).toString("latin1") + (endless ? "" : usual));
+      continue;
+    }
+    const present = lines[at];
+    if (present === undefined || plain(present) !== text.replace(/\r$/, "")) return undefined;
+    if (mark === " ") result.push(present);
+    at += 1;
+  }
+  return at - start === hunk.newLines ? at : undefined;
+}
+
+/** As the CLI shows it: UTF-8, without its end. */
+function plain(line: string): string {
+  return Buffer.from(line, "latin1")
+    .toString("utf8")
+    .replace(/\r?\n$|\r$/, "");
+}
+
+function mostlyCrlf(lines: readonly string[]): boolean {
+  return lines.filter((line) => line.endsWith("\r\n")).length * 2 > lines.length;
 }

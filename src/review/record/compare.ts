@@ -12,7 +12,7 @@ import { type CallSpan, CUT_OFF_MS, spanAt, spanBefore, spansOf } from "../state
 import { withRenames } from "./bash-changes";
 import { cameAt } from "./file-state";
 import { contentAfter } from "./known";
-import type { RecordedProject } from "./recorded-project";
+import { callFields, type RecordedProject } from "./recorded-project";
 import {
   readSnapshot,
   type SeenFile,
@@ -22,7 +22,6 @@ import {
   takeSnapshot,
   writeSnapshot,
 } from "./snapshot";
-import { callFields } from "./tool-call";
 
 /** Looking into a commit starts git for each file. */
 const MOST_COMMITTED = 2_000;

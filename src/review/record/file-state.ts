@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { readRegular } from "../../lib/read-regular";
 import { hashOf, MOST_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
-import { bytesAt, stampOf } from "../state/disk";
+import { bytesAt, stampOf } from "../state/contents";
 import type { RecordedProject } from "./recorded-project";
 
 /** Above this even the hash costs too much time. */

@@ -1,17 +1,15 @@
 import { join } from "node:path";
 import { own } from "../../lib/json";
-import { committedFiles } from "../git/committed";
+import { committedFiles, headOf } from "../git/committed";
 import { repositoryAround } from "../git/differing";
-import { headOf } from "../git/head";
 import { Git, type GitWork } from "../git/run";
 import { sameContent } from "../journal/blobs";
 import { journalLines, parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
 import { type CallSpan, spansOf } from "../state/spans";
-import { RecordedProject } from "./recorded-project";
+import { callFields, RecordedProject } from "./recorded-project";
 import { readSnapshot, type Snapshot } from "./snapshot";
 import { showsAs } from "./text";
-import { callFields } from "./tool-call";
 
 /** Looking into a commit starts git twice, 3 ms each. */
 const MOST_COMMITTED = 10;

@@ -1,8 +1,7 @@
 import { pathBelow } from "../journal/folder";
 import { recordsOf } from "../journal/read";
 import type { Content, FileChange } from "../journal/record";
-import { RecordedProject } from "./recorded-project";
-import { callFields, type ToolCall } from "./tool-call";
+import { callFields, RecordedProject, type ToolCall } from "./recorded-project";
 
 /** What an edit of a language server made of a file; undefined: the file is not there. */
 export interface EditedFile {

@@ -3,7 +3,7 @@ import { isDraft, writePrivateFile } from "../../lib/atomic-write";
 import { own, readPrivateJson } from "../../lib/json";
 import { differingEverywhere, type Staged } from "../git/differing";
 import type { Content } from "../journal/record";
-import { stampOf } from "../state/disk";
+import { stampOf } from "../state/contents";
 import { readState } from "./file-state";
 import type { RecordedProject } from "./recorded-project";
 

@@ -1,7 +1,6 @@
 import { gitFolder } from "../../lib/git-folder";
-import { type CommittedFile, committedFiles } from "../git/committed";
+import { type CommittedFile, committedFiles, headOf } from "../git/committed";
 import { pathsBetween } from "../git/differing";
-import { headOf } from "../git/head";
 import { Git, type GitWork } from "../git/run";
 import type { RecordOf } from "../journal/record";
 import { compare } from "../weave/compare";

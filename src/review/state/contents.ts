@@ -1,4 +1,8 @@
-import { type Blobs, hashOf, isBinary } from "../journal/blobs";
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
+import { join } from "node:path";
+import { readRegular } from "../../lib/read-regular";
+import { type Blobs, hashOf, isBinary, MOST_TEXT_BYTES } from "../journal/blobs";
+import { isInside } from "../journal/folder";
 import type { Content } from "../journal/record";
 import { blobOf, bytesOf, isText, type Lines, linesOf, opaqueLines } from "../weave/lines";
 
@@ -35,4 +39,49 @@ export function asLines(bytes: Uint8Array): Lines {
 /** The same for the same text; an absent file has another one than an empty file. */
 export function hashOfLines(lines: Lines): string {
   return hashOf(Buffer.from(`${lines.length > 0}${lines.join("")}`, "latin1"));
+}
+
+/** What stands at a path now; `stamp` changes with it. */
+export type OnDisk =
+  | { lines: Lines; mode: number | undefined; stamp: string }
+  /** A sentence's end for the user: "FILE …". */
+  | { problem: string; stamp: string };
+
+/**
+ * Reads `path` below the root without following a symlink: a link's text is its target. What is `known`
+ * already, and has not changed since, is not read again.
+ */
+export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
+  try {
+    const file = join(root, path);
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    const stamp = stampOf(stats);
+    return known?.stamp === stamp ? known : read(root, file, stats, stamp);
+  } catch (error) {
+    // A folder on the way that may not be searched, a name that is too long.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOTDIR") return { lines: [], mode: undefined, stamp: code };
+    return { problem: `cannot be read (${code})`, stamp: `${code}` };
+  }
+}
+
+function read(root: string, file: string, stats: Stats | undefined, stamp: string): OnDisk {
+  if (!isInside(root, file)) return { problem: "is not inside of the project", stamp: "outside" };
+  // The file is gone, also where a folder stands in its place.
+  if (!stats || stats.isDirectory()) return { lines: [], mode: undefined, stamp };
+  if (stats.isSymbolicLink())
+    return { lines: linesOf(bytesAt(file, stats)), mode: undefined, stamp };
+  if (!stats.isFile()) return { problem: "is no file any more", stamp };
+  if (stats.size > MOST_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
+  return { lines: asLines(bytesAt(file, stats)), mode: stats.mode & 0o7777, stamp };
+}
+
+/** The same as long as a file is not written to; "" for one that is absent. */
+export function stampOf(stats: Stats | undefined): string {
+  return stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : "";
+}
+
+/** The bytes of a file, or a symlink's target. Throws the system's error. */
+export function bytesAt(path: string, stats: Stats): Buffer {
+  return stats.isSymbolicLink() ? Buffer.from(readlinkSync(path)) : readRegular(path);
 }

@@ -1,10 +1,22 @@
 import type { Content, FileChange, RecordedScope, RecordOf } from "../journal/record";
 import { kept, type Selection, settled, takenBack, undone, without } from "../weave/decision";
 import { type Lines, sameLines } from "../weave/lines";
-import { type Change, isPending, type Mark, type Scope } from "../weave/row";
+import { ALL, type Change, isPending, type Mark, type Scope } from "../weave/row";
 import { Weave } from "../weave/weave";
 import { type Contents, hashOfLines } from "./contents";
-import { scopeOf } from "./scope";
+
+/** What a recorded scope means; all of Claude's changes without one. */
+export function scopeOf(recorded: RecordedScope | undefined): Scope {
+  if (!recorded) return ALL;
+  const { session, prompt, change: id, kept } = recorded;
+  return {
+    includes: (change: Change) =>
+      (id === undefined || change.id === id) &&
+      (session === undefined || change.session === session) &&
+      (prompt === undefined || change.prompt === prompt),
+    ...(kept && { withKept: true }),
+  };
+}
 
 /** What a change did to a file besides its lines, or that its lines are not known. */
 export interface FileMark extends Mark {

@@ -1,8 +1,8 @@
 import { JournalReader } from "../../../src/review/journal/read";
 import type { Content, RecordOf } from "../../../src/review/journal/record";
 import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
+import type { ToolCall } from "../../../src/review/record/recorded-project";
 import { Recorder } from "../../../src/review/record/recorder";
-import type { ToolCall } from "../../../src/review/record/tool-call";
 import { commitAll } from "../repository";
 import { base64, World } from "./world";
 

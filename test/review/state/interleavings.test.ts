@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { prune } from "../../../src/review/journal/prune";
 import type { Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
-import { waitingIn } from "../../../src/review/state/waiting";
+import { waitingIn } from "../../../src/review/state/entry";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
 import { nightly } from "../../support/toolchain";
 import { base64, type Call, World } from "./world";
