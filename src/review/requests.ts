@@ -4,8 +4,8 @@ import { isObject } from "../lib/json";
 
 /*
  * What Neovim sends for a review. Paths are absolute. `text` is a buffer's text as it would be
- * written, to the byte: with line ends, BOM and in the file's encoding. Neovim sends it as last-text.ts
- * says, or in base64. It is left out for a file that no buffer has loaded: then the disk counts.
+ * written, to the byte: with line ends, BOM and in the file's encoding. Neovim sends it as LastText
+ * below takes it, or in base64. It is left out for a file that no buffer has loaded: then the disk counts.
  */
 
 /** What can be asked. */

@@ -82,7 +82,7 @@ end
 
 ---@class claude-code.ReviewText
 ---@field id integer
----@field bytes? string in base64; left out if the executable has them (src/review/last-text.ts)
+---@field bytes? string in base64; left out if the executable has them (src/review/requests.ts)
 
 ---@type { id: integer, key?: string } the text that was sent last, and what it depends on
 local sent = { id = 0 }
