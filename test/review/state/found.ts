@@ -2,552 +2,166 @@ import type { Change } from "./play";
 
 type Act = typeof Change extends import("fast-check").Arbitrary<infer T> ? T : never;
 
-/** What once failed, as the properties found it: a start and what then happened. */
+/** What an act is unless it says otherwise; of no meaning for some. */
+const USUAL = {
+  deletes: 0,
+  inserts: 0,
+  removes: false,
+  seen: "never",
+  formatter: false,
+  edits: false,
+};
+
+/** An act is a line: what it does, and what is not as usual. */
+function found(start: string | undefined, acts: string): [[string | undefined, Act[]]] {
+  return [[start, acts.trim().split("\n").map(actOf)]];
+}
+
+function actOf(line: string): Act {
+  const [, what, rest = ""] = /^\s*(.*?)((?: \w+=\S+)*)$/.exec(line) ?? [];
+  const given = rest
+    .split(" ")
+    .filter(Boolean)
+    .map((one) => one.split("=") as [string, string]);
+  const values = given.map(([key, value]) => [
+    key,
+    /^\d+$|^(true|false)$/.test(value) ? JSON.parse(value) : value,
+  ]);
+  return { do: what, ...USUAL, ...Object.fromEntries(values) } as Act;
+}
+
+/** What once failed, as the properties found it: a start, and what then happened, an act a line. */
 export const FOUND: [[string | undefined, Act[]]][] = [
-  [
-    [
-      "s1\n\u00ff\ns3",
-      [
-        { do: "program", file: 0, at: 2, deletes: 2, inserts: 0 },
-        {
-          do: "diff",
-          session: "B",
-          removes: false,
-          seen: "never",
-          file: 0,
-          at: 2,
-          deletes: 0,
-          inserts: 1,
-        },
-        {
-          do: "Write",
-          session: "A",
-          agent: "agent",
-          formatter: false,
-          file: 1,
-          at: 4,
-          deletes: 1,
-          inserts: 0,
-        },
-        { do: "restart", file: 1 },
-        {
-          do: "diff",
-          session: "B",
-          removes: false,
-          seen: "never",
-          file: 0,
-          at: 0,
-          deletes: 2,
-          inserts: 2,
-        },
-        {
-          do: "Write",
-          session: "B",
-          agent: "agent",
-          formatter: true,
-          file: 0,
-          at: 5,
-          deletes: 1,
-          inserts: 0,
-        },
-      ],
-    ],
-  ],
-  [
-    [
-      "s1\n\u00ff\ns3",
-      [
-        { do: "goes on", session: "A" },
-        { do: "turn", session: "A" },
-        { do: "neovim", file: 0, at: 0, deletes: 0, inserts: 2 },
-        {
-          do: "failed",
-          session: "A",
-          removes: false,
-          seen: "never",
-          file: 0,
-          at: 1,
-          deletes: 1,
-          inserts: 1,
-        },
-        {
-          do: "mcp",
-          session: "B",
-          removes: true,
-          seen: "never",
-          file: 0,
-          at: 0,
-          deletes: 1,
-          inserts: 2,
-        },
-      ],
-    ],
-  ],
-  [
-    [
-      undefined,
-      [
-        { do: "stop", session: "A" },
-        { do: "stop", session: "B" },
-        { do: "neovim", file: 1, at: 6, deletes: 0, inserts: 2 },
-        {
-          do: "failed",
-          session: "A",
-          removes: true,
-          seen: "never",
-          file: 0,
-          at: 3,
-          deletes: 2,
-          inserts: 1,
-        },
-        { do: "formatted", file: 0, at: 1, deletes: 0, inserts: 1 },
-        {
-          do: "Write",
-          session: "A",
-          agent: "agent",
-          formatter: true,
-          file: 0,
-          at: 1,
-          deletes: 0,
-          inserts: 1,
-        },
-        { do: "formatted", file: 0, at: 1, deletes: 1, inserts: 1 },
-        { do: "neovim", file: 0, at: 0, deletes: 0, inserts: 0 },
-        {
-          do: "diff",
-          session: "A",
-          removes: false,
-          seen: "never",
-          file: 1,
-          at: 2,
-          deletes: 0,
-          inserts: 2,
-        },
-      ],
-    ],
-  ],
-  [
-    [
-      "s1\n\u00ff\ns3",
-      [
-        {
-          do: "interrupted",
-          session: "A",
-          removes: true,
-          seen: "never",
-          file: 1,
-          at: 1,
-          deletes: 1,
-          inserts: 1,
-        },
-        {
-          do: "NotebookEdit",
-          session: "B",
-          agent: "agent",
-          formatter: false,
-          file: 1,
-          at: 6,
-          deletes: 2,
-          inserts: 2,
-        },
-      ],
-    ],
-  ],
-  [
-    [
-      "s1\n\u00ff\ns3\n",
-      [
-        {
-          do: "diff",
-          session: "B",
-          removes: false,
-          seen: "never",
-          file: 1,
-          at: 4,
-          deletes: 2,
-          inserts: 2,
-        },
-        {
-          do: "Edit",
-          session: "B",
-          agent: "agent",
-          formatter: true,
-          file: 1,
-          at: 5,
-          deletes: 2,
-          inserts: 0,
-        },
-        { do: "rewind", file: 1 },
-        {
-          do: "silent",
-          session: "B",
-          removes: false,
-          seen: "never",
-          file: 1,
-          at: 6,
-          deletes: 0,
-          inserts: 2,
-        },
-        {
-          do: "Write",
-          session: "A",
-          formatter: false,
-          file: 0,
-          at: 2,
-          deletes: 2,
-          inserts: 2,
-          agent: undefined,
-        },
-        {
-          do: "diff",
-          session: "A",
-          removes: true,
-          seen: "never",
-          file: 0,
-          at: 4,
-          deletes: 1,
-          inserts: 1,
-        },
-        { do: "program", file: 0, at: 4, deletes: 1, inserts: 2 },
-        {
-          do: "Edit",
-          session: "A",
-          agent: "agent",
-          formatter: false,
-          file: 0,
-          at: 1,
-          deletes: 1,
-          inserts: 0,
-        },
-        {
-          do: "interrupted",
-          session: "A",
-          removes: false,
-          seen: "never",
-          file: 1,
-          at: 6,
-          deletes: 2,
-          inserts: 2,
-        },
-      ],
-    ],
-  ],
-  [
-    [
-      "s1\ns2\ns3\n",
-      [
-        {
-          do: "mcp",
-          session: "A",
-          removes: true,
-          seen: "never",
-          file: 1,
-          at: 1,
-          deletes: 2,
-          inserts: 1,
-        },
-        { do: "restart", file: 1 },
-        {
-          do: "Edit",
-          session: "B",
-          agent: "agent",
-          formatter: true,
-          file: 1,
-          at: 2,
-          deletes: 1,
-          inserts: 2,
-        },
-        {
-          do: "failed",
-          session: "A",
-          removes: true,
-          seen: "never",
-          file: 1,
-          at: 5,
-          deletes: 1,
-          inserts: 2,
-        },
-        {
-          do: "Edit",
-          session: "B",
-          agent: "agent",
-          formatter: false,
-          file: 1,
-          at: 0,
-          deletes: 1,
-          inserts: 1,
-        },
-        { do: "checkout", file: 0 },
-        {
-          do: "Write",
-          session: "B",
-          agent: "agent",
-          formatter: true,
-          file: 0,
-          at: 6,
-          deletes: 1,
-          inserts: 0,
-        },
-        {
-          do: "Write",
-          session: "A",
-          agent: "agent",
-          formatter: false,
-          file: 0,
-          at: 1,
-          deletes: 2,
-          inserts: 2,
-        },
-        {
-          do: "interrupted",
-          session: "B",
-          removes: true,
-          seen: "never",
-          file: 1,
-          at: 4,
-          deletes: 0,
-          inserts: 0,
-        },
-        { do: "goes on", session: "A" },
-      ],
-    ],
-  ],
-  [
-    [
-      "s1\ns2\n",
-      [
-        {
-          do: "cut",
-          session: "A",
-          removes: true,
-          seen: "never",
-          file: 0,
-          at: 0,
-          deletes: 1,
-          inserts: 1,
-        },
-        {
-          do: "silent",
-          session: "B",
-          removes: false,
-          seen: "never",
-          file: 0,
-          at: 2,
-          deletes: 1,
-          inserts: 1,
-        },
-        { do: "checkout", file: 0 },
-      ],
-    ],
-  ],
-  [
-    [
-      "",
-      [
-        {
-          do: "diff",
-          session: "A",
-          removes: true,
-          seen: "never",
-          file: 1,
-          at: 0,
-          deletes: 0,
-          inserts: 0,
-        },
-        {
-          do: "Edit",
-          session: "A",
-          agent: undefined,
-          formatter: false,
-          file: 1,
-          at: 0,
-          deletes: 0,
-          inserts: 0,
-        },
-        { do: "neovim", file: 1, at: 0, deletes: 0, inserts: 1 },
-        { do: "rewind", file: 1 },
-      ],
-    ],
-  ],
-  [
-    [
-      undefined,
-      [
-        {
-          do: "diff",
-          session: "A",
-          removes: false,
-          seen: "never",
-          file: 0,
-          at: 0,
-          deletes: 0,
-          inserts: 0,
-        },
-        { do: "neovim", file: 0, at: 0, deletes: 0, inserts: 1 },
-        {
-          do: "interrupted",
-          session: "A",
-          removes: true,
-          seen: "never",
-          file: 0,
-          at: 0,
-          deletes: 0,
-          inserts: 0,
-        },
-        {
-          do: "Edit",
-          session: "A",
-          agent: undefined,
-          formatter: false,
-          file: 0,
-          at: 0,
-          deletes: 0,
-          inserts: 0,
-        },
-      ],
-    ],
-  ],
-  [
-    [
-      "",
-      [
-        {
-          do: "cut",
-          session: "A",
-          removes: false,
-          seen: "between",
-          file: 0,
-          at: 0,
-          deletes: 0,
-          inserts: 1,
-        },
-      ],
-    ],
-  ],
-  [
-    [
-      "",
-      [
-        { do: "neovim", file: 0, at: 0, deletes: 0, inserts: 1 },
-        {
-          do: "cut",
-          session: "B",
-          removes: false,
-          seen: "never",
-          file: 0,
-          at: 0,
-          deletes: 0,
-          inserts: 1,
-        },
-      ],
-    ],
-  ],
-  [
-    [
-      undefined,
-      [
-        {
-          do: "diff",
-          session: "B",
-          removes: false,
-          seen: "never",
-          file: 0,
-          at: 0,
-          deletes: 0,
-          inserts: 1,
-        },
-        {
-          do: "silent",
-          session: "A",
-          removes: false,
-          seen: "never",
-          file: 0,
-          at: 0,
-          deletes: 1,
-          inserts: 0,
-        },
-        { do: "discard", file: 0 },
-      ],
-    ],
-  ],
-  [
-    [
-      undefined,
-      [
-        {
-          do: "diff",
-          session: "A",
-          removes: false,
-          seen: "never",
-          file: 0,
-          at: 0,
-          deletes: 0,
-          inserts: 0,
-        },
-        { do: "neovim", file: 0, at: 0, deletes: 0, inserts: 1 },
-        { do: "discard", file: 0 },
-        { do: "turn", session: "B" },
-      ],
-    ],
-  ],
-  [
-    [
-      "",
-      [
-        {
-          do: "background",
-          session: "A",
-          removes: false,
-          seen: "never",
-          file: 0,
-          at: 0,
-          deletes: 0,
-          inserts: 0,
-        },
-        { do: "goes on", session: "A" },
-        { do: "turn", session: "A" },
-        { do: "program", file: 0, at: 0, deletes: 0, inserts: 1 },
-      ],
-    ],
-  ],
-  [
-    [
-      undefined,
-      [
-        { do: "neovim", file: 2, at: 0, deletes: 0, inserts: 1 },
-        {
-          do: "diff",
-          session: "A",
-          removes: true,
-          seen: "before",
-          file: 2,
-          at: 0,
-          deletes: 0,
-          inserts: 0,
-        },
-        {
-          do: "Edit",
-          session: "B",
-          agent: undefined,
-          formatter: false,
-          file: 2,
-          at: 0,
-          deletes: 0,
-          inserts: 1,
-        },
-        { do: "stop", session: "B" },
-        { do: "rewind", file: 2 },
-        {
-          do: "Edit",
-          session: "A",
-          agent: undefined,
-          formatter: false,
-          file: 2,
-          at: 0,
-          deletes: 0,
-          inserts: 1,
-        },
-      ],
-    ],
-  ],
+  found(
+    "s1\n\u00ff\ns3",
+    `
+    program file=0 at=2 deletes=2
+    diff session=B file=0 at=2 inserts=1
+    Write session=A agent=agent file=1 at=4 deletes=1
+    restart file=1
+    diff session=B file=0 at=0 deletes=2 inserts=2
+    Write session=B agent=agent formatter=true file=0 at=5 deletes=1`,
+  ),
+  found(
+    "s1\n\u00ff\ns3",
+    `
+    goes on session=A
+    turn session=A
+    neovim file=0 at=0 inserts=2
+    failed session=A file=0 at=1 deletes=1 inserts=1
+    mcp session=B removes=true file=0 at=0 deletes=1 inserts=2`,
+  ),
+  found(
+    undefined,
+    `
+    stop session=A
+    stop session=B
+    neovim file=1 at=6 inserts=2
+    failed session=A removes=true file=0 at=3 deletes=2 inserts=1
+    formatted file=0 at=1 inserts=1
+    Write session=A agent=agent formatter=true file=0 at=1 inserts=1
+    formatted file=0 at=1 deletes=1 inserts=1
+    neovim file=0 at=0
+    diff session=A file=1 at=2 inserts=2`,
+  ),
+  found(
+    "s1\n\u00ff\ns3",
+    `
+    interrupted session=A removes=true file=1 at=1 deletes=1 inserts=1
+    NotebookEdit session=B agent=agent file=1 at=6 deletes=2 inserts=2`,
+  ),
+  found(
+    "s1\n\u00ff\ns3\n",
+    `
+    diff session=B file=1 at=4 deletes=2 inserts=2
+    Edit session=B agent=agent formatter=true file=1 at=5 deletes=2
+    rewind file=1
+    silent session=B file=1 at=6 inserts=2
+    Write session=A file=0 at=2 deletes=2 inserts=2
+    diff session=A removes=true file=0 at=4 deletes=1 inserts=1
+    program file=0 at=4 deletes=1 inserts=2
+    Edit session=A agent=agent file=0 at=1 deletes=1
+    interrupted session=A file=1 at=6 deletes=2 inserts=2`,
+  ),
+  found(
+    "s1\ns2\ns3\n",
+    `
+    mcp session=A removes=true file=1 at=1 deletes=2 inserts=1
+    restart file=1
+    Edit session=B agent=agent formatter=true file=1 at=2 deletes=1 inserts=2
+    failed session=A removes=true file=1 at=5 deletes=1 inserts=2
+    Edit session=B agent=agent file=1 at=0 deletes=1 inserts=1
+    checkout file=0
+    Write session=B agent=agent formatter=true file=0 at=6 deletes=1
+    Write session=A agent=agent file=0 at=1 deletes=2 inserts=2
+    interrupted session=B removes=true file=1 at=4
+    goes on session=A`,
+  ),
+  found(
+    "s1\ns2\n",
+    `
+    cut session=A removes=true file=0 at=0 deletes=1 inserts=1
+    silent session=B file=0 at=2 deletes=1 inserts=1
+    checkout file=0`,
+  ),
+  found(
+    "",
+    `
+    diff session=A removes=true file=1 at=0
+    Edit session=A file=1 at=0
+    neovim file=1 at=0 inserts=1
+    rewind file=1`,
+  ),
+  found(
+    undefined,
+    `
+    diff session=A file=0 at=0
+    neovim file=0 at=0 inserts=1
+    interrupted session=A removes=true file=0 at=0
+    Edit session=A file=0 at=0`,
+  ),
+  found(
+    "",
+    `
+    cut session=A seen=between file=0 at=0 inserts=1`,
+  ),
+  found(
+    "",
+    `
+    neovim file=0 at=0 inserts=1
+    cut session=B file=0 at=0 inserts=1`,
+  ),
+  found(
+    undefined,
+    `
+    diff session=B file=0 at=0 inserts=1
+    silent session=A file=0 at=0 deletes=1
+    discard file=0`,
+  ),
+  found(
+    undefined,
+    `
+    diff session=A file=0 at=0
+    neovim file=0 at=0 inserts=1
+    discard file=0
+    turn session=B`,
+  ),
+  found(
+    "",
+    `
+    background session=A file=0 at=0
+    goes on session=A
+    turn session=A
+    program file=0 at=0 inserts=1`,
+  ),
+  found(
+    undefined,
+    `
+    neovim file=2 at=0 inserts=1
+    diff session=A removes=true seen=before file=2 at=0
+    Edit session=B file=2 at=0 inserts=1
+    stop session=B
+    rewind file=2
+    Edit session=A file=2 at=0 inserts=1`,
+  ),
 ];
