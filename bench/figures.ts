@@ -22,15 +22,6 @@ export const FIGURES: readonly Figure[] = [
   at("ready", "Neovim's start to MCP ready", "ms", "Neovim's and a bare Bun.serve's start", {
     most: 70,
   }),
-  at(
-    "behind",
-    "… after Neovim is up, with forty plugins behind setup()",
-    "ms",
-    "up before Neovim",
-    {
-      most: 5,
-    },
-  ),
   at("cursor", "one cursor movement, over an empty autocommand", "µs", "an empty autocommand", {
     most: 2,
   }),

@@ -7,12 +7,6 @@ import { BareServer } from "./bare-server";
 import { lockFiles } from "./editor";
 import { type Machine, median, repetitions, type Scenario, type Subject } from "./scenario";
 
-/** What else a configuration loads behind the user's line: forty plugins of 2 ms each. */
-const FORTY_PLUGINS = [
-  "for _ = 1, 40 do local ended = vim.uv.hrtime() + 2e6 while vim.uv.hrtime() < ended do end end",
-  `vim.api.nvim_create_autocmd("VimEnter", { callback = function() io.write("up\\n") end })`,
-].join(" ");
-
 /** How long the user's line takes, and how long until a client is let in. */
 export const startup: Scenario = {
   name: "startup",
@@ -28,7 +22,7 @@ export const startup: Scenario = {
         starts.push(server.startMs + (await editor.output).ms);
         setups.push(await setupMs(machine, empty));
       }
-      return { setup: median(setups), ready: median(starts), behind: 0 };
+      return { setup: median(setups), ready: median(starts) };
     } finally {
       rmSync(empty.runtimepath, { recursive: true });
     }
@@ -37,18 +31,12 @@ export const startup: Scenario = {
   async measure(machine, subject) {
     const setups: number[] = [];
     const starts: number[] = [];
-    const behind: number[] = [];
     for (let i = 0; i < repetitions(machine, 10); i++) {
       setups.push(await setupMs(machine, subject));
       await using alone = new StartingEditor(machine, subject.setup, subject);
       starts.push(await alone.ready());
-      const line = `${subject.setup} ${FORTY_PLUGINS}`;
-      await using among = new StartingEditor(machine, line, subject);
-      behind.push((await among.ready()) - (await among.output).ms);
     }
-    return {
-      values: { setup: median(setups), ready: median(starts), behind: median(behind) },
-    };
+    return { values: { setup: median(setups), ready: median(starts) } };
   },
 };
 
