@@ -28,7 +28,7 @@ const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = 
   "session-start": sessionStart,
   "post-tool-use": postToolUse,
   stop,
-  "session-end": (call) => silently(call.ask("session_finish")),
+  "session-end": (call) => silently(call.ask("session_finish", {})),
   "user-prompt-submit": userPromptSubmit,
   "pre-tool-use": onlyRecorded,
   "pre-edit": async (call) => (await import("../hooks/pre-edit")).preEdit(call),

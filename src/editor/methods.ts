@@ -5,7 +5,18 @@
  * where it refuses.
  */
 import * as v from "valibot";
-import { Context, Cursor, Delta, type FilePath, Region, Selection } from "./model";
+import type { OutlineAnswer, SymbolAnswer } from "./language";
+import {
+  Context,
+  Cursor,
+  Delta,
+  Diagnostic,
+  type FilePath,
+  type ProblemContext,
+  type Problems,
+  Region,
+  Selection,
+} from "./model";
 
 export interface Method {
   readonly params: v.GenericSchema;
@@ -24,6 +35,8 @@ const WORK_MS = 10_000;
 /** Checked by `path.ts`, and once more by Lua (editor/path_params.lua). */
 const Path = v.string() as unknown as v.GenericSchema<FilePath>;
 const Nothing = v.object({});
+/** Of a result that only hooks or the stdio server ask for, and that nobody checks. */
+const unchecked = <T>() => v.custom<T>(() => true);
 const AtPath = v.object({ path: Path });
 /** Real paths: EditorRefusal for what was read from elsewhere. */
 const Folders = v.optional(v.array(v.string()));
@@ -34,6 +47,18 @@ const Report = {
   result: v.unknown(),
   deadlineMs: FOREVER,
 } as const;
+
+/** A Claude session's id, and the CLI's process. */
+const Session = v.object({ session: v.optional(v.string()), pid: v.number() });
+/** A file as the client named it with the paths that it may have, and what has changed in the project before. */
+const Question = {
+  file: v.optional(v.array(v.string())),
+  named: v.optional(v.string()),
+  changes: unchecked<unknown>(),
+};
+const Named = { symbol: v.string(), line: v.optional(v.number()) };
+/** A file was edited, or made. */
+const Edit = v.object({ path: v.string(), created: v.boolean() });
 
 export const METHODS = {
   /** Queues or shows a diff; its end comes as the event `diff_ended`. */
@@ -137,6 +162,147 @@ export const METHODS = {
   },
   /** All that `sync` knows, for one that is not attached. */
   snapshot: { params: Nothing, result: Delta },
+  ping: { params: Nothing, result: v.literal(true) },
+  /** `EditorReport` of `src/doctor/`. */
+  report: { params: Nothing, result: v.unknown() },
+
+  /** All files with problems, or the named ones; with `load` those of the workspace that are not open, too. */
+  problems: {
+    params: v.object({
+      /** The paths that each may have, most likely first. */
+      files: v.optional(unchecked<readonly (readonly string[])[]>()),
+      load: v.optional(v.boolean()),
+    }),
+    result: unchecked<Problems>(),
+  },
+  /** A line and `count` lines before and behind it. EditorRefusal "not_open" or "no_line". */
+  problem_context: {
+    params: v.object({
+      file: unchecked<readonly string[]>(),
+      line: v.number(),
+      count: v.number(),
+    }),
+    result: unchecked<ProblemContext>(),
+  },
+  /** The files that the session has edited since it last stopped. */
+  session_problems: { params: Session, result: unchecked<Problems>() },
+  /** Language servers changed files for a session: these count as edited by it, if its hooks report here. */
+  session_changed: {
+    params: v.object({
+      ...Session.entries,
+      edits: v.array(v.object({ path: v.string(), created: v.boolean() })),
+    }),
+    result: v.object({ session: v.optional(v.string()) }),
+  },
+
+  find_symbol: {
+    params: v.object({ ...Question, ...Named, body: v.boolean() }),
+    result: unchecked<SymbolAnswer>(),
+  },
+  find_references: {
+    params: v.object({
+      ...Question,
+      ...Named,
+      relation: v.picklist(["references", "implementations"]),
+    }),
+    result: unchecked<SymbolAnswer>(),
+  },
+  /** What a file declares. */
+  outline: { params: v.object(Question), result: unchecked<OutlineAnswer>() },
+  /** Edits of language servers: `EditAnswer` of `src/nvim-lsp/edits/`, which also makes them. */
+  rename_symbol: { params: unchecked<object>(), result: v.unknown() },
+  rename_file: { params: unchecked<object>(), result: v.unknown() },
+  code_action: { params: unchecked<object>(), result: v.unknown() },
+  edits_apply: { params: unchecked<object>(), result: v.unknown() },
+  file_moved: {
+    params: v.object({ old_path: v.string(), new_path: v.string() }),
+    result: v.unknown(),
+  },
+
+  // Hooks send whose they are with each call: HookCall in `src/hooks/call.ts`.
+  session_start: { params: v.object({ source: v.optional(v.string()) }), result: v.unknown() },
+  session_finish: { params: Nothing, result: v.unknown() },
+  /** `report`: whether Claude is to see new problems now, for which the hook waits so long. */
+  session_edited: {
+    params: Edit,
+    result: v.object({ report: v.boolean(), timeout_ms: v.number() }),
+  },
+  /** What is wrong in a file since its last edit; all of it where the state before was not `known`. */
+  session_new_problems: {
+    params: Edit,
+    result: v.object({ settled: v.boolean(), known: v.boolean(), items: v.array(Diagnostic) }),
+  },
+  /** What is wrong in the files that the session has edited; nothing if it has edited none. */
+  session_summary: {
+    params: Nothing,
+    result: v.optional(
+      v.object({
+        settled: v.boolean(),
+        /** Why reports of language servers are missing: "gopls is still indexing". */
+        unknown: v.optional(v.string()),
+        /** "Claude 2 (docs)", if several run in this Neovim. */
+        session: v.optional(v.string()),
+        may_block: v.boolean(),
+        timeout_ms: v.number(),
+        /** In all, while language servers start or index. */
+        busy_timeout_ms: v.number(),
+        retries: v.number(),
+        blocked: v.number(),
+        errors: v.number(),
+        warnings: v.number(),
+        others: v.number(),
+        worst: v.array(v.object({ path: v.string(), item: Diagnostic })),
+      }),
+    ),
+  },
+  session_blocked: { params: Nothing, result: v.unknown() },
+  /** Claude may stop. `waited`: the hook, for language servers; `unknown`: for the user, if in vain. */
+  session_allowed: {
+    params: v.object({ waited: v.optional(v.literal(true)) }),
+    result: v.object({ unknown: v.optional(v.string()) }),
+  },
+  edit_is_held: { params: v.object({ path: v.string() }), result: v.optional(v.boolean()) },
+  /** Waits for the user's unsaved edits of the file. */
+  edit_hold: { params: v.object({ path: v.string() }), result: v.unknown() },
+  permission_wanted: {
+    params: v.object({ plan: v.optional(v.string()) }),
+    result: v.boolean(),
+  },
+  /** What the user answers, if they do. */
+  permission_request: {
+    params: unchecked<object>(),
+    result: v.optional(
+      v.object({
+        allow: v.boolean(),
+        /** Which of the CLI's suggestions is allowed with it, from 1 on. */
+        suggestion: v.optional(v.number()),
+        /** Why not, for Claude. */
+        reason: v.optional(v.string()),
+        /** One for each question: numbers of options, from 1 on, or a text of the user's own. */
+        replies: v.optional(
+          v.array(
+            v.object({
+              options: v.optional(v.array(v.number())),
+              text: v.optional(v.string()),
+            }),
+          ),
+        ),
+        /** The plan as the user has edited it, and how Claude goes on. */
+        plan: v.optional(v.string()),
+        mode: v.optional(v.picklist(["default", "acceptEdits"])),
+      }),
+    ),
+  },
+  /** Opens a file for a CLI whose $VISUAL we are. True once it was written, and closed. */
+  prompt_edit: {
+    params: v.object({
+      path: v.string(),
+      kind: v.string(),
+      n: v.optional(v.number()),
+      line: v.optional(v.number()),
+    }),
+    result: v.unknown(),
+  },
 
   /** The client of this process has these mentions now. */
   mentions_delivered: {

@@ -154,3 +154,30 @@ export const LogEvent = v.object({
   data: v.record(v.string(), v.unknown()),
 });
 export type LogEvent = v.InferOutput<typeof LogEvent>;
+
+/** The diagnostics of one file. */
+export interface FileProblems {
+  /** As Neovim has it. */
+  path: string;
+  /** Symlinks resolved. */
+  real: string;
+  items: Diagnostic[];
+}
+
+export interface Problems {
+  /** Workspace folders, real paths; the current working directory comes first. */
+  folders: string[];
+  files: FileProblems[];
+  /** No report of a language server on what was written last is pending. */
+  settled: boolean;
+  /** Of which files reports are missing, and why; for files that are named, and those of a session. */
+  unknown?: string;
+}
+
+/** One line with what is wrong on it and the lines around it; line numbers are 1-based. */
+export interface ProblemContext {
+  items: Diagnostic[];
+  lines: string[];
+  start_line: number;
+  filetype: string;
+}

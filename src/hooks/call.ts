@@ -1,3 +1,4 @@
+import type { MethodName, Params, Result } from "../editor/methods";
 import type { Log } from "../lib/log";
 import { Binding } from "../locate/binding";
 import { findNeovim } from "../locate/find";
@@ -46,14 +47,18 @@ export class HookCall {
    * Runs a method of `lua/claude-code/editor/turn_check`. Resolves to undefined when there is no
    * Neovim; rejects when it is busy or refuses.
    */
-  async ask(method: string, params: object = {}): Promise<unknown> {
+  async ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M> | undefined> {
     if (this.#plugin === null) return undefined;
     const all = this.#withCommon(params);
     return this.#plugin ? this.#plugin.call(method, all, ANSWER_MS) : this.#askFirst(method, all);
   }
 
   /** Like `ask`, for a later call: waits until language servers have reported. */
-  async askWhenSettled(method: string, params: object, times: WaitTimes): Promise<unknown> {
+  async askWhenSettled<M extends MethodName>(
+    method: M,
+    params: Params<M>,
+    times: WaitTimes,
+  ): Promise<Result<M> | undefined> {
     return this.#plugin?.callWhenSettled(method, this.#withCommon(params), times, ANSWER_MS);
   }
 
@@ -61,19 +66,28 @@ export class HookCall {
    * Like `ask`, for a later call that the user answers, whenever that is. Rejects when `signal` aborts,
    * or Neovim is gone.
    */
-  async askUser(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+  async askUser<M extends MethodName>(
+    method: M,
+    params: Params<M>,
+    signal: AbortSignal,
+  ): Promise<Result<M> | undefined> {
     const times = { limitMs: Number.POSITIVE_INFINITY, answerMs: UNHURRIED_MS, signal };
     return this.#plugin?.callLate(method, this.#withCommon(params), times);
   }
 
   /** Like `ask`, for a later call that Neovim answers within `limitMs`; rejects after that. */
-  async runTask(method: string, params: object, limitMs: number): Promise<unknown> {
-    const task = { timeout_ms: limitMs, method, params: this.#withCommon(params) };
-    const times = { limitMs: limitMs + ANSWER_MS, answerMs: ANSWER_MS };
-    return this.#plugin?.callLate("task_start", task, times);
+  async runTask<M extends MethodName>(
+    method: M,
+    params: Params<M>,
+    limitMs: number,
+  ): Promise<Result<M> | undefined> {
+    return this.#plugin?.runTask(method, this.#withCommon(params), limitMs, ANSWER_MS);
   }
 
-  async #askFirst(method: string, params: object): Promise<unknown> {
+  async #askFirst<M extends MethodName>(
+    method: M,
+    params: Params<M>,
+  ): Promise<Result<M> | undefined> {
     const pid = cliPid();
     // The project rather than the folder Claude has moved to: all hooks must find the same Neovim.
     const project = process.env.CLAUDE_PROJECT_DIR;
@@ -85,7 +99,7 @@ export class HookCall {
     return found?.value;
   }
 
-  #withCommon(params: object): object {
+  #withCommon<P extends object>(params: P): P {
     const pid = cliPid();
     const n = sessionNumber();
     const remote = process.env.CLAUDE_CODE_NVIM_REMOTE;

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Diagnostic } from "../editor/model";
+import type { Result } from "../editor/methods";
 import { shownPath } from "../lib/paths";
 import type { HookCall } from "./call";
 import { changedPaths, createdFile } from "./input";
@@ -7,19 +7,6 @@ import { problemLine } from "./problem";
 
 /** Longer contexts the CLI replaces by a preview (over 10,000 characters, measured with 2.1.330). */
 const MOST_PROBLEMS = 20;
-
-/** What `session_edited` answers (lua/claude-code/editor/turn_check). */
-interface Edited {
-  report: boolean;
-  timeout_ms: number;
-}
-
-/** What `session_new_problems` answers. */
-interface NewProblems {
-  settled: boolean;
-  known: boolean;
-  items: Diagnostic[];
-}
 
 /** The most of one command; a codemod may change thousands, each of which Neovim would load. */
 const MOST_FILES = 50;
@@ -42,18 +29,21 @@ export async function postToolUse(call: HookCall) {
 
 async function edited(call: HookCall, path: string): Promise<string | undefined> {
   const params = { path, created: createdFile(call.input) };
-  const answer = (await call.ask("session_edited", params)) as Edited | undefined;
+  const answer = await call.ask("session_edited", params);
   // A file that Bash changed is reported by the Stop hook: a command may change many at once.
   if (!answer?.report || call.input.tool_name === "Bash") return undefined;
   const times = { waitMs: answer.timeout_ms };
-  const later = await call.askWhenSettled("session_new_problems", params, times);
-  const found = later as NewProblems | undefined;
+  const found = await call.askWhenSettled("session_new_problems", params, times);
   // What has not settled may be older than the edit; the Stop hook waits for it.
   if (!found?.settled || found.items.length === 0) return undefined;
   return report(path, found, call.cwd);
 }
 
-function report(path: string, { known, items }: NewProblems, root: string): string {
+function report(
+  path: string,
+  { known, items }: Result<"session_new_problems">,
+  root: string,
+): string {
   const name = shownPath(path, root);
   const head = known
     ? `New problems in ${name} after this edit, as Neovim's language servers report them:`

@@ -1,27 +1,10 @@
 import { PLUGIN_NAME, SERVER_NAME } from "../claude/names";
-import type { Diagnostic } from "../editor/model";
+import type { Result } from "../editor/methods";
 import { counted } from "../lib/visible";
 import type { HookCall, Installation } from "./call";
 import { problemLine } from "./problem";
 
-/** What `session_summary` answers (lua/claude-code/editor/turn_check). */
-interface Summary {
-  settled: boolean;
-  /** Why reports of language servers are missing: "gopls is still indexing". */
-  unknown?: string;
-  /** "Claude 2 (docs)", if several run in this Neovim. */
-  session?: string;
-  may_block: boolean;
-  timeout_ms: number;
-  /** In all, while language servers start or index. */
-  busy_timeout_ms: number;
-  retries: number;
-  blocked: number;
-  errors: number;
-  warnings: number;
-  others: number;
-  worst: { path: string; item: Diagnostic }[];
-}
+type Summary = NonNullable<Result<"session_summary">>;
 
 /** `systemMessage` is for the user: the CLI prints "Stop says: …", and the turn ends (2.1.330). */
 export type StopDecision =
@@ -33,21 +16,20 @@ export type StopDecision =
  * it is blocked only so often for one prompt.
  */
 export async function stop(call: HookCall): Promise<StopDecision> {
-  const first = (await call.ask("session_summary")) as Summary | undefined;
+  const first = await call.ask("session_summary", {});
   if (!first) return { continue: true };
   if (!first.may_block || wasBlocked(call, first)) return allow(call);
   const summary = first.settled ? first : await settledSummary(call, first);
   if (!summary || summary.errors + summary.warnings + summary.others === 0) {
     return allow(call, { waited: true });
   }
-  await call.ask("session_blocked");
+  await call.ask("session_blocked", {});
   return { decision: "block", reason: reason(summary, call) };
 }
 
-async function settledSummary(call: HookCall, first: Summary): Promise<Summary | undefined> {
+function settledSummary(call: HookCall, first: Summary): Promise<Summary | undefined> {
   const times = { waitMs: first.timeout_ms, busyMs: first.busy_timeout_ms };
-  const summary = await call.askWhenSettled("session_summary", {}, times);
-  return summary as Summary | undefined;
+  return call.askWhenSettled("session_summary", {}, times);
 }
 
 /**
@@ -60,8 +42,7 @@ function wasBlocked({ input }: HookCall, { blocked, retries }: Summary): boolean
 
 /** Claude may stop. Where nobody knows whether its edits are right, the user reads that. */
 async function allow(call: HookCall, params: { waited?: true } = {}): Promise<StopDecision> {
-  const allowed = (await call.ask("session_allowed", params)) as { unknown?: string } | undefined;
-  const unknown = allowed?.unknown;
+  const unknown = (await call.ask("session_allowed", params))?.unknown;
   if (unknown) call.log.warn(`Claude ended its turn with ${unknown}`);
   return { continue: true, ...(unknown && { systemMessage: unknown }) };
 }

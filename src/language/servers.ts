@@ -1,5 +1,6 @@
+import type { OutlineAnswer, SymbolAnswer } from "../editor/language";
+import type { MethodName, Params, Result } from "../editor/methods";
 import type { FollowedNeovim } from "../locate/followed";
-import type { OutlineAnswer, SymbolAnswer } from "./answer";
 import { ChangedFiles } from "./changed-files";
 import { ProjectFiles } from "./project-files";
 
@@ -43,14 +44,14 @@ export class LanguageServers {
   }
 
   /** The file and all others are as on disk by then. */
-  ask<T>(
-    method: string,
+  ask<M extends MethodName>(
+    method: M,
     path: string | undefined,
-    params: object,
+    params: Omit<Params<M>, "file" | "named" | "changes">,
     signal?: AbortSignal,
-  ): Promise<T> {
+  ): Promise<Result<M>> {
     const file = path === undefined ? {} : this.file(path);
-    const all = { ...params, ...file, changes: this.changed.take() };
+    const all = { ...params, ...file, changes: this.changed.take() } as unknown as Params<M>;
     return this.neovim.runTask(method, all, LIMIT_MS, signal);
   }
 

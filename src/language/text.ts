@@ -1,12 +1,12 @@
-import { readRegular } from "../lib/read-regular";
-import { counted, cutText } from "../lib/visible";
 import type {
   LanguagePlace,
   LanguagePlaces,
   OutlineAnswer,
   ServerState,
   SymbolAnswer,
-} from "./answer";
+} from "../editor/language";
+import { readRegular } from "../lib/read-regular";
+import { counted, cutText } from "../lib/visible";
 import type { ProjectFiles } from "./project-files";
 import type { Relation } from "./servers";
 

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import type { MethodName, Params, Result } from "../editor/methods";
 import { EditorBusyError, EditorRefusal } from "../editor/port";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
@@ -13,9 +14,9 @@ import { whyUnsafe } from "./socket";
 const ANSWER_MS = 1_000;
 
 /** What Neovim said to the first call, and the connection for further ones. */
-export interface Found {
+interface Found<M extends MethodName> {
   plugin: Plugin;
-  value: unknown;
+  value: Result<M>;
 }
 
 /**
@@ -23,13 +24,13 @@ export interface Found {
  * the reasons in the log, if there is none; rejects with EditorBusyError if it does not answer, and
  * with EditorRefusal. `binding` remembers the one that was found.
  */
-export async function findNeovim(
+export async function findNeovim<M extends MethodName>(
   places: readonly string[],
-  method: string,
-  params: object,
+  method: M,
+  params: Params<M>,
   log: Log,
   binding?: Binding,
-): Promise<Found | undefined> {
+): Promise<Found<M> | undefined> {
   for (const { address, origin } of candidates(places, binding)) {
     const reason = whyUnsafe(address);
     if (reason) {

@@ -1,4 +1,5 @@
 import { isAbsolute } from "node:path";
+import type { MethodName, Params, Result } from "../editor/methods";
 import { resolvePath } from "../editor/path";
 import { EditorRefusal } from "../editor/port";
 import type { Log } from "../lib/log";
@@ -34,11 +35,11 @@ export class FollowedNeovim {
   }
 
   /** Runs a method of the plugin. Rejects with EditorBusyError or EditorRefusal. */
-  async ask(method: string, params: object, deadlineMs = ANSWER_MS): Promise<unknown> {
+  async ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
     const plugin = this.#current();
     if (plugin) {
       try {
-        return await plugin.call(method, params, deadlineMs);
+        return await plugin.call(method, params, ANSWER_MS);
       } catch (error) {
         if (!(error instanceof DisconnectedError)) throw error;
       }
@@ -50,34 +51,32 @@ export class FollowedNeovim {
   }
 
   /** Like `ask`, for a method whose value has `settled`: waits until language servers have reported. */
-  async askWhenSettled<T extends { settled: boolean }>(
-    method: string,
-    params: object,
+  async askWhenSettled<M extends "problems" | "session_problems">(
+    method: M,
+    params: Params<M>,
     times: WaitTimes,
-  ): Promise<T> {
-    const first = (await this.ask(method, params)) as T;
+  ): Promise<Result<M>> {
+    const first = await this.ask(method, params);
     if (first.settled || !this.#plugin) return first;
     try {
-      return (await this.#plugin.callWhenSettled(method, params, times, ANSWER_MS)) as T;
+      return await this.#plugin.callWhenSettled(method, params, times, ANSWER_MS);
     } catch (error) {
       if (!(error instanceof DisconnectedError)) throw error;
-      return (await this.ask(method, params)) as T;
+      return await this.ask(method, params);
     }
   }
 
   /** Runs a method that waits for language servers, for up to `limitMs` (see `Plugin.callLate`). */
-  async runTask<T>(
-    method: string,
-    params: object,
+  async runTask<M extends MethodName>(
+    method: M,
+    params: Params<M>,
     limitMs: number,
     signal?: AbortSignal,
-  ): Promise<T> {
+  ): Promise<Result<M>> {
     // Finds the Neovim, if that is still to be done.
     if (!this.#current()) await this.ask("ping", {});
     if (!this.#plugin) throw new EditorRefusal(this.#notFound());
-    const task = { timeout_ms: limitMs, method, params };
-    const times = { limitMs: limitMs + ANSWER_MS, answerMs: ANSWER_MS, signal };
-    return (await this.#plugin.callLate("task_start", task, times)) as T;
+    return this.#plugin.runTask(method, params, limitMs, ANSWER_MS, signal);
   }
 
   #current(): Plugin | undefined {

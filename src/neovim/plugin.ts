@@ -1,3 +1,4 @@
+import type { MethodName, Params, Result } from "../editor/methods";
 import { withDeadline } from "../lib/deadline";
 import { sharedFolders } from "../lib/paths";
 import { unlessBusy, unwrap } from "./call";
@@ -72,7 +73,15 @@ export class Plugin {
    * Runs a method of `lua/claude-code/editor`. Rejects with NoPluginError, EditorBusyError (no
    * answer in time), EditorRefusal, or DisconnectedError.
    */
-  async call(method: string, params: object, deadlineMs: number): Promise<unknown> {
+  async call<M extends MethodName>(
+    method: M,
+    params: Params<M>,
+    deadlineMs: number,
+  ): Promise<Result<M>> {
+    return (await this.#send(method, params, deadlineMs)) as Result<M>;
+  }
+
+  async #send(method: string, params: object, deadlineMs: number): Promise<unknown> {
     const args = [CALL_IF_LOADED, [method, { ...params, ...this.#shared }]];
     const answer = await unlessBusy(this.rpc.request("nvim_exec_lua", args, deadlineMs));
     if ((answer as { absent?: boolean } | undefined)?.absent) throw new NoPluginError();
@@ -83,36 +92,57 @@ export class Plugin {
    * Like `call`, for a method whose value has `settled`: Neovim answers once language servers have
    * reported, or when the time is over. `answerMs`: how long Neovim itself may take.
    */
-  callWhenSettled(
-    method: string,
-    params: object,
+  callWhenSettled<M extends MethodName>(
+    method: M,
+    params: Params<M>,
     { waitMs, busyMs = waitMs }: WaitTimes,
     answerMs: number,
-  ): Promise<unknown> {
+  ): Promise<Result<M>> {
     const limitMs = Math.max(waitMs, busyMs) + answerMs;
     const wait = { timeout_ms: waitMs, busy_timeout_ms: busyMs, method, params };
-    return this.callLate("when_settled", wait, { limitMs, answerMs });
+    return this.#late("when_settled", wait, { limitMs, answerMs });
+  }
+
+  /** Like `call`, for a method that waits for language servers or the user, as a task for so long. */
+  runTask<M extends MethodName>(
+    method: M,
+    params: Params<M>,
+    timeoutMs: number,
+    answerMs: number,
+    signal?: AbortSignal,
+  ): Promise<Result<M>> {
+    const task = { timeout_ms: timeoutMs, method, params };
+    return this.#late("task_start", task, { limitMs: timeoutMs + answerMs, answerMs, signal });
   }
 
   /**
    * Like `call`, for a method that Neovim answers at once, or by the notification `settled`. When `signal` aborts,
    * Neovim takes back what it has asked language servers; the promise rejects then.
    */
-  async callLate(method: string, params: object, times: LateTimes): Promise<unknown> {
+  callLate<M extends MethodName>(
+    method: M,
+    params: Params<M>,
+    times: LateTimes,
+  ): Promise<Result<M>> {
+    return this.#late(method, params, times);
+  }
+
+  async #late<R>(method: string, params: object, times: LateTimes): Promise<R> {
     const { limitMs, answerMs, signal } = times;
     const id = ++this.#waits;
     const late = this.#lateAnswer(id);
     const channel = await this.#channel(answerMs);
     const cancel = () => {
-      this.call("task_cancel", { channel, id }, answerMs).catch(() => {});
+      this.#send("task_cancel", { channel, id }, answerMs).catch(() => {});
       late.reject(new Error("cancelled"));
     };
     try {
       signal?.throwIfAborted();
       signal?.addEventListener("abort", cancel);
       const request = { ...params, channel, id };
-      const { answer } = (await this.call(method, request, answerMs)) as { answer?: unknown };
-      return unwrap(answer ?? (await unlessBusy(withDeadline(late.answer, limitMs, "Neovim"))));
+      const { answer } = (await this.#send(method, request, answerMs)) as { answer?: unknown };
+      const given = answer ?? (await unlessBusy(withDeadline(late.answer, limitMs, "Neovim")));
+      return unwrap(given) as R;
     } finally {
       signal?.removeEventListener("abort", cancel);
       late.stop();

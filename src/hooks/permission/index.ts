@@ -1,28 +1,18 @@
 import * as v from "valibot";
+import type { Result } from "../../editor/methods";
 import { EditorBusyError } from "../../editor/port";
 import { isAlive } from "../../lib/process";
 import { visibleLine } from "../../lib/visible";
 import { cliPid, type HookCall } from "../call";
 import type { HookInput } from "../input";
-import { describe, type Question, questions, type Reply, repliesByQuestion } from "./text";
+import { describe, type Question, questions, repliesByQuestion } from "./text";
 
 /** How often a Neovim that is busy is asked again, and a look taken whether the CLI still runs. */
 const BUSY_MS = 2_000;
 const CLI_MS = 5_000;
 
 /** What the user answered (lua/claude-code/sessions/requests.lua). */
-interface Answer {
-  allow: boolean;
-  /** Which of the CLI's suggestions is allowed with it, from 1 on. */
-  suggestion?: number;
-  /** Why not, for Claude. */
-  reason?: string;
-  /** One for each question. */
-  replies?: Reply[];
-  /** The plan as the user has edited it, and how Claude goes on. */
-  plan?: string;
-  mode?: "default" | "acceptEdits";
-}
+type Answer = NonNullable<Result<"permission_request">>;
 
 /** As the CLI (2.1.330) takes it. */
 type Decision =
@@ -48,9 +38,9 @@ export async function permissionRequest(call: HookCall): Promise<PermissionAnswe
     suggestions: offered.map(({ label }) => label),
     ...(asked?.[0] && { title: asked[0].title, questions: asked.map(({ shown }) => shown) }),
   };
-  const answer = (await untilCliEnds((signal) =>
+  const answer = await untilCliEnds((signal) =>
     call.askUser("permission_request", request, signal),
-  )) as Answer | undefined;
+  );
   if (!answer) return undefined;
   const chosen = offered[(answer.suggestion ?? 0) - 1]?.update;
   const decision = answer.allow ? allow(call.input, answer, asked, chosen) : deny(answer);

@@ -143,9 +143,9 @@ export interface Question {
 }
 
 /** The user's: numbers of options, from 1 on, or a text of their own. */
-export interface Reply {
-  options?: number[];
-  text?: string;
+interface Reply {
+  options?: number[] | undefined;
+  text?: string | undefined;
 }
 
 /** The questions of AskUserQuestion, none if they are not as expected; undefined for any other tool. */

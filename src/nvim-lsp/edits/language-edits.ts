@@ -81,11 +81,10 @@ export class LanguageEdits {
     this.#refuseProtected(operations);
     const { ticks = {} } = answer;
     const params = { operations, ticks, preview, ...(renamed && { renamed }) };
-    const { changes, problem } = await this.neovim
-      .runTask<Made>("edits_apply", params, TASK_MS)
-      .catch((error) => {
-        throw error instanceof EditorRefusal ? new EditProblem(error.message) : error;
-      });
+    const done = await this.neovim.runTask("edits_apply", params, TASK_MS).catch((error) => {
+      throw error instanceof EditorRefusal ? new EditProblem(error.message) : error;
+    });
+    const { changes, problem } = done as Made;
     const made = changes.map(
       ({ before, after, ...rest }): FileChange => ({
         ...rest,
@@ -119,7 +118,7 @@ export class LanguageEdits {
         // One at a time: Neovim may load the file.
         const params = { ...this.session, edits: [{ path, created: !before }] };
         const answer = await this.neovim.ask("session_changed", params);
-        session = (answer as { session?: string }).session ?? session;
+        session = answer.session ?? session;
       }
     });
     await this.#try("Recording for the review", async () => {

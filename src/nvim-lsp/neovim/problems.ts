@@ -1,4 +1,5 @@
-import type { Diagnostic } from "../../editor/model";
+import type { Params } from "../../editor/methods";
+import type { ProblemContext, Problems } from "../../editor/model";
 import type { FollowedNeovim } from "../../locate/followed";
 
 /**
@@ -6,33 +7,6 @@ import type { FollowedNeovim } from "../../locate/followed";
  * some at a time, so that Neovim never stands still.
  */
 const TIMES = { waitMs: 1_500, busyMs: 15_000 };
-
-/** The diagnostics of one file. */
-export interface FileProblems {
-  /** As Neovim has it. */
-  path: string;
-  /** Symlinks resolved. */
-  real: string;
-  items: Diagnostic[];
-}
-
-export interface Problems {
-  /** Workspace folders, real paths; the current working directory comes first. */
-  folders: string[];
-  files: FileProblems[];
-  /** No report of a language server on what was written last is pending. */
-  settled: boolean;
-  /** Of which files reports are missing, and why; for files that are named, and those of a session. */
-  unknown?: string;
-}
-
-/** One line with what is wrong on it and the lines around it; line numbers are 1-based. */
-export interface ProblemContext {
-  items: Diagnostic[];
-  lines: string[];
-  start_line: number;
-  filetype: string;
-}
 
 /**
  * Diagnostics from whichever Neovim is followed. A file is given by the absolute paths it may have, most
@@ -62,8 +36,8 @@ export class NeovimProblems {
   }
 
   /** A line and `count` lines before and behind it. EditorRefusal "not_open" or "no_line". */
-  async around(file: readonly string[], line: number, count: number): Promise<ProblemContext> {
-    return (await this.neovim.ask("problem_context", { file, line, count })) as ProblemContext;
+  around(file: readonly string[], line: number, count: number): Promise<ProblemContext> {
+    return this.neovim.ask("problem_context", { file, line, count });
   }
 
   /** The paths a client may mean. Throws EditorRefusal for what cannot be a file. */
@@ -71,7 +45,10 @@ export class NeovimProblems {
     return this.neovim.candidates(path);
   }
 
-  #list(method: string, params: object): Promise<Problems> {
+  #list<M extends "problems" | "session_problems">(
+    method: M,
+    params: Params<M>,
+  ): Promise<Problems> {
     return this.neovim.askWhenSettled(method, params, TIMES);
   }
 }

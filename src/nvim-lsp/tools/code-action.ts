@@ -56,7 +56,7 @@ async function run(
   { signal, use }: ToolCall,
 ): Promise<ToolResult> {
   const params = { ...(line !== undefined && { line }), ...(action !== undefined && { action }) };
-  const answer = await servers.ask<Answer>("code_action", path, params, signal);
+  const answer = (await servers.ask("code_action", path, params, signal)) as Answer;
   if (answer.actions) return texts(listed(answer.actions));
   const applied = await edits.apply({ tool: "code_action", use, answer });
   if (applied.changes.length === 0) return texts(`${action}: nothing to change.`);

@@ -1,11 +1,11 @@
 import { isAbsolute, relative } from "node:path";
 import * as v from "valibot";
-import type { Diagnostic } from "../../editor/model";
+import type { Diagnostic, FileProblems, Problems } from "../../editor/model";
 import { EditorRefusal } from "../../editor/port";
 import { SEVERITY_NAMES } from "../../editor/state";
 import { failed, json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
-import type { FileProblems, NeovimProblems, Problems } from "../neovim/problems";
+import type { NeovimProblems } from "../neovim/problems";
 import { ALWAYS_LOADED } from "./language";
 
 /** The tools of spec 04, section 2.2. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import * as v from "valibot";
-import type { LanguagePlaces } from "../../language/answer";
+import type { LanguagePlaces } from "../../editor/language";
 import type { LanguageServers } from "../../language/servers";
 import { realPath, shownPath } from "../../lib/paths";
 import { counted } from "../../lib/visible";
@@ -66,7 +66,7 @@ async function rename(
 ): Promise<ToolResult> {
   refuseControlCharacters(new_name);
   const params = { symbol, new_name, ...(line && { line }) };
-  const answer = await servers.ask<Answer>("rename_symbol", path, params, signal);
+  const answer = (await servers.ask("rename_symbol", path, params, signal)) as Answer;
   if (answer.candidates) return texts(ambiguous(answer.candidates, symbol, edits.place));
   const name = answer.name ?? symbol;
   const renamed = { from: name, to: new_name };
@@ -92,7 +92,7 @@ async function move(
   refuseControlCharacters(new_name);
   const new_path = realPath(servers.file(new_name).file[0] as string);
   const params = { old_path, new_path };
-  const answer = await servers.ask<Answer>("rename_file", undefined, params, signal);
+  const answer = (await servers.ask("rename_file", undefined, params, signal)) as Answer;
   const moved = { from: old_path, to: new_path };
   const applied = await edits.apply({ tool: "rename_symbol", use, answer, move: moved, preview });
   if (applied.changes.length === 0) throw new EditProblem("The new path is that of the file.");
