@@ -7,7 +7,7 @@ import { LIMITS } from "../../src/remote/wire";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { ps } from "../support/process";
-import { HELLO, scriptedRelay, World } from "./world";
+import { scriptedRelay, World } from "./world";
 
 const OPEN = { t: "open", ch: 1, kind: "ide" };
 
@@ -149,25 +149,20 @@ test.each([
   ["late", 0],
 ])("after its end it opens nothing, although it runs on for a moment: %s", async (when, count) => {
   using world = new World();
-  const path = join(world.folder, "relay.ts");
-  const said = JSON.stringify(`${JSON.stringify(HELLO)}\n`);
-  await Bun.write(
-    path,
-    `const { writeFileSync, writeSync } = require("node:fs");
-     const isLate = process.argv[2] === "late";
-     for await (const _ of console) {
-       if (!isLate) writeSync(1, ${said});
-       writeFileSync("${path}.started", "");
-     }
-     if (isLate) writeSync(1, ${said});
-     try { writeSync(1, ${JSON.stringify(`${JSON.stringify(OPEN)}\n`)}); } catch {}
-     writeFileSync("${path}.ended", String(process.pid));`,
+  const [started, ended] = ["started", "ended"].map((name) => join(world.folder, name));
+  const isLate = when === "late";
+  const { command } = scriptedRelay(
+    world.folder,
+    `${isLate ? "" : "say(HELLO)"}; require("node:fs").writeFileSync("${started}", "")`,
+    "",
+    `${isLate ? "say(HELLO)" : ""}; say(${JSON.stringify(OPEN)});
+     require("node:fs").writeFileSync("${ended}", String(process.pid))`,
   );
-  world.link([process.execPath, path, when]);
-  await eventually("its start", () => existsSync(`${path}.started`) && world.up.length === count);
+  world.link(command);
+  await eventually("its start", () => existsSync(`${started}`) && world.up.length === count);
   world.end();
-  await eventually("its end", () => existsSync(`${path}.ended`));
-  const pid = Number(readFileSync(`${path}.ended`, "utf8"));
+  await eventually("its end", () => existsSync(`${ended}`));
+  const pid = Number(readFileSync(`${ended}`, "utf8"));
   await eventually("its process to be gone", () => ps("pid", pid) === "");
   expect(world.channels).toEqual([]);
   expect(world.up).toHaveLength(count);

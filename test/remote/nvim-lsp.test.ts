@@ -10,12 +10,12 @@ import {
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { EditorState } from "../../src/editor/state";
-import { linesOf } from "../../src/lib/lines";
 import { SHARED_FOLDERS } from "../../src/lib/paths";
 import { mcpBorder, nvimLspEnvironment } from "../../src/remote/nvim-lsp";
 import { PathMap } from "../../src/remote/path-map";
 import { Remote } from "../../src/remote/remote";
 import { Privacy } from "../../src/review/record/privacy";
+import { StdioTransport } from "../../src/transport/stdio";
 import { LanguageProject, scripted } from "../language/world";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEWEST, nightly, temporaryFolder } from "../support/neovim";
@@ -56,13 +56,18 @@ test("what is not shared is private to all that works for a Claude elsewhere", (
   }
 });
 
+interface Answer {
+  result?: unknown;
+  error?: object;
+}
+
 /** The `nvim-lsp` of a Claude elsewhere, which shares one folder of the project. */
 describe("nvim-lsp for a Claude elsewhere", () => {
   let world: LanguageProject;
   let child: Bun.Subprocess<"pipe", "pipe">;
   let received = "";
   let send: (text: string) => void;
-  const pending = new Map<number, (message: { result?: unknown; error?: object }) => void>();
+  const pending = new Map<number, (message: Answer) => void>();
   let id = 0;
 
   beforeAll(async () => {
@@ -85,14 +90,10 @@ describe("nvim-lsp for a Claude elsewhere", () => {
       onMessage: (_text: string) => {},
       onClose: () => {},
     };
+    const server = new StdioTransport(child.stdout, child.stdin);
     const inner = mcpBorder(outside, remote);
-    inner.onMessage = (text) => {
-      child.stdin.write(`${text}\n`);
-      child.stdin.flush();
-    };
-    void (async () => {
-      for await (const line of linesOf(child.stdout)) inner.send(line);
-    })();
+    inner.onMessage = (text) => server.send(text);
+    server.onMessage = (text) => inner.send(text);
     send = (text) => outside.onMessage(text);
     await request("initialize", {
       protocolVersion: "2025-11-25",
@@ -111,13 +112,11 @@ describe("nvim-lsp for a Claude elsewhere", () => {
     }
   });
 
-  function request(method: string, params: object): Promise<{ result?: unknown; error?: object }> {
-    const number = ++id;
-    const answer = new Promise<{ result?: unknown; error?: object }>((resolve) =>
-      pending.set(number, resolve),
-    );
-    send(JSON.stringify({ jsonrpc: "2.0", id: number, method, params }));
-    return answer;
+  function request(method: string, params: object): Promise<Answer> {
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    pending.set(++id, resolve);
+    send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    return promise;
   }
   async function call(name: string, args: object): Promise<{ text: string; isError: boolean }> {
     const { result, error } = await request("tools/call", { name, arguments: args });

@@ -208,6 +208,11 @@ describe("a devcontainer.json from a hostile project chooses no folder here", ()
   const cases: [string, string, string | undefined][] = [
     ["a folder there", '{ "workspaceFolder": "/w", }', "/w"],
     ["none", "{}", undefined],
+    [
+      "one by its name here",
+      `{ // "workspaceFolder": "/no"\n"workspaceFolder": "/w/\${localWorkspaceFolderBasename}" }`,
+      "/w/NAME",
+    ],
     ["no text", '{ "workspaceFolder": ["/w"] }', undefined],
     ["too deep", `{ "x": ${DEEP}`, undefined],
     ["too long", `{ "workspaceFolder": "/w" } //${"x".repeat(1024 * 1024)}`, undefined],
@@ -220,7 +225,7 @@ describe("a devcontainer.json from a hostile project chooses no folder here", ()
   test.each(cases)("%s", (_name, text, expected) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, ".devcontainer.json"), text);
-    const remote = expected ?? `/workspaces/${basename(folder)}`;
+    const remote = (expected ?? "/workspaces/NAME").replace("NAME", basename(folder));
     expect(mappingsOf(join(folder, "sub"))).toEqual([{ remote, host: folder }]);
     rmSync(folder, { recursive: true });
   });

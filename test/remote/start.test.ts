@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
@@ -142,38 +142,6 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
       (await said(neovim)).join("\n").includes("path_mappings of dev: "),
     );
     await neovim.lua(`require("port").terminal.close_all()`);
-  });
-
-  test("a devcontainer.json says where its folder is", async () => {
-    mkdirSync(join(neovim.cwd, ".devcontainer"));
-    writeFileSync(
-      join(neovim.cwd, ".devcontainer/devcontainer.json"),
-      `{\n  // "workspaceFolder": "/no",\n  "workspaceFolder": "/workspaces/\${localWorkspaceFolderBasename}/in"\n}`,
-    );
-    const [env = "", ...words] = world.relay;
-    await configure(`{ command = ${lua(command())}, relay = ${lua([env, "-u", "X", ...words])} }`);
-    await neovim.command("Claude");
-    const folder = `/workspaces/${basename(neovim.cwd)}/in`;
-    expect((await said(neovim)).join("\n")).toContain(
-      `The remote dev: there is no folder ${folder} there: see path_mappings`,
-    );
-    await neovim.lua(`require("port").terminal.close_all()`);
-  });
-
-  test("words in a longer word are quoted for the shell there", async () => {
-    await configure(
-      `{ command = { "sh", "-t", "box", "cd x && env {env} claude {args}" }, relay = { "x" } }`,
-    );
-    const command = await neovim.lua<string[]>(`
-      local place = require("port").remote_place.of(vim.fn.getcwd())
-      return require("port").remote_place.fill(place, { "it's", "$(x)" }, 2)`);
-    expect(command.slice(1, 3)).toEqual(["-t", "box"]);
-    const { stdout } = Bun.spawnSync([
-      "sh",
-      "-c",
-      `cd /; ${command[3]?.replace("cd x && ", "").replace("claude", "sh -c 'echo $CLAUDE_CODE_NVIM_SESSION \"$@\"' -")}`,
-    ]);
-    expect(stdout.toString()).toBe("2 it's $(x)\n");
   });
 
   test("with Neovim the relay ends, and leaves no lock file", async () => {

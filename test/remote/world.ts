@@ -22,10 +22,10 @@ export const HELLO = {
 export const STAND_IN = ["/bin/sh", "-c", "exec cat", "{env}", "{args}"];
 
 /**
- * A relay in this folder that runs `script` once it has the host's first line, and `reply` for each frame
- * `{ t, ch, d }` after that. What it gets is read back.
+ * A relay in this folder that runs `script` once it has the host's first line, `reply` for each frame `{ t, ch, d }`
+ * after that, and `end` after its input. What it gets is read back.
  */
-export function scriptedRelay(folder: string, script: string, reply = "") {
+export function scriptedRelay(folder: string, script: string, reply = "", end = "") {
   const [path, got] = [join(folder, "relay.ts"), join(folder, "got")];
   writeFileSync(got, "");
   writeFileSync(
@@ -35,11 +35,13 @@ export function scriptedRelay(folder: string, script: string, reply = "") {
      const HELLO = ${JSON.stringify(HELLO)};
      let isFirst = true;
      for await (const line of console) {
+       if (line === "") break;
        if (isFirst) { isFirst = false; ${script}; continue; }
        appendFileSync(${JSON.stringify(got)}, line + "\\n");
        const { t, ch, d } = JSON.parse(line);
        ${reply};
-     }`,
+     }
+     ${end}`,
   );
   const lines = () => readFileSync(got, "utf8").split("\n").filter(Boolean);
   return {
