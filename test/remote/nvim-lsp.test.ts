@@ -153,8 +153,7 @@ describe("nvim-lsp for a Claude elsewhere", () => {
         "two.txt",
         "  1 apple pear",
         "1 more in private files",
-        "the word stands nowhere else in the project",
-        "complete: text idle",
+        "as text reports; the text may match elsewhere",
       ]);
     },
   );
