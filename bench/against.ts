@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { ROOT, temporaryFolder } from "../test/support/neovim";
 import { FIGURES } from "./figures";
-import { aligned, amount, factor } from "./report";
+import { aligned, amount, ratio } from "./report";
 import { type Machine, median, ownSubject, type Scenario, type Subject } from "./scenario";
 
 interface Pair {
@@ -75,9 +75,9 @@ function table(ref: string, pairs: Map<string, Pair>): string {
     const { before, now } = pairs.get(id) ?? { before: [], now: [] };
     if (before.length === 0 || before.length !== now.length) return [];
     const ratios = now.map((value, i) => value / (before[i] as number)).sort((a, b) => a - b);
-    const [least, most] = [factor(ratios[0]), factor(ratios.at(-1))];
+    const [least, most] = [ratio(ratios[0], 1), ratio(ratios.at(-1), 1)];
     const values = [amount(median(before), unit), amount(median(now), unit)];
-    return [[title, ...values, factor(median(ratios)), `${least} – ${most}`]];
+    return [[title, ...values, ratio(median(ratios), 1), `${least} – ${most}`]];
   });
   return aligned([["figure", ref, "now", "now ÷ before", "of the pairs"], ...rows]);
 }

@@ -1,6 +1,6 @@
-/** `scripts/bench`: measures, and writes JSON and a table. Its head says how to call it. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** `scripts/bench`: measures, and prints a table. Its head says how to call it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { arch, cpus, loadavg, platform, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { NEWEST, ROOT } from "../test/support/neovim";
@@ -9,7 +9,7 @@ import { bigDiff } from "./big-diff";
 import { cursor } from "./cursor";
 import { hookRun } from "./hook-run";
 import { longJournal } from "./long-journal";
-import { lines, load, machineName, type Report, table } from "./report";
+import { table } from "./report";
 import { roundTrips } from "./round-trips";
 import { type Machine, ownSubject, type Scenario, type Subject, type Values } from "./scenario";
 import { standstill } from "./standstill";
@@ -28,7 +28,6 @@ const { values: options } = parseArgs({
     nvim: { type: "string", default: NEWEST.binary },
     rounds: { type: "string", default: "3" },
     quick: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
   },
 });
 
@@ -68,7 +67,7 @@ async function compileBare(folder: string): Promise<string> {
   return outfile;
 }
 
-async function run(machine: Machine, subjects: Subject[], rounds: number): Promise<Report> {
+async function run(machine: Machine, subjects: Subject[], rounds: number): Promise<string> {
   const floors: Values = {};
   const found = new Map<string, Values>(subjects.map(({ name }) => [name, {}]));
   for (let round = 1; round <= rounds; round++) {
@@ -83,22 +82,13 @@ async function run(machine: Machine, subjects: Subject[], rounds: number): Promi
       }
     }
   }
-  const neovim = Bun.spawnSync([machine.nvim, "--version"]).stdout.toString().split("\n")[0] ?? "";
-  return {
-    machine: machineName(),
-    load: load(),
-    neovim,
-    rounds,
-    subjects: subjects.map(({ name }) => name),
-    lines: lines(floors, found),
-  };
-}
-
-function print(report: Report): void {
-  const json = `${JSON.stringify(report, null, 2)}\n`;
-  if (options.json) return void process.stdout.write(json);
-  writeFileSync(join(ROOT, "dist/bench.json"), json);
-  process.stdout.write(`${table(report)}\n\nThe same as JSON: dist/bench.json\n`);
+  const [neovim] = Bun.spawnSync([machine.nvim, "--version"]).stdout.toString().split("\n");
+  const [processor] = cpus();
+  const about = [
+    `${processor?.model}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB`,
+    `${platform()} ${arch()}; ${neovim}; best of ${rounds} rounds; load ${loadavg()[0]?.toFixed(1)}`,
+  ];
+  return `${about.join(", ")}\n\n${table(floors, found)}`;
 }
 
 const folder = mkdtempSync(join(tmpdir(), "ccn-bench-"));
@@ -109,12 +99,11 @@ try {
     effort: options.quick ? 0.05 : 1,
   };
   const rounds = options.quick ? 1 : Number(options.rounds);
+  const text = options.against
+    ? await against(options.against, rounds, machine, chosen())
+    : await run(machine, [ownSubject(ROOT), ...peers()], rounds);
   // Not console.log: the neovim package takes the console over.
-  if (options.against) {
-    process.stdout.write(`${await against(options.against, rounds, machine, chosen())}\n`);
-  } else {
-    print(await run(machine, [ownSubject(ROOT), ...peers()], rounds));
-  }
+  process.stdout.write(`${text}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

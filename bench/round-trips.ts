@@ -2,7 +2,6 @@ import { NeovimRpc } from "../src/neovim/rpc";
 import { BareServer } from "./bare-server";
 import { Editor } from "./editor";
 import files from "./files.lua" with { type: "text" };
-import { RawClient } from "./raw-client";
 import { quantile, repetitions, type Scenario, timings, type Values } from "./scenario";
 
 /** Roughly what a thousand diagnostics take in an answer. */
@@ -42,17 +41,14 @@ export const roundTrips: Scenario = {
     using client = await editor.setUp(subject);
     const calls = repetitions(machine, CALLS);
     const { tools } = await client.request<{ tools: { name: string }[] }>("tools/list");
-    using raw = await RawClient.open(await nvim.lock());
     const call = async (id: string, tool: string, args = {}): Promise<Values> => {
       const isThere = tools.some(({ name }) => name === tool);
-      return isThere
-        ? trip(id, calls, () => raw.request("tools/call", { name: tool, arguments: args }))
-        : {};
+      return isThere ? trip(id, calls, () => client.call(tool, args)) : {};
     };
     await nvim.lua("FILES.diagnose(PATHS, 1000)");
     return {
       values: {
-        ...(await trip("ping", calls, () => raw.request("ping"))),
+        ...(await trip("ping", calls, () => client.request("ping"))),
         ...(await call("dirty", "checkDocumentDirty", { filePath: paths[0] })),
         ...(await call("editors", "getOpenEditors")),
         ...(await call("diagnostics", "getDiagnostics")),

@@ -24,13 +24,13 @@ const PAGES = {
 };
 /**
  * At most so much of everything: lines as `wc -l` counts them, of code in the first three and of all files in
- * the last. Raising one is a commit of its own that says why.
+ * the last but the text of a license. Raising one is a commit of its own that says why.
  */
 const BUDGETS: readonly { name: string; files: string; lines: number; count?: number }[] = [
   { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_000, count: 225 },
   { name: "src", files: "src/**/*.ts", lines: 23_000, count: 250 },
   { name: "test", files: "test/**/*.{ts,lua}", lines: 47_000 },
-  { name: "scripts and bench", files: "{scripts,bench}/**/*", lines: 8_500 },
+  { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_500 },
 ];
 /** Until the house is below its budgets, what is over them is only printed. */
 const MAY_BE_OVER = true;

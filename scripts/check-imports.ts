@@ -72,108 +72,44 @@ const luaRules: Rule[] = [
   },
 ];
 
-/** The folders of src/ from the bottom up: what each may import besides itself, and why no more. */
-const LAYERS: Record<string, [imports: string[], why: string]> = {
-  lib: [
-    ["package.json"],
-    "lib/ is the bottom: it stays usable anywhere only while it knows nobody but the version",
-  ],
-  jsonrpc: [["lib"], "jsonrpc/ is a pure protocol layer, testable in memory"],
-  transport: [["jsonrpc", "lib"], "transport/ carries messages without knowing what they mean"],
-  mcp: [["jsonrpc", "lib"], "mcp/ serves any transport and any set of tools"],
-  editor: [["lib"], "editor/ is the port: what the editor can do, not how Neovim does it"],
-  neovim: [
-    ["editor", "lib"],
-    "neovim/ implements the port by RPC; which Neovim, and what for, others decide",
-  ],
-  claude: [
-    ["lib"],
-    "claude/ is what is Claude Code's own (its files, CLI and hooks), whoever asks",
-  ],
-  locate: [
-    ["editor", "neovim", "lib"],
-    "locate/ finds a Neovim for hooks, nvim-lsp, setup and doctor alike",
-  ],
-  methods: [
-    ["editor", "jsonrpc", "mcp", "lib"],
-    "methods serve every transport and either server alike",
-  ],
-  ide: [
-    ["claude", "editor", "jsonrpc", "mcp", "methods", "lib"],
-    "ide/ gets an editor port: it sees neither Neovim itself nor a transport",
-  ],
+/** The folders of src/ from the bottom up: what each may import besides itself and lib/, and why no more. */
+const LAYERS: Record<string, [imports: string, why: string]> = {
+  lib: ["package.json", "it stays usable anywhere only while it knows nobody but the version"],
+  jsonrpc: ["", "a pure protocol layer, testable in memory"],
+  transport: ["jsonrpc", "it carries messages without knowing what they mean"],
+  mcp: ["jsonrpc", "it serves any transport and any set of tools"],
+  editor: ["", "the port: what the editor can do, not how Neovim does it"],
+  neovim: ["editor", "it implements the port; which Neovim, and what for, others decide"],
+  claude: ["", "what is Claude Code's own (its files, CLI and hooks), whoever asks"],
+  locate: ["editor neovim", "it finds a Neovim for hooks, nvim-lsp, setup and doctor alike"],
+  methods: ["editor jsonrpc mcp", "they serve every transport and either server alike"],
+  ide: ["claude editor jsonrpc mcp methods", "it sees neither Neovim itself nor a transport"],
   remote: [
-    ["claude", "editor", "ide", "jsonrpc", "mcp", "nvim-lsp", "review", "transport", "lib"],
-    "remote/ stands between a server and clients elsewhere: the server does not know it",
+    "claude editor ide jsonrpc mcp nvim-lsp review transport",
+    "it stands between a server and clients elsewhere: the server does not know it",
   ],
-  language: [
-    ["claude", "editor", "locate", "review", "lib"],
-    "language/ asks language servers and reads the project's files; how it is called, tools know",
-  ],
+  language: ["claude editor locate review", "how it is called, tools know"],
   "nvim-lsp": [
-    [
-      "claude",
-      "edits",
-      "editor",
-      "language",
-      "locate",
-      "mcp",
-      "methods",
-      "neovim",
-      "review",
-      "lib",
-    ],
-    "nvim-lsp/ is a program of its own, without the server that the CLI connects to",
+    "claude edits editor language locate mcp methods neovim review",
+    "a program of its own, without the server that the CLI connects to",
   ],
-  edits: [
-    ["editor", "lib"],
-    "edits/ changes files by a port to Neovim: tools and commands say which, and record it",
-  ],
-  review: [
-    ["claude", "lib"],
-    "review/ works on records and files: hooks use it where no Neovim runs",
-  ],
-  hooks: [
-    ["claude", "editor", "locate", "neovim", "review", "lib"],
-    "a hook runs at each edit: it must not pay for a server",
-  ],
-  sessions: [["claude", "lib"], "sessions/ reads what the CLI has written, where no editor runs"],
-  worktrees: [
-    ["edits", "review", "sessions", "lib"],
-    "worktrees/ brings files home into the review: its git, journal and writing of files are the review's",
-  ],
-  prompt: [
-    ["claude", "language", "review", "lib"],
-    "prompt/ knows what a prompt can name, whoever shows it",
-  ],
-  transcript: [
-    ["claude", "review", "lib"],
-    "transcript/ reads what the CLI writes, and shows it to whom its port leads",
-  ],
-  setup: [
-    ["claude", "locate", "lib"],
-    "setup/ edits a project's files; it needs no server and no connection",
-  ],
-  package: [
-    ["lib"],
-    "package/ lays out files for packagers, where neither Claude nor Neovim may exist",
-  ],
-  uninstall: [
-    ["package", "setup", "locate", "lib"],
-    "uninstall/ finds what the others have put on the disk",
-  ],
-  doctor: [
-    ["claude", "editor", "ide", "locate", "neovim", "setup", "lib"],
-    "doctor/ looks at everything and serves nothing",
-  ],
-  main: [["commands", "lib"], "main only chooses a command"],
+  edits: ["editor", "it changes files by a port to Neovim: tools and commands say which"],
+  review: ["claude", "it works on records and files: hooks use it where no Neovim runs"],
+  hooks: ["claude editor locate neovim review", "a hook must not pay for a server"],
+  sessions: ["claude", "it reads what the CLI has written, where no editor runs"],
+  worktrees: ["edits review sessions", "its git, journal and writing of files are the review's"],
+  prompt: ["claude language review", "it knows what a prompt can name, whoever shows it"],
+  transcript: ["claude review", "it reads what the CLI writes, whoever shows it"],
+  setup: ["claude locate", "it edits a project's files, without a server or a connection"],
+  doctor: ["claude editor ide locate neovim setup", "it looks at everything and serves nothing"],
+  main: ["commands", "it only chooses a command"],
 };
 
 const typescriptRules: Rule[] = [
   ...Object.entries(LAYERS).map(([layer, [imports, why]]) => ({
     breaks: ({ from, to }: Import) =>
-      layerOf(from) === layer && ![layer, ...imports].includes(layerOf(to)),
-    why,
+      layerOf(from) === layer && ![layer, "lib", ...imports.split(" ")].includes(layerOf(to)),
+    why: `${layer}: ${why}`,
   })),
   {
     breaks: ({ from }) => !["commands", ...Object.keys(LAYERS)].includes(layerOf(from)),
@@ -211,8 +147,7 @@ function problems(imports: readonly Import[], rules: readonly Rule[]): string[] 
 
 function pairsOfFolders(imports: readonly Import[]): string[] {
   return foldersBothWays(imports).map(
-    ({ folders }) =>
-      `${folders.join(" <> ")}: these folders need each other; one direction is enough`,
+    (folders) => `${folders.join(" <> ")}: these folders need each other; one direction is enough`,
   );
 }
 

@@ -1,8 +1,7 @@
 /**
- * The main job, step by step, in a real Neovim: `scripts/demo` runs it. Claude Code's part is
- * played by a small client that sends what the CLI sends, so that neither an account nor a network
- * is needed; the language server is a real one. Exits 1 as soon as a step ends otherwise than it
- * should.
+ * The main job, step by step, in a real Neovim: `scripts/demo` runs it. A small client plays Claude
+ * Code's part and sends what the CLI sends, so that neither an account nor a network is needed. Exits 1 as
+ * soon as a step ends otherwise than it should.
  */
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +9,6 @@ import { TestClient } from "../test/support/client";
 import { eventually } from "../test/support/eventually";
 import { runHook } from "../test/support/hook";
 import { isolatedEnv, NEWEST, TestNeovim, temporaryFolder } from "../test/support/neovim";
-import { TSCONFIG, TYPESCRIPT, TYPESCRIPT_OPTIONS } from "../test/support/typescript";
 
 const BEFORE = `export interface Item {
   name: string;
@@ -26,7 +24,7 @@ export function total(items: Item[]): number {
 }
 `;
 
-/** Shorter, and with a mistake that only a language server sees. */
+/** Shorter, and with a mistake. */
 const PROPOSAL = BEFORE.replace(
   /let sum[\s\S]*return sum;/,
   "return items.reduce((sum, item) => sum + item.prise, 0);",
@@ -37,12 +35,6 @@ const CORRECTED = PROPOSAL.replace("prise", "price");
 const TAXED = CORRECTED.replace("price: number;", "price: number;\n  tax: number;");
 
 const SCREEN = { width: 110, height: 20 };
-/** A language server may need so long to start on a slow machine. */
-const LANGUAGE_SERVER_MS = 60_000;
-
-const LANGUAGE_SERVER = `
-  local cmd, options = ...
-  vim.lsp.start({ name = "typescript", cmd = cmd, root_dir = vim.uv.cwd(), init_options = options })`;
 
 /** What is on Neovim's screen. */
 const SCREENSHOT = `
@@ -53,13 +45,6 @@ const SCREENSHOT = `
     text = text .. "\\n"
   end
   return text`;
-
-interface Diagnostic {
-  message: string;
-  severity: string;
-  source?: string;
-  range: { start: { line: number; character: number } };
-}
 
 async function playProposal(file: string, neovim: TestNeovim): Promise<void> {
   step("Neovim has started the server, which wrote the lock file that Claude Code looks for");
@@ -73,11 +58,6 @@ async function playProposal(file: string, neovim: TestNeovim): Promise<void> {
   const { tools } = await claude.request<{ tools: { name: string }[] }>("tools/list");
   say(`connected to ws://127.0.0.1:${lock.port}`);
   say(`tools: ${tools.map((tool) => tool.name).join(", ")}`);
-
-  step("It reads the diagnostics of shop.ts");
-  const isServed = "return (vim.lsp.get_clients({ bufnr = 0 })[1] or {}).initialized == true";
-  await eventually("the language server", () => neovim.lua(isServed), LANGUAGE_SERVER_MS);
-  report(await diagnostics(claude, file));
 
   step("It proposes an edit, which Neovim shows beside the file");
   const answer = claude.texts("openDiff", {
@@ -98,17 +78,6 @@ async function playProposal(file: string, neovim: TestNeovim): Promise<void> {
   await eventually("the buffer", () => neovim.lua("return vim.fn.search('prise') > 0"));
   say("Neovim's buffer follows");
   show(difference(BEFORE, file));
-
-  step("It reads the diagnostics again, and learns what the edit broke");
-  const found = await eventually(
-    "a diagnostic of the language server",
-    async () => {
-      const items = await diagnostics(claude, file);
-      return items.length > 0 && items;
-    },
-    LANGUAGE_SERVER_MS,
-  );
-  report(found);
 }
 
 async function playReview(file: string, neovim: TestNeovim): Promise<void> {
@@ -151,12 +120,6 @@ function waiting(neovim: TestNeovim): Promise<number> {
   return neovim.lua('return require("claude-code.editor.review").count()');
 }
 
-async function diagnostics(claude: TestClient, file: string): Promise<Diagnostic[]> {
-  const uri = `file://${file}`;
-  const [entry] = await claude.json<{ diagnostics: Diagnostic[] }[]>("getDiagnostics", { uri });
-  return entry?.diagnostics ?? [];
-}
-
 function difference(before: string, file: string): string {
   const command = ["diff", "-u", "--label", "before", "--label", "after", "-", file];
   return Bun.spawnSync(command, { stdin: Buffer.from(before) }).stdout.toString();
@@ -183,13 +146,6 @@ function show(text: string): void {
   for (const line of text.trimEnd().split("\n")) print(`   | ${line.trimEnd()}`);
 }
 
-function report(items: Diagnostic[]): void {
-  if (items.length === 0) say("none");
-  for (const { message, severity, source, range } of items) {
-    say(`${severity} in line ${range.start.line + 1}: ${message} (${source ?? "no source"})`);
-  }
-}
-
 function check(holds: boolean, claim: string): void {
   if (!holds) throw new Error(`this does not hold: ${claim}`);
   say(claim);
@@ -199,14 +155,12 @@ const project = temporaryFolder();
 try {
   const file = join(project, "shop.ts");
   writeFileSync(file, BEFORE);
-  writeFileSync(join(project, "tsconfig.json"), TSCONFIG);
   await using neovim = await TestNeovim.start({
     version: NEWEST,
     cwd: project,
     ui: SCREEN,
     args: [file],
   });
-  await neovim.lua(LANGUAGE_SERVER, TYPESCRIPT, TYPESCRIPT_OPTIONS);
   await playProposal(file, neovim);
   await playReview(file, neovim);
   step("Neovim ends");

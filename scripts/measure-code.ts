@@ -1,14 +1,11 @@
 /**
  * Prints how big the code is, and how much of it is loaded: `bun scripts/measure-code.ts`. With a built
  * executable (`bun run build`) it also starts the newest Neovim with a client and a diff.
- * `--list` prints the mutable variables and the folders that need each other, too.
+ * `--list` prints the names of what it counts, too.
  */
 import { existsSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
-import { type FolderPair, foldersBothWays } from "./imports/folders";
-import { luaImports } from "./imports/lua";
-import { typescriptImports } from "./imports/typescript";
 import { mutableVariables } from "./measure/mutable-variables";
 
 const ROOT = dirname(import.meta.dir);
@@ -16,7 +13,6 @@ const isListed = process.argv.includes("--list");
 
 const lua = sources("{lua,plugin}/**/*.lua");
 const src = sources("src/**/*.ts");
-const pairs = [...foldersBothWays(luaImports(ROOT)), ...foldersBothWays(typescriptImports(ROOT))];
 const variables = lua.flatMap(({ path, text }) =>
   mutableVariables(text).map(({ name, line }) => `${path}:${line} ${name}`),
 );
@@ -25,7 +21,6 @@ print("Lua files", lua.length);
 print("Lua lines", linesOf(lua));
 print("TypeScript files", src.length);
 print("TypeScript lines", linesOf(src));
-print("folder pairs that need each other", pairs.length, pairs.map(pairText));
 print("mutable variables of Lua modules", variables.length, variables);
 print("places that make autocommands", count(lua, /\bnvim_create_autocmd\(/g));
 if (existsSync(join(ROOT, "dist/claude-code-nvim"))) await printLoaded();
@@ -44,10 +39,6 @@ function linesOf(files: readonly { text: string }[]): number {
 
 function count(files: readonly { text: string }[], pattern: RegExp): number {
   return files.reduce((sum, { text }) => sum + (text.match(pattern)?.length ?? 0), 0);
-}
-
-function pairText({ folders, forth, back }: FolderPair): string {
-  return `${folders[0]} (${forth}) <> ${folders[1]} (${back})`;
 }
 
 function print(what: string, figure: number, details: string[] = []): void {
@@ -73,16 +64,10 @@ async function printLoaded(): Promise<void> {
       return vim.tbl_filter(function(name)
         return vim.startswith(name, "claude-code")
       end, vim.tbl_keys(package.loaded))`);
-  const autocommands = () =>
-    neovim.lua<number>(`
-      return #vim.tbl_filter(function(autocommand)
-        return vim.startswith(autocommand.group_name or "", "claude-code")
-      end, vim.api.nvim_get_autocmds({}))`);
   using client = await TestClient.open(await neovim.lock(), "claude-code");
   await eventually("the answer of a tool", () => client.json("getOpenEditors"));
   const connected = await modules();
   print("modules that a connected client loads", connected.length, connected.sort());
-  print("autocommands beside a connected client", await autocommands());
   void client
     .texts("openDiff", {
       old_file_path: file,
@@ -94,5 +79,4 @@ async function printLoaded(): Promise<void> {
   await eventually("the diff", () => neovim.lua<boolean>("return #vim.api.nvim_list_wins() > 1"));
   const shown = await modules();
   print("modules that a first diff has loaded", shown.length, shown.sort());
-  print("autocommands beside a diff", await autocommands());
 }

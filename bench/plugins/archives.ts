@@ -1,5 +1,7 @@
+import { test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { platformSkip } from "../../test/support/platform-skip";
 import { ROOT, TOOLCHAIN } from "../../test/support/toolchain";
 import pinned from "./plugins.json";
 
@@ -15,11 +17,19 @@ export function folderOf(name: PluginName): string {
   return join(CACHE, `${name}-${commit.slice(0, 12)}`);
 }
 
+const missing = fetchPlugins();
+
+/** A test that needs plugins of others: skipped, with the reason, where there are none. */
+export function testWithPlugins(name: string, run: () => Promise<void>): void {
+  if (missing) platformSkip(missing);
+  test.skipIf(missing !== undefined)(name, run);
+}
+
 /**
  * Fetches what is missing, from archives or by git. Returns why that is not possible, in words, or
  * nothing: then each plugin is there.
  */
-export function fetchPlugins(): string | undefined {
+function fetchPlugins(): string | undefined {
   for (const name of Object.keys(pinned) as PluginName[]) {
     if (existsSync(folderOf(name))) continue;
     mkdirSync(CACHE, { recursive: true });

@@ -37,8 +37,6 @@ const HIDDEN = `
 
 /** What Claude asks the user's language servers, and changes by them. */
 export class Languages implements AsyncDisposable {
-  #asked = 0;
-
   private constructor(
     readonly neovim: TestNeovim,
     readonly client: Client,
@@ -63,27 +61,39 @@ export class Languages implements AsyncDisposable {
 
   /** Some at once, all tools in turn; a refusal is an answer. */
   async ask(count: number): Promise<void> {
-    const end = this.#asked + count;
+    let asked = 0;
     const work = async () => {
-      while (this.#asked < end) {
-        const [tool, args] = question(this.#asked++);
-        await call(this.client, tool, args);
-      }
+      while (asked < count) await this.#question(asked++);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     // What was renamed has its name again.
-    await call(this.client, "rename_symbol", {
-      path: "words/0.txt",
-      symbol: "other",
-      new_name: "name0",
-    });
+    await this.#rename("other", "name0");
+  }
+
+  async #question(i: number): Promise<void> {
+    const at = { symbol: `name${i % FILES}`, path: `words/${i % FILES}.txt` };
+    const questions: [string, object][] = [
+      ["find_references", at],
+      ["find_symbol", { ...at, body: true }],
+      ["outline", { path: at.path }],
+      ["code_action", { path: at.path, line: 1 }],
+      ["find_symbol", { symbol: "nowhere", path: at.path }],
+    ];
+    const [tool, args] = questions[i % questions.length] as [string, object];
+    await call(this.client, tool, args);
+    if (i % 10 === 0) await this.#rename("name0", "other");
+    if (i % 10 === 5) await this.#rename("other", "name0");
+  }
+
+  #rename(symbol: string, new_name: string): Promise<unknown> {
+    return call(this.client, "rename_symbol", { path: "words/0.txt", symbol, new_name });
   }
 
   /** Nothing is left that was loaded for a question, but the file of this one. */
   async age(): Promise<void> {
     await this.neovim.lua(AGE);
     // A file that is loaded makes Neovim look at the others; one that is loaded already would not.
-    const path = `words/asked-${this.#asked}.txt`;
+    const path = `words/asked-${crypto.randomUUID()}.txt`;
     writeFileSync(join(this.neovim.cwd, path), "def new\n");
     await call(this.client, "outline", { path });
     await eventually("hidden files to be released", async () => {
@@ -94,23 +104,4 @@ export class Languages implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.client.close();
   }
-}
-
-function question(i: number): [tool: string, args: object] {
-  const file = i % FILES;
-  const at = { symbol: `name${file}`, path: `words/${file}.txt` };
-  const [from, to] = i % 20 < 10 ? ["name0", "other"] : ["other", "name0"];
-  const all: [string, object][] = [
-    ["find_references", at],
-    ["find_symbol", { symbol: at.symbol }],
-    ["find_references", { symbol: "common", path: at.path, limit: 10 }],
-    ["find_symbol", { ...at, body: true }],
-    ["outline", { path: at.path }],
-    ["find_references", { ...at, relation: "implementations" }],
-    ["code_action", { path: at.path, line: 1 }],
-    ["rename_symbol", { ...at, new_name: "previewed", preview: true }],
-    ["find_symbol", { symbol: "nowhere", path: at.path }],
-    ["rename_symbol", { path: "words/0.txt", symbol: from, new_name: to }],
-  ];
-  return all[i % all.length] as [string, object];
 }

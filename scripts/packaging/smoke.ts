@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { TestClient } from "../../test/support/client";
 
 /** Long enough for a busy build machine; a failure says what it waited for. */
 const DEADLINE_MS = 60_000;
@@ -30,7 +31,9 @@ export async function smoke(root: string, archive: string, nvim: string): Promis
   });
   try {
     const lock = await lockFile(join(home, ".claude/ide"), child);
-    const tools = await listTools(lock);
+    using client = await TestClient.open(lock, "smoke");
+    const answer = await client.request<{ tools: { name: string }[] }>("tools/list");
+    const tools = answer.tools.map(({ name }) => name);
     if (!tools.includes("openDiff")) throw new Error(`the tools lack openDiff: ${tools}`);
     console.log(`\nok  installed, and serves ${tools.length} tools on port ${lock.port}`);
   } finally {
@@ -59,49 +62,17 @@ function environment(home: string): Record<string, string | undefined> {
   };
 }
 
-interface Lock {
-  port: number;
-  authToken: string;
-}
-
-async function lockFile(folder: string, child: Bun.Subprocess): Promise<Lock> {
+async function lockFile(folder: string, child: Bun.Subprocess) {
   const end = Date.now() + DEADLINE_MS;
   while (Date.now() < end) {
     if (child.exitCode !== null) throw new Error(`Neovim ended with code ${child.exitCode}`);
     const names = await readdir(folder).catch(() => []);
     const name = names.find((entry) => entry.endsWith(".lock"));
     if (name) {
-      const { authToken } = JSON.parse(await readFile(join(folder, name), "utf8"));
-      return { port: Number.parseInt(name, 10), authToken };
+      const content = JSON.parse(await readFile(join(folder, name), "utf8"));
+      return { port: Number.parseInt(name, 10), content };
     }
     await Bun.sleep(100);
   }
   throw new Error(`no lock file in ${folder} within ${DEADLINE_MS} ms`);
-}
-
-async function listTools({ port, authToken }: Lock): Promise<string[]> {
-  const headers = { "x-claude-code-ide-authorization": authToken };
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/`, { headers } as never);
-  await once(socket, "open");
-  const ask = async (id: number, method: string, params: object) => {
-    const answer = once(socket, "message");
-    socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-    const { data } = (await answer) as MessageEvent;
-    return JSON.parse(String(data)).result;
-  };
-  const clientInfo = { name: "smoke", version: "1" };
-  await ask(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
-  const { tools } = await ask(2, "tools/list", {});
-  socket.close();
-  return tools.map(({ name }: { name: string }) => name);
-}
-
-function once(socket: WebSocket, event: string): Promise<Event> {
-  return new Promise((done, fail) => {
-    socket.addEventListener(event, done, { once: true });
-    socket.addEventListener("error", () => fail(new Error("the connection failed")), {
-      once: true,
-    });
-    setTimeout(() => fail(new Error(`no ${event} within ${DEADLINE_MS} ms`)), DEADLINE_MS).unref();
-  });
 }

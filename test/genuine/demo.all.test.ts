@@ -3,8 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isolatedEnv, NEWEST, ROOT, temporaryFolder } from "../support/neovim";
 
-/** It waits for a language server at most twice, a minute each. */
-const MOST_MS = 150_000;
+const MOST_MS = 60_000;
 
 test(
   "scripts/demo plays an edit that is accepted and one that is reviewed, to its end",

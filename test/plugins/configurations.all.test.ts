@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout } from "bun:test";
+import { testWithPlugins } from "../../bench/plugins/archives";
 import { CONFIGURATIONS } from "../../bench/plugins/configurations";
 import { Editor } from "../../bench/plugins/editor";
-import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
 import { SCENARIOS, sessionFile } from "../../bench/plugins/scenarios";
 import { type PluginSetup, SETUPS } from "../../bench/plugins/setups";
 import { NEWEST } from "../support/neovim";

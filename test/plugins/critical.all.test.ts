@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout } from "bun:test";
+import { testWithPlugins } from "../../bench/plugins/archives";
 import { Editor } from "../../bench/plugins/editor";
-import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
 import { sessionFile } from "../../bench/plugins/scenarios";
 import { setupOf } from "../../bench/plugins/setups";
 import { eventually } from "../support/eventually";

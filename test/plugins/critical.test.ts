@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
+import { testWithPlugins } from "../../bench/plugins/archives";
 import { byLazy, ours } from "../../bench/plugins/configurations";
 import { Editor, type Setup, startNeovim } from "../../bench/plugins/editor";
-import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
 import { setupOf } from "../../bench/plugins/setups";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";

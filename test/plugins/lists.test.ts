@@ -1,7 +1,6 @@
 import { setDefaultTimeout } from "bun:test";
-import type { PluginName } from "../../bench/plugins/archives";
+import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
 import { Editor } from "../../bench/plugins/editor";
-import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
 

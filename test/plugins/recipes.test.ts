@@ -1,9 +1,7 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import { appendFileSync } from "node:fs";
-import type { PluginName } from "../../bench/plugins/archives";
-import { Editor, TEXT, UI } from "../../bench/plugins/editor";
-import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
-import { recipe } from "../../bench/plugins/recipes";
+import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
+import { Editor, recipe, TEXT, UI } from "../../bench/plugins/editor";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, type NeovimVersion } from "../support/neovim";
 

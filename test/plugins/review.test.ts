@@ -1,7 +1,6 @@
 import { expect, setDefaultTimeout } from "bun:test";
-import type { PluginName } from "../../bench/plugins/archives";
+import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
 import { Editor, TEXT } from "../../bench/plugins/editor";
-import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
 import { World } from "../review/state/world";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout } from "bun:test";
+import { testWithPlugins } from "../../bench/plugins/archives";
 import { Editor } from "../../bench/plugins/editor";
-import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
 
