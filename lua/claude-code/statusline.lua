@@ -19,14 +19,12 @@ end
 ---@field hooks_off boolean a CLI runs without hooks, so without a review
 ---@field sends? string what Claude knows of where you are: "⧉ 3 lines", "⧉ main.lua"
 ---@field held? string "waits for config.lua"
----@field unknown? string "diagnostics of 2 files unknown (gopls is still indexing)"
 
 ---@return claude-code.Indicator
 function M.get()
   local server, diff, summary = loaded("server"), loaded("editor.diff"), loaded("sessions.summary")
-  local unchecked, review = loaded("editor.turn_check.unchecked"), loaded("editor.review")
-  local hooks, selection = loaded("claude.hooks"), loaded("editor.selection")
-  local hold = loaded("editor.documents.hold")
+  local review, hooks = loaded("editor.review"), loaded("claude.hooks")
+  local selection, hold = loaded("editor.selection"), loaded("editor.documents.hold")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then
@@ -44,7 +42,6 @@ function M.get()
     hooks_off = hooks ~= nil and (clients > 0 or sessions.count > 0) and hooks.is_off(),
     sends = selection and selection.mark(),
     held = hold and hold.text(),
-    unknown = unchecked and unchecked.text(),
   }
 end
 
@@ -80,10 +77,9 @@ function M.text()
   text = indicator.review_incomplete and text .. ", review incomplete" or text
   text = indicator.hooks_off and text .. ", hooks off" or text
   text = indicator.sends and ("%s, %s"):format(text, indicator.sends) or text
-  text = indicator.unknown and ("%s, %s"):format(text, indicator.unknown) or text
   -- A session, a work tree and a file may have any name, and lualine.nvim, for one, takes `%{…}` in its
   -- components for code. Doubled, it would show twice where it is a mere text.
-  return (require("claude-code.lib.visible")(text):gsub("%%", "％"))
+  return (require("claude-code.lib.text").visible(text):gsub("%%", "％"))
 end
 
 --- The highlight group for the text: what needs the user stands out.
@@ -93,7 +89,7 @@ function M.highlight()
   local worst, is_waiting = indicator.sessions.worst, indicator.diffs > 0
   if indicator.state == "failed" or worst == "error" then
     return "DiagnosticError"
-  elseif is_waiting or worst == "blocked" or indicator.held or indicator.unknown then
+  elseif is_waiting or worst == "blocked" or indicator.held then
     return "DiagnosticWarn"
   elseif indicator.review_incomplete or indicator.hooks_off then
     return "DiagnosticWarn"
@@ -133,7 +129,6 @@ function M.redraw_on_change()
       "ClaudeCodeActivityChanged",
       "ClaudeCodeReviewChanged",
       "ClaudeCodeSelectionSent",
-      "ClaudeCodeUnknownDiagnostics",
     },
   })
 end

@@ -37,7 +37,7 @@ local function shown(default)
 end
 
 local options = {}
-for _, option in ipairs(require("claude-code.config.options")) do
+for _, option in ipairs(require("claude-code.config").options()) do
   table.insert(options, {
     key = option.key,
     annotation = option.type.lua,

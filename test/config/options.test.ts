@@ -89,7 +89,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
   test("every option has a default of its own type, a description, and no twin", async () => {
     const faults = await neovim.lua<string[]>(`
       local faults, seen = {}, {}
-      for _, option in ipairs(require("port").options) do
+      for _, option in ipairs(require("port").config.options()) do
         local defaults = vim.tbl_map(function(field) return field[2] end, option.fields or {})
         local fit = option.default ~= nil and { option.default } or defaults
         local is_wrong = not vim.iter(fit):all(function(value) return option.type.accepts(value) end)
@@ -103,7 +103,9 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
   });
 
   test("has at most 60 options", async () => {
-    expect(await neovim.lua<number>(`return #require("port").options`)).toBeLessThanOrEqual(60);
+    expect(
+      await neovim.lua<number>(`return #require("port").config.options()`),
+    ).toBeLessThanOrEqual(60);
   });
 
   test("a user's keys replace the default ones, and the others stay", async () => {

@@ -139,7 +139,7 @@ return {
       elseif not (row and row.id) then
         return notify.info("no Claude session runs; :Claude starts one")
       end
-      require("claude-code.editor.transcript.trail").list(row, turn)
+      require("claude-code.editor.transcript").trail(row, turn)
     end,
   },
 

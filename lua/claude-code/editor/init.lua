@@ -157,7 +157,7 @@ local methods = {
   find_references = lazy("editor.language.find", "related"),
   outline = lazy("editor.language.find", "outline"),
   when_settled = function(params)
-    return require("claude-code.editor.methods.when_settled").answer(params, function()
+    return require("claude-code.editor.methods.problems").when_settled(params, function()
       return M.call(params.method, params.params)
     end)
   end,

@@ -21,7 +21,6 @@
 ---                                  first?, last?: integer, subject: string } }: Claude begins it
 ---   ClaudeCodeActivityChanged      { activity?: "working"|"idle" }, nil if no CLI with hooks runs
 ---   ClaudeCodeReviewChanged        { files, hunks, added, removed: integer } that wait for a review
----   ClaudeCodeUnknownDiagnostics   { text?: string }, nil once they are known
 ---
 --- After "crashed" comes ClaudeCodeServerStarted, or "failed" if the server does not start again.
 --- A selection without text is the cursor. Its lines are 0-based, its characters are UTF-16 code

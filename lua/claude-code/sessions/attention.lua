@@ -82,7 +82,7 @@ local function terminal_notification(text)
 end
 
 local function call_outside(text)
-  local line = require("claude-code.sessions.one_line")(text, 200) or ""
+  local line = require("claude-code.lib.text").one_line(text, 200) or ""
   local bytes = terminal_notification(line)
   if api.nvim_ui_send then
     api.nvim_ui_send(bytes)

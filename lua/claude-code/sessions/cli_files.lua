@@ -59,7 +59,7 @@ function M.parse(pid, json)
     cwd = cwd,
     -- One that the CLI has made up says no more than the folder.
     name = data.nameSource ~= "derived"
-        and require("claude-code.sessions.one_line")(data.name, MOST_NAME)
+        and require("claude-code.lib.text").one_line(data.name, MOST_NAME)
       or nil,
     -- It becomes an argument, and is no option.
     job = data.kind == "bg" and (text(data.jobId) or ""):match("^%w[%w_-]*$") or nil,

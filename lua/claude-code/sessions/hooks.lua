@@ -7,7 +7,7 @@ local M = {}
 --- Modes in which the CLI (2.1.330) asks before each edit; the others edit first.
 local ASKING = { default = true, plan = true, manual = true }
 
-local MARK = require("claude-code.lib.state_folder").path("ways")
+local MARK = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude-code", "ways")
 
 --- Neovim's message line holds one message: what the review says of the turn is read first, in ms.
 M.AFTER_MS = 3000

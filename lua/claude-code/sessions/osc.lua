@@ -33,7 +33,7 @@ end
 ---@return string?
 local function message(encoded)
   local ok, decoded = pcall(vim.base64.decode, encoded or "")
-  return ok and require("claude-code.sessions.one_line")(decoded:sub(1, MOST_MESSAGE), MOST_SHOWN)
+  return ok and require("claude-code.lib.text").one_line(decoded:sub(1, MOST_MESSAGE), MOST_SHOWN)
     or nil
 end
 

@@ -98,7 +98,7 @@ local function report_background(name, result)
     sessions.all()
     notify.info(who .. " works in the background; :Claude sessions shows it")
   else
-    local line = require("claude-code.sessions.one_line")
+    local line = require("claude-code.lib.text").one_line
     local reason = line(result.stderr, 300) or line(result.stdout, 300)
     local text = "%s was not started in the background: %s"
     notify.error(text:format(who, reason or "it ended with code " .. result.code))

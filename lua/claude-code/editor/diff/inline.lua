@@ -3,7 +3,7 @@ local api = vim.api
 local draw = require("claude-code.editor.hunks.draw")
 local hunks = require("claude-code.editor.hunks")
 local reveal = require("claude-code.editor.hunks.reveal")
-local slices = require("claude-code.lib.slices")
+local timer = require("claude-code.lib.timer")
 local spare = require("claude-code.editor.windows.spare")
 local windows = require("claude-code.editor.windows")
 
@@ -79,7 +79,7 @@ function Inline:refresh()
   local function pen(...)
     return api.nvim_buf_set_extmark(buf, NAMESPACE, ...)
   end
-  self.stop_drawing = slices.run(function(pause)
+  self.stop_drawing = timer.in_slices(function(pause)
     for _, hunk in ipairs(now.list) do
       local part = drawn(proposal, hunk)
       -- These first: the window is scrolled to the first of them.

@@ -115,7 +115,7 @@ local function check_changed()
   end
   disk.look_for_gone()
   local bufs, deleted = take_changed(), {}
-  require("claude-code.lib.slices").run(function(pause)
+  require("claude-code.lib.timer").in_slices(function(pause)
     for i, buf in ipairs(bufs) do
       if blocked.may_change() == "nothing" then
         vim.iter(vim.list_slice(bufs, i)):each(add)

@@ -3,7 +3,7 @@ local api = vim.api
 local blocked = require("claude-code.editor.input.blocked")
 local lines = require("claude-code.editor.documents.lines")
 local search = require("claude-code.editor.open_file.search")
-local slices = require("claude-code.lib.slices")
+local timer = require("claude-code.lib.timer")
 
 ---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
 ---@field first { [1]: integer, [2]: integer }
@@ -69,7 +69,7 @@ end
 --- big; without a range if nothing is asked for or found, or the text changed in the meantime
 function M.find(buf, params, done)
   local tick = api.nvim_buf_get_changedtick(buf)
-  slices.run(function(pause)
+  timer.in_slices(function(pause)
     local range = find(buf, params, pause)
     local is_same = api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_changedtick(buf) == tick
     done(is_same and range or nil)

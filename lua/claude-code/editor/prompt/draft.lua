@@ -2,7 +2,7 @@
 --- session and Neovim. A draft of a Neovim that has ended is the next one's.
 local uv = vim.uv
 
-local FOLDER = require("claude-code.lib.state_folder").path("drafts")
+local FOLDER = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude-code", "drafts")
 
 --- Larger ones are not kept, and those of before not read.
 local MOST_BYTES = 16 * 1024 * 1024

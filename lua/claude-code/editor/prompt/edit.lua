@@ -63,7 +63,7 @@ end
 ---@param params claude-code.EditorFile
 local function open_message(params)
   local buf = require("claude-code.editor.documents.load").of_file(params.path)
-  require("claude-code.editor.prompt.window").open(buf)
+  require("claude-code.editor.prompt").open_window(buf)
   vim.cmd.edit({ bang = true })
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].modified = api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= ""
@@ -95,10 +95,10 @@ function M.open(params)
   else
     local buf = require("claude-code.editor.documents.load").of_file(params.path)
     vim.bo[buf].filetype, vim.bo[buf].bufhidden = "markdown", "wipe"
-    local window = require("claude-code.editor.prompt.window")
-    local win = window.open(buf, params.n)
+    local prompt = require("claude-code.editor.prompt")
+    local win = prompt.open_window(buf, params.n)
     if params.kind == "prompt" then
-      window.show_bar(win, "Claude's prompt", ":wq gives it back")
+      prompt.show_bar(win, "Claude's prompt", ":wq gives it back")
     end
   end
   if params.kind == "transcript" then

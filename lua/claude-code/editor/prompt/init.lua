@@ -4,14 +4,43 @@ local api = vim.api
 local commands = require("claude-code.editor.input.commands")
 local drafts = require("claude-code.editor.prompt.draft")
 local notify = require("claude-code.messages.notify")
-local window = require("claude-code.editor.prompt.window")
+local winbar = require("claude-code.editor.windows.winbar")
 
 local M = { NAME = "claude-code://prompt/" }
+
+--- Begins the window's bar.
+local MARK = "%(%(%(%)%)%)"
 
 --- Milliseconds without a change after which the draft is kept.
 local KEEP_MS = 500
 --- Typed there, or by a mapping that begins with one, they send it. A plugin that saves by itself does not.
 local SENDING = { exit = true, wq = true, xit = true }
+
+---@param win integer
+---@param title string
+---@param keys string what they do
+function M.show_bar(win, title, keys)
+  local parts = { { title, "Bar" }, { "  " .. keys, "Note" } }
+  winbar.show(win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
+end
+
+---@param buf integer
+---@param n? integer number of the session
+---@return integer win it has the cursor
+function M.open_window(buf, n)
+  local row = n and require("claude-code.sessions").get(n) or {}
+  local claude = row.buf and require("claude-code.terminal.providers.window").find(row.buf)
+  local beside = claude or require("claude-code.editor.windows").for_file() or 0
+  local height = math.max(6, math.floor(api.nvim_win_get_height(beside) * 0.4))
+  if api.nvim_get_mode().mode == "t" then
+    vim.cmd.stopinsert()
+  end
+  local win = api.nvim_open_win(buf, true, { win = beside, split = "below", height = height })
+  for name, value in pairs({ wrap = true, linebreak = true, number = false, signcolumn = "no" }) do
+    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
+  end
+  return win
+end
 
 ---@class claude-code.Prompt
 ---@field n integer number of the session
@@ -216,9 +245,9 @@ function M.open(n)
     end
   end
   local prompt = new(n)
-  prompt.win = window.open(prompt.buf, n)
+  prompt.win = M.open_window(prompt.buf, n)
   local title = "Prompt for " .. prompt.label
-  window.show_bar(prompt.win, title, ":wq sends   :q keeps the draft")
+  M.show_bar(prompt.win, title, ":wq sends   :q keeps the draft")
   vim.cmd.normal({ "G$", bang = true })
 end
 

@@ -3,7 +3,7 @@ local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
 local listing = require("claude-code.editor.review.listing")
-local counted = require("claude-code.lib.counted")
+local counted = require("claude-code.lib.text").count
 local list = require("claude-code.editor.review.list")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
@@ -355,7 +355,7 @@ end
 ---@param result claude-code.CommitResult
 local function report_commit(result)
   if result.commit then
-    local what = counted.of(result.hunks, "change") .. " in " .. counted.of(result.files, "file")
+    local what = counted(result.hunks, "change") .. " in " .. counted(result.files, "file")
     notify.info(("committed %s: %s"):format(what, result.commit))
   else
     notify.info("nothing is committed, since the message was not written")

@@ -4,7 +4,7 @@ local fn = vim.fn
 local listing = require("claude-code.editor.review.listing")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local visible = require("claude-code.lib.visible")
+local visible = require("claude-code.lib.text").visible
 
 ---Characters of a prompt in an entry: at most, and of the columns that there are.
 local MOST_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25

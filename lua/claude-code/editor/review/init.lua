@@ -3,7 +3,7 @@
 --- does, and what the executable reports. The rest is loaded once there is something to review.
 local api = vim.api
 local client = require("claude-code.editor.review.client")
-local counted = require("claude-code.lib.counted")
+local counted = require("claude-code.lib.text").count
 local notify = require("claude-code.messages.notify")
 
 ---Milliseconds from the end of a turn until the hooks have recorded it.
@@ -45,7 +45,7 @@ local function report_turn(counts)
   end
   reported = counts
   if counts.hunks > 0 then
-    local what, where = counted.of(counts.hunks, "change"), counted.of(counts.files, "file")
+    local what, where = counted(counts.hunks, "change"), counted(counts.files, "file")
     notify.info(("%s in %s to review: :Claude review"):format(what, where), "review")
   end
 end

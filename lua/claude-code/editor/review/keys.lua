@@ -10,7 +10,7 @@ local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local text = require("claude-code.editor.review.buffer_text")
 local turns = require("claude-code.editor.review.turns")
-local visible = require("claude-code.lib.visible")
+local visible = require("claude-code.lib.text").visible
 
 local M = {}
 

@@ -2,7 +2,7 @@
 --- or else all that wait for one.
 local api = vim.api
 local client = require("claude-code.editor.review.client")
-local counted = require("claude-code.lib.counted")
+local counted = require("claude-code.lib.text").count
 local file_lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local text = require("claude-code.editor.review.buffer_text")
@@ -123,7 +123,7 @@ end
 ---@return string? words about the files that the option `review.ignore` leaves out
 function M.ignored(before)
   local count = listing.answer and listing.answer.ignored or 0
-  local words = (before or "") .. counted.of(count, "ignored file")
+  local words = (before or "") .. counted(count, "ignored file")
   return count > 0 and words .. " (review.ignore)" or nil
 end
 

@@ -231,7 +231,7 @@ local function add(lines, title, rows)
   for i = 1, math.min(#rows, MOST_LINES) do
     -- A string of Vim script has no NUL.
     local row = rows[i]:gsub("\r$", ""):gsub("%z", "\n")
-    lines[#lines + 1] = "    " .. require("claude-code.lib.visible")(row)
+    lines[#lines + 1] = "    " .. require("claude-code.lib.text").visible(row)
   end
   if #rows > MOST_LINES then
     lines[#lines + 1] = ("    … and %d more lines"):format(#rows - MOST_LINES)

@@ -27,7 +27,6 @@ function M.start(params)
   local session = sessions.of(params)
   if session and (params.source == "startup" or params.source == "clear") then
     session.files = {}
-    unchecked.update()
   end
 end
 
@@ -35,7 +34,6 @@ end
 function M.finish(params)
   hooks.ended(params)
   sessions.finish(params)
-  unchecked.update()
 end
 
 ---Does Claude see new diagnostics by itself, since the CLI is connected to Neovim as its IDE?
@@ -62,7 +60,6 @@ function M.edited(params)
     return nil
   end
   sessions.edited(session, path.real(params.path), params.created == true)
-  unchecked.update()
   local options = require("claude-code.config").get().diagnostics
   local report = options.after_edit
   if report == "auto" then
@@ -79,7 +76,6 @@ function M.changed(params)
   for _, edit in ipairs(session and params.edits or {}) do
     sessions.edited(session, path.real(edit.path), edit.created)
   end
-  unchecked.update()
   return session and { session = session.id } or vim.empty_dict()
 end
 

@@ -1,6 +1,6 @@
---- Files that Claude edited and left before language servers had reported on them. Nobody knows
---- whether they are right: the status line says so, and the user receives what is found later.
-local counted = require("claude-code.lib.counted")
+--- Files that Claude edited and left before language servers had reported on them. The user receives what is found
+--- later.
+local counted = require("claude-code.lib.text").count
 local filter = require("claude-code.editor.turn_check.filter")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
@@ -23,9 +23,6 @@ local M = {}
 
 ---@type fun()?
 local cancel_watch
----What the status line says.
----@type string?
-local shown
 
 ---@param list claude-code.EditedFile[]
 ---@return claude-code.EditedFile[] those on which a report is missing that is waited for
@@ -61,29 +58,6 @@ function M.describe(list)
   return reasons and ("diagnostics of %s unknown (%s)"):format(which, reasons)
 end
 
----Updates what the status line says.
-function M.update()
-  local list = {}
-  for _, session in ipairs(sessions.list()) do
-    for real, file in pairs(session.files) do
-      local buf = file.unchecked == "unknown" and sessions.open_buffer(real)
-      if buf then
-        list[#list + 1] = { path = real, missing = pending.missing(buf) }
-      end
-    end
-  end
-  local text = M.describe(list)
-  if text ~= shown then
-    shown = text
-    require("claude-code.lib.events").emit("UnknownDiagnostics", { text = text })
-  end
-end
-
----@return string? text for the status line; nil if nothing is unknown
-function M.text()
-  return shown
-end
-
 ---@class claude-code.FileProblem
 ---@field path string
 ---@field item claude-code.Diagnostic
@@ -106,7 +80,7 @@ local function count_text(counts)
   for severity, name in ipairs({ "error", "warning", "note", "hint" }) do
     local count = counts[severity]
     if count > 0 then
-      parts[#parts + 1] = counted.of(count, name)
+      parts[#parts + 1] = counted(count, name)
     end
   end
   return table.concat(parts, ", ")
@@ -165,7 +139,6 @@ local function review()
     cancel_watch()
     cancel_watch = nil
   end
-  M.update()
 end
 
 local function watch()
@@ -218,7 +191,6 @@ function M.leave(session, waited)
       watch()
     end
   end
-  M.update()
   return text
 end
 

@@ -1,6 +1,6 @@
 --- The bars ('winbar') of our windows: their text, cut to the room there is, and whose bar a window has.
 local api, fn = vim.api, vim.fn
-local visible = require("claude-code.lib.visible")
+local visible = require("claude-code.lib.text").visible
 
 local M = {}
 

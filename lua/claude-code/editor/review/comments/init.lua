@@ -4,7 +4,7 @@
 local api = vim.api
 local listing = require("claude-code.editor.review.listing")
 local columns = require("claude-code.editor.columns")
-local counted = require("claude-code.lib.counted")
+local counted = require("claude-code.lib.text").count
 local list = require("claude-code.editor.review.list")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -82,7 +82,7 @@ function M.take()
   end
   local text = message(comments)
   mark_sent(comments)
-  notify.info(counted.of(#comments, "comment") .. " sent to Claude", "send")
+  notify.info(counted(#comments, "comment") .. " sent to Claude", "send")
   return text
 end
 
@@ -114,7 +114,7 @@ local function send_all(submit)
   local prompt = require("claude-code.terminal.prompt")
   if prompt.refuse_while_asking("your comments") then
     return
-  elseif prompt.paste(message(comments), submit, nil, counted.of(#comments, "comment")) then
+  elseif prompt.paste(message(comments), submit, nil, counted(#comments, "comment")) then
     mark_sent(comments)
   else
     mention()

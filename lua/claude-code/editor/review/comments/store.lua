@@ -175,7 +175,7 @@ local function wrapped(text)
   local lines = {}
   for _, part in ipairs(vim.split(text, "\n", { plain = true })) do
     local line = ""
-    for word in vim.gsplit(require("claude-code.lib.visible")(part), " ", { plain = true }) do
+    for word in vim.gsplit(require("claude-code.lib.text").visible(part), " ", { plain = true }) do
       local longer = line == "" and word or (line .. " " .. word)
       if line ~= "" and vim.fn.strdisplaywidth(longer) > WIDTH then
         lines[#lines + 1] = line

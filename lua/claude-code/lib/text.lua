@@ -1,3 +1,22 @@
+--- Text for people: counted things, and what a program or a project says, made fit for the screen.
+local M = {}
+
+---@param count integer
+---@param word string of one
+---@return string "1 file", "2 files"
+function M.count(count, word)
+  return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
+end
+
+--- Text with codes in the place of what nobody would see: control characters, NUL too, and those that turn the
+--- direction of text.
+---@param text string
+---@return string
+function M.visible(text)
+  -- With a NUL it would be a Blob to a function of Vim's.
+  return (vim.fn.strtrans((text:gsub("%z", "\n"))))
+end
+
 --- UTF-8 as Neovim can send it on: what is not becomes "?".
 local function valid(text)
   return vim.fn.has("iconv") == 1 and vim.fn.iconv(text, "utf-8", "utf-8") or text
@@ -7,7 +26,7 @@ end
 ---@param text any
 ---@param most integer characters
 ---@return string? line nil if there is nothing to show
-return function(text, most)
+function M.one_line(text, most)
   if type(text) ~= "string" then
     return nil
   end
@@ -22,3 +41,5 @@ return function(text, most)
   line = vim.fn.strcharpart(vim.trim(valid(line)), 0, most)
   return line ~= "" and line or nil
 end
+
+return M
