@@ -1,4 +1,4 @@
---- Text for people: counted things, and what a program or a project says, made fit for the screen.
+--- Text for the screen: counted things, and text of a program or a project, which may hold anything.
 local M = {}
 
 ---@param count integer
