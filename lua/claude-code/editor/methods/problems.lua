@@ -7,7 +7,7 @@ local loading = require("claude-code.editor.documents.load")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local privacy = require("claude-code.editor.privacy")
-local task = require("claude-code.editor.language.task")
+local task = require("claude-code.lib.task")
 local writes = require("claude-code.editor.diagnostics.writes")
 
 ---One call loads files for so long, and at least one; the next call goes on.
