@@ -219,7 +219,7 @@ function M.when_settled(params, ask)
   local limit = uv.now() + ms
   return task.start(vim.tbl_extend("force", params, { timeout_ms = ms + SPARE_MS }), function()
     return wait_for_answer(params, ask, limit)
-  end)
+  end, require("claude-code.editor.documents.scope").resuming())
 end
 
 return M
