@@ -80,7 +80,7 @@ export class Projects {
 }
 
 /** The path below the root of an absolute one; that of its folder is a real one. */
-export function relativePathIn(project: ReviewedProject, path: string): string {
+function relativePathIn(project: ReviewedProject, path: string): string {
   return project.relativePath(withRealFolder(path));
 }
 

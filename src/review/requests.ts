@@ -52,8 +52,6 @@ export const List = v.object({
   paths: v.optional(v.array(Path)),
   /** Buffers with unsaved changes. */
   texts: v.optional(v.array(WithText), []),
-  /** Files whose hunks are listed although there are too many in all. */
-  expanded: v.optional(v.array(Path), []),
   /** `version` of the answer that Neovim has: if it is the same, it gets Unchanged. */
   known: v.optional(v.string()),
 });

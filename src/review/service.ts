@@ -145,10 +145,8 @@ export class ReviewService {
       counts.push(countsOf(all));
       incomplete.push(...incompleteOf(project));
       for (const entry of listed(all, MOST_FILES - files.length)) {
-        const isExpanded = request.expanded.includes(project.path(entry.file));
-        const most = isExpanded ? MOST_HUNKS : left;
-        const hunks = entry.hunks.length <= most ? entry.hunks : entry.hunks.slice(0, 1);
-        if (!isExpanded) left -= hunks.length;
+        const hunks = entry.hunks.length <= left ? entry.hunks : entry.hunks.slice(0, 1);
+        left -= hunks.length;
         files.push(shownFile(project, entry, hunks));
       }
     }

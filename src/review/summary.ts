@@ -162,7 +162,7 @@ interface Accepted {
 }
 
 /** Texts that the user accepted in a diff before they were written: Claude's edit counts as kept. */
-export class AcceptedTexts {
+class AcceptedTexts {
   #waiting: Accepted[] = [];
 
   constructor(private readonly project: ReviewedProject) {}

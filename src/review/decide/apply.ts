@@ -175,7 +175,7 @@ export interface Edits {
 }
 
 /** What makes `to` of `from`. */
-export function editsBetween(from: Lines, to: Lines): Edits {
+function editsBetween(from: Lines, to: Lines): Edits {
   const old = from.filter((line) => line !== FILE);
   const now = to.filter((line) => line !== FILE);
   const edits = compare(old, now).map(({ oldStart, oldEnd, newStart, newEnd }) => ({

@@ -171,7 +171,7 @@ export interface Chosen {
 }
 
 /** The rows of an entry that are chosen; undefined if one of them is not what was shown. */
-export function selectionOf(entry: Entry, { hunks, range }: Chosen): Selection | undefined {
+function selectionOf(entry: Entry, { hunks, range }: Chosen): Selection | undefined {
   // What has no hunks is decided as a whole.
   if (range && entry.hunks.length > 0) return ofRange(entry, range);
   if (!hunks || hunks.includes("file")) return "all";
@@ -186,7 +186,7 @@ export function selectionOf(entry: Entry, { hunks, range }: Chosen): Selection |
 }
 
 /** All lines of a file that was created or deleted are the file itself. */
-export function ofHunks(entry: Entry, hunks: readonly Hunk[]): Selection {
+function ofHunks(entry: Entry, hunks: readonly Hunk[]): Selection {
   const isWhole = hunks.length === entry.hunks.length && entry.kind !== "changed";
   return isWhole ? "all" : rowsOf(hunks);
 }

@@ -153,7 +153,7 @@ export function changedByBash(response: unknown): string[] {
 }
 
 /** Does a line come back that was not UTF-8? */
-export function isLossy({ hunks }: DiffFile): boolean {
+function isLossy({ hunks }: DiffFile): boolean {
   return hunks.some(({ lines }) => lines.some((line) => /^-.*\uFFFD/.test(line)));
 }
 

@@ -157,7 +157,7 @@ interface Response {
  * What one of Claude's editing tools changed: before by its answer, after by the disk. Undefined for a
  * file that is not below the root, and where nothing changed. Throws the system's error.
  */
-export function editChange(
+function editChange(
   project: RecordedProject,
   known: KnownContents,
   call: ToolCall,

@@ -242,7 +242,7 @@ interface Moved {
  * What Claude has changed in a file besides its name, as one hunk of all lines; none if that is nothing.
  * `origin`: the text that the file had under its old name, without Claude's changes.
  */
-export function movedHunk({ view, hunks, owners }: Moved, origin: Lines, scope: Scope): Hunk[] {
+function movedHunk({ view, hunks, owners }: Moved, origin: Lines, scope: Scope): Hunk[] {
   const old = lastingLines(view.weave.rows, withoutFile(origin), scope);
   const now = withoutFile(view.lines);
   const changes = compare(old, now);

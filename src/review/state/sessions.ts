@@ -15,7 +15,7 @@ export interface Turn {
 const NOTIFICATION = "<task-notification>";
 
 /** A turn that ends with Esc runs no hook (measured with 2.1.330): after so long it counts as ended. */
-export const SILENT_MS = 10 * 60_000;
+const SILENT_MS = 10 * 60_000;
 
 /** So many calls are known by their times; what came before the first of them is in doubt. */
 const MOST_SPANS = 2_000;

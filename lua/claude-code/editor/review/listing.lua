@@ -84,10 +84,9 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field by_path table<string, claude-code.ReviewFile>
 ---@field by_buffer table<string, claude-code.ReviewFile|false> by 'buftype' and name: what was looked up
 ---@field answer? claude-code.ReviewList that was taken last
----@field expanded table<string, true> files whose hunks are listed however many there are
 ---@field asked integer number of the last question
 ---@field answered integer number of the question whose answer was taken last
-local listing = { files = {}, by_path = {}, by_buffer = {}, expanded = {}, asked = 0, answered = 0 }
+local listing = { files = {}, by_path = {}, by_buffer = {}, asked = 0, answered = 0 }
 
 ---@return claude-code.OpenReview?
 function M.review()
@@ -104,9 +103,8 @@ function M.begin(review)
   listing.review = review
 end
 
----The review has ended: the next list is as short as at first.
 function M.finish()
-  listing.review, listing.expanded = nil, {}
+  listing.review = nil
 end
 
 ---@return claude-code.ReviewFile[] in order of their paths
@@ -153,18 +151,6 @@ function M.without_hunks(buf)
   return file and (file.kind == "deleted" or file.same_text) and file or nil
 end
 
----A long list has one entry for a file. Does the next list have all hunks of the buffer's?
----@param buf integer
----@return boolean it does, and the last one does not
-function M.expand(buf)
-  local file = M.of_buffer(buf)
-  if not file or #file.hunks == file.hunk_count or listing.expanded[file.path] then
-    return false
-  end
-  listing.expanded[file.path] = true
-  return true
-end
-
 ---@param name string absolute
 ---@return claude-code.ReviewFile?
 function M.of_path(name)
@@ -199,8 +185,8 @@ end
 ---Asks for the list again. An answer that comes behind that of a later question changes nothing.
 ---@param callback fun(problem: string?, incomplete: string[]?)
 function M.refresh(callback)
-  local known, expanded = listing.answer, vim.tbl_keys(listing.expanded)
-  local params = { texts = M.unsaved(), expanded = expanded, known = known and known.version }
+  local known = listing.answer
+  local params = { texts = M.unsaved(), known = known and known.version }
   params = vim.tbl_extend("force", params, M.scope())
   listing.asked = listing.asked + 1
   local number = listing.asked

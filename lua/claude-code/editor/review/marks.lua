@@ -25,12 +25,6 @@ local M = {
   }),
 }
 
----@class claude-code.ReviewMarks what is drawn in a buffer
----@field is_review boolean colours and old lines, too, not signs alone
----@field style string what all of it depends on
----@field by_hunk table<string, table<integer, integer>> by hunk: its marks, each with its row, counted from the
---- hunk's first one
-
 local function joined(lines)
   return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
 end
@@ -98,75 +92,21 @@ local function shown_in(buf)
   return win, vim.wo[win].wrap and api.nvim_win_get_width(win) or 0
 end
 
----@param is_review boolean
-local function style_of(buf, is_review)
-  local win, wrap_width = shown_in(buf)
-  local margin, options = win and fn.getwininfo(win)[1].textoff or 0, vim.bo[buf]
-  local format = { options.fileformat, options.fileencoding, options.tabstop, vim.o.columns }
-  return table.concat({ tostring(is_review), wrap_width, margin, unpack(format) }, " ")
-end
-
----Removes the marks of hunks that are not there any more, or that an edit has moved.
----@param marks claude-code.ReviewMarks
 ---@param hunks claude-code.ReviewHunk[]
----@return table<claude-code.ReviewHunk, claude-code.Pen> pens of those that are to be drawn
-local function prepare(buf, marks, hunks)
-  local rows, pens, kept = {}, {}, {}
-  for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, NAMESPACE, 0, -1, {})) do
-    rows[mark[1]] = mark[2]
-  end
-  for _, hunk in ipairs(hunks) do
-    local key, first = hunk.id .. (hunk.mixed and " mixed" or ""), hunk.new[1]
-    local known = marks.by_hunk[key]
-    local is_drawn = known ~= nil
-    for mark, row in pairs(known or {}) do
-      is_drawn = is_drawn and rows[mark] == first + row
-    end
-    if is_drawn then
-      kept[key], marks.by_hunk[key] = known, nil
-    else
-      local found = {}
-      kept[key] = found
-      pens[hunk] = function(row, ...)
-        found[api.nvim_buf_set_extmark(buf, NAMESPACE, row, ...)] = row - first
-      end
-    end
-  end
-  for _, gone in pairs(marks.by_hunk) do
-    for mark in pairs(gone) do
-      api.nvim_buf_del_extmark(buf, NAMESPACE, mark)
-    end
-  end
-  marks.by_hunk = kept
-  return pens
-end
-
----@param pens table<claude-code.ReviewHunk, claude-code.Pen>
 ---@param are_first boolean
-local function draw_review(buf, pens, are_first)
+local function draw_review(buf, pen, hunks, are_first)
   local lines_of, parts = text.reader(buf), {}
-  for hunk, pen in pairs(pens) do
+  for _, hunk in ipairs(hunks) do
     local old_lines = lines_of(hunk.old_lines or {}, hunk.old[1])
-    parts[pen] = drawn(hunk, hunk.mixed or hunk.in_parts, old_lines)
-    for _, part in ipairs(parts[pen]) do
-      draw.new_lines(buf, pen, part)
-    end
+    vim.list_extend(parts, drawn(hunk, hunk.mixed or hunk.in_parts, old_lines))
+  end
+  for _, part in ipairs(parts) do
+    draw.new_lines(buf, pen, part)
   end
   local win, wrap_width = shown_in(buf)
   local margin = margin_in(win, are_first)
-  for pen, those in pairs(parts) do
-    for _, part in ipairs(those) do
-      draw.old_lines(buf, pen, part, margin, wrap_width)
-    end
-  end
-end
-
----@param pens table<claude-code.ReviewHunk, claude-code.Pen>
-local function draw_signs(pens)
-  for hunk, pen in pairs(pens) do
-    for _, part in ipairs(drawn(hunk, hunk.in_parts, hunk.old_lines or {})) do
-      mark_signs(pen, part)
-    end
+  for _, part in ipairs(parts) do
+    draw.old_lines(buf, pen, part, margin, wrap_width)
   end
 end
 
@@ -188,33 +128,33 @@ function M.reveal(win, hunks)
   reveal.old_lines_on_top(win, NAMESPACE)
 end
 
----Draws the hunks. Those that are drawn already stay as they are.
+---Draws the hunks, in the place of what was drawn before.
 ---@param buf integer
----@param before claude-code.ReviewMarks? what it returned last
+---@param before "signs"|"review"|nil what it returned last
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
----@param is_review boolean
----@return claude-code.ReviewMarks? marks nil if nothing is drawn
+---@param is_review boolean colours and old lines, too, not signs alone
+---@return "signs"|"review"|nil what is drawn
 function M.show(buf, before, hunks, is_review)
-  local style = style_of(buf, is_review)
-  local marks = before and before.style == style and before
-    or { is_review = is_review, style = style, by_hunk = {} }
-  if marks ~= before then
-    api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  ---@type claude-code.Pen
+  local function pen(row, column, options)
+    api.nvim_buf_set_extmark(buf, NAMESPACE, row, column, options)
   end
-  local pens = prepare(buf, marks, hunks)
-  if not is_review then
-    draw_signs(pens)
-  elseif next(pens) then
-    draw_review(buf, pens, before == nil)
+  if is_review and #hunks > 0 then
+    draw_review(buf, pen, hunks, before == nil)
+  elseif not is_review then
+    for _, hunk in ipairs(hunks) do
+      for _, part in ipairs(drawn(hunk, hunk.in_parts, hunk.old_lines or {})) do
+        mark_signs(pen, part)
+      end
+    end
   end
-  -- The first signs have moved the text.
-  marks.style = style_of(buf, is_review)
-  if is_review and not (before and before.is_review) then
+  if is_review and before ~= "review" then
     for _, win in ipairs(fn.win_findbuf(buf)) do
       M.reveal(win, hunks)
     end
   end
-  return #hunks > 0 and marks or nil
+  return #hunks > 0 and (is_review and "review" or "signs") or nil
 end
 
 return M

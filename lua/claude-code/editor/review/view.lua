@@ -210,11 +210,7 @@ local function on_shown(buf)
   update_bars()
   vim.schedule(function()
     map_keys()
-    if not api.nvim_buf_is_loaded(buf) or not listing.of_buffer(buf) then
-      return
-    elseif listing.review() and listing.expand(buf) then
-      M.refresh()
-    else
+    if api.nvim_buf_is_loaded(buf) and listing.of_buffer(buf) then
       M.update(buf)
     end
   end)
