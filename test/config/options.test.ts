@@ -32,7 +32,7 @@ const PROBLEMS: [options: string, message: string][] = [
     `{ diff = { layout = "horizontal" } }`,
     `diff.layout: expected one of "vertical", "tab", "inline" (one side above the other: "vertical", :set diffopt+=horizontal), got "horizontal"`,
   ],
-  [`{ auto_start = "no" }`, `auto_start: expected "auto" or a boolean or a function, got "no"`],
+  [`{ auto_start = "no" }`, `auto_start: expected "auto" or a boolean, got "no"`],
   [
     `{ diagnostics = { retries = 0.5 } }`,
     "diagnostics.retries: expected a whole number from 1 to 7, got 0.5",
@@ -137,7 +137,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
   test("nothing is said about what is right", async () => {
     expect(await setup("")).toEqual([]);
     expect(await setup("{}")).toEqual([]);
-    const all = `{ auto_start = function() end, port_range = { 1024, 1024 },
+    const all = `{ auto_start = "auto", port_range = { 1024, 1024 },
       binary = { path = "~/x", download = false }, log = { level = "off" },
       diff = { layout = "vertical", focus = false } }`;
     expect(await setup(all)).toEqual([]);

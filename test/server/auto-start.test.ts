@@ -118,9 +118,6 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     ["true", "/", true, ["/"]],
     ["true", undefined, true, undefined],
     ["false", undefined, false, undefined],
-    ["function() return false end", undefined, false, undefined],
-    ["function(c) return c.reason ~= nil and #c.folders == 0 end", "/", true, ["/"]],
-    ["function() error('oops') end", undefined, true, undefined],
     ['"auto"', "/", false, []],
   ] as const)("auto_start = %s in %p starts: %p", async (option, cwd, starts, folders) => {
     await using neovim = await TestNeovim.start({

@@ -6,7 +6,7 @@
 
 ---@class claude-code.Config
 ---Whether the server starts with Neovim, so that the Claude CLI can connect.
----@field auto_start "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
+---@field auto_start "auto"|boolean
 ---The server picks a random port from this range, both ends included.
 ---@field port_range { [1]: integer, [2]: integer }
 ---@field log claude-code.LogConfig|{}

@@ -5,51 +5,23 @@ local M = {
   reason = nil,
 }
 
----@class claude-code.AutoStartContext
----@field reason? string why "auto" would not start here; nil if it would
----@field folders string[] the workspace folders that would be published
----@field argv string[] Neovim's command line
-
 local autocommands = require("claude-code.lib.autocommands")
 
 ---@type fun()?
 local cancel_watch
 
----@return string? reason why "auto" does not start here; nil if it does
+---@return string? reason why the server does not start here; nil if it does
 ---@return boolean? may_change whether another folder can change that
 local function reason_against()
-  local program = require("claude-code.server.external_editor").program()
+  local option = require("claude-code.config").get().auto_start
+  local program = option == "auto" and require("claude-code.server.external_editor").program()
   if program then
     return ("this Neovim edits for another program (%s)"):format(program)
-  end
-  if #require("claude-code.lib.workspace").folders() == 0 then
+  elseif option == false then
+    return "auto_start is false"
+  elseif option == "auto" and #require("claude-code.lib.workspace").folders() == 0 then
     return "the workspace would be the home folder or one above it", true
   end
-end
-
----@return boolean start
----@return string? reason why not, or why "auto" would not
----@return boolean? may_change whether to ask again once the folders have changed
-local function decide()
-  local option = require("claude-code.config").get().auto_start
-  if type(option) == "boolean" then
-    return option, not option and "auto_start is false" or nil
-  end
-  local reason, may_change = reason_against()
-  if type(option) == "function" then
-    local folders = require("claude-code.lib.workspace").folders()
-    ---@type claude-code.AutoStartContext
-    local context = { reason = reason, folders = folders, argv = vim.deepcopy(vim.v.argv) }
-    local ok, answer = pcall(option, context)
-    if ok and answer then
-      return true, reason
-    elseif ok then
-      return false, "the function auto_start returned false", true
-    end
-    local text = 'the function auto_start failed, so "auto" was used: %s'
-    require("claude-code.messages.notify").error(text:format(answer))
-  end
-  return reason == nil, reason, may_change
 end
 
 --- From now on only the user starts the server.
@@ -68,11 +40,9 @@ local function run()
   if server.state ~= "stopped" or server.stopped_by_user then
     return M.disable()
   end
-  local start, reason, may_change = decide()
-  if start then
-    local is_told = require("claude-code.config").get().auto_start == true
-    -- The user wants it here, be it the home folder.
-    server.start({ allow_home = is_told or reason ~= nil })
+  local reason, may_change = reason_against()
+  if not reason then
+    server.start({ allow_home = require("claude-code.config").get().auto_start == true })
     return M.disable()
   end
   M.reason = reason

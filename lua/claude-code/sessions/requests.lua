@@ -45,6 +45,8 @@ local DIALOG_MS = 5000
 ---@field wait integer the hook's number for it
 ---@field on_end fun()[]
 
+local ASKED = { "tool", "title", "lines", "syntax", "is_edit", "suggestions", "questions", "plan" }
+
 ---@type { waiting: claude-code.WaitingRequest[], last_id: integer } `waiting`: the oldest first
 local queue = { waiting = {}, last_id = 0 }
 
@@ -152,24 +154,11 @@ function M.add(params)
     return is_of(row, entry.request)
   end)
   queue.last_id = queue.last_id + 1
-  local entry = {
-    channel = params.channel,
-    wait = params.id,
-    on_end = {},
-    request = {
-      id = queue.last_id,
-      session = row.n,
-      pid = row.pid,
-      tool = params.tool,
-      title = params.title,
-      lines = params.lines,
-      syntax = params.syntax,
-      is_edit = params.is_edit,
-      suggestions = params.suggestions,
-      questions = params.questions,
-      plan = params.plan,
-    },
-  }
+  local request = { id = queue.last_id, session = row.n, pid = row.pid }
+  for _, name in ipairs(ASKED) do
+    request[name] = params[name]
+  end
+  local entry = { channel = params.channel, wait = params.id, on_end = {}, request = request }
   table.insert(queue.waiting, entry)
   finish_without_dialog(entry)
   return vim.empty_dict(), entry.request

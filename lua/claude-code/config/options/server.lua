@@ -40,16 +40,11 @@ local commands = {
 return {
   {
     key = "auto_start",
-    type = t.any_of(
-      t.one_of("auto"),
-      t.boolean,
-      t.func("fun(context: claude-code.AutoStartContext): boolean?")
-    ),
+    type = t.any_of(t.one_of("auto"), t.boolean),
     default = "auto",
     description = "Whether the server starts with Neovim, so that the Claude CLI can connect. "
       .. '"auto": it starts, unless another program runs this Neovim as its editor (git, crontab, a '
-      .. "pager, …) or the workspace would be the home folder or one above it. A function receives "
-      .. "{ reason, folders, argv } and returns true or false.",
+      .. "pager, …) or the workspace would be the home folder or one above it.",
   },
   {
     key = "port_range",

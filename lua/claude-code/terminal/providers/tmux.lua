@@ -97,9 +97,10 @@ local function without_formats(folder)
   return (folder:gsub("#", "##"))
 end
 
----@return string? window in which Neovim's own pane is
-local function own_window()
-  return run({ "display-message", "-p", "-t", vim.env.TMUX_PANE or "", "#{window_id}" })
+---@param pane? string
+---@return string? window in which it is
+local function window_of(pane)
+  return run({ "display-message", "-p", "-t", pane or "", "#{window_id}" })
 end
 
 ---@return claude-code.TmuxTerminal? terminal that is beside Neovim
@@ -259,8 +260,8 @@ function Terminal:is_open()
 end
 
 function Terminal:is_visible()
-  local window = run({ "display-message", "-p", "-t", self.pane, "#{window_id}" })
-  return window ~= nil and window == own_window()
+  local window = window_of(self.pane)
+  return window ~= nil and window == window_of(vim.env.TMUX_PANE)
 end
 
 function Terminal:close()
