@@ -21,7 +21,7 @@ const Session = v.object({
  * What a running CLI says of its session: it writes `sessions/PID.json`, and removes that at its end
  * (measured with 2.1.330). Nobody promised the format. With `-p` it writes none.
  */
-export type RunningSession = v.InferOutput<typeof Session> & { pid: number };
+type RunningSession = v.InferOutput<typeof Session> & { pid: number };
 
 /** Where running CLIs keep what they say of their sessions. */
 export function sessionsFolder(): string {
@@ -33,7 +33,7 @@ export function runningSessions(): RunningSession[] {
   return pids.flatMap((pid) => read(Number(pid)) ?? []);
 }
 
-export interface SessionStatus {
+interface SessionStatus {
   status: string;
   /** Since when, in ms since the epoch; 0 if the CLI does not say it. */
   since: number;

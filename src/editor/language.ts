@@ -1,6 +1,6 @@
 /** What lua/claude-code/editor/language answers. Lines count from 1, as they are in Neovim. */
 
-export interface LanguageFile {
+interface LanguageFile {
   /** Absolute; a URI if it is not a file's. */
   path: string;
   /** Of the project, and not of a package that it uses. */

@@ -7,7 +7,7 @@ import { problemLine } from "./problem";
 type Summary = NonNullable<Result<"session_summary">>;
 
 /** `systemMessage` is for the user: the CLI prints "Stop says: …", and the turn ends (2.1.330). */
-export type StopDecision =
+type StopDecision =
   | { continue: true; systemMessage?: string }
   | { decision: "block"; reason: string };
 

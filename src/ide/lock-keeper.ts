@@ -11,7 +11,7 @@ const RETRY_MS = 5_000;
 /** How long after an event we look: a file that is replaced makes several. */
 const FOLD_MS = 50;
 
-export interface LockKeeperOptions {
+interface LockKeeperOptions {
   port: number;
   token: string;
   /**

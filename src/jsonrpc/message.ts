@@ -41,7 +41,7 @@ export type Incoming =
 /** Each message of a batch costs more memory than its bytes, and other clients wait while they are answered. */
 const MOST_IN_BATCH = 1000;
 
-export type Parsed = { batch: false; message: Incoming } | { batch: true; messages: Incoming[] };
+type Parsed = { batch: false; message: Incoming } | { batch: true; messages: Incoming[] };
 
 /** Reads one text frame or line. Never throws: what is not a message comes back as `invalid`. */
 export function parse(text: string): Parsed {

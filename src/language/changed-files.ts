@@ -1,7 +1,7 @@
 import { statOf } from "../lib/paths";
 import type { FileVersion, ProjectFiles } from "./project-files";
 
-export interface ChangedFile {
+interface ChangedFile {
   path: string;
   change: "created" | "changed" | "deleted";
 }

@@ -7,7 +7,7 @@ import { ProjectFiles } from "./project-files";
 /** A whole question, with all waits. */
 const LIMIT_MS = 20_000;
 
-export interface SymbolInput {
+interface SymbolInput {
   symbol: string;
   path?: string | undefined;
   line?: number | undefined;

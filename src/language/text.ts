@@ -20,7 +20,7 @@ const MAX_SIGNATURE = 1_200;
 const MAX_CANDIDATES = 30;
 const MAX_OTHERS = 10;
 
-export interface ReferencesQuestion {
+interface ReferencesQuestion {
   relation: Relation;
   /** A folder or file; names are from the project's top. */
   within?: string | undefined;
@@ -28,7 +28,7 @@ export interface ReferencesQuestion {
   limit: number;
 }
 
-export interface AnswerText {
+interface AnswerText {
   text: string;
   isError: boolean;
 }

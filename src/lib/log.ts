@@ -13,7 +13,7 @@ const STATE_LOG_BYTES = 1024 * 1024;
 /** Of one line: a client's text may be in it. */
 const LINE_CHARACTERS = 4_000;
 
-export interface LogOptions {
+interface LogOptions {
   file?: string | undefined;
   level?: LogLevel | undefined;
   /** A longer file is moved to NAME.old before the next line; the one that was there is lost. */

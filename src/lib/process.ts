@@ -5,7 +5,7 @@ const MACHINE = "/etc/machine-id";
 const NAMESPACE = "/proc/self/ns/pid";
 
 /** A process, and where its id is valid: in another container it is that of another process. */
-export interface ProcessName {
+interface ProcessName {
   pid: number;
   /** Ours if it is left out. */
   domain?: string | undefined;

@@ -2,14 +2,14 @@
 
 /** Oldest first. The last one is answered to a client whose version we do not know. */
 const PROTOCOL_VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
-export type ProtocolVersion = (typeof PROTOCOL_VERSIONS)[number];
+type ProtocolVersion = (typeof PROTOCOL_VERSIONS)[number];
 
 export function negotiateVersion(requested: string): ProtocolVersion {
   const known = PROTOCOL_VERSIONS.find((version) => version === requested);
   return known ?? (PROTOCOL_VERSIONS.at(-1) as ProtocolVersion);
 }
 
-export interface TextContent {
+interface TextContent {
   type: "text";
   text: string;
 }

@@ -16,7 +16,7 @@ export interface ToolCall {
 type InputSchema = v.GenericSchema<Record<string, unknown> | undefined>;
 
 /** One tool, said once: the schema validates, types, and is published as `inputSchema`. */
-export interface ToolDefinition<N extends string, S extends v.GenericSchema> {
+interface ToolDefinition<N extends string, S extends v.GenericSchema> {
   name: N;
   /** Left out for tools that the specification lists without one (close_tab). */
   description?: string;

@@ -29,7 +29,7 @@ export interface WaitTimes {
 }
 
 /** How long a late answer may take, in ms. */
-export interface LateTimes {
+interface LateTimes {
   limitMs: number;
   /** Neovim itself. */
   answerMs: number;

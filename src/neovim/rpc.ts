@@ -16,7 +16,7 @@ export class DisconnectedError extends Error {
   }
 }
 
-export interface RpcNotification {
+interface RpcNotification {
   method: string;
   args: unknown[];
 }

@@ -20,13 +20,13 @@ const GONE_MS = 1_000;
 const COMMIT_MS = 1_500;
 
 /** Neovim may be asking its user something. */
-export const REPORT_MS = 30_000;
+const REPORT_MS = 30_000;
 
 /** Methods after which Neovim shows something else than what was reported last. */
 const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
 
 /** The Neovim for which a review is served. */
-export interface ReviewPort {
+interface ReviewPort {
   readonly onDelta: { on(listener: (delta: { folders?: string[] | undefined }) => void): void };
   /** The workspace folders, real paths. */
   readonly state: { readonly folders: readonly string[] };

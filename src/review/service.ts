@@ -51,7 +51,7 @@ function takes<S extends v.GenericSchema>(
 }
 
 /** Neovim has this answer. */
-export interface Unchanged {
+interface Unchanged {
   unchanged: true;
 }
 

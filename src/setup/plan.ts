@@ -32,7 +32,7 @@ import {
   withSection,
 } from "./step";
 
-export interface InstallOptions {
+interface InstallOptions {
   /** Also the section for CLAUDE.md. */
   claudeMd: boolean;
   /** Also the hook by which the user answers Claude in Neovim. */

@@ -5,7 +5,7 @@ import { readPrivateJson } from "../lib/json";
 import { namesIn, stateFolder } from "../lib/paths";
 
 /** A file that we changed: its text before (null: there was none) and after. */
-export interface ChangedFile {
+interface ChangedFile {
   before: string | null;
   after: string;
 }

@@ -5,7 +5,7 @@ import { readRange, withRegular } from "../lib/read-regular";
 export type Line = string | { skipped: number };
 
 /** Longer lines are not read: an image, or a file that somebody has put there. */
-export const MOST_LINE = 8 * 1024 * 1024;
+const MOST_LINE = 8 * 1024 * 1024;
 
 const BLOCK = 256 * 1024;
 const LINE_END = 10;

@@ -13,7 +13,7 @@ export interface Block {
   marks: Mark[];
 }
 
-export interface Mark {
+interface Mark {
   /** Line of the block, from 0. */
   row: number;
   /** A prompt: when it was sent, in ms since 1970. */

@@ -18,7 +18,7 @@ export interface Step {
 }
 
 /** Of a conversation, from its end. */
-export interface Trail {
+interface Trail {
   steps: Step[];
   /** How many are about private files, which nobody sees. */
   hidden: number;

@@ -11,7 +11,7 @@ const TAIL_BYTES = 256 * 1024;
 const MOST_STEPS = 50;
 
 /** What Neovim learns of a conversation without showing it. */
-export interface News {
+interface News {
   /** How full the model's context is: tokens, and the share where its size is known. */
   tokens?: number;
   share?: number;

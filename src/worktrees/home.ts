@@ -13,7 +13,7 @@ const MAX_BYTES = 100 * 1024 * 1024;
 /** All commands of git for one question. */
 export const GIT_MS = 5 * 60_000;
 
-export interface Conflict {
+interface Conflict {
   /** Absolute. */
   path: string;
   why: string;

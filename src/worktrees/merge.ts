@@ -130,7 +130,7 @@ export function isExecutable(side: Side | undefined): boolean {
 }
 
 /** The mode of a file that is there or not, once it may be executed or not. */
-export function modeOf(side: Side | undefined, executable: boolean): number {
+function modeOf(side: Side | undefined, executable: boolean): number {
   const mode = side?.mode ?? 0o666 & ~process.umask();
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
 }

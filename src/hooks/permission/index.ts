@@ -19,7 +19,7 @@ type Decision =
   | { behavior: "allow"; updatedInput?: object; updatedPermissions?: unknown[] }
   | { behavior: "deny"; message: string; interrupt?: true };
 
-export interface PermissionAnswer {
+interface PermissionAnswer {
   hookSpecificOutput: { hookEventName: "PermissionRequest"; decision: Decision };
 }
 

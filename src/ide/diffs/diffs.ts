@@ -16,7 +16,7 @@ interface DiffRequest {
 }
 
 /** `text` is the final text: the proposal itself, to the byte, unless the user edited it. */
-export type DiffOutcome =
+type DiffOutcome =
   | { accepted: true; text: string }
   | { accepted: false; reason?: string | undefined };
 

@@ -15,7 +15,7 @@ const CLOSES_MS = 3_000;
 export const REASON = "rejection:reason";
 const MENTION = `ide:${REASON}`;
 
-export interface Rejection {
+interface Rejection {
   path: string;
   reason: string;
 }

@@ -36,7 +36,7 @@ export interface EditAnswer {
 }
 
 /** A tool's edit of many files. */
-export interface LanguageEdit {
+interface LanguageEdit {
   tool: string;
   use: string | undefined;
   answer: EditAnswer;

@@ -15,7 +15,7 @@ const RAW = ["--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=
 const LOCKED_MS = 5_000;
 const RETRY_MS = 50;
 
-export interface CommitRequest {
+interface CommitRequest {
   /** Begin the message with the prompts that made the hunks. */
   draft: boolean;
   /** Of buffers with unsaved changes, by path. */

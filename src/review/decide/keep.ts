@@ -163,7 +163,7 @@ function otherNames(
 }
 
 /** What of a file a request is about. */
-export interface Chosen {
+interface Chosen {
   /** Ids as they were listed; "file" is all of the file, "mode" its mode. */
   hunks?: readonly string[] | undefined;
   /** First and last row in the present text, from 1. */

@@ -22,7 +22,7 @@ export interface Conflict {
   now: readonly string[];
 }
 
-export interface UndoneFile extends AppliedFile {
+interface UndoneFile extends AppliedFile {
   /** Nothing of these was undone. */
   conflicts?: Conflict[];
   /** git's index still holds something of Claude's. */
@@ -35,7 +35,7 @@ export interface Undone {
   files: UndoneFile[];
 }
 
-export interface UndoOptions {
+interface UndoOptions {
   scope?: RecordedScope | undefined;
   /** Undo conflicts, too: the later rows stay beside the base's. */
   keepsBoth?: boolean;

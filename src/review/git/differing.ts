@@ -13,7 +13,7 @@ const MOST_MS = 120_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** A repository, and those inside of it. */
-export interface Differing {
+interface Differing {
   /** Null before the first commit. */
   head: string | null;
   /** Paths that differ from their repository's HEAD. */

@@ -49,7 +49,7 @@ export interface GitResult {
   stderr: Buffer;
 }
 
-export interface GitCommand extends GitOptions {
+interface GitCommand extends GitOptions {
   args: readonly string[];
 }
 

@@ -15,7 +15,7 @@ export const JOURNAL_BYTES = 128 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
 /** What came since the last reading. */
-export interface NewRecords {
+interface NewRecords {
   records: JournalRecord[];
   /** There is more to read. */
   isPart: boolean;

@@ -118,7 +118,7 @@ const DiffFile = v.object({
   created: v.optional(v.boolean()),
   deleted: v.optional(v.boolean()),
 });
-export type DiffFile = v.InferOutput<typeof DiffFile>;
+type DiffFile = v.InferOutput<typeof DiffFile>;
 
 /**
  * What the CLI says that a Bash command changed, with `bashEditDiffEnabled` (measured with 2.1.330):
@@ -165,7 +165,7 @@ const NO_LINE_END = "\\";
  * at times), lines that come back get the line end of most others. Undefined where the hunks do not fit
  * the bytes.
  */
-export function bytesBefore(after: Uint8Array, { hunks }: DiffFile): Uint8Array | undefined {
+function bytesBefore(after: Uint8Array, { hunks }: DiffFile): Uint8Array | undefined {
   const lines = linesOf(after).slice(1);
   const showsCr = hunks.some((hunk) => hunk.lines.some((line) => line.endsWith("\r")));
   const usual = !showsCr && mostlyCrlf(lines) ? "\r\n" : "\n";

@@ -4,7 +4,7 @@ import type { Content, FileChange } from "../journal/record";
 import { callFields, RecordedProject, type ToolCall } from "./recorded-project";
 
 /** What an edit of a language server made of a file; undefined: the file is not there. */
-export interface EditedFile {
+interface EditedFile {
   /** Absolute. */
   path: string;
   before: Uint8Array | undefined;

@@ -289,7 +289,7 @@ export interface Comment {
 const MOST = 500;
 
 /** The comments of one root, as the journal has them. */
-export class Comments {
+class Comments {
   readonly #byId = new Map<string, Comment>();
 
   take({ id, comment = id, state, path, rows, lines, text }: RecordOf<"comment">): void {

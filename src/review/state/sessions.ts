@@ -21,7 +21,7 @@ const SILENT_MS = 10 * 60_000;
 const MOST_SPANS = 2_000;
 
 /** A turn of which no end is recorded. */
-export interface Unended {
+interface Unended {
   session: string;
   /** When its last record came, in ms since the epoch. */
   last: number;

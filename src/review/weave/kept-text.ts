@@ -10,7 +10,7 @@ export interface Decisions {
   textAt: (decision: string) => Lines | undefined;
 }
 
-export interface KeptText {
+interface KeptText {
   lines: Lines;
   /** Claude's changes by which it differs from the text at HEAD. */
   owners: ReadonlySet<Change>;
