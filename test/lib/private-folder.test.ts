@@ -34,7 +34,6 @@ const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 test("folders of the state have mode 700, whatever the umask is, and was", () => {
   claims("Only you can read or change what we keep on disk");
-  claims("What hooks record stays on this machine");
   const folder = join(stateFolder(), "edits/1/deep");
   mkdirSync(join(stateFolder(), "edits"), { recursive: true });
   makePrivateFolder(folder);

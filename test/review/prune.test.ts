@@ -22,6 +22,7 @@ import type {
 } from "../../src/review/journal/record";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
 import { waitingIn } from "../../src/review/state/entry";
+import { claims } from "../support/claims";
 import { temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 
@@ -80,6 +81,7 @@ class Past {
 
 describe("pruning", () => {
   test("forgets what nobody touched for 30 days, and nothing else", () => {
+    claims("What hooks record does not pile up");
     const past = new Past();
     past.add({ type: "prompt", session: "one", text: "old" }, 40);
     past.change("old.txt", "old", 40);
@@ -102,6 +104,7 @@ describe("pruning", () => {
   });
 
   test("too much: files of which all was kept go first, then the oldest", () => {
+    claims("What hooks record does not pile up");
     const past = new Past();
     for (const name of ["a", "b", "c", "d"]) past.change(name, text(name), name === "c" ? 9 : 5);
     past.keep("b", text("b"), 4);
