@@ -44,6 +44,18 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       end
       return 0`);
 
+  /** The user goes back to their own window, whose buffer has these lines; X sends what is selected. */
+  const inFile = async (...lines: string[]) => {
+    await neovim.lua(
+      `vim.cmd.stopinsert()
+      vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
+      vim.api.nvim_buf_set_lines(0, 0, -1, true, { ... })
+      vim.keymap.set("x", "X", "<Plug>(claude-send)")`,
+      ...lines,
+    );
+    await waitForMode(neovim, "n");
+  };
+
   const sides: [position: string, window: object][] = [
     ["right", { column: 77, row: 0, width: 43 }],
     ["left", { column: 0, row: 0, width: 43 }],
@@ -96,30 +108,23 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     }
   });
 
-  test("hides and comes back: the same job, its own size, the others' sizes", async () => {
+  test("hides, also closed by hand, and comes back: the same job, its own size, the others' sizes", async () => {
     await neovim.command("vsplit | vertical resize 70 | split | resize 5");
     const before = await windows(neovim);
     await open();
     const pid = await job();
     await neovim.command("vertical resize 50");
-    for (let round = 0; round < 2; round++) {
-      await neovim.command("Claude");
+    for (const [hide, show] of [
+      ["Claude", "Claude"],
+      ["quit", "Claude focus"],
+      ["Claude", "Claude"],
+    ] as const) {
+      await neovim.command(hide);
       await eventually("the old sizes", async () => expect(await windows(neovim)).toEqual(before));
-      await neovim.command("Claude");
+      await neovim.command(show);
       expect((await windows(neovim)).find((one) => one.terminal)?.width).toBe(50);
       await waitForMode(neovim, "t");
     }
-    expect(await job()).toBe(pid);
-  });
-
-  test("closed by hand it runs on, and comes back", async () => {
-    await open();
-    const pid = await job();
-    await neovim.command("quit");
-    expect(await windows(neovim)).toHaveLength(1);
-    await neovim.command("Claude focus");
-    await waitForMode(neovim, "t");
-    expect(await windows(neovim)).toHaveLength(2);
     expect(await job()).toBe(pid);
   });
 
@@ -349,35 +354,13 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     },
   );
 
-  test("ends well: says so, and its window closes", async () => {
-    await configure(neovim, `{ command = { "sh", "-c", "read line" } }`);
-    await neovim.command("Claude");
-    await waitForMode(neovim, "t");
-    await neovim.type("<CR>");
-    expect(await said(neovim)).toEqual([expect.stringContaining("Claude has ended")]);
-    await eventually("its window's end", async () =>
-      expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false]),
-    );
-    await waitForMode(neovim, "n");
-  });
-
-  test("ends badly: says the code, and its output stays", async () => {
-    await configure(neovim, `{ command = { "sh", "-c", "${LATER} echo no luck; exit 3" } }`);
-    await neovim.command("Claude");
-    expect(await said(neovim)).toEqual([expect.stringContaining("Claude ended with code 3")]);
-    await shows(neovim, "no luck");
-    await configure(neovim, `{ command = ${ECHO} }`);
-    await open();
-    expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
-  });
-
-  const ends: [code: number, stays: string[]][] = [
-    [0, ["file.txt"]],
-    [3, ["file.txt", "terminal"]],
+  const ends: [code: number, message: string, stays: string[]][] = [
+    [0, "Claude has ended", ["file.txt"]],
+    [3, "Claude ended with code 3", ["file.txt", "terminal"]],
   ];
   test.each(ends)(
-    "ends with %d while the user types: the keys reach no file",
-    async (code, stays) => {
+    "ends with %d while the user types: says %s, and the keys reach no file",
+    async (code, message, stays) => {
       await neovim.command("edit file.txt");
       await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
       await configure(
@@ -387,7 +370,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       await neovim.command("Claude");
       await waitForMode(neovim, "t");
       await neovim.type("<CR>");
-      await said(neovim);
+      expect(await said(neovim)).toEqual([expect.stringContaining(message)]);
       // One key after the other, as a user types.
       for (const key of "ggddxx please, and no") await neovim.type(key);
       const names = async () => (await shown()).map((name) => name.split("/").at(-1));
@@ -400,6 +383,10 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
         "one",
         "two",
       ]);
+      // The next one takes the place of what is left.
+      await configure(neovim, `{ command = ${ECHO} }`);
+      await open();
+      expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
     },
   );
 
@@ -558,12 +545,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     const echo = `stty -icanon -echo -icrnl; ${LATER} echo up; exec cat -v`;
     await configure(neovim, `{ command = { "sh", "-c", "${echo}" } }`);
     await open();
-    await neovim.lua(`
-      vim.cmd.stopinsert()
-      vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
-      vim.api.nvim_buf_set_lines(0, 0, -1, true, { "1", "2", "3" })
-      vim.keymap.set("x", "X", "<Plug>(claude-send)")`);
-    await waitForMode(neovim, "n");
+    await inFile("1", "2", "3");
     await neovim.command("1,2Claude send");
     await neovim.command("3Claude send");
     await neovim.type("ggVjX");
@@ -624,24 +606,9 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     ]);
   });
 
-  test("starts in the folder of the tab page, not of the window", async () => {
-    await configure(neovim, `{ command = { "sh", "-c", "${LATER} pwd; exec cat" }, size = 0.9 }`);
-    await neovim.command("lcd /");
-    await neovim.command("Claude");
-    await shows(neovim, neovim.cwd);
-    await waitForMode(neovim, "t");
-    await neovim.command("Claude close");
-    await neovim.command(`lcd ${neovim.cwd}`);
-  });
-
   test("gets exactly what is selected", async () => {
     await open();
-    await neovim.lua(`
-      vim.cmd.stopinsert()
-      vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
-      vim.api.nvim_buf_set_lines(0, 0, -1, true, { "grüße 🦊", "second" })
-      vim.keymap.set("x", "X", "<Plug>(claude-send)")`);
-    await waitForMode(neovim, "n");
+    await inFile("grüße 🦊", "second");
     await neovim.type("gg02lvj0lX");
     await waitForMode(neovim, "n");
     await shows(neovim, "^[[200~M-CM-<M-CM-^_e M-pM-^_M-&M-^J se^[[201~");
@@ -655,9 +622,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     [" /mcp:do it", undefined],
   ])("of lines that are %s nothing is carried out", async (line, pasted) => {
     await open();
-    await neovim.type("<C-q>");
-    await neovim.command("wincmd p");
-    await neovim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { ... }) SAID = {}", line);
+    await inFile(line);
     await neovim.command("1Claude send!");
     if (pasted) return shows(neovim, pasted);
     expect(await said(neovim)).toEqual([
@@ -673,9 +638,8 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
 
   test("text of a private file is refused", async () => {
     await open();
-    await neovim.lua(`vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])`);
+    await inFile("PASSWORD=1");
     await neovim.command(`file ${join(neovim.cwd, ".env")}`);
-    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "PASSWORD=1" })`);
     await neovim.command("1Claude send");
     expect(await said(neovim)).toEqual([expect.stringContaining(".env is private")]);
     expect(await terminalText(neovim)).not.toContain("PASSWORD");

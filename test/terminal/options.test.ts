@@ -56,7 +56,8 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     ];
     test.each(FOLDERS)("%s", async (option, folder) => {
       await configure(neovim, `{ command = ${print("$(pwd -P)")}, cwd = ${option} }`);
-      await neovim.command("tcd src/deep | Claude");
+      // A window's own folder does not count.
+      await neovim.command(`tcd ${neovim.cwd}/src/deep | lcd / | Claude`);
       await shows(neovim, `<${realpathSync(join(neovim.cwd, folder))}>`);
     });
 
