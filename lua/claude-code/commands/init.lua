@@ -23,8 +23,7 @@ M.list = vim.tbl_extend(
   require("claude-code.commands.review"),
   require("claude-code.commands.send"),
   require("claude-code.commands.server"),
-  require("claude-code.commands.terminal"),
-  require("claude-code.commands.worktree")
+  require("claude-code.commands.terminal")
 )
 
 --- Commands of coder/claudecode.nvim: a subcommand, or what runs.

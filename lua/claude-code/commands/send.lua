@@ -84,11 +84,11 @@ return {
     bang = true,
     range = "lines",
     run = function(args)
-      local diagnostics = require("claude-code.context.diagnostics")
+      local context = require("claude-code.context.send")
       if args.bang then
-        diagnostics.problems()
+        context.problems()
       else
-        diagnostics.lines(args.line1, args.line2)
+        context.diagnostics(args.line1, args.line2)
       end
     end,
   },
