@@ -10,7 +10,6 @@ export class UnixSocket {
   #received: Uint8Array[] = [];
   /** What the peer has yet to take. */
   #unsent: Uint8Array[] = [];
-  #unsentBytes = 0;
   #wake: () => void = () => {};
   #isEnding = false;
   #closed = false;
@@ -41,15 +40,9 @@ export class UnixSocket {
     return Bun.listen<UnixSocket | undefined>({ unix: address, socket: { ...EVENTS, open } });
   }
 
-  /** How many bytes the peer has yet to take. */
-  get unsentBytes(): number {
-    return this.#unsentBytes;
-  }
-
   write(bytes: Uint8Array): void {
     if (this.#closed) return;
     this.#unsent.push(bytes);
-    this.#unsentBytes += bytes.length;
     if (this.#unsent.length === 1) this.flush();
   }
 
@@ -87,7 +80,6 @@ export class UnixSocket {
   flush(): void {
     for (let next = this.#unsent[0]; next; next = this.#unsent[0]) {
       const written = Math.max(this.#socket?.write(next) ?? 0, 0);
-      this.#unsentBytes -= written;
       if (written < next.length) {
         this.#unsent[0] = next.subarray(written);
         return;
@@ -100,7 +92,6 @@ export class UnixSocket {
   closed(): void {
     this.#closed = true;
     this.#unsent = [];
-    this.#unsentBytes = 0;
     this.#wake();
   }
 }

@@ -27,11 +27,6 @@ export interface Channel extends Transport {
   close(): void;
 }
 
-/** The other end does not keep to the format, or to its limits: the connection ends. */
-class WireError extends Error {
-  override readonly name = "WireError";
-}
-
 /** All channels of a connection, each frame a line of JSON. Either end opens some. */
 export class Channels {
   readonly #open = new Map<number, Channel>();
@@ -64,7 +59,10 @@ export class Channels {
     this.#send({ t: "ping" });
   }
 
-  /** Takes what comes, until its end, or until nothing comes for so long. Rejects with a WireError. */
+  /**
+   * Takes what comes, until its end, or until nothing comes for so long. Rejects if the other end does not keep to the
+   * format, or to its limits.
+   */
   async pass(silenceMs: number): Promise<"ended" | "silent"> {
     const silent = Promise.withResolvers<"silent">();
     const timer = setTimeout(() => silent.resolve("silent"), silenceMs);
@@ -83,9 +81,9 @@ export class Channels {
   }
 
   #receive(line: string): void {
-    if (this.#isStuck) throw new WireError("it does not read what it is sent");
+    if (this.#isStuck) throw new Error("it does not read what it is sent");
     const { success, output: frame } = v.safeParse(Frame, parseJson(line));
-    if (!success) throw new WireError("it sent a line that is not in the format");
+    if (!success) throw new Error("it sent a line that is not in the format");
     switch (frame.t) {
       case "open":
         return this.#accept(frame.ch, frame.kind, frame.d);
@@ -108,11 +106,11 @@ export class Channels {
   #accept(ch: number, kind: Kind, d: string): void {
     const isOurs = ch % 2 === (this.end === "relay" ? 1 : 0);
     if (isOurs || this.#open.has(ch))
-      throw new WireError("it opened a channel with a number that is taken");
+      throw new Error("it opened a channel with a number that is taken");
     const now = performance.now();
     if (now - this.#opened.since > 1_000) this.#opened = { count: 0, since: now };
     if (++this.#opened.count > LIMITS.opensPerSecond)
-      throw new WireError(`it opened more than ${LIMITS.opensPerSecond} channels in a second`);
+      throw new Error(`it opened more than ${LIMITS.opensPerSecond} channels in a second`);
     if (this.#open.size >= LIMITS.channels) {
       this.onRefuse(`a channel "${kind}": ${LIMITS.channels} are open`);
       return void this.#send({ t: "close", ch });

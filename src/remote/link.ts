@@ -109,7 +109,7 @@ export class Link {
     const dropped = Promise.withResolvers<string>();
     this.#drop = dropped.resolve;
     const { name, relay } = this.#options;
-    // With the remote's name, as it alone says whose words these are.
+    // The remote says it, so its name comes first.
     const peer = startPeer(relay, (text) =>
       this.log.info(`The remote ${name} says: ${text}`, name),
     );

@@ -123,11 +123,7 @@ async function passProgram(program: UnixSocket, channels: Channels): Promise<voi
     const { kind } = (parseJson(line) ?? {}) as { kind?: unknown };
     channel = kind === "hook" || kind === "mcp" ? channels.open(kind, line) : undefined;
     if (!channel) break;
-    channel.onMessage = (text) => {
-      program.write(Buffer.from(`${text}\n`));
-      // It may wait for a CLI that does not read.
-      if (program.unsentBytes > LIMITS.backlogBytes) program.destroy();
-    };
+    channel.onMessage = (text) => program.write(Buffer.from(`${text}\n`));
     channel.onClose = () => program.end();
   }
   channel?.close();

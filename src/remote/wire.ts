@@ -21,9 +21,9 @@ export const LIMITS = {
  * The connection of a relay and its link, in lines: our own stdin and stdout, or those of a program that we started.
  */
 export class Wire {
-  /** Behind what a shell prints before the first `{`, if that is short. */
+  /** All after the first `{`: a shell may print a short greeting before it. */
   readonly lines: AsyncGenerator<string, void>;
-  /** Why there are none. */
+  /** Why no line comes. */
   problem: string | undefined;
   /** How many bytes the other end has yet to take. */
   unsentBytes = 0;
@@ -37,7 +37,7 @@ export class Wire {
     this.lines = linesOf(this.#ungreeted(input), LIMITS.lineBytes);
   }
 
-  /** Returns false for one that is too long. */
+  /** Returns false for a line that is too long. */
   write(line: object): boolean {
     const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
     if (bytes.length > LIMITS.lineBytes) return false;
@@ -48,7 +48,7 @@ export class Wire {
     return true;
   }
 
-  /** Nobody may read any more: the end of the input says so. */
+  /** The other end may be gone: the end of the input says so. */
   async #write(bytes: Uint8Array): Promise<void> {
     try {
       await this.output.write(bytes);
