@@ -57,6 +57,8 @@ describe("a container with the lock files of this machine", () => {
     async () => {
       await claude.command("Claude");
       await eventually(clients, ["dev"], START_MS);
+      // The CLI has just taken Neovim's for that of a dead editor.
+      await eventually(async () => Object.keys(tokens()).length, 2);
       const before = tokens();
       const { home, project, model } = claude;
       const port = await claude.neovim.lua<number>(`return require("port").server.port`);
