@@ -6,7 +6,7 @@ import { isGone } from "../lib/process";
 import { claudeFolder } from "./config-dir";
 
 /** The CLI itself reads no more (2.1.330). */
-const MOST_BYTES = 262_144;
+const MAX_BYTES = 262_144;
 
 const Session = v.object({
   sessionId: v.fallback(v.optional(v.string()), undefined),
@@ -63,7 +63,7 @@ export function isRunning({ pid, pidDomain }: RunningSession): boolean {
 }
 
 function read(pid: number): RunningSession | undefined {
-  const content = readJson(join(sessionsFolder(), `${pid}.json`), MOST_BYTES);
+  const content = readJson(join(sessionsFolder(), `${pid}.json`), MAX_BYTES);
   const { success, output } = v.safeParse(Session, content);
   // It is being written, or not a session's.
   return success ? { ...output, pid } : undefined;

@@ -22,7 +22,7 @@ import { usageError } from "./arguments";
 
 const NOT_ATTACHED = "it did not let us attach";
 
-const MOST_OF_NAME = 100;
+const MAX_OF_NAME = 100;
 
 /** What the plugin distinguishes (lua/claude-code/server/init.lua); 2 is a wrong start. */
 const EXIT = { contract: 3, noPort: 4, noNeovim: 5 } as const;
@@ -232,7 +232,7 @@ function withProblem(problem: string | undefined): { problem?: string } {
 
 /** As Neovim lists it. A client may call itself anything. */
 function described({ id, info, pid, remote }: Client): object {
-  const shown = (text: string) => visibleLine(text, MOST_OF_NAME);
+  const shown = (text: string) => visibleLine(text, MAX_OF_NAME);
   return {
     id,
     ...(info && { name: shown(info.name), version: shown(info.version) }),

@@ -6,8 +6,8 @@ import type { FilePath } from "./model";
 import { EditorRefusal } from "./port";
 
 /** PATH_MAX and NAME_MAX of Linux and macOS; Windows has the same NAME_MAX, in UTF-16 units. */
-const MOST_BYTES = process.platform === "win32" ? 32_767 : 4_096;
-const MOST_BYTES_OF_NAME = 255;
+const MAX_BYTES = process.platform === "win32" ? 32_767 : 4_096;
+const MAX_BYTES_OF_NAME = 255;
 
 /**
  * The absolute path a client means: a relative one is taken from `root` (the workspace). Throws
@@ -49,16 +49,16 @@ export function resolveLinks(path: FilePath): FilePath {
 /** Throws EditorRefusal: longer ones are never names of files, and costly to look for. */
 export function refuseLong(path: string): void {
   const bytes = Buffer.byteLength(path);
-  if (bytes > MOST_BYTES) {
+  if (bytes > MAX_BYTES) {
     throw new EditorRefusal(
-      `The file path is too long: it has ${bytes} bytes, at most ${MOST_BYTES} are possible.`,
+      `The file path is too long: it has ${bytes} bytes, at most ${MAX_BYTES} are possible.`,
     );
   }
-  const name = path.split(/[/\\]/).find((part) => Buffer.byteLength(part) > MOST_BYTES_OF_NAME);
+  const name = path.split(/[/\\]/).find((part) => Buffer.byteLength(part) > MAX_BYTES_OF_NAME);
   if (name === undefined || process.platform === "win32") return;
   throw new EditorRefusal(
     `A name in the file path is too long: it has ${Buffer.byteLength(name)} bytes, ` +
-      `at most ${MOST_BYTES_OF_NAME} are possible.`,
+      `at most ${MAX_BYTES_OF_NAME} are possible.`,
   );
 }
 

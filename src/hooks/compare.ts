@@ -9,7 +9,7 @@ import { compareInTurns } from "../review/record/comparison-request";
 import { HookCall, type Installation } from "./call";
 
 /** The most of one call; Neovim loads each. */
-const MOST_FILES = 50;
+const MAX_FILES = 50;
 
 /**
  * `hook compare ROOT`, which our hooks start beside them: records what changed in the work tree and no
@@ -42,7 +42,7 @@ async function reportFound(
   const call = new HookCall(input, installation, log);
   const present = paths.map((path) => join(root, path)).filter((path) => existsSync(path));
   try {
-    for (const path of present.slice(0, MOST_FILES)) {
+    for (const path of present.slice(0, MAX_FILES)) {
       await call.ask("session_edited", { path, created: false });
     }
   } catch (error) {

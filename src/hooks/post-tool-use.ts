@@ -6,10 +6,10 @@ import { changedPaths, createdFile } from "./input";
 import { problemLine } from "./problem";
 
 /** Longer contexts the CLI replaces by a preview (over 10,000 characters, measured with 2.1.330). */
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 /** The most of one command; a codemod may change thousands, each of which Neovim would load. */
-const MOST_FILES = 50;
+const MAX_FILES = 50;
 
 /**
  * Files were edited, by an editing tool or by Bash: Neovim shows them, and Claude may receive what is
@@ -18,7 +18,7 @@ const MOST_FILES = 50;
 export async function postToolUse(call: HookCall) {
   const paths = changedPaths(call.input, call.cwd).filter((path) => existsSync(path));
   const reports: string[] = [];
-  for (const path of paths.slice(0, MOST_FILES)) {
+  for (const path of paths.slice(0, MAX_FILES)) {
     const text = await edited(call, path);
     if (text) reports.push(text);
   }
@@ -48,7 +48,7 @@ function report(
   const head = known
     ? `New problems in ${name} after this edit, as Neovim's language servers report them:`
     : `Problems in ${name} as Neovim's language servers report them (some may be older than this edit):`;
-  const lines = items.slice(0, MOST_PROBLEMS).map((item) => problemLine(path, item, root));
+  const lines = items.slice(0, MAX_PROBLEMS).map((item) => problemLine(path, item, root));
   if (items.length > lines.length) lines.push(`… and ${items.length - lines.length} more`);
   return [head, ...lines].join("\n");
 }

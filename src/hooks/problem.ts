@@ -2,7 +2,7 @@ import type { Diagnostic } from "../editor/model";
 import { SEVERITY_NAMES } from "../editor/state";
 import { shownPath } from "../lib/paths";
 
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 /** One problem in one line, as compilers write it: `src/a.ts:3:7 error: … [code] (source)`. */
 export function problemLine(path: string, item: Diagnostic, root: string): string {
@@ -16,5 +16,5 @@ export function problemLine(path: string, item: Diagnostic, root: string): strin
 function firstLine(message: string): string {
   const line = message.trim().split("\n", 1)[0] ?? "";
   const clean = line.replaceAll(/\p{Cc}/gu, " ");
-  return clean.length > MOST_CHARACTERS ? `${clean.slice(0, MOST_CHARACTERS - 1)}…` : clean;
+  return clean.length > MAX_CHARACTERS ? `${clean.slice(0, MAX_CHARACTERS - 1)}…` : clean;
 }

@@ -9,7 +9,7 @@ import { readRegular } from "../lib/read-regular";
 
 export const IDE_NAME = "Neovim";
 /** More than any editor's lock file has. */
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** What a lock file says (spec: MCP server, Lock File Discovery). Paths are real paths. */
 export interface LockContent {
@@ -60,7 +60,7 @@ export function readLock(path: string): Lock {
   const lock: Lock = { path, port: Number.parseInt(basename(path), 10), folders: [], alive: false };
   let content: unknown;
   try {
-    content = JSON.parse(readRegular(path, MOST_BYTES).toString());
+    content = JSON.parse(readRegular(path, MAX_BYTES).toString());
   } catch (error) {
     if (error instanceof SyntaxError) return { ...lock, problem: "it is not JSON" };
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
@@ -103,5 +103,5 @@ export function sweepStaleLocks(
 }
 
 function tokenIn(path: string): string {
-  return String(readJson(path, MOST_BYTES)?.authToken);
+  return String(readJson(path, MAX_BYTES)?.authToken);
 }

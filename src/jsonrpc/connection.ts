@@ -23,7 +23,7 @@ export interface Handler {
 }
 
 /** Requests of the peer that may be under way at once; one more is refused (Overloaded). */
-const MOST_PENDING = 1024;
+const MAX_PENDING = 1024;
 
 /**
  * One JSON-RPC 2.0 peer. Every request gets exactly one response, unless it was cancelled or the
@@ -104,10 +104,10 @@ export class Connection {
       const error = new RpcError(ErrorCode.InvalidRequest, `Request id ${id} is still under way`);
       return respond(failure(id, error));
     }
-    if (this.#incoming.size >= MOST_PENDING) {
+    if (this.#incoming.size >= MAX_PENDING) {
       const error = new RpcError(
         ErrorCode.Overloaded,
-        `Too many requests under way (${MOST_PENDING}): try again when some are answered`,
+        `Too many requests under way (${MAX_PENDING}): try again when some are answered`,
       );
       return respond(failure(id, error));
     }

@@ -39,7 +39,7 @@ export type Incoming =
   | { kind: "invalid"; id: Id | null; error: RpcError };
 
 /** Each message of a batch costs more memory than its bytes, and other clients wait while they are answered. */
-const MOST_IN_BATCH = 1000;
+const MAX_IN_BATCH = 1000;
 
 type Parsed = { batch: false; message: Incoming } | { batch: true; messages: Incoming[] };
 
@@ -53,8 +53,8 @@ export function parse(text: string): Parsed {
   if (value.length === 0) {
     return single(invalid(null, ErrorCode.InvalidRequest, "Invalid request: the batch is empty"));
   }
-  if (value.length > MOST_IN_BATCH) {
-    const text = `Invalid request: the batch has more than ${MOST_IN_BATCH} messages`;
+  if (value.length > MAX_IN_BATCH) {
+    const text = `Invalid request: the batch has more than ${MAX_IN_BATCH} messages`;
     return single(invalid(null, ErrorCode.InvalidRequest, text));
   }
   return { batch: true, messages: value.map(classify) };

@@ -1,7 +1,7 @@
 import { readPrivateFile } from "./private-folder";
 import { readText } from "./read-regular";
 
-const MOST_DEPTH = 16;
+const MAX_DEPTH = 16;
 
 export type JsonObject = Record<string, unknown>;
 
@@ -31,7 +31,7 @@ function parseObject(text = ""): JsonObject | undefined {
 
 /** The JSON of what may be nested without an end: JSON.stringify would take seconds, and give up. */
 export function shownJson(value: unknown): string {
-  return JSON.stringify(withoutDepth(value, MOST_DEPTH), undefined, 2);
+  return JSON.stringify(withoutDepth(value, MAX_DEPTH), undefined, 2);
 }
 
 function withoutDepth(value: unknown, left: number): unknown {
@@ -47,10 +47,10 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** More than any message has: to write 100,000 levels takes Bun 9 s, and then fails. */
-const MOST_LEVELS = 64;
+const MAX_LEVELS = 64;
 
 /** Do values lie deeper in each other than in any message that is meant well? */
-export function isDeep(value: unknown, levels = MOST_LEVELS): boolean {
+export function isDeep(value: unknown, levels = MAX_LEVELS): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((one) => isDeep(one, levels - 1));
 }

@@ -100,7 +100,7 @@ export function stateLog(name: string): Log {
 
 const MINUTE_MS = 60_000;
 /** Different causes remembered at once; all further ones count as one. */
-const MOST_CAUSES = 100;
+const MAX_CAUSES = 100;
 const OTHER = "other causes";
 
 /** Counts what happens again within a minute, by its cause. */
@@ -116,7 +116,7 @@ class Repetitions {
 
   /** Whether it is the first of its cause in this minute; otherwise it is counted. */
   isFirst(cause: string): boolean {
-    const isKnown = this.#counts.has(cause) || this.#counts.size < MOST_CAUSES;
+    const isKnown = this.#counts.has(cause) || this.#counts.size < MAX_CAUSES;
     const key = isKnown ? cause : OTHER;
     const count = this.#counts.get(key);
     this.#counts.set(key, count === undefined ? 0 : count + 1);

@@ -2,7 +2,7 @@ import { existsSync, type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 
 /** Each folder costs a watch of the system, of which it has few. */
-const MOST_FOLDERS = 200;
+const MAX_FOLDERS = 200;
 /** In ms. Bun (1.4.5) leaves out a change that follows within 2 ms on one that it has reported. */
 const UNSAID_MS = 5;
 
@@ -24,7 +24,7 @@ export class PathWatch {
     for (const path of paths) {
       const [folder, name] = placeOf(path);
       const names = wanted.get(folder) ?? new Set();
-      if (!wanted.has(folder) && wanted.size >= MOST_FOLDERS) continue;
+      if (!wanted.has(folder) && wanted.size >= MAX_FOLDERS) continue;
       wanted.set(folder, names.add(name));
     }
     for (const [folder, { watcher }] of this.#folders) {

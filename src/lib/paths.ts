@@ -18,7 +18,7 @@ export type Environment = Record<string, string | undefined>;
 
 const NAME = "claude-code.nvim";
 /** As many symlinks as Linux follows. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /** Whether `path` is `folder` or lies below it. Both are absolute; a folder may end with a separator. */
 export function isBelow(path: string, folder: string): boolean {
@@ -104,7 +104,7 @@ export function isExecutable(path: string): boolean {
  */
 export function realPath(path: string): string {
   let name = path;
-  for (let links = 0; links < MOST_LINKS; links++) {
+  for (let links = 0; links < MAX_LINKS; links++) {
     try {
       return realpathSync(name);
     } catch {

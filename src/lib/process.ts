@@ -66,7 +66,7 @@ function fieldsOf(pid: number | "self"): string[] {
 const TICK_MS = 10;
 const START_TIME = 19;
 /** If they differ more, the two are not of the same clock. */
-const MOST_LOADING_MS = 10_000;
+const MAX_LOADING_MS = 10_000;
 
 /**
  * When this process was started, in ms since the epoch. Linux knows it; the runtime's own time begins
@@ -79,7 +79,7 @@ export function startedAt(): number {
     const ticks = Number(fieldsOf("self")[START_TIME]);
     const uptimeMs = Number.parseFloat(readFileSync("/proc/uptime", "latin1")) * 1000;
     const started = Date.now() - uptimeMs + ticks * TICK_MS;
-    return started < loaded && loaded - started < MOST_LOADING_MS ? started : loaded;
+    return started < loaded && loaded - started < MAX_LOADING_MS ? started : loaded;
   } catch {
     return loaded;
   }

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * The bytes of a regular file. A project may have a FIFO, a device, a file of /proc or a link to one
@@ -8,7 +8,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
  * once, and no more is read than the file is said to hold. Throws the system's error, and an Error
  * for what is not a regular file, or has more than `mostBytes`.
  */
-export function readRegular(path: string, mostBytes = MOST_BYTES): Buffer {
+export function readRegular(path: string, mostBytes = MAX_BYTES): Buffer {
   return withRegular(path, (file, size) => {
     if (size > mostBytes) throw new Error(`it has ${size} bytes`);
     return readRange(file, 0, size);

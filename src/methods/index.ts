@@ -121,7 +121,7 @@ function isSpecial(buffer: EditorBuffer): boolean {
 }
 
 /** More would be the whole file: that is what resources are for. */
-const MOST_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 const lines = (what: string) =>
   v.optional(
@@ -129,7 +129,7 @@ const lines = (what: string) =>
       v.number(),
       v.integer(),
       v.minValue(0),
-      v.maxValue(MOST_LINES),
+      v.maxValue(MAX_LINES),
       v.description(`Lines ${what} the cursor`),
     ),
     5,

@@ -24,7 +24,7 @@ interface RpcNotification {
 /** A local socket answers at once or not at all; on a machine that does much else, we notice late. */
 const CONNECT_MS = 5_000;
 /** Neovim runs all requests that it has received before it draws or serves another: more wait here. */
-const MOST_IN_FLIGHT = 16;
+const MAX_IN_FLIGHT = 16;
 
 /** For the package's transport, which only writes: what it reads would lose characters (see msgpack.ts). */
 const NOTHING_TO_READ = {
@@ -102,7 +102,7 @@ export class NeovimRpc {
 
   #sendWaiting(): void {
     for (const send of this.#waiting) {
-      if (this.#inFlight === MOST_IN_FLIGHT) return;
+      if (this.#inFlight === MAX_IN_FLIGHT) return;
       this.#waiting.delete(send);
       this.#inFlight++;
       send();

@@ -37,9 +37,9 @@ const BUILT_IN = (
   "tasks tui usage"
 ).split(" ");
 
-const MOST_BYTES = 64 * 1024;
-const MOST_DEPTH = 4;
-const MOST_DETAIL = 120;
+const MAX_BYTES = 64 * 1024;
+const MAX_DEPTH = 4;
+const MAX_DETAIL = 120;
 
 /** Commands and skills of the user, of the project around a folder, and of the CLI that begin as what was typed. */
 function commandsFor(folder: string, typed: string): PromptItem[] {
@@ -75,15 +75,15 @@ function commandsIn(folder: string, depth = 0, seen = new Set<string>()): Named[
   return namesIn(folder).flatMap((name) => {
     const path = join(folder, name);
     if (name.endsWith(".md")) return [{ name: name.slice(0, -3), path }];
-    return depth < MOST_DEPTH ? commandsIn(path, depth + 1, seen) : [];
+    return depth < MAX_DEPTH ? commandsIn(path, depth + 1, seen) : [];
   });
 }
 
 /** What its front matter says of it. */
 function detailOf(path: string): { detail?: string } {
-  const text = readText(path, MOST_BYTES) ?? "";
+  const text = readText(path, MAX_BYTES) ?? "";
   const found = /^---\n(?:.*\n)*?description:(.+)\n/.exec(text)?.[1]?.trim();
-  return found ? { detail: visibleLine(found.replace(/^(["'])(.*)\1$/, "$2"), MOST_DETAIL) } : {};
+  return found ? { detail: visibleLine(found.replace(/^(["'])(.*)\1$/, "$2"), MAX_DETAIL) } : {};
 }
 
 interface PromptItem {
@@ -91,9 +91,9 @@ interface PromptItem {
   detail?: string;
 }
 
-const MOST_ITEMS = 60;
+const MAX_ITEMS = 60;
 /** So many are looked at for those that are not private. */
-const MOST_LOOKS = 10 * MOST_ITEMS;
+const MAX_LOOKS = 10 * MAX_ITEMS;
 
 /** Files of the project around a folder, as a prompt mentions them: `@src/a.ts`. Private ones are left out. */
 class MentionedFiles {
@@ -116,9 +116,9 @@ class MentionedFiles {
     found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);
     const privacy = new Privacy();
     return found
-      .slice(0, MOST_LOOKS)
+      .slice(0, MAX_LOOKS)
       .filter(({ path }) => !privacy.isPrivate(path))
-      .slice(0, MOST_ITEMS)
+      .slice(0, MAX_ITEMS)
       .map(({ name }) => ({ text: `@${name}` }));
   }
 }

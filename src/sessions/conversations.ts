@@ -24,7 +24,7 @@ export interface Conversation {
 const MOST = 200;
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$/;
 /** The CLI cuts the name of a project's folder there, and adds a sum (2.1.330). */
-const MOST_NAME = 200;
+const MAX_NAME = 200;
 
 /**
  * The past conversations in these folders, and in all work trees of their repositories, newest first.
@@ -58,7 +58,7 @@ function runningIds(): Set<string | undefined> {
 /** The files of conversations that may have been in these folders or below, the newest first. */
 function transcripts(places: readonly string[]): { path: string; at: number }[] {
   const root = conversationsFolder();
-  const prefixes = places.map((place) => conversationsOf(place).slice(0, MOST_NAME));
+  const prefixes = places.map((place) => conversationsOf(place).slice(0, MAX_NAME));
   const paths = namesIn(root)
     .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)))
     .flatMap((name) => namesIn(join(root, name)).map((file) => join(root, name, file)));
@@ -67,7 +67,7 @@ function transcripts(places: readonly string[]): { path: string; at: number }[] 
 
 /** Of a conversation's file, which may have many MB, its beginning and its end are read. */
 const PART_BYTES = 65_536;
-const MOST_TITLE = 120;
+const MAX_TITLE = 120;
 
 /** What a conversation's file says of it. */
 interface Transcript {
@@ -152,8 +152,8 @@ function text(value: unknown): string | undefined {
 /** Nor does it turn the direction of what is beside it. */
 function oneLine(title: string): string {
   const line = title.replaceAll(/[\p{Cc}\s\p{Bidi_Control}]+/gu, " ").trim();
-  const characters = [...line.slice(0, 2 * MOST_TITLE)];
-  return characters.length > MOST_TITLE ? `${characters.slice(0, MOST_TITLE).join("")}…` : line;
+  const characters = [...line.slice(0, 2 * MAX_TITLE)];
+  return characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE).join("")}…` : line;
 }
 
 function bothEnds(path: string): { head: Buffer; tail: Buffer; bytes: number } | undefined {

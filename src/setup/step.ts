@@ -8,7 +8,7 @@ import { writeText } from "../lib/rewrite";
 import { type ProjectRecord, writeRecord } from "./record";
 
 /** Longer than any settings file, or CLAUDE.md, that somebody wrote: each of our edits reads the whole text. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** One thing that setting up, or undoing it, does. */
 export interface Step {
@@ -38,7 +38,7 @@ export interface Plan {
  */
 export function readText(path: string): string | undefined {
   try {
-    const bytes = readRegular(path, MOST_BYTES);
+    const bytes = readRegular(path, MAX_BYTES);
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;

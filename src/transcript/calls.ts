@@ -3,7 +3,7 @@ import { beginning } from "../lib/visible";
 import type { ToolCall } from "./entries";
 
 /** Longer is no path. */
-const MOST_TEXT = 4_096;
+const MAX_TEXT = 4_096;
 const MOST = 2 ** 31 - 1;
 
 /** What a call of a tool is about. */
@@ -97,7 +97,7 @@ export function lineNumber(value: unknown): number | undefined {
 }
 
 function text(value: unknown): string {
-  return isText(value) ? beginning(value, MOST_TEXT) : "";
+  return isText(value) ? beginning(value, MAX_TEXT) : "";
 }
 
 function isText(value: unknown): value is string {

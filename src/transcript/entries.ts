@@ -4,7 +4,7 @@ import type { ToHost } from "./elsewhere";
 import type { Line } from "./file";
 
 /** Of what is shown as it is. */
-const MOST_RAW = 8 * 1024;
+const MAX_RAW = 8 * 1024;
 
 /**
  * What the CLI has written into a conversation's file, an entry a line (measured with 2.1.330, and promised by
@@ -225,7 +225,7 @@ function fromSystem(entry: JsonObject, line: string): Item[] {
 }
 
 function raw(title: string, text: string): Item {
-  return { kind: "note", title, text: cutText(text, MOST_RAW) };
+  return { kind: "note", title, text: cutText(text, MAX_RAW) };
 }
 
 /** The text of a content, whatever blocks it has. */
@@ -235,7 +235,7 @@ function plain(content: unknown): string {
     .map((block) => {
       if (block.type === "text") return string(block.text) ?? "";
       if (block.type === "tool_reference") return string(block.tool_name) ?? "";
-      return block.type === "image" ? "[Image]" : cutText(shownJson(block), MOST_RAW);
+      return block.type === "image" ? "[Image]" : cutText(shownJson(block), MAX_RAW);
     })
     .join("\n");
 }

@@ -5,7 +5,7 @@ import { readRange, withRegular } from "../lib/read-regular";
 export type Line = string | { skipped: number };
 
 /** Longer lines are not read: an image, or a file that somebody has put there. */
-const MOST_LINE = 8 * 1024 * 1024;
+const MAX_LINE = 8 * 1024 * 1024;
 
 const BLOCK = 256 * 1024;
 const LINE_END = 10;
@@ -115,13 +115,13 @@ class Unfinished {
 
   #keep(bytes: Uint8Array): void {
     this.length += bytes.length;
-    if (this.length <= MOST_LINE) this.#parts.push(bytes);
+    if (this.length <= MAX_LINE) this.#parts.push(bytes);
     else this.#parts = [];
   }
 
   #take(): Line {
     const { length } = this;
-    const line = length <= MOST_LINE ? Buffer.concat(this.#parts).toString() : { skipped: length };
+    const line = length <= MAX_LINE ? Buffer.concat(this.#parts).toString() : { skipped: length };
     this.#parts = [];
     this.length = 0;
     return line;

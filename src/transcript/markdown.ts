@@ -35,13 +35,13 @@ interface Mark {
 }
 
 /** Of a result, a note or an input. */
-const MOST_LINES = 200;
+const MAX_LINES = 200;
 /** Of what somebody has said. */
-const MOST_SAID = 2_000;
+const MAX_SAID = 2_000;
 /** Neovim draws longer ones slowly. */
-const MOST_COLUMNS = 2_000;
-const MOST_TEXT = 256 * 1024;
-const MOST_TITLE = 200;
+const MAX_COLUMNS = 2_000;
+const MAX_TEXT = 256 * 1024;
+const MAX_TITLE = 200;
 
 const FOLDED = "▸";
 
@@ -84,7 +84,7 @@ function blockOf(item: Item, results: ReadonlyMap<string, ToolResult>): Block {
     return builder.block;
   } catch (error) {
     return {
-      lines: [`*${visibleLine(`This cannot be shown: ${message(error)}`, MOST_TITLE)}*`, ""],
+      lines: [`*${visibleLine(`This cannot be shown: ${message(error)}`, MAX_TITLE)}*`, ""],
       folds: "00",
       marks: [],
     };
@@ -116,7 +116,7 @@ function addItem(builder: Builder, item: Item, results: ReadonlyMap<string, Tool
 }
 
 function addFold(builder: Builder, title: string, { lines, more }: Lines): void {
-  const shown = `*${visibleLine(title, MOST_TITLE)}*`;
+  const shown = `*${visibleLine(title, MAX_TITLE)}*`;
   if (lines.length === 0) return builder.add([shown, ""]);
   builder.add([`${FOLDED} ${shown}`], ">");
   builder.add([...lines, ...rest(more)], "1");
@@ -140,9 +140,9 @@ function addCall(builder: Builder, tool: ToolCall, result: ToolResult | undefine
 
 function header({ name, subject }: Call): string {
   const [first = "", ...others] = visible(subject).trim().split("\n");
-  const short = beginning(first, MOST_COLUMNS) + (others.length > 0 ? " …" : "");
+  const short = beginning(first, MAX_COLUMNS) + (others.length > 0 ? " …" : "");
   const code = short.includes("`") ? short : `\`${short}\``;
-  return `${FOLDED} ${visibleLine(name, MOST_TITLE)}${short === "" ? "" : ` ${code}`}`;
+  return `${FOLDED} ${visibleLine(name, MAX_TITLE)}${short === "" ? "" : ` ${code}`}`;
 }
 
 /** What came of a call: its lines, which belong to the call's fold, and what they say of the call itself. */
@@ -275,7 +275,7 @@ function fenced(text: string, language = ""): Lines {
   if (text.trim() === "") return { lines: [], more: 0 };
   let end = text.length;
   while (text[end - 1] === "\n") end--;
-  const { lines, more } = textLines(text.slice(0, end), MOST_LINES);
+  const { lines, more } = textLines(text.slice(0, end), MAX_LINES);
   const ticks = lines.map((line) => line.match(/^\s*(`+)/)?.[1]?.length ?? 0);
   const fence = "`".repeat(ticks.reduce((most, one) => Math.max(most, one), 2) + 1);
   return { lines: [fence + (/^\w+$/.test(language) ? language : ""), ...lines, fence], more };
@@ -283,7 +283,7 @@ function fenced(text: string, language = ""): Lines {
 
 /** A code block that has no end, or lost it by a cut or an interruption, ends here: all behind it would be code. */
 function saidLines(text: string): Lines {
-  const { lines, more } = textLines(text.trim(), MOST_SAID);
+  const { lines, more } = textLines(text.trim(), MAX_SAID);
   let open: string | undefined;
   for (const line of lines) {
     const [, fence = "", info] = /^\s*(`{3,}(?!.*`)|~{3,})(.*)$/.exec(line) ?? [];
@@ -311,8 +311,8 @@ function lineEnds(text: string, most = 0): { count: number; at: number } {
 /** The first lines of a text. What is long is cut before anything else is done with it. */
 function textLines(text: string, most: number): Lines {
   const { count, at } = lineEnds(text, most);
-  const lines = visible(cutText(text.slice(0, at), MOST_TEXT).replaceAll("\r\n", "\n"))
+  const lines = visible(cutText(text.slice(0, at), MAX_TEXT).replaceAll("\r\n", "\n"))
     .split("\n")
-    .map((line) => cutText(line, MOST_COLUMNS));
+    .map((line) => cutText(line, MAX_COLUMNS));
   return { lines, more: count + 1 - lines.length };
 }

@@ -27,7 +27,7 @@ interface Trail {
 }
 
 const PART_BYTES = 1024 * 1024;
-const MOST_STEPS = 1_000;
+const MAX_STEPS = 1_000;
 
 /** What the trail keeps of an entry. */
 type Kept = "prompt" | { id: string; step: Step };
@@ -77,7 +77,7 @@ function trail(kept: readonly Kept[], outcomes: ReadonlyMap<string, Outcome>): T
     if (failed) return [];
     return [one.step.act === "edited" ? { ...one.step, ...lines } : one.step];
   });
-  const last = all.slice(-MOST_STEPS);
+  const last = all.slice(-MAX_STEPS);
   const privacy = new Privacy();
   const steps = last.filter(({ path }) => !privacy.isPrivate(path));
   return { steps, hidden: last.length - steps.length, left_out: all.length - last.length };

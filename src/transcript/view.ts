@@ -7,7 +7,7 @@ import { type Block, markdown, type Result, resultOf } from "./markdown";
 /** So much of a file is shown first, and then at a time. */
 const PART_BYTES = 64 * 1024;
 /** Of a result in a buffer of its own. */
-const MOST_WHOLE = 2 * 1024 * 1024;
+const MAX_WHOLE = 2 * 1024 * 1024;
 
 /** What a conversation has become since it was looked at last. */
 export interface Update {
@@ -83,9 +83,9 @@ export class View {
           .filter((item) => item.kind === "result")
           .find(({ id }) => id === call)?.text,
     );
-    if (text === undefined || text.length <= MOST_WHOLE) return text;
-    const size = (text.length / MOST_WHOLE).toFixed(1);
-    return `${beginning(text, MOST_WHOLE)}\n… the rest is not shown: all of it is ${size} times as long`;
+    if (text === undefined || text.length <= MAX_WHOLE) return text;
+    const size = (text.length / MAX_WHOLE).toFixed(1);
+    return `${beginning(text, MAX_WHOLE)}\n… the rest is not shown: all of it is ${size} times as long`;
   }
 
   /** A result of a call that was not read yet is kept for it. */

@@ -8,7 +8,7 @@ import { type Step, stepOf } from "./trail";
 const TAIL_BYTES = 256 * 1024;
 
 /** Nobody follows more at once. */
-const MOST_STEPS = 50;
+const MAX_STEPS = 50;
 
 /** What Neovim learns of a conversation without showing it. */
 interface News {
@@ -45,7 +45,7 @@ export class WatchedTranscript {
     const usage = items.findLast((item) => item.kind === "usage")?.usage;
     this.#model = items.findLast((item) => item.kind === "model")?.name ?? this.#model;
     const all = restarted && !this.#isNew ? [] : items.flatMap((item) => this.#step(item));
-    const steps = all.slice(-MOST_STEPS);
+    const steps = all.slice(-MAX_STEPS);
     this.#isNew = false;
     if (!usage && steps.length === 0) return undefined;
     return { ...(usage && contextOf(usage.tokens, this.#model ?? usage.model)), steps };

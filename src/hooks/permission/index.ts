@@ -80,13 +80,13 @@ async function untilCliEnds<T>(ask: (signal: AbortSignal) => Promise<T>): Promis
 }
 
 /** Of a longer one the CLI's own dialog is enough. */
-const MOST_PLAN = 200_000;
+const MAX_PLAN = 200_000;
 
 /** The plan of ExitPlanMode: it comes with the file in which Claude has written it (2.1.330). */
 function planOf({ tool_name, tool_input }: HookInput): { plan?: string } {
   const { plan } = (tool_input ?? {}) as { plan?: unknown };
   const isPlan = tool_name === "ExitPlanMode" && typeof plan === "string";
-  return isPlan && plan.length <= MOST_PLAN ? { plan } : {};
+  return isPlan && plan.length <= MAX_PLAN ? { plan } : {};
 }
 
 function allow(
@@ -141,7 +141,7 @@ const Update = v.variant("type", [
 ]);
 type Update = v.InferOutput<typeof Update>;
 
-const MOST_LABEL = 300;
+const MAX_LABEL = 300;
 
 /** The words for where the CLI (2.1.330) keeps it. */
 const PLACES: Record<string, string> = {
@@ -156,7 +156,7 @@ function suggestions(offered: readonly unknown[] = []): Suggestion[] {
   return offered.flatMap((update) => {
     const { success, output } = v.safeParse(Update, update);
     const text = success ? visibleLine(label(output)) : "";
-    return text !== "" && text.length <= MOST_LABEL ? [{ label: text, update }] : [];
+    return text !== "" && text.length <= MAX_LABEL ? [{ label: text, update }] : [];
   });
 }
 

@@ -4,9 +4,9 @@ import { visible, visibleLine } from "../../lib/visible";
 import type { HookInput } from "../input";
 
 /** More than anybody reads, and less than what makes Neovim slow; the last line then says so. */
-const MOST_CHARACTERS = 200_000;
-const MOST_LINES = 5_000;
-const MOST_TITLE = 120;
+const MAX_CHARACTERS = 200_000;
+const MAX_LINES = 5_000;
+const MAX_TITLE = 120;
 
 type Fields = Record<string, unknown>;
 
@@ -19,8 +19,8 @@ export function describe({ tool_name = "", tool_input = {} }: HookInput) {
   const first = tool_input.command ?? tool_input.file_path ?? tool_input.notebook_path;
   const subject = typeof first === "string" ? `: ${first}` : "";
   return {
-    tool: visibleLine(tool_name, MOST_TITLE),
-    title: visibleLine(`${tool_name}${subject}`, MOST_TITLE),
+    tool: visibleLine(tool_name, MAX_TITLE),
+    title: visibleLine(`${tool_name}${subject}`, MAX_TITLE),
     lines: shortened(text),
     ...(syntax && { syntax }),
     ...(EDITING_TOOLS.includes(tool_name) && { is_edit: true }),
@@ -103,19 +103,19 @@ function fields(input: Fields): string[] {
 }
 
 function shortened(text: string): string[] {
-  const lines = visible(text.slice(0, MOST_CHARACTERS)).split("\n");
-  const cut = text.length - MOST_CHARACTERS;
+  const lines = visible(text.slice(0, MAX_CHARACTERS)).split("\n");
+  const cut = text.length - MAX_CHARACTERS;
   if (cut > 0) lines.push(`… and ${cut} more characters: read them in Claude's terminal`);
-  if (lines.length <= MOST_LINES) return lines;
-  const more = `… and ${lines.length - MOST_LINES} more lines: read them in Claude's terminal`;
-  return [...lines.slice(0, MOST_LINES), more];
+  if (lines.length <= MAX_LINES) return lines;
+  const more = `… and ${lines.length - MAX_LINES} more lines: read them in Claude's terminal`;
+  return [...lines.slice(0, MAX_LINES), more];
 }
 
-const MOST_QUESTION = 200;
+const MAX_QUESTION = 200;
 /** A longer option is nothing to choose in a list: the user reads it in Claude's terminal. */
-const MOST_OPTION = 5_000;
+const MAX_OPTION = 5_000;
 
-const Option = v.pipe(v.string(), v.maxLength(MOST_OPTION));
+const Option = v.pipe(v.string(), v.maxLength(MAX_OPTION));
 const Questions = v.object({
   questions: v.pipe(
     v.array(
@@ -155,7 +155,7 @@ export function questions({ tool_name, tool_input }: HookInput): Question[] | un
   if (!success) return [];
   return output.questions.map(({ question, multiSelect = false, options }) => ({
     question,
-    title: visibleLine(question, MOST_QUESTION),
+    title: visibleLine(question, MAX_QUESTION),
     labels: options.map(({ label }) => label),
     shown: {
       text: visible(question).split("\n"),

@@ -6,7 +6,7 @@ import { json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
 /** Of a text to search for: in a line of 1 MB that repeats it all but its end, the search takes 0.1 s. */
-const MOST_CHARACTERS = 10_000;
+const MAX_CHARACTERS = 10_000;
 
 const Opening = v.object({
   filePath: v.pipe(v.string(), v.description("Path of the file to open")),
@@ -15,12 +15,12 @@ const Opening = v.object({
     false,
   ),
   startText: v.optional(
-    v.pipe(v.string(), v.maxLength(MOST_CHARACTERS), v.description("Select from this text")),
+    v.pipe(v.string(), v.maxLength(MAX_CHARACTERS), v.description("Select from this text")),
   ),
   endText: v.optional(
     v.pipe(
       v.string(),
-      v.maxLength(MOST_CHARACTERS),
+      v.maxLength(MAX_CHARACTERS),
       v.description("Select to the end of this text"),
     ),
   ),
