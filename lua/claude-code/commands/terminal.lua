@@ -184,7 +184,7 @@ return {
     run = function()
       local n = list().next()
       if n then
-        require("claude-code.terminal.running").show(n)
+        require("claude-code.terminal.running").focus(n)
       else
         notify.info("no Claude session runs; :Claude starts one")
       end

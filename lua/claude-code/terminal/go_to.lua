@@ -35,7 +35,7 @@ end
 ---@param row claude-code.SessionRow
 function M.session(row)
   if row.n then
-    running.show(row.n)
+    running.focus(row.n)
   elseif row.job then
     local folder = vim.fn.isdirectory(row.cwd or "") == 1 and row.cwd or nil
     require("claude-code.terminal.start").run({ "attach", row.job }, nil, folder)

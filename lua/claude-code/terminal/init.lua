@@ -53,7 +53,7 @@ local function open(row, arguments, options)
   if row and not (options.restart and row.n == n) then
     return go_to.session(row)
   elseif n and not options.restart then
-    running.show(n)
+    running.focus(n)
     if #arguments > 0 then
       local text = "Claude is already running; add ! to restart it with these arguments, or start another "
         .. "with :Claude new"

@@ -57,7 +57,7 @@ function M.focus_after_send(n)
   n = n or running.current()
   local wanted = n ~= nil and require("claude-code.config").get().send.focus
   if wanted and vim.bo.buftype ~= "terminal" then
-    running.show(n)
+    running.focus(n)
   end
   return wanted
 end

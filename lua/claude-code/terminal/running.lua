@@ -157,22 +157,11 @@ function M.can(n, name)
   return terminals[n] ~= nil and terminals[n][name] ~= nil
 end
 
---- Moves to its terminal, and from there back.
+--- Moves to its terminal, in terminal mode, also where the cursor is there already.
 ---@param n integer
 function M.focus(n)
   M.call(n, "focus")
   sessions.use(n)
-end
-
---- Moves to its terminal, in terminal mode, also where the cursor is there already.
----@param n integer
-function M.show(n)
-  local row = sessions.get(n)
-  if row and row.buf ~= vim.api.nvim_get_current_buf() then
-    M.focus(n)
-  elseif row then
-    M.call(n, "show")
-  end
 end
 
 --- Is its window known to be out of sight?

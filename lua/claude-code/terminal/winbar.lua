@@ -78,7 +78,7 @@ end
 ---@param n integer
 function M.click(n)
   vim.schedule(function()
-    require("claude-code.terminal.running").show(n)
+    require("claude-code.terminal.running").focus(n)
   end)
 end
 

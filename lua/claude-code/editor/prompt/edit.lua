@@ -118,7 +118,7 @@ function M.open(params)
     elseif not received and table.concat(lines):find("%S") then
       keep_draft(params, lines)
     elseif received and params.n then
-      require("claude-code.terminal.running").show(params.n)
+      require("claude-code.terminal.running").focus(params.n)
     end
   end)
   return vim.empty_dict()

@@ -86,7 +86,7 @@ end
 local function type_to_claude(transcript)
   local row = sessions.get({ id = transcript.id })
   if row and row.n then
-    require("claude-code.terminal.running").show(row.n)
+    require("claude-code.terminal.running").focus(row.n)
   else
     notify.info("this conversation does not run here; :Claude sessions resumes it")
   end

@@ -5,7 +5,6 @@ local timer = require("claude-code.lib.timer")
 
 ---@class claude-code.BufferTerminal: claude-code.Terminal
 ---@field buf integer
----@field show fun(self) shows and focuses it
 local Terminal = {}
 
 local M = { Terminal = Terminal }
@@ -235,14 +234,6 @@ end
 
 function Terminal:is_visible()
   return require("claude-code.terminal.providers.window").find(self.buf) ~= nil
-end
-
-function Terminal:focus()
-  if api.nvim_get_current_buf() == self.buf then
-    vim.cmd.wincmd("p")
-  else
-    self:show()
-  end
 end
 
 function Terminal:has_drawn()

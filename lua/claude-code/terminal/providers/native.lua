@@ -101,7 +101,7 @@ function Terminal:close()
 end
 
 --- Shows it in the window of another terminal of Claude's, if there is one in this tab page.
-function Terminal:show()
+function Terminal:focus()
   local before = api.nvim_get_current_win()
   window.show(self.buf)
   self.mode:enter(before)
@@ -111,7 +111,7 @@ function Terminal:toggle()
   if self:is_visible() then
     window.hide(self.buf)
   else
-    self:show()
+    self:focus()
   end
 end
 

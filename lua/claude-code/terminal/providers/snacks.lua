@@ -106,7 +106,7 @@ function Terminal:close()
   end
 end
 
-function Terminal:show()
+function Terminal:focus()
   if not self:is_visible() then
     self:before_showing()
     self.win:show()
