@@ -36,17 +36,8 @@ export interface SymbolAnswer {
   definitions: LanguagePlaces;
   /** Markdown. */
   hover?: string;
-  declaration?: {
-    kind: string;
-    parents: string[];
-    first_line: number;
-    last_line: number;
-    body?: string[];
-    /** Lines of the body that are left out. */
-    more?: number;
-  };
-  /** Several symbols have the name: one for each of the definitions. */
-  candidates?: { kind?: string; container?: string }[];
+  /** Several symbols have the name: the definitions are one of each. */
+  are_candidates?: boolean;
   uses?: LanguagePlaces;
   states: ServerState[];
 }

@@ -30,8 +30,8 @@ export class LanguageServers {
     this.changed = new ChangedFiles(this.project);
   }
 
-  definition(input: SymbolInput, body: boolean, signal?: AbortSignal): Promise<SymbolAnswer> {
-    return this.ask("find_symbol", input.path, { ...named(input), body }, signal);
+  definition(input: SymbolInput, signal?: AbortSignal): Promise<SymbolAnswer> {
+    return this.ask("find_symbol", input.path, named(input), signal);
   }
 
   related(input: SymbolInput, relation: Relation, signal?: AbortSignal): Promise<SymbolAnswer> {

@@ -39,33 +39,27 @@ export class LanguageText {
 
   constructor(private readonly project: ProjectFiles) {}
 
-  /** `find_symbol`'s answer: where, what, and its documentation; with `body` the source. */
+  /** `find_symbol`'s answer: where, what, and its documentation. */
   symbol(answer: SymbolAnswer): string {
-    if (answer.candidates) return this.#candidates(answer);
-    const { hover, declaration, definitions, states } = answer;
+    if (answer.are_candidates) return this.#candidates(answer);
+    const { name, hover, definitions, states } = answer;
     const [first, ...others] = definitions.places;
-    const path = [...(declaration?.parents ?? []), answer.name].join(".");
-    const end = declaration?.last_line ?? 0;
-    const kind = declaration ? `${declaration.kind} ` : "";
-    const last = first && end > first.line ? `-${end}` : "";
-    const head = first
-      ? `${this.#location(first, definitions)}${last} ${kind}${path}`
-      : `${answer.name} is defined in a private file`;
     const more = others.length - MAX_OTHERS;
     // Overloads, and prototypes.
     const also = others.slice(0, MAX_OTHERS).map((place) => this.#location(place, definitions));
     const tail = more > 0 ? ` and ${more} more` : "";
     return [
-      head,
+      first
+        ? `${this.#location(first, definitions)} ${name}: ${this.#code(first, definitions)}`
+        : `${name} is defined in a private file`,
       ...(also.length > 0 ? [`  also ${also.join(", ")}${tail}`] : []),
       ...(hover ? describe(hover) : []),
-      ...bodyOf(answer),
       stateLine(states),
     ].join("\n");
   }
 
   references(answer: SymbolAnswer, { relation, within, limit }: ReferencesQuestion): AnswerText {
-    if (answer.candidates) return { text: this.#candidates(answer), isError: false };
+    if (answer.are_candidates) return { text: this.#candidates(answer), isError: false };
     const { definitions, uses, states } = answer;
     const { files, places, private: hidden } = uses ?? { files: [], places: [], private: 0 };
     if (places.length + hidden === 0 && !areReady(states)) {
@@ -113,19 +107,15 @@ export class LanguageText {
   }
 
   /** Several symbols have the name: Claude chooses one by its path and line. */
-  #candidates({ name, definitions, candidates = [], states }: SymbolAnswer): string {
-    const { places, files } = definitions;
-    const last = name.split(/[.:#/\s]+/).at(-1) ?? name;
-    const shown = places.slice(0, MAX_CANDIDATES).map((place, index) => {
-      const { kind, container } = candidates[index] ?? {};
-      const what = [kind, container ? `${container}.${last}` : last].filter(Boolean).join(" ");
-      const text = files[place.file - 1]?.is_own ? code(this.#line(place, definitions)) : "";
-      return `  ${this.#location(place, definitions)} ${what}${text && `: ${text}`}`;
-    });
+  #candidates({ name, definitions, states }: SymbolAnswer): string {
+    const { places } = definitions;
+    const shown = places.slice(0, MAX_CANDIDATES);
     const more = places.length - shown.length;
     return [
       `${places.length} symbols are called ${name}. For one of them ask with \`path\` and \`line\`:`,
-      ...shown,
+      ...shown.map(
+        (place) => `  ${this.#location(place, definitions)}: ${this.#code(place, definitions)}`,
+      ),
       ...(more > 0 ? [`  … ${more} more`] : []),
       stateLine(states),
     ].join("\n");
@@ -145,7 +135,7 @@ export class LanguageText {
     let shown = 0;
     for (const { name, unsaved, count, byLine } of named) {
       const lines = byLine.slice(0, Math.max(limit - shown, 0)).map(([line, same]) => {
-        const text = code(this.#line(same[0] as LanguagePlace, { files }));
+        const text = this.#code(same[0] as LanguagePlace, { files });
         return `  ${line} ${text}${same.length > 1 ? ` (${same.length}×)` : ""}`;
       });
       const length = lines.join("\n").length + name.length;
@@ -172,12 +162,13 @@ export class LanguageText {
     return `${this.project.nameOf(files[file - 1]?.path ?? "?")}:${line}`;
   }
 
-  #line({ file, line, text }: LanguagePlace, { files }: Pick<LanguagePlaces, "files">): string {
-    if (text !== undefined) return text;
-    const path = files[file - 1]?.path ?? "";
+  /** Of the project's files alone. */
+  #code({ file, line, text }: LanguagePlace, { files }: Pick<LanguagePlaces, "files">): string {
+    const { path = "", is_own } = files[file - 1] ?? {};
+    if (text !== undefined || !is_own) return code(text ?? "");
     const known = this.#files.get(path) ?? linesOf(path);
     this.#files.set(path, known);
-    return known[line - 1] ?? "";
+    return code(known[line - 1] ?? "");
   }
 }
 
@@ -259,10 +250,4 @@ function signatureBlock(text: string): RegExpExecArray | null {
   let last: RegExpExecArray | null = null;
   for (let found = leading.exec(text); found; found = leading.exec(text)) last = found;
   return last ?? /```[^\n]*\n([\s\S]*?)\n?```/.exec(text);
-}
-
-function bodyOf({ declaration }: SymbolAnswer): string[] {
-  const { body = [], first_line = 1, more = 0 } = declaration ?? {};
-  const lines = body.map((line, index) => `${first_line + index}\t${cutText(line, 400)}`);
-  return [...lines, ...(more > 0 ? [`… ${more} more lines`] : [])];
 }

@@ -126,7 +126,7 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     const { neovim } = world.project;
     await world.answer("find_symbol", { symbol: "alpha", path: "one.txt" });
     await world.answer("find_symbol", { symbol: "beta", path: "two.txt" });
-    expect(await hidden()).toEqual(["defs.txt", "one.txt", "two.txt"]);
+    expect(await hidden()).toEqual(["one.txt", "two.txt"]);
     await later(neovim, 9 * 60_000);
     await world.answer("find_symbol", { symbol: "beta", path: "two.txt" });
     await later(neovim, 2 * 60_000);

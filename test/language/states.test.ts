@@ -45,9 +45,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     expect(text).toEndWith(`\nmay be incomplete: text is indexing; ${REPORTED}`);
     const missing = await references({ symbol: "nothing" });
     expect(missing.isError).toBe(true);
-    expect(missing.text).toStartWith(
-      "Not ready: text, which is indexing, may know `nothing` later",
-    );
+    expect(missing.text).toStartWith("Not ready: text (indexing) may know `nothing` later");
     world.set("indexing", false);
   });
 
@@ -69,7 +67,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
 
   test("finds a symbol by its name alone", async () => {
     const text = await world.answer("find_symbol", { symbol: "plum" });
-    expect(text.split("\n")).toEqual(["three.txt:1 plum", "  def plum", REPORTED]);
+    expect(text.split("\n")).toEqual(["three.txt:1 plum: def plum", "  def plum", REPORTED]);
   });
 
   test("shows unsaved text with the lines that it has in Neovim", async () => {
@@ -156,7 +154,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     world.set("private");
     world.project.write(".env", "def cherry\n");
     world.project.write("five.txt", "cherry\n");
-    const params = { symbol: "cherry", path: "five.txt", body: true };
+    const params = { symbol: "cherry", path: "five.txt" };
     const { text } = await world.ask("find_symbol", params);
     world.set("private", false);
     world.project.write(".env", "apple\n");

@@ -261,7 +261,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   const obstacles: Obstacle[] = [
     [
       "unsaved changes",
-      "unsaved changes in Neovim: b.txt",
+      "b.txt has unsaved changes in Neovim",
       async () => {
         await workspace.neovim.command(`edit ${workspace.path("b.txt")}`);
         await workspace.neovim.type("omine<Esc>");
@@ -269,13 +269,13 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     ],
     [
       "a private file",
-      "private files",
+      "a private file",
       () =>
         workspace.neovim.lua(
           `require("claude-code").setup({ auto_start = false, privacy = { patterns = { "b.txt" } } })`,
         ),
     ],
-    ["a read-only file", "read-only files: b.txt", () => chmodSync(workspace.path("b.txt"), 0o444)],
+    ["a read-only file", "b.txt is read-only", () => chmodSync(workspace.path("b.txt"), 0o444)],
     [
       "a FIFO",
       "not a regular file",
@@ -288,7 +288,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     ],
     [
       "another text on disk than the server knows",
-      "text changed while the language server worked: b.txt",
+      "The text of b.txt changed while the language server worked",
       async () => {
         await workspace.neovim.command(`edit ${workspace.path("b.txt")}`);
         workspace.write("b.txt", "old and more\n");
@@ -331,7 +331,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     claims("Renames and code actions stay in the workspace");
     workspace.write("a.txt", "old\n");
     const edit = workspace.rename(["a.txt", "../outside.txt"], "old", "new");
-    expect(await outcomeOf(workspace.apply(edit))).toThrow("not in the workspace");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow("is not in the workspace");
     expect(workspace.read("a.txt")).toBe("old\n");
 
     const outside = join(workspace.neovim.home, "outside");

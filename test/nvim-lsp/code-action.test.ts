@@ -190,7 +190,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
       },
     });
     const text = await run();
-    expect(text).toContain("ERROR Nothing was changed. It would change private files");
+    expect(text).toContain("ERROR Nothing was changed. It would change a private file");
     expect(text).not.toContain(".env");
     expect([edited.read("a.txt"), edited.read(".env")]).toEqual(["old\n", "old\n"]);
     expect(await edited.call("code_action", { path: ".env" })).toContain("ERROR .env is private");

@@ -138,7 +138,7 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     await neovim.command("call append(0, '// typed')");
     const args = { path: "main.ts", symbol: "parse", new_name: "parseText" };
     expect(await edited.call("rename_symbol", args)).toContain(
-      "ERROR Nothing was changed. It would change files with unsaved changes in Neovim: parser.ts.",
+      "ERROR Nothing was changed. parser.ts has unsaved changes in Neovim.",
     );
     expect(edited.texts(NAMES)).toEqual(FILES);
     // The user saves, and the next try does it.

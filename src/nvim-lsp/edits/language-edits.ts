@@ -76,7 +76,7 @@ export class LanguageEdits {
     const operations = answer.edits.flatMap(operationsOf);
     if (move) {
       const { from: path, to: new_path } = move;
-      operations.push({ kind: "rename", path, new_path, overwrite: false, ignore: false });
+      operations.push({ kind: "rename", path, new_path, ignore: false });
     }
     this.#refuseProtected(operations);
     const { ticks = {} } = answer;

@@ -72,7 +72,7 @@ type WorkspaceEdit = v.InferOutput<typeof WorkspaceEdit>;
 /** One step of an edit, as Lua takes it (editor/edits/apply.lua). Paths are real ones. */
 export type Operation = { path: string } & (
   | { kind: "edit"; edits: object[]; encoding: Encoding; version?: number }
-  | { kind: "create" | "delete" | "rename"; new_path?: string; overwrite: boolean; ignore: boolean }
+  | { kind: "create" | "delete" | "rename"; new_path?: string; ignore: boolean }
 );
 
 /** What a server sent, checked, in its order. Throws EditProblem. */
@@ -91,13 +91,14 @@ export function operationsOf({ edit, encoding, server }: ServerEdit): Operation[
       const about = version === undefined ? {} : { version };
       return { kind: "edit", path: pathOf(uri), edits, encoding, ...about };
     }
-    const { overwrite = false, ignoreIfExists, ignoreIfNotExists } = change.options;
+    const { overwrite, ignoreIfExists, ignoreIfNotExists } = change.options;
+    if (overwrite) throw new EditProblem(`${server} wants to overwrite a file.`);
     if (change.kind === "rename") {
       const [path, new_path] = [pathOf(change.oldUri), pathOf(change.newUri)];
-      return { kind: "rename", path, new_path, overwrite, ignore: ignoreIfExists ?? false };
+      return { kind: "rename", path, new_path, ignore: ignoreIfExists ?? false };
     }
     const ignore = (change.kind === "create" ? ignoreIfExists : ignoreIfNotExists) ?? false;
-    return { kind: change.kind, path: pathOf(change.uri), overwrite, ignore };
+    return { kind: change.kind, path: pathOf(change.uri), ignore };
   });
 }
 

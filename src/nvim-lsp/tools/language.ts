@@ -11,7 +11,7 @@ export const SymbolName = v.pipe(
   v.trim(),
   v.minLength(1),
   v.maxLength(MAX_NAME),
-  v.description("The name; Parser.parse for one of several"),
+  v.description("The name; without `path` also Parser.parse, for one of several"),
 );
 
 export const SymbolLine = v.pipe(
@@ -38,12 +38,11 @@ export function findSymbol(servers: LanguageServers): Tool<"find_symbol"> {
       symbol: SymbolName,
       path: v.optional(SymbolPath),
       line: v.optional(SymbolLine),
-      body: v.optional(v.pipe(v.boolean(), v.description("With the source")), false),
     }),
     annotations: { readOnlyHint: true },
     meta: ALWAYS_LOADED,
-    async call({ body, ...input }, { signal }) {
-      const answer = await servers.definition(input, body, signal);
+    async call(input, { signal }) {
+      const answer = await servers.definition(input, signal);
       return texts(new LanguageText(servers.project).symbol(answer));
     },
   });

@@ -123,7 +123,7 @@ function ambiguous({ files, places }: LanguagePlaces, symbol: string, root: stri
   const list = places.map(
     ({ file, line }) => `  ${shownPath(files[file - 1]?.path ?? "", root)}:${line}`,
   );
-  const head = `Several symbols are called ${symbol}. Nothing was changed. Give \`line\`, or those around it (Parser.parse):`;
+  const head = `Several symbols are called ${symbol}. Nothing was changed. Give the \`path\` and \`line\` of one:`;
   return [head, ...list].join("\n");
 }
 

@@ -23,7 +23,6 @@ local M = {}
 ---@field edits? lsp.TextEdit[]
 ---@field encoding? string in which the edits count columns
 ---@field version? integer of the text for which the server made them, as Neovim sent it
----@field overwrite? boolean
 ---@field ignore? boolean leave it, if the file exists, or if one to delete does not
 
 ---@class claude-code.AppliedFile
@@ -35,8 +34,7 @@ local M = {}
 ---@field stamp? claude-code.DiskStamp
 ---@field buf? integer loaded
 ---@field tick? integer
----@field pending { edit: lsp.TextEdit, encoding: string }[] about `after` as it is
----@field version? integer
+---@field version? integer of the text that the server knows
 
 ---Ticks of all loaded buffers of files: what a server is asked about.
 ---@return table<string, integer> by path
@@ -74,7 +72,7 @@ function Files:get(name)
     refuse("More than %d files would change.", MAX_FILES)
   end
   local stamp = disk.stamp(name)
-  local file = { path = name, edits = 0, pending = {}, stamp = stamp }
+  local file = { path = name, edits = 0, stamp = stamp }
   file.before = stamp and stamp.type == "file" and regular_file.read(name, MAX_BYTES) or nil
   file.buf, file.after = path.loaded_buffer(name), file.before
   file.tick = file.buf and api.nvim_buf_get_changedtick(file.buf)
@@ -106,34 +104,30 @@ local function is_misplaced(buf, edit, encoding, renamed)
   return text ~= "" and not text:find(renamed.from:lower(), 1, true)
 end
 
----@param file claude-code.AppliedFile
+---@param operation claude-code.EditOperation
 ---@param buf integer with the file's lines
 ---@param renamed? { from: string, to: string }
-local function apply_in(file, buf, renamed)
-  local count, last, encoding = api.nvim_buf_line_count(buf), nil, file.pending[1].encoding
-  local sorted = vim.list_slice(file.pending)
+local function apply_in(operation, buf, renamed)
+  local count, last, encoding = api.nvim_buf_line_count(buf), nil, operation.encoding
+  local sorted = vim.list_slice(operation.edits)
   table.sort(sorted, function(a, b)
-    local x, y = a.edit.range, b.edit.range
+    local x, y = a.range, b.range
     return is_before(x.start, y.start)
       or not is_before(y.start, x.start) and is_before(x["end"], y["end"])
   end)
-  for _, one in ipairs(sorted) do
-    local range = one.edit.range
+  for _, edit in ipairs(sorted) do
+    local range = edit.range
     if
       range.start.line > count
       or last and is_before(range.start, last)
-      or one.encoding ~= encoding
-      or is_misplaced(buf, one.edit, encoding, renamed)
+      or is_misplaced(buf, edit, encoding, renamed)
     then
       local text = "%s has another text than the language server knows. Try again in a moment."
-      refuse(text, path.title(file.path))
+      refuse(text, path.title(operation.path))
     end
     last = range["end"]
   end
-  local edits = vim.tbl_map(function(one)
-    return one.edit
-  end, file.pending)
-  vim.lsp.util.apply_text_edits(edits, buf, encoding)
+  vim.lsp.util.apply_text_edits(operation.edits, buf, encoding)
 end
 
 ---@param text string
@@ -141,13 +135,11 @@ local function is_text(text)
   return not text:find("\0", 1, true) and not text:find("\r[^\n]") and not vim.endswith(text, "\r")
 end
 
----Does what is pending to the text, in a buffer that no one sees. BOM, line ends and a missing last line end stay.
+---Edits the text in a buffer that no one sees. BOM, line ends and a missing last line end stay.
 ---@param file claude-code.AppliedFile
+---@param operation claude-code.EditOperation
 ---@param renamed? { from: string, to: string }
-local function settle(file, renamed)
-  if #file.pending == 0 then
-    return
-  end
+local function edit_text(file, operation, renamed)
   local bytes = file.after --[[@as string]]
   local text = lines.parse(bytes)
   if not file_change.is_utf8(bytes) or not is_text(bytes) then
@@ -160,61 +152,60 @@ local function settle(file, renamed)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].fixendofline, vim.bo[buf].endofline = false, false
   api.nvim_buf_set_lines(buf, 0, -1, false, all)
-  local ok, failure = pcall(apply_in, file, buf, renamed)
+  local ok, failure = pcall(apply_in, operation, buf, renamed)
   all = api.nvim_buf_get_lines(buf, 0, -1, false)
   api.nvim_buf_delete(buf, { force = true })
   vim.o.eventignore = eventignore
   if not ok then
     error(failure, 0)
   end
-  file.after = lines.join(all, text, false)
+  file.after, file.edits = lines.join(all, text, false), file.edits + #operation.edits
   if #file.after > MAX_BYTES then
     refuse("%s would have more than 10 MB.", path.title(file.path))
   end
-  file.edits, file.pending = file.edits + #file.pending, {}
   task.breathe()
 end
 
----@type table<string, fun(all: claude-code.FileSet, operation: claude-code.EditOperation)>
-local KINDS = {
-  edit = function(all, operation)
-    local file = all:get(operation.path)
-    if not file.after then
-      refuse("%s does not exist.", path.title(file.path))
+---@param file claude-code.AppliedFile
+---@param operation claude-code.EditOperation
+---@return boolean is_needed it does not exist; throws if it does and must not
+local function must_be_missing(file, operation)
+  if file.after and not operation.ignore then
+    refuse("%s exists already.", path.title(file.path))
+  end
+  return file.after == nil
+end
+
+---@param file claude-code.AppliedFile
+---@param operation claude-code.EditOperation
+local function must_exist(file, operation)
+  if not file.after and not (operation.kind == "delete" and operation.ignore) then
+    refuse("%s does not exist.", path.title(file.path))
+  end
+end
+
+---@param all claude-code.FileSet
+---@param operation claude-code.EditOperation
+---@param renamed? { from: string, to: string }
+local function perform(all, operation, renamed)
+  local file, kind = all:get(operation.path), operation.kind
+  if kind == "create" then
+    file.after = must_be_missing(file, operation) and "" or file.after
+    return
+  end
+  must_exist(file, operation)
+  if kind == "edit" and #operation.edits > 0 then
+    edit_text(file, operation, renamed)
+  elseif kind == "delete" then
+    file.after = nil
+  elseif kind == "rename" then
+    local to = all:get(operation.new_path --[[@as string]])
+    if to ~= file and must_be_missing(to, operation) then
+      to.after, to.edits, to.from = file.after, file.edits, file.from or file.path
+      file.after, file.edits = nil, 0
     end
-    file.version = file.version or operation.version
-    for _, edit in ipairs(operation.edits) do
-      table.insert(file.pending, { edit = edit, encoding = operation.encoding })
-    end
-  end,
-  create = function(all, operation)
-    local file = all:get(operation.path)
-    if file.after and not operation.overwrite and not operation.ignore then
-      refuse("%s exists already.", path.title(file.path))
-    elseif not file.after or operation.overwrite then
-      file.after, file.pending = "", {}
-    end
-  end,
-  delete = function(all, operation)
-    local file = all:get(operation.path)
-    if not file.after and not operation.ignore then
-      refuse("%s does not exist.", path.title(file.path))
-    end
-    file.after, file.pending = nil, {}
-  end,
-  rename = function(all, operation)
-    local from, to = all:get(operation.path), all:get(operation.new_path --[[@as string]])
-    if not from.after then
-      refuse("%s does not exist.", path.title(from.path))
-    elseif to.after and not operation.overwrite and not operation.ignore then
-      refuse("%s exists already.", path.title(to.path))
-    elseif from ~= to and (not to.after or operation.overwrite) then
-      to.after, to.pending, to.edits = from.after, from.pending, from.edits
-      to.from, to.version = from.from or from.path, from.version
-      from.after, from.pending, from.edits = nil, {}, 0
-    end
-  end,
-}
+  end
+end
 
 ---@param file claude-code.AppliedFile
 ---@param folders string[] of the workspace
@@ -245,34 +236,13 @@ local function obstacle_of(file, folders, ticks)
 end
 
 local SENTENCES = {
-  private = "private files (option privacy.patterns).",
-  outside = "files that are not in the workspace: %s.",
-  irregular = "what is not a regular file of at most 10 MB: %s.",
-  unsaved = "files with unsaved changes in Neovim: %s. Try again once they are saved.",
-  changed = "files whose text changed while the language server worked: %s. Try again.",
-  ["read-only"] = "read-only files: %s.",
+  private = "It would change a private file (option privacy.patterns).",
+  outside = "%s is not in the workspace.",
+  irregular = "%s is not a regular file of at most 10 MB.",
+  unsaved = "%s has unsaved changes in Neovim. Try again once they are saved.",
+  changed = "The text of %s changed while the language server worked. Try again.",
+  ["read-only"] = "%s is read-only.",
 }
-
----@param list claude-code.AppliedFile[]
----@param ticks table<string, integer>
-local function check(list, ticks)
-  local found, folders = {}, require("claude-code.lib.workspace").folders()
-  for _, file in ipairs(list) do
-    local obstacle = obstacle_of(file, folders, ticks)
-    if obstacle then
-      found[obstacle] = found[obstacle] or {}
-      table.insert(found[obstacle], path.title(file.path))
-    end
-    task.breathe()
-  end
-  -- A private file is not named, nor what else is in the way beside it.
-  for _, obstacle in ipairs({ "private", "outside", "irregular", "unsaved", "changed", "read-only" }) do
-    if found[obstacle] then
-      local names = table.concat(vim.list_slice(found[obstacle], 1, 20), ", ")
-      refuse("It would change " .. SENTENCES[obstacle], names)
-    end
-  end
-end
 
 ---@class claude-code.ApplyParams
 ---@field operations claude-code.EditOperation[]
@@ -287,17 +257,20 @@ local function changes_of(params)
   local operations = params.operations
   -- First, so that no other failure shows anything of a file.
   for _, operation in ipairs(operations) do
-    all:get(operation.path)
-    if operation.new_path then
-      all:get(operation.new_path)
-    end
+    local file = all:get(operation.path)
+    file.version = file.version or operation.version
+    all:get(operation.new_path or operation.path)
   end
-  check(all.list, params.ticks)
-  for _, operation in ipairs(operations) do
-    KINDS[operation.kind](all, operation)
-  end
+  local folders = require("claude-code.lib.workspace").folders()
   for _, file in ipairs(all.list) do
-    settle(file, params.renamed)
+    local obstacle = obstacle_of(file, folders, params.ticks)
+    if obstacle then
+      refuse(SENTENCES[obstacle], path.title(file.path))
+    end
+    task.breathe()
+  end
+  for _, operation in ipairs(operations) do
+    perform(all, operation, params.renamed)
   end
   local changes = vim.tbl_filter(function(file)
     return file.before ~= file.after

@@ -83,7 +83,7 @@ local function rename(symbol, new_name)
     if not refusal then
       local ticks = apply.ticks()
       local question = position.question(symbol, RENAME, { newName = new_name })
-      local list, is_settled = request.settled({ client }, question)
+      local list, is_settled = request.settled(request.of_all({ client }, question))
       local answer = list[1]
       if answer.failure then
         return task.fail("failed", "%s does not rename `%s`: %s", name, symbol.name, answer.failure)
@@ -109,24 +109,21 @@ end
 ---@return claude-code.EditAnswer?
 ---@return claude-code.Failure?
 function M.symbol(params)
-  local found, failure = nil, disabled()
+  local symbol, failure = nil, disabled()
   if not failure then
-    found, failure = symbols.find(params)
+    symbol, failure = symbols.find(params)
   end
-  if not found then
+  if not symbol then
     return nil, failure
-  elseif found.candidates then
-    local places = vim.tbl_map(function(candidate)
-      return candidate.place
-    end, found.candidates)
-    return { edits = {}, candidates = position.answer(places) }
+  elseif symbol.candidates then
+    return { edits = {}, candidates = position.answer(symbol.candidates) }
   end
-  local symbol = found.symbol --[[@as claude-code.Symbol]]
   if #symbol.definitions == 0 then
+    local text = "No language server knows what `%s` is there."
     return nil,
       request.not_ready(request.states(symbol.answers, true), symbol.name) or {
         code = "not_found",
-        message = ("No language server knows what `%s` is there."):format(symbol.name),
+        message = text:format(symbol.name),
       }
   end
   return rename(at_definition(symbol), params.new_name)
@@ -157,7 +154,7 @@ local function rename_files_params(old_path, new_path)
   return { files = { { oldUri = old, newUri = new } } }
 end
 
----What all servers change when a file moves.
+---What the first server that wants to know changes when a file moves: two would edit the same places twice.
 ---@param params { old_path: string, new_path: string, changes?: claude-code.ChangedFile[] }
 ---@return claude-code.EditAnswer?
 ---@return claude-code.Failure?
@@ -170,28 +167,24 @@ function M.file(params)
   if not buf then
     return nil, failure
   end
-  local clients = vim.tbl_filter(function(client)
+  local client = vim.iter(servers.of_buffer(buf)):find(function(client)
     return wants(client, "willRename", params.old_path)
-  end, servers.of_buffer(buf))
-  if #clients == 0 then
-    local text =
-      "No language server of %s updates what imports a file that moves. Nothing was changed."
+  end)
+  if not client then
+    local text = "No language server of %s updates what imports a file that moves."
     return task.fail("unsupported", text, vim.fn.fnamemodify(params.old_path, ":."))
   end
-  local ticks, edits = apply.ticks(), {}
+  local ticks = apply.ticks()
   local moved = rename_files_params(params.old_path, params.new_path)
-  local list, is_settled = request.settled(clients, { method = WILL_RENAME, params = moved })
-  for _, answer in ipairs(list) do
-    local name = answer.client.name
-    if answer.failure then
-      local text = "%s gave no answer: %s. Nothing was changed."
-      return task.fail("failed", text, name, answer.failure)
-    elseif not is_settled then
-      return task.fail("not_ready", "Not ready: %s is reading the project. " .. LATER, name)
-    elseif type(answer.result) == "table" then
-      edits[#edits + 1] = M.server_edit(answer.client, answer.result)
-    end
+  local question = { method = WILL_RENAME, params = moved }
+  local list, is_settled = request.settled(request.of_all({ client }, question))
+  local answer = list[1]
+  if answer.failure then
+    return task.fail("failed", "%s gave no answer: %s.", client.name, answer.failure)
+  elseif not is_settled then
+    return task.fail("not_ready", "Not ready: %s is reading the project. " .. LATER, client.name)
   end
+  local edits = type(answer.result) == "table" and { M.server_edit(client, answer.result) } or {}
   return { edits = edits, ticks = ticks }
 end
 

@@ -12,38 +12,17 @@ local symbols = require("claude-code.editor.language.symbol")
 local task = require("claude-code.lib.task")
 
 local HOVER = "textDocument/hover"
-local MAX_HOVER, MAX_BODY, MAX_OUTLINED = 8000, 120, 2000
+local MAX_HOVER, MAX_OUTLINED = 8000, 2000
 
 local M = {}
 
 ---@class claude-code.SymbolAnswer
 ---@field name string
 ---@field definitions claude-code.LanguagePlaces
+---@field are_candidates? boolean several symbols have the name: the definitions are one of each
 ---@field hover? string Markdown
----@field declaration? claude-code.Declaration
----@field candidates? { kind?: string, container?: string }[] one for each of `definitions`
 ---@field uses? claude-code.LanguagePlaces
 ---@field states claude-code.LanguageServerState[]
-
----@param candidates claude-code.SymbolCandidate[]
----@param params claude-code.SymbolParams
----@param answers claude-code.ServerAnswer[]
----@return claude-code.SymbolAnswer
-local function ambiguous(candidates, params, answers)
-  local shown = vim.tbl_filter(function(candidate)
-    return not privacy.is_private(candidate.place.path or "")
-  end, candidates)
-  return {
-    name = params.symbol,
-    definitions = position.answer(vim.tbl_map(function(candidate)
-      return candidate.place
-    end, shown)),
-    candidates = vim.tbl_map(function(candidate)
-      return { kind = candidate.kind, container = candidate.container }
-    end, shown),
-    states = request.states(answers, true),
-  }
-end
 
 ---In a task.
 ---@param params claude-code.SymbolParams
@@ -51,13 +30,18 @@ end
 ---@return claude-code.SymbolAnswer? about the symbol, or the several that have the name
 ---@return claude-code.Failure?
 local function located(params, answer)
-  local found, failure = symbols.find(params)
-  if not found then
+  local symbol, failure = symbols.find(params)
+  if not symbol then
     return nil, failure
-  elseif found.candidates then
-    return ambiguous(found.candidates, params, found.answers)
+  elseif not symbol.candidates then
+    return answer(symbol)
   end
-  return answer(found.symbol --[[@as claude-code.Symbol]])
+  return {
+    name = params.symbol,
+    definitions = position.answer(symbol.candidates),
+    are_candidates = true,
+    states = request.states(symbol.answers, true),
+  }
 end
 
 ---@param symbol claude-code.Symbol
@@ -83,58 +67,8 @@ local function hover_of(symbol)
   end
 end
 
----@class claude-code.Declaration
----@field kind string
----@field parents string[]
----@field last_line integer 1-based
----@field first_line integer
----@field body? string[]
----@field more? integer lines of the body that are left out
-
----@param declared claude-code.DocumentSymbol
----@param with_body boolean
----@return claude-code.Declaration
-local function declaration_of(declared, buf, with_body)
-  local result = {
-    kind = declared.kind,
-    parents = declared.parents,
-    first_line = declared.first_row + 1,
-    last_line = declared.last_row + 1,
-  }
-  if with_body then
-    local last = math.min(declared.last_row, declared.first_row + MAX_BODY - 1)
-    result.body = api.nvim_buf_get_lines(buf, declared.first_row, last + 1, false)
-    result.more = declared.last_row - last
-  end
-  return result
-end
-
----In a task: where the symbol is defined, and the declaration at the first of these places, if its file is one of the
----project. The place that was asked about comes first, if it declares the symbol: clangd leads from a definition to
----its prototype.
----@param symbol claude-code.Symbol with one definition at least
----@param with_body boolean
----@return claude-code.ServerPlace[]
----@return claude-code.Declaration?
-local function definitions_of(symbol, with_body)
-  local places = symbol.definitions
-  local own = position.own_place(symbol, places[1].encoding)
-  local declared, buf = symbols.declared_at(own)
-  if declared and declared.row == own.row and declared.character == own.character then
-    places = vim.list_extend(
-      { own },
-      vim.tbl_filter(function(place)
-        return position.key(place) ~= position.key(own)
-      end, places)
-    )
-  else
-    declared, buf = symbols.declared_at(places[1])
-  end
-  return places, declared and buf and declaration_of(declared, buf, with_body) or nil
-end
-
 ---Where a symbol is defined, and what it is.
----@param params claude-code.SymbolParams|{ body?: boolean }
+---@param params claude-code.SymbolParams
 ---@return claude-code.SymbolAnswer?
 ---@return claude-code.Failure?
 function M.definition(params)
@@ -142,15 +76,13 @@ function M.definition(params)
     if #symbol.definitions == 0 then
       return nil, unknown(symbol)
     end
-    local definitions, declaration = definitions_of(symbol, params.body == true)
     -- What servers show about it is text of the place where it is defined.
-    local is_private = vim.iter(definitions):any(function(place)
+    local is_private = vim.iter(symbol.definitions):any(function(place)
       return privacy.is_private(place.path or "")
     end)
     return {
       name = symbol.name,
-      definitions = position.answer(definitions),
-      declaration = not is_private and declaration or nil,
+      definitions = position.answer(symbol.definitions),
       hover = not is_private and hover_of(symbol) or nil,
       states = request.states(symbol.answers, true),
     }
@@ -183,7 +115,7 @@ function M.related(params)
       return task.fail("unsupported", text, names_of(symbol.buf), params.relation)
     end
     local question = position.question(symbol, method, { context = { includeDeclaration = true } })
-    local answers, is_settled = request.settled(clients, question)
+    local answers, is_settled = request.settled(request.of_all(clients, question))
     local places, failure = position.places(answers), request.failure_of(answers)
     if failure then
       return nil, failure
@@ -208,18 +140,10 @@ function M.related(params)
   end)
 end
 
----@class claude-code.OutlineSymbol
----@field name string
----@field kind string
----@field detail? string
----@field depth integer 0 at the top
----@field first_line integer 1-based
----@field last_line integer
-
 ---@class claude-code.Outline
 ---@field path string
 ---@field unsaved? boolean its buffer has unsaved changes
----@field symbols claude-code.OutlineSymbol[]
+---@field symbols claude-code.DocumentSymbol[]
 ---@field states claude-code.LanguageServerState[]
 
 ---Kinds that belong to the text of a function, and not to what a file declares.
@@ -245,23 +169,13 @@ function M.outline(params)
   if failure then
     return nil, failure
   end
-  local outlined = {}
-  for _, symbol in ipairs(list) do
-    if #outlined < MAX_OUTLINED and (symbol.depth == 0 or not LOCAL[symbol.kind]) then
-      outlined[#outlined + 1] = {
-        name = symbol.name,
-        kind = symbol.kind,
-        detail = symbol.detail,
-        depth = symbol.depth,
-        first_line = symbol.first_row + 1,
-        last_line = symbol.last_row + 1,
-      }
-    end
-  end
+  local outlined = vim.tbl_filter(function(symbol)
+    return symbol.depth == 0 or not LOCAL[symbol.kind]
+  end, list)
   return {
     path = path.real(name),
     unsaved = vim.bo[buf].modified or nil,
-    symbols = outlined,
+    symbols = vim.list_slice(outlined, 1, MAX_OUTLINED),
     states = request.states(answers, true),
   }
 end

@@ -120,75 +120,61 @@ function M.each(list)
   end)
 end
 
+---@param clients vim.lsp.Client[]
+---@param question claude-code.Question
+---@return { client: vim.lsp.Client, question: claude-code.Question }[]
+function M.of_all(clients, question)
+  return vim.tbl_map(function(client)
+    return { client = client, question = question }
+  end, clients)
+end
+
 ---Asks all of these servers one question, in a task.
 ---@param clients vim.lsp.Client[]
 ---@param question claude-code.Question
 ---@return claude-code.ServerAnswer[] in the same order
 function M.all(clients, question)
-  return M.each(vim.tbl_map(function(client)
-    return { client = client, question = question }
-  end, clients))
-end
-
----In a task: asks once servers are no longer busy, and again while one that has just started may learn more.
----@generic T
----@param clients vim.lsp.Client[]
----@param find fun(): T, claude-code.ServerAnswer[]
----@param is_enough fun(before: T?, now: T): boolean
----@return T
----@return claude-code.ServerAnswer[]
----@return boolean is_settled
-function M.patiently(clients, find, is_enough)
-  task.wait_for(function()
-    return not vim.iter(clients):any(servers.is_busy)
-  end, math.min(M.BUSY_MS, task.time_left() - 3000))
-  local limit = vim.uv.now() + math.min(M.MAX_YOUNG_MS, task.time_left() - 2000)
-  local found, answers = find()
-  local before ---@type any
-  while
-    not is_enough(before, found)
-    and not M.failure_of(answers)
-    and vim.iter(clients):any(servers.is_young)
-  do
-    if vim.uv.now() > limit then
-      return found, answers, false
-    end
-    task.sleep(M.REPEAT_MS)
-    before = found
-    found, answers = find()
-  end
-  return found, answers, not vim.iter(clients):any(servers.is_busy)
+  return M.each(M.of_all(clients, question))
 end
 
 ---A server that still reads the project finds more the next time. Lists are compared by their length.
----@param before claude-code.ServerAnswer[]?
+---@param before claude-code.ServerAnswer[]
 ---@param now claude-code.ServerAnswer[]
 local function are_same(before, now)
   for i, answer in ipairs(now) do
-    local old, new = before and before[i].result, answer.result
+    local old, new = before[i].result, answer.result
     local are_lists = vim.islist(old) and vim.islist(new)
-    if
-      not before
-      or are_lists and #old ~= #new
-      or not are_lists and not vim.deep_equal(old, new)
-    then
+    if are_lists and #old ~= #new or not are_lists and not vim.deep_equal(old, new) then
       return false
     end
   end
   return true
 end
 
----Asks servers about the whole project, in a task.
----@param clients vim.lsp.Client[]
----@param question claude-code.Question
----@return claude-code.ServerAnswer[]
+---Asks servers once they are no longer busy, in a task. One that has just started is asked until two answers are the
+---same: it may still be reading the project.
+---@param list { client: vim.lsp.Client, question: claude-code.Question }[]
+---@return claude-code.ServerAnswer[] in the same order
 ---@return boolean is_settled
-function M.settled(clients, question)
-  local answers, _, is_settled = M.patiently(clients, function()
-    local all = M.all(clients, question)
-    return all, all
-  end, are_same)
-  return answers, is_settled
+function M.settled(list)
+  ---@param test fun(client: vim.lsp.Client): boolean
+  local function has(test)
+    return vim.iter(list):any(function(entry)
+      return test(entry.client)
+    end)
+  end
+  task.wait_for(function()
+    return not has(servers.is_busy)
+  end, math.min(M.BUSY_MS, task.time_left() - 3000))
+  local limit = vim.uv.now() + math.min(M.MAX_YOUNG_MS, task.time_left() - 2000)
+  local answers, is_same = M.each(list), not has(servers.is_young)
+  while not is_same and vim.uv.now() < limit do
+    task.sleep(M.REPEAT_MS)
+    local before = answers
+    answers = M.each(list)
+    is_same = are_same(before, answers)
+  end
+  return answers, is_same and not has(servers.is_busy)
 end
 
 ---@param list claude-code.ServerAnswer[]
@@ -231,22 +217,14 @@ function M.states(answers, is_settled)
   return list
 end
 
-local DESCRIPTIONS = {
-  ended = "has ended",
-  hangs = "does not answer",
-  indexing = "is indexing",
-  starting = "is starting",
-  failing = "reports an error",
-}
-
 ---@param states claude-code.LanguageServerState[]
 ---@param name string of what they do not know
 ---@return claude-code.Failure? if one of the servers is not idle
 function M.not_ready(states, name)
   for _, state in ipairs(states) do
     if state.state ~= "idle" then
-      local text = "Not ready: %s, which %s, may know `%s` later. Ask again in 10 s, or use Grep."
-      local message = text:format(state.name, DESCRIPTIONS[state.state], name)
+      local text = "Not ready: %s (%s) may know `%s` later. Ask again in 10 s, or use Grep."
+      local message = text:format(state.name, state.state, name)
       return { code = "not_ready", message = message }
     end
   end

@@ -30,27 +30,18 @@ local M = {}
 ---@field name string without those around it
 ---@field definitions claude-code.ServerPlace[] none if the servers know none
 ---@field answers claude-code.ServerAnswer[]
-
----@class claude-code.SymbolCandidate
----@field place claude-code.ServerPlace
----@field kind? string
----@field container? string
-
----@class claude-code.LocatedSymbol
----@field symbol? claude-code.Symbol
----@field candidates? claude-code.SymbolCandidate[] several symbols have the name
----@field answers claude-code.ServerAnswer[]
+---@field candidates? claude-code.ServerPlace[] several symbols have the name: where each is defined
 
 ---`Parser.parse`, `parser::parse`, `Parser#parse` and `Parser/parse` name one of several.
 ---@param given string
 ---@return string name
----@return string[] parents from the outermost on
+---@return string? parent
 local function parse(given)
   local parts = {} ---@type string[]
   for part in given:gsub("%b()%s*$", ""):gmatch("[^%.:#/%s]+") do
     parts[#parts + 1] = part
   end
-  return table.remove(parts) or given, parts
+  return parts[#parts] or given, parts[#parts - 1]
 end
 
 ---@param char string
@@ -107,7 +98,6 @@ end
 ---@class claude-code.SymbolGroup one symbol of that name
 ---@field occurrence claude-code.Occurrence
 ---@field places claude-code.ServerPlace[]
----@field declared? claude-code.DocumentSymbol
 
 ---Occurrences with a definition in common are one symbol. An occurrence belongs to its own place, too:
 ---clangd leads from a definition to its prototype, and from there back.
@@ -122,7 +112,8 @@ local function groups_of(list)
       about[#about + 1] = at
     end
   end
-  local answers, groups, by_key = request.each(questions), {}, {}
+  local answers = request.settled(questions)
+  local groups, by_key = {}, {}
   for i, answer in ipairs(answers) do
     local places = position.places({ answer })
     local own = position.key(position.own_place(about[i], answer.client.offset_encoding))
@@ -147,28 +138,6 @@ local function groups_of(list)
   return groups, answers
 end
 
----In a task: what is declared at the place, if that is in a file of the project.
----@param place claude-code.ServerPlace
----@return claude-code.DocumentSymbol?
----@return integer? buf
-function M.declared_at(place)
-  local buf = position.is_own(place.path) and files.file({ place.path }) or nil
-  return buf and declarations.at(buf, place), buf
-end
-
----@param declared claude-code.DocumentSymbol?
----@param parents string[]
-local function has_parents(declared, parents)
-  local above = declared and declared.parents or {}
-  for i = 0, #parents - 1 do
-    local part = above[#above - i]
-    if not part or declarations.bare(part) ~= parents[#parents - i] then
-      return false
-    end
-  end
-  return declared ~= nil
-end
-
 ---@generic T
 ---@param list T[]
 ---@param test fun(entry: T): boolean
@@ -178,33 +147,13 @@ local function preferred(list, test)
   return #some > 0 and some or list
 end
 
----In a task: the symbol that is meant, or several for Claude to choose from.
----@param groups claude-code.SymbolGroup[] one at least
+---@param group claude-code.SymbolGroup
 ---@param name string
----@param parents string[]
 ---@param answers claude-code.ServerAnswer[]
----@return claude-code.LocatedSymbol
-local function chosen(groups, name, parents, answers)
-  if #groups > 1 then
-    for _, entry in ipairs(groups) do
-      entry.declared = M.declared_at(entry.places[1])
-    end
-    groups = preferred(groups, function(entry)
-      return has_parents(entry.declared, parents)
-    end)
-  end
-  local only = groups[1]
-  if #groups == 1 then
-    local about = { name = name, definitions = only.places, answers = answers }
-    return { symbol = vim.tbl_extend("error", about, only.occurrence), answers = answers }
-  end
-  local candidates = vim.tbl_map(function(entry)
-    local declared = entry.declared or { parents = {} }
-    local container = table.concat(declared.parents, ".")
-    local place = entry.places[1]
-    return { place = place, kind = declared.kind, container = container ~= "" and container or nil }
-  end, groups)
-  return { candidates = candidates, answers = answers }
+---@return claude-code.Symbol
+local function symbol_of(group, name, answers)
+  local about = { name = name, definitions = group.places, answers = answers }
+  return vim.tbl_extend("error", about, group.occurrence)
 end
 
 ---In a task.
@@ -224,10 +173,9 @@ end
 ---In a task.
 ---@param params claude-code.SymbolParams
 ---@param name string
----@param parents string[]
----@return claude-code.LocatedSymbol?
+---@return claude-code.Symbol?
 ---@return claude-code.Failure?
-local function in_file(params, name, parents)
+local function in_file(params, name)
   local buf, failure = files.named(params)
   if not buf then
     return nil, failure
@@ -237,33 +185,33 @@ local function in_file(params, name, parents)
   if #list == 0 then
     return nil, not_in_file(buf, name, params.line)
   end
-  local groups, answers = request.patiently(servers.capable(buf, DEFINITION), function()
-    return groups_of(list)
-  end, function(_, found)
-    return #found > 0
-  end)
+  local groups, answers = groups_of(list)
   failure = #groups == 0 and request.failure_of(answers) or nil
   if failure then
     return nil, failure
-  elseif #groups == 0 then
-    groups = { { occurrence = list[1], places = {} } }
   elseif row and #groups > 1 then
     -- What a declaration holds comes behind its name.
-    local uri = vim.uri_from_bufnr(buf)
-    groups = preferred(groups, function(entry)
-      return vim.iter(entry.places):any(function(place)
-        return place.uri == uri and place.row == entry.occurrence.row
+    groups = preferred(groups, function(group)
+      local at = group.occurrence
+      return vim.iter(group.places):any(function(place)
+        return place.uri == vim.uri_from_bufnr(buf) and place.row == at.row
       end)
     end)
     groups = { groups[1] }
   end
-  return chosen(groups, name, parents, answers)
+  local symbol = symbol_of(groups[1] or { occurrence = list[1], places = {} }, name, answers)
+  symbol.candidates = #groups > 1
+      and vim.tbl_map(function(group)
+        return group.places[1]
+      end, groups)
+    or nil
+  return symbol
 end
 
----In a task: the symbol that servers find in the project.
+---In a task: the symbol that servers find in the project, at a place that they give.
 ---@param place claude-code.ServerPlace
 ---@param name string
----@return claude-code.LocatedSymbol?
+---@return claude-code.Symbol?
 ---@return claude-code.Failure?
 local function at_place(place, name)
   local buf, failure = files.file({ place.path })
@@ -277,16 +225,22 @@ local function at_place(place, name)
     return vim.deep_equal(one, at)
   end) or list[1] or at
   local groups, answers = groups_of({ occurrence })
-  groups = #groups > 0 and groups or { { occurrence = occurrence, places = { place } } }
-  return chosen(groups, name, {}, answers)
+  local group = groups[1] or { occurrence = occurrence, places = {} }
+  -- clangd leads from a definition to its prototype.
+  local own = position.own_place(occurrence, place.encoding)
+  group.places = vim.tbl_filter(function(other)
+    return position.key(other) ~= position.key(own)
+  end, group.places)
+  table.insert(group.places, 1, own)
+  return symbol_of(group, name, answers)
 end
 
 ---@param params claude-code.SymbolParams
 ---@param name string
----@param parents string[]
----@return claude-code.LocatedSymbol?
+---@param parent string?
+---@return claude-code.Symbol?
 ---@return claude-code.Failure?
-local function in_project(params, name, parents)
+local function in_project(params, name, parent)
   local exact, similar, answers, is_settled = declarations.find(name)
   if #answers == 0 then
     local message = "No language server that runs in Neovim knows the project's symbols. "
@@ -296,14 +250,16 @@ local function in_project(params, name, parents)
   local list = preferred(exact, function(symbol)
     return position.is_own(symbol.place.path)
   end)
-  local parent = parents[#parents]
   list = preferred(list, function(symbol)
     return parent ~= nil and (symbol.container or ""):match("[^%.:#/]+$") == parent
   end)
   if #list == 1 and list[1].place.path then
     return at_place(list[1].place, name)
   elseif #list > 0 then
-    return { candidates = list, answers = answers }
+    local places = vim.tbl_map(function(symbol)
+      return symbol.place
+    end, list)
+    return { name = name, definitions = {}, answers = answers, candidates = places }
   end
   local names = {}
   for _, symbol in ipairs(similar) do
@@ -323,17 +279,16 @@ end
 
 ---In a task, once buffers and servers have taken over what was written outside.
 ---@param params claude-code.SymbolParams
----@return claude-code.LocatedSymbol?
+---@return claude-code.Symbol?
 ---@return claude-code.Failure?
 function M.find(params)
   files.take_over(params.changes)
-  local name, parents = parse(params.symbol)
-  local found, failure = (params.file and in_file or in_project)(params, name, parents)
-  table.sort(found and found.candidates or {}, function(a, b)
-    local x, y = a.place, b.place
-    return x.uri < y.uri or x.uri == y.uri and x.row < y.row
+  local name, parent = parse(params.symbol)
+  local symbol, failure = (params.file and in_file or in_project)(params, name, parent)
+  table.sort(symbol and symbol.candidates or {}, function(a, b)
+    return a.uri < b.uri or a.uri == b.uri and a.row < b.row
   end)
-  return found, failure
+  return symbol, failure
 end
 
 return M
