@@ -1,8 +1,7 @@
-import type { MethodName } from "../editor/methods";
-import type { AskNeovim } from "../edits/check";
-import { UndoEndpoint } from "../edits/undo";
+import { join } from "node:path";
 import type { IdeServer } from "../ide/server";
 import type { Log } from "../lib/log";
+import { namesIn, stateFolder } from "../lib/paths";
 import type { NeovimEditor } from "../neovim/editor";
 import { answerRequests } from "../neovim/requests";
 import { PromptEndpoint } from "../prompt/endpoint";
@@ -13,22 +12,18 @@ import { WorktreeEndpoint } from "../worktrees/endpoint";
 
 /** What Neovim asks for itself, without a client. Answers from now on. */
 export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log) {
-  const { state } = editor;
-  const call: AskNeovim = (method, params, ms) =>
-    editor.call(method as MethodName, params as never, ms);
-  const undo = new UndoEndpoint({ state, call }, log);
   const remote = new RemoteEndpoint(editor, server.connect, log);
   const review = new ReviewEndpoint(editor, log);
   const transcript = new TranscriptEndpoint(editor, log, remote);
   const prompt = new PromptEndpoint();
   const worktree = new WorktreeEndpoint();
-  const endpoints = { review, transcript, prompt, edits: undo, worktree, remote };
+  const endpoints = { review, transcript, prompt, worktree, remote };
   answerRequests(editor, endpoints, log);
   return {
     /** Neovim is attached: from now on it is reported to. */
     start() {
       review.start();
-      undo.start();
+      skipOldOperations(log);
     },
     clientsChanged: () => review.clientsChanged(),
     async end() {
@@ -37,4 +32,10 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
       await review.end();
     },
   };
+}
+
+/** An earlier version recorded edits of many files there, and took interrupted ones back. */
+function skipOldOperations(log: Log): void {
+  const folder = join(stateFolder(), "edits");
+  if (namesIn(folder).length > 0) log.info(`Edits of an earlier version are skipped: ${folder}`);
 }

@@ -336,9 +336,6 @@ export const METHODS = {
   transcript_news: Report,
   transcript_changed: Report,
   remote_state: Report,
-  edits_recovered: Report,
-  edits_check: Report,
-  edits_commit: Report,
 } as const satisfies Record<string, Method>;
 
 type Methods = typeof METHODS;

@@ -42,19 +42,15 @@ export function rewrite(file: string, bytes: Uint8Array, stats: Stats | undefine
   }
 }
 
-/** Makes a file with the owner of another one, and its mode unless another is given. Throws the system's error. */
-export function writeLike(
-  draft: string,
-  bytes: Uint8Array,
-  stats: Stats | undefined,
-  mode = stats && keptMode(stats),
-): void {
+/** Makes a file with the owner and mode of another one. Throws the system's error. */
+function writeLike(draft: string, bytes: Uint8Array, stats: Stats | undefined): void {
+  const mode = stats && keptMode(stats);
   writeFileSync(draft, bytes, { flag: "wx", ...(mode !== undefined && { mode }) });
   if (stats && process.platform !== "win32") chownSync(draft, stats.uid, stats.gid);
   if (mode !== undefined) chmodSync(draft, mode);
 }
 
-export function isDenied(error: unknown): boolean {
+function isDenied(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === "EPERM" || code === "EACCES";
 }

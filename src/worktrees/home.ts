@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { isProtected } from "../edits/check";
+import { isProtected } from "../claude/protected";
 import { UserError } from "../lib/errors";
 import { isThere, statOf } from "../lib/paths";
 import { committedFiles, headOf } from "../review/git/committed";

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileUri } from "../../src/lib/file-uri";
 import { claims } from "../support/claims";
-import { NEOVIMS } from "../support/neovim";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, NEWEST } from "../support/neovim";
 import { EditedProject } from "./edits";
 
 /* Code actions and renames of a server that answers as it is told: commands, refusals, wrong answers. */
@@ -195,4 +196,22 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     expect([edited.read("a.txt"), edited.read(".env")]).toEqual(["old\n", "old\n"]);
     expect(await edited.call("code_action", { path: ".env" })).toContain("ERROR .env is private");
   });
+});
+
+test("skips an interrupted edit of an earlier version, with a line in the log", async () => {
+  await using edited = await EditedProject.open(NEWEST, { "a.txt": "new\n" });
+  const { neovim, state } = edited.project;
+  const file = { path: edited.project.path("a.txt"), before: "0".repeat(64), after: null, size: 4 };
+  const operation = { at: 1, pid: 1, label: "the rename", place: "/", files: [file], folders: [] };
+  await Bun.write(join(state, "edits/1-a/operation.json"), JSON.stringify(operation));
+  await neovim.command("ClaudeCodeStop");
+  await eventually("the stop", () => edited.project.registered().length === 0);
+  await neovim.command("ClaudeCodeStart");
+  await eventually("the line", async () => {
+    const log = await neovim.lua<string>(
+      'return table.concat(vim.fn.readfile(require("port").log.path()), "\\n")',
+    );
+    expect(log).toContain("Edits of an earlier version are skipped");
+  });
+  expect(edited.read("a.txt")).toBe("new\n");
 });

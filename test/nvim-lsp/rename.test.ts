@@ -90,7 +90,8 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     expect(await neovim.lua(STATE)).toEqual(before);
     const shown = () =>
       neovim.lua<unknown>(
-        "return { vim.api.nvim_buf_get_lines(0, 1, 2, false)[1], vim.bo.modified }",
+        `local buf = vim.fn.bufnr("parser.ts")
+        return { vim.api.nvim_buf_get_lines(buf, 1, 2, false)[1], vim.bo[buf].modified }`,
       );
     expect(await shown()).toEqual(["export function parseText(text: string): string {", false]);
 

@@ -1,10 +1,8 @@
 --- Asks language servers for the edits of a rename: of a symbol, or of a file. They run in a task.
 local apply = require("claude-code.editor.edits.apply")
-local channel = require("claude-code.server.channel")
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
 local lsp = require("claude-code.lib.lsp")
-local notify = require("claude-code.messages.notify")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
@@ -197,27 +195,6 @@ function M.moved(params)
       pcall(lsp.call, client, "notify", DID_RENAME, moved)
     end
   end
-end
-
----Takes back the worktree that came home last; the executable does it.
-function M.undo()
-  if not channel.is_attached() then
-    return notify.error("the server is not running, so nothing was undone: :Claude starts it")
-  end
-  local params = { home = true }
-  require("claude-code.server.requests").request("edits/undo", params, function(undone, problem)
-    if problem then
-      return notify.warn(problem)
-    end
-    files.notify(undone.changes)
-    notify.info(undone.done)
-  end)
-end
-
----An operation that was interrupted was taken back, but for a file.
----@param report { problem: string }
-function M.on_recovered(report)
-  notify.warn(report.problem)
 end
 
 return M
