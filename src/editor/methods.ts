@@ -196,7 +196,7 @@ export const METHODS = {
   },
 
   find_symbol: {
-    params: v.object({ ...Question, ...Named, body: v.boolean() }),
+    params: v.object({ ...Question, ...Named }),
     result: unchecked<SymbolAnswer>(),
   },
   find_references: {
