@@ -25,8 +25,6 @@ interface Block {
 }
 interface Report {
   state?: string;
-  view?: number;
-  session?: string;
   restarted?: boolean;
   block?: Block;
   tokens?: number;
@@ -66,18 +64,14 @@ afterEach(() => {
 const path = () => join(world.home, ".claude/projects/-srv-x", `${ID}.jsonl`);
 const append = (...entries: object[]) => appendFileSync(path(), entries.map(line).join(""));
 const isUp = () => reports.filter(({ state }) => state === "up").length;
-const start = async (
-  relay: readonly string[] = world.relay,
-  mappings: Record<string, string> = { [REMOTE]: world.project },
-) => {
-  remote.answer("start", {
-    ...{ name: "dev", relay, folder: world.project, mappings },
-    ...{ token: world.token, nextToken: world.nextToken },
-  });
+const start = async (relay: readonly string[] = world.relay) => {
+  const { project, token, nextToken } = world;
+  const mappings = { [REMOTE]: project };
+  remote.answer("start", { name: "dev", relay, folder: project, mappings, token, nextToken });
   await eventually("the relay", () => isUp() === 1);
 };
-const open = async (session = ID) =>
-  (await transcript.answer("open", { session, remote: "dev" })) as Opened;
+const open = async () =>
+  (await transcript.answer("open", { session: ID, remote: "dev" })) as Opened;
 const shown = (text: string) =>
   eventually(`"${text}"`, () => {
     const report = reports.find(({ block }) => block?.lines.includes(`❯ ${text}`));
