@@ -74,9 +74,12 @@ describe.each(NEOVIMS)("in $name", (version) => {
       setup: `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`,
     });
     await inState(neovim, "ready");
-    await neovim.command("ClaudeCodeStop");
-    await neovim.command("Claude");
-    await inState(neovim, "ready");
+    // Also where Claude runs in its terminal already.
+    for (let again = 0; again < 2; again++) {
+      await neovim.command("ClaudeCodeStop");
+      await neovim.command("Claude");
+      await inState(neovim, "ready");
+    }
   });
 
   test.each([

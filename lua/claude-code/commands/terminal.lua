@@ -39,12 +39,12 @@ end
 ---@type table<string, claude-code.Subcommand>
 return {
   --- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this Neovim.
-  --- If the CLI runs, hides its window or shows it again. {args} are passed to `claude` when it starts:
-  --- options (`--continue` goes on with the last conversation in this folder, `--resume` lets you choose
-  --- one, `--model opus` names the model), or a prompt in quotes. With ! it restarts a CLI that runs. The CLI
-  --- ends with Neovim. If the executable is not installed yet, Claude starts after the download. With
-  --- several sessions {N} is the number of one; without it it is the current one, see
-  --- |claude-code-sessions|. `:2Claude` is the same in a buffer with two lines or more.
+  --- If the CLI runs, hides its window or shows it again. A server that was stopped or has failed starts, too.
+  --- {args} are passed to `claude` when it starts: options (`--continue` goes on with the last conversation in
+  --- this folder, `--resume` lets you choose one, `--model opus` names the model), or a prompt in quotes. With !
+  --- it restarts a CLI that runs. The CLI ends with Neovim. If the executable is not installed yet, Claude
+  --- starts after the download. With several sessions {N} is the number of one; without it it is the current
+  --- one, see |claude-code-sessions|. `:2Claude` is the same in a buffer with two lines or more.
   [""] = {
     args = "[N] [args]",
     bang = true,
@@ -56,6 +56,9 @@ return {
         local text =
           "there is no Claude session %d; :Claude sessions lists them, :Claude new starts one"
         return notify.error(text:format(n))
+      elseif terminal.is_open() then
+        -- What messages about a server that was stopped, or has failed, promise.
+        require("claude-code.server").ensure({ is_wanted = true })
       end
       terminal.toggle(words(args), { n = n, restart = args.bang })
     end,

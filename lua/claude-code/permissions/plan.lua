@@ -29,8 +29,6 @@ local MARK = "%(%(%(%(%)%)%)%)"
 
 ---@type table<integer, claude-code.Plan> by their requests
 local plans = {}
---- Texts of plans whose buffers the user has unloaded, by their requests.
-local texts = {} ---@type table<integer, string>
 
 ---@param plan claude-code.Plan
 local function text_of(plan)
@@ -70,7 +68,7 @@ end
 
 ---@param plan claude-code.Plan
 local function finish(plan)
-  plans[plan.request.id], texts[plan.request.id] = nil, nil
+  plans[plan.request.id] = nil
   hide(plan)
   if api.nvim_buf_is_valid(plan.buf) then
     api.nvim_buf_delete(plan.buf, { force = true })
@@ -215,7 +213,7 @@ end
 local function new(request)
   local buf = api.nvim_create_buf(false, true)
   local plan = { request = request, buf = buf, comments = {} }
-  fill(buf, texts[request.id] or (request.plan:gsub("\n$", "")))
+  fill(buf, (request.plan:gsub("\n$", "")))
   local name = "claude-code://plan/" .. request.id
   api.nvim_buf_set_name(buf, name)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "acwrite", "hide", false
@@ -240,7 +238,6 @@ local function new(request)
     on_left(plan)
   end, { buffer = buf })
   events:on("BufUnload", function()
-    texts[request.id] = text_of(plan)
     vim.schedule(function()
       -- `:edit!` unloads it, too.
       if not api.nvim_buf_is_loaded(buf) then
