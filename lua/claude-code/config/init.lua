@@ -6,12 +6,14 @@ local M = {
 }
 
 ---@class claude-code.ConfigState
+---@field known? { options: table<string, claude-code.Option>, defaults: claude-code.Config } options by their keys;
+--- each field of one has its own
 ---@field current? claude-code.Config
 ---@field listeners table<string, table<fun(value: any), true>>
 local state = { listeners = {} }
 
 ---@class claude-code.Check
----@field options table<string, claude-code.Option> by their keys; each field of one has its own
+---@field options table<string, claude-code.Option> by their keys
 ---@field resolved table has the defaults, and receives what is valid
 ---@field problems string[] receives a sentence for each value that is not valid
 
@@ -37,21 +39,25 @@ local function put(tree, key, value)
   tree[key:match("[^.]+$")] = value
 end
 
----@return claude-code.Check with the defaults alone
-local function new_check()
-  local check = { options = {}, resolved = {}, problems = {} }
+---@return { options: table<string, claude-code.Option>, defaults: claude-code.Config }
+local function known()
+  if state.known then
+    return state.known
+  end
+  local found = { options = {}, defaults = {} }
   for _, option in ipairs(M.options()) do
     if not option.fields then
-      check.options[option.key] = option
-      put(check.resolved, option.key, vim.deepcopy(option.default))
+      found.options[option.key] = option
+      put(found.defaults, option.key, option.default)
     end
     for _, field in ipairs(option.fields or {}) do
       local key = option.key .. "." .. field[1]
-      check.options[key] = { key = key, type = option.type }
-      put(check.resolved, key, vim.deepcopy(field[2]))
+      found.options[key] = { key = key, type = option.type }
+      put(found.defaults, key, field[2])
     end
   end
-  return check
+  state.known = found
+  return found
 end
 
 ---@param check claude-code.Check
@@ -151,8 +157,9 @@ end
 ---@param given? claude-code.UserConfig
 ---@return string[] problems
 function M.setup(given)
-  local check = new_check()
-  local old = state.current or vim.deepcopy(check.resolved)
+  local options, defaults = known().options, known().defaults
+  local check = { options = options, resolved = vim.deepcopy(defaults), problems = {} }
+  local old = state.current or defaults
   if given ~= nil then
     merge(check, given, check.resolved, "")
   end
@@ -171,7 +178,7 @@ end
 --- The options in effect: the defaults until setup() is called.
 ---@return claude-code.Config
 function M.get()
-  state.current = state.current or new_check().resolved
+  state.current = state.current or vim.deepcopy(known().defaults)
   return state.current
 end
 
