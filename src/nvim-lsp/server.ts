@@ -1,13 +1,15 @@
 import { SERVER_NAME } from "../claude/names";
+import type { MethodName, Params } from "../editor/methods";
+import type { Delta } from "../editor/model";
+import { EditorState } from "../editor/state";
 import { LanguageServers } from "../language/servers";
 import type { Log } from "../lib/log";
 import { VERSION } from "../lib/version";
 import { FollowedNeovim } from "../locate/followed";
 import { McpServer } from "../mcp/server";
-import { createMethodTools } from "../methods";
+import { createMethodTools, type MethodEditor } from "../methods";
+import { checked } from "../neovim/editor";
 import { LanguageEdits } from "./edits/language-edits";
-import { NeovimProblems } from "./neovim/problems";
-import { NeovimState } from "./neovim/state";
 import { createNvimLspTools } from "./tools";
 
 const INSTRUCTIONS = `What the user's Neovim knows: its language servers, its diagnostics, and what the user looks at.
@@ -26,7 +28,6 @@ export function createStdioServer(log: Log, env = process.env): McpServer {
   const neovim = new FollowedNeovim(places, log, process.ppid);
   const session = env.CLAUDE_CODE_SESSION_ID;
   const whose = { pid: process.ppid, ...(session && { session }) };
-  const problems = new NeovimProblems(neovim, whose);
   const servers = new LanguageServers(neovim);
   const edits = new LanguageEdits(neovim, whose, log);
   return new McpServer(
@@ -34,8 +35,8 @@ export function createStdioServer(log: Log, env = process.env): McpServer {
       info: { name: SERVER_NAME, version: VERSION },
       instructions: INSTRUCTIONS,
       tools: [
-        ...createNvimLspTools(problems, servers, edits),
-        ...createMethodTools(new NeovimState(neovim)),
+        ...createNvimLspTools(neovim, whose, servers, edits),
+        ...createMethodTools(stateOf(neovim)),
       ],
     },
     {
@@ -45,4 +46,18 @@ export function createStdioServer(log: Log, env = process.env): McpServer {
       onFault: (error, tool) => log.warn(`${tool}: ${error}`, tool),
     },
   );
+}
+
+/** The editor's state from whichever Neovim is followed, asked for each time. */
+function stateOf(neovim: FollowedNeovim): MethodEditor {
+  const call = <M extends MethodName>(method: M, params: Params<M>) =>
+    checked(method, () => neovim.ask(method, params));
+  return {
+    call,
+    async sync() {
+      const state = new EditorState();
+      state.apply({ ...(await call("snapshot", {})), full: true } as Delta);
+      return state;
+    },
+  };
 }

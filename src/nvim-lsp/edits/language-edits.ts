@@ -55,7 +55,7 @@ export interface Applied {
 
 /** Makes edits of language servers: Neovim checks and writes them, and the review has them as Claude's. */
 export class LanguageEdits {
-  /** `session`: as NeovimProblems takes it. */
+  /** `session`: a Claude session's id, and the CLI's process. */
   constructor(
     private readonly neovim: FollowedNeovim,
     private readonly session: { session?: string; pid: number },

@@ -3,19 +3,36 @@ import * as v from "valibot";
 import type { Diagnostic, FileProblems, Problems } from "../../editor/model";
 import { EditorRefusal } from "../../editor/port";
 import { SEVERITY_NAMES } from "../../editor/state";
+import type { FollowedNeovim } from "../../locate/followed";
 import { failed, json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
-import type { NeovimProblems } from "../neovim/problems";
 import { ALWAYS_LOADED } from "./language";
 
+/**
+ * Language servers get so long to report on what was just written or loaded. Files that are not open are loaded
+ * some at a time, so that Neovim never stands still.
+ */
+const TIMES = { waitMs: 1_500, busyMs: 15_000 };
+
+/** A Claude session's id, and the CLI's process: its session changes with `/clear`. */
+export interface Whose {
+  session?: string;
+  pid: number;
+}
+
 /** The tools of spec 04, section 2.2. */
-export function diagnosticsTools(problems: NeovimProblems) {
+export function diagnosticsTools(neovim: FollowedNeovim, whose: Whose) {
   return [
-    getDiagnostics(problems),
-    getDiagnosticContext(problems),
-    getDiagnosticSummary(problems),
-    getSessionDiagnostics(problems),
+    getDiagnostics(neovim),
+    getDiagnosticContext(neovim),
+    getDiagnosticSummary(neovim),
+    getSessionDiagnostics(neovim, whose),
   ];
+}
+
+/** All files with problems. */
+function allProblems(neovim: FollowedNeovim): Promise<Problems> {
+  return neovim.askWhenSettled("problems", {}, TIMES);
 }
 
 const Paths = v.optional(
@@ -25,7 +42,7 @@ const Paths = v.optional(
   ),
 );
 
-function getDiagnostics(problems: NeovimProblems): Tool<"get_diagnostics"> {
+function getDiagnostics(neovim: FollowedNeovim): Tool<"get_diagnostics"> {
   return defineTool({
     name: "get_diagnostics",
     description:
@@ -34,9 +51,9 @@ function getDiagnostics(problems: NeovimProblems): Tool<"get_diagnostics"> {
     annotations: { readOnlyHint: true },
     async call({ file_paths }) {
       const paths = typeof file_paths === "string" ? [file_paths] : (file_paths ?? []);
-      if (paths.length === 0) return json(byFile(await problems.all()));
-      const files = paths.map((path) => problems.candidates(path));
-      return reported(await problems.of(files));
+      if (paths.length === 0) return json(byFile(await allProblems(neovim)));
+      const files = paths.map((path) => neovim.candidates(path));
+      return reported(await neovim.askWhenSettled("problems", { files, load: true }, TIMES));
     },
   });
 }
@@ -49,7 +66,7 @@ const Place = v.object({
   line: v.pipe(v.number(), v.integer(), v.minValue(1), v.description("Line number, from 1")),
 });
 
-function getDiagnosticContext(problems: NeovimProblems): Tool<"get_diagnostic_context"> {
+function getDiagnosticContext(neovim: FollowedNeovim): Tool<"get_diagnostic_context"> {
   return defineTool({
     name: "get_diagnostic_context",
     description: "Get the code around a diagnostic, with the diagnostics of that line",
@@ -57,7 +74,8 @@ function getDiagnosticContext(problems: NeovimProblems): Tool<"get_diagnostic_co
     annotations: { readOnlyHint: true },
     async call({ file_path, line }) {
       try {
-        const found = await problems.around(problems.candidates(file_path), line, AROUND);
+        const file = neovim.candidates(file_path);
+        const found = await neovim.ask("problem_context", { file, line, count: AROUND });
         return json({
           diagnostics: found.items.map(listed),
           context: { lines: found.lines, start_line: found.start_line, target_line: line },
@@ -72,14 +90,14 @@ function getDiagnosticContext(problems: NeovimProblems): Tool<"get_diagnostic_co
   });
 }
 
-function getDiagnosticSummary(problems: NeovimProblems): Tool<"get_diagnostic_summary"> {
+function getDiagnosticSummary(neovim: FollowedNeovim): Tool<"get_diagnostic_summary"> {
   return defineTool({
     name: "get_diagnostic_summary",
     description: "Get a summary of all diagnostics across the project: counts, and the files",
     input: v.object({}),
     annotations: { readOnlyHint: true },
     async call() {
-      const { files, folders } = await problems.all();
+      const { files, folders } = await allProblems(neovim);
       const counted = files
         .map((file) => ({
           file: nameOf(file, folders),
@@ -101,7 +119,10 @@ function of(severity: number, { items }: FileProblems): number {
 }
 
 /** What the Stop hook asks Claude to call. */
-function getSessionDiagnostics(problems: NeovimProblems): Tool<"get_session_diagnostics"> {
+function getSessionDiagnostics(
+  neovim: FollowedNeovim,
+  whose: Whose,
+): Tool<"get_session_diagnostics"> {
   return defineTool({
     name: "get_session_diagnostics",
     description: "Get diagnostics only for files edited in the current Claude session",
@@ -109,7 +130,7 @@ function getSessionDiagnostics(problems: NeovimProblems): Tool<"get_session_diag
     annotations: { readOnlyHint: true },
     meta: ALWAYS_LOADED,
     async call() {
-      return reported(await problems.ofSession());
+      return reported(await neovim.askWhenSettled("session_problems", whose, TIMES));
     },
   });
 }

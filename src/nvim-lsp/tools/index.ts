@@ -1,9 +1,9 @@
 import type { LanguageServers } from "../../language/servers";
+import type { FollowedNeovim } from "../../locate/followed";
 import type { createMethodTools } from "../../methods";
 import type { LanguageEdits } from "../edits/language-edits";
-import type { NeovimProblems } from "../neovim/problems";
 import { codeAction } from "./code-action";
-import { diagnosticsTools } from "./diagnostics";
+import { diagnosticsTools, type Whose } from "./diagnostics";
 import { findReferences, findSymbol, outline } from "./language";
 import { renameSymbol } from "./rename-symbol";
 
@@ -13,7 +13,8 @@ export type NvimLspToolName = ReturnType<
 
 /** Questions to the language servers, edits by them, and the tools of spec 04. */
 export function createNvimLspTools(
-  problems: NeovimProblems,
+  neovim: FollowedNeovim,
+  whose: Whose,
   servers: LanguageServers,
   edits: LanguageEdits,
 ) {
@@ -23,6 +24,6 @@ export function createNvimLspTools(
     outline(servers),
     renameSymbol(edits, servers),
     codeAction(edits, servers),
-    ...diagnosticsTools(problems),
+    ...diagnosticsTools(neovim, whose),
   ];
 }
