@@ -38,7 +38,7 @@ export function sections(facts: Facts): Record<string, string> {
     lua: functions(),
     events: events(),
     tools: websocket.map((tool) => toolText(tool, "claude-code-tool")).join("\n\n"),
-    "nvim-lsp": createNvimLspTools(...([] as never as Parameters<typeof createNvimLspTools>))
+    "nvim-lsp": createNvimLspTools(EDITOR, EDITOR, EDITOR, EDITOR)
       .map((tool) => toolText(tool, "claude-code-nvim-lsp"))
       .join("\n\n"),
     methods: createMethodTools(EDITOR).map(methodText).join("\n\n"),
