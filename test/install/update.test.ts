@@ -8,8 +8,8 @@ import {
   test,
 } from "bun:test";
 import { readlinkSync, utimesSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { CERTIFICATE, KEY } from "../support/certificate";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
@@ -22,6 +22,7 @@ import {
   TestNeovim,
 } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
+import { EXECUTABLE } from "../support/toolchain";
 
 setDefaultTimeout(BUILD_MS);
 
@@ -181,6 +182,27 @@ nightly.test.each(NEOVIMS)(
     expect(broken.server.requests).toHaveLength(1);
   },
 );
+
+nightly.test("names :Claude install for what a power cut or a disk has damaged", async () => {
+  await using neovim = await old.neovim(OLDEST, { XDG_DATA_HOME: data.xdg });
+  await mkdir(dirname(data.executable("0.1.0")), { recursive: true });
+  const whole = await Bun.file(EXECUTABLE).bytes();
+  const header = whole.slice();
+  header[16] = ~(header[16] ?? 0) & 0xff;
+  const damages = { "cut off": whole.slice(0, -100_000), empty: new Uint8Array(), header };
+  for (const [name, bytes] of Object.entries(damages)) {
+    await writeFile(data.executable("0.1.0"), bytes, { mode: 0o755 });
+    await neovim.lua(`require("claude-code").start()`);
+    const message = await eventually("the failure", () =>
+      neovim.lua<string | false>(
+        `local now = require("claude-code").status() return now.state == "failed" and now.last_error`,
+      ),
+    );
+    expect([name, message]).toEqual([name, expect.stringContaining(":Claude install")]);
+  }
+  expect(await install(neovim)).toEqual({ path: data.executable("0.1.0") });
+  expect(data.installedVersion()).toBe("0.1.0");
+});
 
 nightly.test("on NixOS without nix-ld: says what to do before anything is downloaded", async () => {
   const before = `require("claude-code.install.release").nixos_file = "/etc/passwd"`;
