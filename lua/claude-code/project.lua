@@ -74,7 +74,7 @@ local function confirm_and_run(command, question, choices)
     local text = plan .. "\n\n" .. question
     local answer = vim.fn.confirm(text, table.concat(labels, "\n"), #choices, "Question")
     -- The dialog has scrolled the screen, for which Neovim would ask for Enter.
-    require("claude-code.messages.line").redraw()
+    require("claude-code.messages.notify").redraw()
     local chosen = (choices[answer] or {})[2]
     if not chosen then
       return notify.info("nothing was changed")

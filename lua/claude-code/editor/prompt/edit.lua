@@ -49,7 +49,7 @@ end
 ---@param params claude-code.EditorFile
 ---@param lines string[] that the user has written for a Claude which has ended
 local function keep_draft(params, lines)
-  local draft = require("claude-code.editor.prompt.draft").open(params.n or 1)
+  local draft = require("claude-code.editor.prompt").draft(params.n or 1)
   local problem = draft:keep(vim.list_extend(draft:read(), lines))
   local notify = require("claude-code.messages.notify")
   if problem then

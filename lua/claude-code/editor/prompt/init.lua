@@ -1,8 +1,7 @@
 --- A prompt for Claude in a Markdown buffer: `:wq` sends it, and what closes its window in another way keeps it as a
 --- draft. The buffer is modified only where that cannot be kept as it is typed.
-local api = vim.api
+local api, uv = vim.api, vim.uv
 local commands = require("claude-code.editor.input.commands")
-local drafts = require("claude-code.editor.prompt.draft")
 local notify = require("claude-code.messages.notify")
 local winbar = require("claude-code.editor.windows.winbar")
 
@@ -40,6 +39,91 @@ function M.open_window(buf, n)
     api.nvim_set_option_value(name, value, { win = win, scope = "local" })
   end
   return win
+end
+
+local FOLDER = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude-code", "drafts")
+
+--- Larger drafts are not kept, and those of before not read.
+local MOST_BYTES = 16 * 1024 * 1024
+
+---@class claude-code.Draft
+---@field path string
+local Draft = {}
+Draft.__index = Draft
+
+--- Takes a draft over whose Neovim has ended.
+---@param path string of this Neovim
+---@param name string of this folder and session
+local function adopt(path, name)
+  local is_alive = require("claude-code.programs.process").is_alive
+  for other in vim.fs.dir(FOLDER) do
+    local pid = other:match("^" .. vim.pesc(name) .. "%-(%d+)%.md$")
+    if
+      pid and not is_alive(tonumber(pid) --[[@as integer]])
+    then
+      return uv.fs_rename(vim.fs.joinpath(FOLDER, other), path)
+    end
+  end
+end
+
+--- The draft of a session: a file for each folder, number of a session and Neovim, in Neovim's own state folder. A
+--- draft of a Neovim that has ended is the next one's.
+---@param n integer number of the session
+---@return claude-code.Draft
+function M.draft(n)
+  local here = require("claude-code.lib.workspace").tab_folder(0)
+  local name = ("%s-%d"):format(vim.fn.sha256(here):sub(1, 16), n)
+  local path = vim.fs.joinpath(FOLDER, ("%s-%d.md"):format(name, uv.os_getpid()))
+  if not uv.fs_stat(path) then
+    adopt(path, name)
+  end
+  return setmetatable({ path = path }, Draft)
+end
+
+---@return string[] lines none: there is no draft
+function Draft:read()
+  local text = require("claude-code.lib.regular_file").read(self.path, MOST_BYTES)
+  return text and vim.split(text, "\n") or {}
+end
+
+---@param path string
+---@param text string
+---@return string? problem nothing is left of it then
+local function write_file(path, text)
+  local fd, problem = uv.fs_open(path, "w", tonumber("600", 8))
+  if not fd then
+    return problem
+  end
+  local count, failure = uv.fs_write(fd, text)
+  uv.fs_close(fd)
+  if count ~= #text then
+    uv.fs_unlink(path)
+    return failure or "the disk is full"
+  end
+end
+
+--- Keeps it by a rename; forgets it where there is nothing in it.
+---@param lines string[]
+---@return string? problem what was kept before is still there
+function Draft:keep(lines)
+  local text = table.concat(lines, "\n")
+  if not text:find("%S") then
+    uv.fs_unlink(self.path)
+    return nil
+  elseif #text > MOST_BYTES then
+    return "it is too long"
+  end
+  local made, problem = pcall(vim.fn.mkdir, FOLDER, "p", tonumber("700", 8))
+  if not made then
+    return problem
+  end
+  local new = self.path .. ".new"
+  local failure = write_file(new, text)
+  if failure then
+    return failure
+  end
+  local ok, message = uv.fs_rename(new, self.path)
+  return not ok and message or nil
 end
 
 ---@class claude-code.Prompt
@@ -210,7 +294,7 @@ local function new(n)
     terminal = require("claude-code.terminal.running").terminal(n),
     label = require("claude-code.sessions.label").of(n),
     buf = buf,
-    draft = drafts.open(n),
+    draft = M.draft(n),
     from = api.nvim_get_current_win(),
     is_lost = false,
     is_sending = false,

@@ -77,7 +77,7 @@ local function margin_in(win, are_first)
   -- The first signs move the text where 'signcolumn' is "auto", which Neovim knows once it has drawn them.
   local is_auto = vim.startswith(vim.wo[win].signcolumn, "auto")
   if are_first and is_auto and api.nvim_get_mode().mode == "n" then
-    require("claude-code.messages.line").redraw()
+    require("claude-code.messages.notify").redraw()
   end
   return draw.margin(win)
 end
