@@ -21,6 +21,7 @@ const PAGES = {
   "CHANGELOG.md": 2_000,
   "CONTRIBUTING.md": 7_000,
   "SECURITY.md": 10_000,
+  "doc/claude-code.txt": 80_000,
 };
 /**
  * At most so much of everything: lines as `wc -l` counts them, of code in the first three and of all files in

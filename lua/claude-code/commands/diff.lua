@@ -29,8 +29,8 @@ return {
   --- Shows the proposed edit that waits, or the next of several. The one on screen waits again.
   diff = { run = answers("switch", 1) },
 
-  --- Accepts the proposed edit on screen, with your own changes to it. <CR> in the diff does the same.
-  --- With ! also if the file is read-only, as `:w!` does.
+  --- Accepts the proposed edit on screen, with your own changes to it, as <CR> does there. With !
+  --- also if the file is read-only.
   ["diff accept"] = {
     bang = true,
     run = function(args)
@@ -38,9 +38,8 @@ return {
     end,
   },
 
-  --- Rejects the proposed edit on screen. `q` in the diff does the same. {args} are your reason:
-  --- Claude receives it as your next prompt. A CLI outside of this Neovim receives a mention of the reason
-  --- in its prompt; press Enter there to send it. `Q` in the diff asks for a reason.
+  --- Rejects the proposed edit on screen, as `q` does there. Claude receives the reason as your
+  --- next prompt.
   ["diff reject"] = {
     args = "[reason]",
     complete = complete.files,
@@ -59,16 +58,14 @@ return {
     end,
   },
 
-  --- Accepts the hunk under the cursor by itself; on an accepted hunk, takes that back. Once you have
-  --- accepted single hunks, accepting the proposed edit takes only those.
+  --- Accepts the hunk under the cursor alone, or takes that back. Accepting the proposed edit then
+  --- takes only such hunks.
   ["diff accept-hunk"] = { run = answers("act", "accept_hunk") },
 
-  --- Drops the hunk under the cursor: its old lines come back. |u| undoes that. A proposed edit without
-  --- any hunk left is rejected.
+  --- Drops the hunk under the cursor: its old lines come back. |u| undoes that.
   ["diff drop-hunk"] = { run = answers("act", "drop_hunk") },
 
-  --- Merges your unsaved edits of the file into the proposed edit. Git merges, with the file on disk as
-  --- the base. If you accept the result, it also replaces the edits in their buffer. |u| undoes the
-  --- merge.
+  --- Merges your unsaved edits of the file into the proposed edit, with git. If you accept the
+  --- result, it also replaces the edits in their buffer. |u| undoes the merge.
   ["diff merge"] = { run = answers("act", "merge") },
 }

@@ -62,13 +62,10 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Reviews what Claude changed and you have not reviewed: fills the quickfix list with an entry for
-  --- each hunk, and for each file that was created, deleted, renamed, has no text, or another mode, and goes
-  --- to the first one. With ! the cursor stays in the list, and the first one is shown beside it. `turn`
-  --- shows what its last turn changed, `session` what its last session changed, `all` also what you have
-  --- kept. Where several sessions run in this Neovim, the first two show the changes of the current one, or
-  --- of the one whose number or name follows. Further {args} are files or folders. In the files of a review,
-  --- and in its quickfix window, the keys of |claude-code-review| are mapped.
+  --- Reviews what Claude changed and you have not reviewed: lists it in the quickfix window and
+  --- goes to the first hunk. With ! the cursor stays in the list. `turn` shows what its last turn
+  --- changed, `session` what its last session changed (a session's number or name may follow each),
+  --- `all` also what you have kept. Further {paths} are files or folders. See |claude-code-review|.
   review = {
     args = "[turn|session|all] [paths]",
     bang = true,
@@ -84,9 +81,9 @@ return {
   --- Keeps all that is left, and ends the review.
   ["review done"] = { run = calls("review.decide", "done") },
 
-  --- Commits what you have kept, and nothing else: neither your own unfinished lines nor what still waits. git's
-  --- message opens below; `:wq` makes the commit, leaving it unwritten does not. With ! the message begins
-  --- with the prompts that made these changes. See |claude-code-commit|.
+  --- Commits what you have kept, and nothing else. git's message opens below; `:wq` makes the
+  --- commit. With ! the message begins with the prompts that made these changes. See
+  --- |claude-code-commit|.
   commit = {
     bang = true,
     run = function(args)
@@ -94,9 +91,9 @@ return {
     end,
   },
 
-  --- Keeps the hunk under the cursor, or the lines of the range: it does not wait for a review any more.
-  --- With ! the whole file. In the quickfix window of a review the entries of the range, with ! all of
-  --- their files.
+  --- Keeps the hunk under the cursor, or the lines of the range, with ! the whole file: it does not
+  --- wait for a review any more. In the quickfix window of a review it is about the entries of the
+  --- range, with ! about all of their files.
   keep = {
     bang = true,
     range = "lines",
@@ -105,10 +102,10 @@ return {
     end,
   },
 
-  --- Undoes the hunk under the cursor, or the lines of the range: the old lines come back, and your own
-  --- edits stay. With ! the whole file; lines that both of you changed then stand beside the old ones.
-  --- In the quickfix window of a review the entries of the range, with ! all of their files. A buffer
-  --- that had no unsaved changes is written. Your next prompt shows Claude what you have undone.
+  --- Undoes the hunk under the cursor, or the lines of the range: the old lines come back, and your
+  --- own edits stay. With ! the whole file. In the quickfix window of a review it is about the
+  --- entries of the range, with ! about all of their files. A buffer that had no unsaved changes is
+  --- written. With your next prompt Claude receives what you have undone.
   undo = {
     bang = true,
     range = "lines",
@@ -123,11 +120,10 @@ return {
   --- Shows which prompt, tool and session changed the line under the cursor.
   why = { run = calls("review.keys", "why") },
 
-  --- Comments on the line under the cursor, or on the lines of the range, for Claude. Without {args} it
-  --- asks for the text. Where a comment is already, its text changes; an empty one deletes it. Comments
-  --- are kept until you send them, also when Neovim ends. With ! all that wait are sent: pasted into the
-  --- prompt of Claude's terminal, with their lines, and submitted. A Claude outside of Neovim gets a
-  --- mention of them in its prompt, for you to submit.
+  --- Comments for Claude on the line under the cursor, or on the lines of the range. Without {text}
+  --- it asks for one; an empty one deletes the comment. With ! all comments that wait are pasted
+  --- into Claude's prompt and submitted; a Claude outside of Neovim gets a mention of them, for you
+  --- to submit. See |claude-code-comments|.
   comment = {
     args = "[text]",
     bang = true,

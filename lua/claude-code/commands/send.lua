@@ -31,13 +31,11 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Pastes {args}, or else the lines of the range, into the prompt of the CLI in the terminal. The
-  --- default is the current line. With ! it also submits the prompt. In visual mode the mapping
-  --- |<Plug>(claude-send)| sends exactly the selection. Whole lines end with a line break, so that
-  --- what you send next begins a line of its own. A terminal that you opened yourself works too. A CLI
-  --- that runs outside of this Neovim receives a mention of the lines instead. Of several sessions the current
-  --- one receives it, or the one whose number or name you give: `:Claude send --to docs {text}`. A count before
-  --- the mapping is the number of a session.
+  --- Pastes {text}, or else the line or the lines of the range, into Claude's prompt; with ! it
+  --- also submits the prompt. In visual mode |<Plug>(claude-send)| sends exactly the selection. The
+  --- current session receives it, or the one whose number or name follows `--to`; a count before
+  --- the mapping is a number, too. A terminal that you opened yourself works; a CLI outside of this
+  --- Neovim receives a mention of the lines.
   send = {
     args = "[--to N] [text]",
     bang = true,
@@ -46,10 +44,8 @@ return {
     run = send,
   },
 
-  --- Opens a Markdown buffer for a prompt of the current session, or of session {N}, below Claude's window, with the
-  --- draft that you had begun. `:wq` sends it; `:q` keeps it as a draft, and so does the end of Neovim. Completion
-  --- (|i_CTRL-X_CTRL-O|, or a completion plugin) names files and symbols after `@`, commands and skills after `/`. See
-  --- |claude-code-prompt|.
+  --- Opens a Markdown buffer for a prompt of the current session, or of session {N}, with the draft
+  --- that you had begun. `:wq` sends it; `:q` keeps it as a draft. See |claude-code-prompt|.
   prompt = {
     args = "[N]",
     range = "session",
@@ -60,12 +56,10 @@ return {
     end,
   },
 
-  --- Adds the current file to the prompt of the current session, or else of the CLI that was active last,
-  --- as `@file`. With a range, or in visual mode, adds its lines as `@file#L3-5`. In a file explorer or
-  --- another list of files (|claude-code-mentions|) adds the entries on those lines, or those that are
-  --- marked there. {args} name other files and folders, or one file, its first line and perhaps the last
-  --- one; quote names with spaces. If no CLI is connected, the mention waits for one, a minute
-  --- at most.
+  --- Adds the current file to Claude's prompt as `@file`, the lines of a range as `@file#L3-5`, or
+  --- the entries of a list of files (|claude-code-mentions|). {paths} name other files and folders,
+  --- or one file with its first and last line; quote names with spaces. Without a connected CLI the
+  --- mention waits for one, a minute at most.
   mention = {
     args = "[paths]",
     range = "lines",
@@ -75,11 +69,10 @@ return {
     end,
   },
 
-  --- Sends the lines of the range with their diagnostics to Claude and asks it to fix them. The default
-  --- is the current line; without diagnostics there nothing is sent. The message goes into the prompt of the
-  --- CLI in a terminal of this Neovim. A CLI outside of this Neovim receives a mention of the lines; the
-  --- message is then in the clipboard for you to paste, or in the unnamed register. With ! it sends, instead, the
-  --- problems that language servers found, after Claude's last turn, in files that it edited.
+  --- Sends the line, or the lines of the range, with their diagnostics to Claude and asks it to fix
+  --- them. A CLI outside of this Neovim receives a mention of the lines; the message is then in the
+  --- clipboard, or in the unnamed register. With ! it sends the problems that language servers
+  --- found, after Claude's last turn, in files that it edited.
   diagnostics = {
     bang = true,
     range = "lines",

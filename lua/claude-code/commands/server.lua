@@ -54,8 +54,8 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Shows in a window what `:checkhealth claude-code` finds: the server's state, its port, its clients, the
-  --- workspace, the last error, and what is wrong. `q` closes it.
+  --- Shows in a window what `:checkhealth claude-code` finds: the state of the server, its clients,
+  --- and what is wrong.
   status = {
     run = function()
       require("claude-code.health").show()
@@ -76,11 +76,10 @@ return {
     end,
   },
 
-  --- Installs the executable that belongs to this version of the plugin. Downloads it, or takes it from
-  --- a release archive whose path you give. `!` replaces an executable that is already installed.
-  --- In a build step, and without a UI, the command waits and raises an error if it fails. As an argument
-  --- of nvim, as in `nvim --headless "+Claude install" +qa`, it ends Neovim with the exit code 1
-  --- instead.
+  --- Installs the executable of this version of the plugin: downloads it, or takes it from a
+  --- release archive whose path you give. With ! it replaces one that is installed. Without a UI it
+  --- waits and raises an error if it fails; as an argument of nvim, as in `nvim --headless "+Claude
+  --- install" +qa`, it ends Neovim with the exit code 1 instead.
   install = {
     args = "[archive]",
     bang = true,
@@ -88,10 +87,9 @@ return {
     run = install,
   },
 
-  --- Sets up the project for a Claude CLI that you start outside of Neovim. It shows what it would
-  --- change, and asks first. Hooks go into .claude/settings.local.json, the MCP server nvim-lsp into the
-  --- CLI's own configuration, this Neovim's address into .nvim-claude/. A CLI that runs in a terminal of
-  --- Neovim does not need this.
+  --- Sets up the project for a Claude CLI that you start outside of Neovim: hooks in
+  --- .claude/settings.local.json, the MCP server nvim-lsp in the CLI's own configuration, this
+  --- Neovim's address in .nvim-claude/. It shows what it would change, and asks first.
   setup = {
     run = function()
       require("claude-code.project").install()

@@ -38,13 +38,12 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this Neovim.
-  --- If the CLI runs, hides its window or shows it again. A server that was stopped or has failed starts, too.
-  --- {args} are passed to `claude` when it starts: options (`--continue` goes on with the last conversation in
-  --- this folder, `--resume` lets you choose one, `--model opus` names the model), or a prompt in quotes. With !
-  --- it restarts a CLI that runs. The CLI ends with Neovim. If the executable is not installed yet, Claude
-  --- starts after the download. With several sessions {N} is the number of one; without it it is the current
-  --- one, see |claude-code-sessions|. `:2Claude` is the same in a buffer with two lines or more.
+  --- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this
+  --- Neovim. If it runs, hides or shows its window. {args} are passed to `claude` when it starts:
+  --- options (`--continue` goes on with the last conversation in this folder, `--resume` lets you
+  --- choose one), or a prompt in quotes. With ! a CLI that runs is restarted. {N} is the number of
+  --- a session (|claude-code-sessions|); without it it is the current one. In a buffer of two lines
+  --- or more `:2Claude` is the same.
   [""] = {
     args = "[N] [args]",
     bang = true,
@@ -73,9 +72,9 @@ return {
     end,
   },
 
-  --- Ends the CLI of the current session, or cancels a start that waits for the executable. If it works or
-  --- asks something, you are asked first; with ! you are not. If other sessions run, the window shows the
-  --- next one.
+  --- Ends the CLI of the current session, or cancels a start that waits for the executable. If it
+  --- works or asks something, you are asked first; with ! you are not. If other sessions run, the
+  --- window shows the next one.
   close = {
     bang = true,
     run = function(args)
@@ -96,9 +95,8 @@ return {
     end,
   },
 
-  --- Starts another Claude beside those that run, in the folder of the tab page. {args} are passed to
-  --- `claude`: `-n NAME` names the session, `-w [NAME]` gives it a git worktree of its own. Each tab page
-  --- has one window for Claude, which shows the current session. See |claude-code-sessions|.
+  --- Starts another Claude in the folder of the tab page. {args} are passed to `claude`: `-n NAME`
+  --- names the session, `-w [NAME]` gives it a git worktree of its own. See |claude-code-sessions|.
   new = {
     args = "[args]",
     complete = complete.cli_arguments,
@@ -107,10 +105,9 @@ return {
     end,
   },
 
-  --- Lets you choose a session by |vim.ui.select()|, and shows it. The list has the sessions of this
-  --- Neovim, with what each does or asks, those of the workspace that run elsewhere or in the background,
-  --- and past conversations, which are resumed. With ! you choose what to do with the git worktree of the
-  --- one that you choose, see |claude-code-worktree|.
+  --- Lets you choose a session, and shows it: one of this Neovim, one that runs elsewhere or in the
+  --- background, or a past conversation, which is resumed. With ! you choose what to do with its
+  --- git worktree, see |claude-code-worktree|.
   sessions = {
     bang = true,
     run = function(args)
@@ -123,9 +120,8 @@ return {
     end,
   },
 
-  --- Shows what the current session and you have said to each other, as Markdown in Claude's window. It grows
-  --- while Claude works. {N} is the number of another session. With !, or without a session that runs, you choose
-  --- one, or a past conversation. See |claude-code-transcript|.
+  --- Shows the conversation of the current session, or of session {N}, as Markdown in Claude's
+  --- window. With ! you choose one, also a past one. See |claude-code-transcript|.
   transcript = {
     args = "[N]",
     bang = true,
@@ -147,8 +143,8 @@ return {
     end,
   },
 
-  --- Lists in the quickfix window what Claude read, searched and edited in this turn of the current session, in
-  --- order: `turn 3` of its third prompt, `session` of all of it. Private files are only counted.
+  --- Lists in the quickfix window what Claude read, searched and edited in this turn of the current
+  --- session: `turn 3` in its third turn, `session` in all of it.
   trail = {
     args = "[turn N|session]",
     complete = function(lead)
@@ -169,9 +165,8 @@ return {
     end,
   },
 
-  --- Gives Claude a window of its own that shows what it reads and edits, with the lines lit; again: closes it.
-  --- Your cursor and your windows stay as they are. The window stands still while your cursor is in it. {N} is the
-  --- number of a session.
+  --- Gives Claude a window of its own that shows what it reads and edits; again: closes it. {N} is
+  --- the number of a session. See |claude-code-trail|.
   follow = {
     args = "[N]",
     range = "session",
@@ -181,8 +176,8 @@ return {
     end,
   },
 
-  --- Goes to the session that has needed your input longest; without one to a session that is done and
-  --- that you have not looked at; without one to the session with the next number.
+  --- Goes to the session that has needed your input longest, else to one that is done and that you
+  --- have not looked at, else to the one with the next number.
   next = {
     run = function()
       local n = list().next()
@@ -202,11 +197,9 @@ return {
     end,
   },
 
-  --- Shows what a session asks, and lets you answer by |vim.ui.select()|: allow it, allow it with one of
-  --- the rules that Claude suggests, deny it, with a reason or without, or choose an option of a question.
-  --- It is the current session, or else the one that has asked longest; {N} is the number of one.
-  --- Needs the option `permissions.answer`. Without a request it shows the terminal of a session that
-  --- needs input. An edit that has a diff is answered there.
+  --- Shows what a session asks, the current one or else the one that has asked longest, and lets
+  --- you answer. {N} is the number of a session. Needs the option `permissions.answer`, see
+  --- |claude-code-answer|.
   answer = {
     args = "[N]",
     range = "session",
@@ -217,19 +210,17 @@ return {
   },
 
   --- Lets you choose what to do with a git worktree of this repository: show, bring home, remove.
-  --- {name} is that of the worktree, or the number or name of a session in it. Without it, it is the one of
-  --- the tab page or of the current session, or you choose one. See |claude-code-worktree|.
+  --- {name} is that of the worktree, or the number or name of a session in it; without it, it is
+  --- the one of the tab page or of the current session. See |claude-code-worktree|.
   worktree = { args = "[name]", complete = worktrees, run = with_worktree() },
 
-  --- Goes to the tab page whose folder is the worktree (|:tcd|), or opens one. Files that you open there have
-  --- their language servers in the worktree, and `:Claude` is the session that runs there.
+  --- Goes to the tab page whose folder is the worktree (|:tcd|), or opens one. `:Claude` there is
+  --- the session that runs in it.
   ["worktree show"] = { args = "[name]", complete = worktrees, run = with_worktree("show") },
 
-  --- Brings home what the worktree changed since its branch point, or since it came home last, committed or
-  --- not, and new files that are not ignored: each file is merged with the one here, and nothing is staged or
-  --- committed. If one cannot be merged nothing changes, and the quickfix window lists why. With ! all that can
-  --- be merged is: a conflict in a text gets git's markers, any other file of the list stays as it is here. What
-  --- you have kept there is kept; the rest waits for `:Claude review` here, and there no longer.
+  --- Applies here what the worktree changed since its branch point, unstaged. If a file cannot be
+  --- merged nothing changes, and the quickfix window lists why. With ! all others are applied, and
+  --- a conflict in a text gets git's markers. See |claude-code-worktree|.
   ["worktree home"] = {
     args = "[name]",
     bang = true,
@@ -237,8 +228,8 @@ return {
     run = with_worktree("home"),
   },
 
-  --- Removes the worktree with what git ignores in it; its branch stays. It is refused while something there
-  --- is not committed, while it has commits that no other branch holds and that are not home, while a session,
-  --- a terminal, a buffer or a window's folder is in it, and if git has it locked.
+  --- Removes the worktree with what git ignores in it; its branch stays. It is refused while
+  --- something there is nowhere else, while a session, a terminal, a buffer or a window's folder is
+  --- in it, and if git has it locked.
   ["worktree remove"] = { args = "[name]", complete = worktrees, run = with_worktree("remove") },
 }

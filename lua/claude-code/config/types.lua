@@ -33,14 +33,18 @@
 ---@class claude-code.BinaryConfig
 ---@field path? string The path of the executable.
 ---@field download boolean Whether a missing executable is downloaded when it is first needed.
----@field mirror? string The address to download from, in place of the project's releases.
+---The address to download from, in place of the project's releases: the archive is
+---MIRROR/vVERSION/FILE there.
+---@field mirror? string
 
 ---@class claude-code.DiagnosticsConfig
 ---Whether Claude must continue when files that it edited have problems at the end of its turn.
 ---@field block boolean
 ---@field retries integer How often Claude must continue for one prompt.
 ---@field severity "error"|"warning"|"information"|"hint" The least severe problem that counts.
----@field only_new boolean Whether problems that a file had before Claude edited it are ignored.
+---Whether problems that a file had before Claude edited it are ignored, and all those of a file
+---that was not open in Neovim.
+---@field only_new boolean
 ---@field ignore_sources string[] Problems from these sources are ignored.
 ---Problems in files that match these globs are ignored: { "vendor/**", "*.gen.ts" }.
 ---@field ignore_files string[]
@@ -88,16 +92,14 @@
 ---@field auto_install boolean
 
 ---@class claude-code.NotifyConfig
----The states of a Claude session that are reported to you as soon as it has them: "blocked" is a
----question or a request for a permission, "error" a turn that failed, "done" one that ended.
+---The states of a Claude session that are reported to you: "blocked" is a question or a request for
+---a permission, "error" a turn that failed, "done" one that ended.
 ---@field on ("blocked"|"error"|"done"|"idle"|"working")[]
----@field by "auto"|fun(sessions: claude-code.SessionRow[]) How.
+---@field by "auto"|fun(sessions: claude-code.SessionRow[]) How they are reported.
 
 ---@class claude-code.PermissionsConfig
----Whether a plan of Claude's opens as a document, where you edit it, comment on its lines and
----approve it.
----@field plan boolean
----Whether `:Claude answer` can answer what Claude asks: permissions, plans and questions.
+---@field plan boolean Whether a plan of Claude's opens as a document, see |claude-code-plan|.
+---Whether `:Claude answer` can answer what Claude asks, see |claude-code-answer|.
 ---@field answer boolean
 
 ---@class claude-code.PrivacyConfig
@@ -111,7 +113,7 @@
 ---@field signs "always"|"never"
 ---Whether a message says how much there is to review when Claude ends its turn.
 ---@field message boolean
----Globs of files that a review only counts, in the last row of its list: generated ones, say.
+---Globs of files that a review only counts, in the last row of its list, as generated ones.
 ---@field ignore string[]
 ---@field keys claude-code.ReviewKeysConfig|{}
 

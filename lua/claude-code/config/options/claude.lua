@@ -22,43 +22,41 @@ return {
     key = "permissions.plan",
     type = t.boolean,
     default = true,
-    description = "Whether a plan of Claude's opens as a document, where you edit it, comment on its lines and "
-      .. "approve it. See |claude-code-plan|. With false it is in Claude's terminal alone.",
+    description = "Whether a plan of Claude's opens as a document, see |claude-code-plan|. With false "
+      .. "it is in Claude's terminal only.",
   },
   {
     key = "permissions.answer",
     type = t.boolean,
     default = false,
-    description = "Whether `:Claude answer` can answer what Claude asks: permissions, plans and "
-      .. "questions. Claude's own dialog is there as well; whoever answers first decides. It holds for "
-      .. "a Claude that starts in Neovim afterwards, and for others after `:Claude setup`. What a "
-      .. "subagent or a background session asks is answered in Claude's terminal alone.",
+    description = "Whether `:Claude answer` can answer what Claude asks, see |claude-code-answer|. It "
+      .. "holds for a Claude that starts in Neovim afterwards, and for others after `:Claude "
+      .. "setup`.",
   },
   {
     key = "notify.on",
     type = t.list_of(t.one_of("blocked", "error", "done", "idle", "working")),
     default = { "blocked", "error" },
-    description = "The states of a Claude session that are reported to you as soon as it has them: "
-      .. '"blocked" is a question or a request for a permission, "error" a turn that failed, "done" '
-      .. "one that ended. What you have on screen is not reported, nor an edit that has a diff. Several "
-      .. "within a second are one report. `{}` reports nothing.",
+    description = 'The states of a Claude session that are reported to you: "blocked" is a question or '
+      .. 'a request for a permission, "error" a turn that failed, "done" one that ended. What '
+      .. "you have on screen is not reported, nor an edit that has a diff.",
   },
   {
     key = "notify.by",
     type = t.any_of(t.one_of("auto"), t.func("fun(sessions: claude-code.SessionRow[])")),
     default = "auto",
-    description = 'How. "auto": by a message if Neovim has the focus, else by a bell and a notification '
-      .. "of the terminal (OSC 9 or 777) around Neovim. A function receives the sessions and does what it "
-      .. "likes.",
+    description = 'How they are reported. "auto": by a message if Neovim has the focus, else by a bell '
+      .. "and a notification of the terminal around it (OSC 9 or 777). A function receives the "
+      .. "sessions.",
   },
   {
     key = "wait_for_unsaved",
     type = t.boolean,
     default = true,
     description = "Whether Claude waits before it edits a file that you have not saved, in the "
-      .. "permission modes that edit without asking. `:w` lets it go on, and it has to read the file "
-      .. "again; `:Claude go-on`, or a minute, lets it edit the file on disk, as with false. It does not "
-      .. "wait if you have typed nothing for five minutes, and Claude's shell never does.",
+      .. "permission modes that edit without asking. `:w` lets it go on, and it reads the file "
+      .. "again; `:Claude go-on`, or a minute, lets it edit the file on disk. It does not wait "
+      .. "if you have typed nothing for five minutes, and Claude's shell never does.",
   },
   {
     key = "keymaps",
@@ -98,11 +96,10 @@ return {
     key = "selection.send",
     type = t.one_of("file", "selection", "none"),
     default = "file",
-    description = 'What Claude receives of where you are. "file": the name of the current file, and what '
-      .. 'is selected in it; Claude then knows what "this file" is, as it does in other editors. '
-      .. '"selection": nothing unless lines are selected. "none": neither, and requests for the '
-      .. "selection get an error. The status line shows what would be sent now. Names of private files "
-      .. "(`privacy.patterns`) are never sent.",
+    description = 'What Claude receives of where you are. "file": the name of the current file, and '
+      .. 'what is selected in it. "selection": only what is selected. "none": neither, and '
+      .. "requests for the selection get an error. The status line shows what would be sent "
+      .. "now.",
   },
   {
     key = "privacy.defaults",
@@ -116,10 +113,10 @@ return {
     key = "privacy.patterns",
     type = t.list_of(t.string),
     default = {},
-    description = "Globs of further private files. Neovim never sends their text or names to Claude. "
-      .. "A glob without `/` matches the file's name, any other one the end of its path; `~/` and `/` "
-      .. "begin a full path. The last glob that matches decides, and `!` makes an exception: "
-      .. '{ "*.secret", "notes/**", "!.env.example" }. Case is ignored.',
+    description = "Globs of further private files. A glob without `/` matches the file's name, any "
+      .. "other one the end of its path; `~/` and `/` begin a full path. The last glob that "
+      .. 'matches decides, and `!` makes an exception: { "*.secret", "notes/**", '
+      .. '"!.env.example" }. Case is ignored.',
   },
   switch("rename", "rename symbols and move files"),
   switch("code_action", "do quick fixes and refactorings, format, and organize imports"),

@@ -28,8 +28,8 @@ return {
     key = "diagnostics.only_new",
     type = t.boolean,
     default = false,
-    description = "Whether problems that a file had before Claude edited it are ignored. All problems "
-      .. "of a file that was not open in Neovim are then ignored, since they may be old.",
+    description = "Whether problems that a file had before Claude edited it are ignored, and all those "
+      .. "of a file that was not open in Neovim.",
   },
   {
     key = "diagnostics.ignore_sources",

@@ -13,21 +13,19 @@ return {
     type = layout,
     default = "vertical",
     description = 'How a proposed edit is shown. "vertical": the file and the proposal side by side, '
-      .. 'one above the other if \'diffopt\' has `horizontal`. "tab": the same on a new tab page. "inline": the '
-      .. "proposal in the file's window, with deleted lines as virtual lines. Where the file's window "
-      .. "has not 91 columns, 45 for each side, a diff is shown inline; so is a new file, and a "
-      .. "change of more than 400 hunks, 4,000 lines or 150 KB. Beyond 1 MB, 20,000 lines or a line "
-      .. "of 250 KB it is not shown, and Claude asks by itself.",
+      .. "one above the other if 'diffopt' has `horizontal`. \"tab\": the same on a new tab "
+      .. 'page. "inline": the proposal in the file\'s window, with deleted lines as virtual '
+      .. "lines. In a narrow window a diff is shown inline, and so are a new file and a very "
+      .. "big change.",
   },
   {
     key = "diff.open",
     type = t.one_of("always", "waits", "never"),
     default = "always",
     description = 'What a proposed edit does to your windows. "always": it opens as soon as you do not '
-      .. 'type. "waits": nothing moves; the status line says `1 edit waits`, a sign stands in the '
-      .. 'file, and `]f` or `:Claude diff` shows it. "never": Claude asks in its terminal, '
-      .. 'which shows the diff only if "Diff tool" in Claude\'s `/config` is "terminal"; the change is '
-      .. "in the review afterwards.",
+      .. 'type. "waits": nothing moves; the status line says `1 edit waits`, the file has a '
+      .. 'sign, and `]f` or `:Claude diff` shows it. "never": Claude asks in its terminal, '
+      .. 'which shows the diff only if "Diff tool" in Claude\'s `/config` is "terminal".',
   },
   {
     key = "diff.focus",
@@ -52,13 +50,12 @@ return {
       {
         "accept_hunk",
         "ga",
-        "accepts the hunk under the cursor alone, or takes that back; after you accept single hunks, "
-          .. "accepting the proposal takes only those",
+        "accepts the hunk under the cursor alone, or takes that back",
       },
       {
         "drop_hunk",
         "gr",
-        "restores the old lines of the hunk under the cursor, until you undo that with `u`",
+        "restores the old lines of the hunk under the cursor",
       },
       { "next_diff", "]f", "shows the next proposal that waits" },
       { "previous_diff", "[f", "shows the previous proposal that waits" },

@@ -21,9 +21,9 @@ return {
     key = "review.ignore",
     type = t.list_of(t.string),
     default = {},
-    description = "Globs of files that a review only counts, in the last row of its list: generated "
-      .. "ones, say. They are written as in `privacy.patterns`. `:Claude review` with such a file or "
-      .. "folder lists them, and `:Claude review done` keeps them, too.",
+    description = "Globs of files that a review only counts, in the last row of its list, as generated "
+      .. "ones. They are written as in `privacy.patterns`. `:Claude review` with such a file "
+      .. "or folder lists them.",
   },
   {
     key = "review.keys",

@@ -75,9 +75,8 @@ return {
   {
     key = "binary.mirror",
     type = download_url,
-    description = "The address to download from, in place of the project's releases. The archive is "
-      .. "MIRROR/vVERSION/FILE there. It must match the checksum in the plugin, as any other. If the "
-      .. "address is refused, nothing is downloaded.",
+    description = "The address to download from, in place of the project's releases: the archive is "
+      .. "MIRROR/vVERSION/FILE there. It must match the checksum in the plugin, as any other.",
     refused = false,
   },
   {

@@ -61,8 +61,8 @@ return {
     type = t.any_of(t.one_of("native", "snacks", "tmux", "none"), provider),
     default = "native",
     description = 'Where the CLI runs. "native": Neovim\'s own terminal. "snacks": a terminal of '
-      .. 'folke/snacks.nvim. "tmux": a pane beside Neovim. "none": you start the CLI yourself. A '
-      .. "table is your own provider, see |claude-code-terminal-provider|.",
+      .. 'folke/snacks.nvim. "tmux": a pane beside Neovim. "none": you start the CLI yourself. '
+      .. "A table: |claude-code-terminal-provider|.",
   },
   {
     key = "terminal.keep",
@@ -128,17 +128,18 @@ return {
     key = "remotes",
     type = remotes,
     default = {},
-    description = "The containers, sandboxes and other machines where Claude may run, by their names. Each is a "
-      .. "table, or a function that receives the folder of the tab page and returns one. See |claude-code-remotes|.",
+    description = "The containers, sandboxes and other machines where Claude may run, by their names. "
+      .. "Each is a table, or a function that receives the folder of the tab page and returns "
+      .. "one.",
   },
   {
     key = "terminal.permission_mode",
     type = t.any_of(permission_mode, t.one_of(false)),
     default = false,
-    description = "The permission mode in which the CLI starts. With false it is yours: "
-      .. "`permissions.defaultMode` of the CLI's settings, else what the CLI does then "
-      .. '("auto" in 2.1.330). "default" and "plan" show edits as diffs before they are made; after the '
-      .. "others there is a review. The argument --permission-mode overrides this option.",
+    description = "The permission mode in which the CLI starts. With false it is that of the CLI's "
+      .. 'settings, see |claude-code-two-ways|. "default" and "plan" show edits as diffs '
+      .. "before they are made; after the others there is a review. The argument "
+      .. "--permission-mode overrides this option.",
   },
   {
     key = "terminal.keys",
