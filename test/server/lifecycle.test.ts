@@ -398,28 +398,19 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(locks(neovim).toSorted()).toEqual(["11.lock", "12.lock", "13.lock", "14.lock"]);
   });
 
-  test("honours CLAUDE_CONFIG_DIR, and leaves another editor's lock file there alone", async () => {
+  test("honours CLAUDE_CONFIG_DIR, a relative one from Neovim's folder, and leaves another editor's lock file there alone", async () => {
     await using neovim = await TestNeovim.start({ version, setup: false });
-    const config = join(neovim.home, "elsewhere");
-    mkdirSync(join(config, "ide"), { recursive: true });
+    const folder = join(neovim.cwd, "own/ide");
+    mkdirSync(folder, { recursive: true });
     const rival = { pid: process.pid, ideName: "Rival", workspaceFolders: [neovim.cwd] };
-    await Bun.write(join(config, "ide/10.lock"), JSON.stringify(rival));
-    await neovim.lua(`vim.env.CLAUDE_CONFIG_DIR = ...; require("claude-code").setup({})`, config);
-    await ready(neovim);
-    expect(readdirSync(join(config, "ide"))).toHaveLength(2);
-    await neovim.quit();
-    expect(readdirSync(join(config, "ide"))).toEqual(["10.lock"]);
-  });
-
-  test("a relative CLAUDE_CONFIG_DIR counts from Neovim's folder, as for a CLI started there", async () => {
-    await using neovim = await TestNeovim.start({ version, setup: false });
+    await Bun.write(join(folder, "10.lock"), JSON.stringify(rival));
     await neovim.lua(`vim.env.CLAUDE_CONFIG_DIR = "./own"; require("claude-code").setup({})`);
     await neovim.command("cd /");
     await ready(neovim);
-    const [name] = readdirSync(join(neovim.cwd, "own/ide"));
+    expect(readdirSync(folder)).toHaveLength(2);
     const lock = await neovim.lua<string>(`return require("claude-code").status().lock_file`);
-    expect(lock).toBe(join(neovim.cwd, "own/ide", name as string));
+    expect(dirname(lock)).toBe(folder);
     await neovim.quit();
-    expect(readdirSync(join(neovim.cwd, "own/ide"))).toEqual([]);
+    expect(readdirSync(folder)).toEqual(["10.lock"]);
   });
 });

@@ -78,7 +78,7 @@ return {
   close = {
     bang = true,
     run = function(args)
-      if not require("claude-code.terminal").close_after_question(args.bang) then
+      if not require("claude-code.terminal").close(args.bang) then
         notify.info("Claude is not running in a terminal of this Neovim")
       end
     end,

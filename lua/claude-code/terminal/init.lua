@@ -100,29 +100,17 @@ function M.toggle(arguments, options)
   end
 end
 
---- Ends the CLI, or cancels its start.
----@return boolean ended false if none ran, nor was about to start
-function M.close()
-  if start.cancel() then
-    return true
-  end
-  local n = running.current()
-  if n then
-    running.close(n)
-  end
-  return n ~= nil
-end
-
---- Ends the current session, as close() does, and names it where there are several. If it works or asks
+--- Ends the current session, or cancels a start, and names it where there are several. If it works or asks
 --- something, the user has to agree first.
----@param force boolean without a question
+---@param force? boolean without a question
 ---@return boolean found false if none ran, nor was about to start
-function M.close_after_question(force)
-  local n = not start.is_waiting() and running.current()
+function M.close(force)
+  local was_waiting = start.cancel()
+  local n = not was_waiting and running.current()
   if not n then
-    return M.close()
+    return was_waiting
   end
-  local label = require("claude-code.sessions.label")
+  local label, row = require("claude-code.sessions.label"), sessions.get(n) or {}
   local name, several = label.of(n), #running.list() > 1
   local function close()
     running.close(n)
@@ -130,7 +118,6 @@ function M.close_after_question(force)
       require("claude-code.messages.notify").info(name .. " was ended")
     end
   end
-  local row = sessions.get(n) or {}
   -- One in the background goes on without its terminal.
   if force or row.where == "background" or not label.is_busy(row) then
     close()
