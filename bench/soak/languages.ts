@@ -74,7 +74,7 @@ export class Languages implements AsyncDisposable {
     const at = { symbol: `name${i % FILES}`, path: `words/${i % FILES}.txt` };
     const questions: [string, object][] = [
       ["find_references", at],
-      ["find_symbol", { ...at, body: true }],
+      ["find_symbol", at],
       ["outline", { path: at.path }],
       ["code_action", { path: at.path, line: 1 }],
       ["find_symbol", { symbol: "nowhere", path: at.path }],

@@ -57,7 +57,9 @@ test(
       expect(JSON.stringify(ours).length).toBeLessThan(MOST_CHARACTERS);
     }
     const results = model.requests.flatMap(toolResults).join("\n");
-    expect(results).toContain("one.txt:1 apple\n  def apple\ncomplete: text idle");
+    expect(results).toContain(
+      "one.txt:1 apple: def apple\n  def apple\nas text reports; the text may match elsewhere",
+    );
     expect(results).toContain("apple (one.txt:1): 1 use in 1 file\none.txt\n  2 use apple\n");
   },
   CASE_MS,
@@ -78,7 +80,9 @@ test(
     const args = [...run.args, "--permission-mode", "plan"];
     expect(await runHeadless({ ...run, args }, "go")).toMatchObject({ code: 0 });
     const results = model.requests.flatMap(toolResults).join("\n");
-    expect(results).toContain("one.txt:1 apple\n  def apple\ncomplete: text idle");
+    expect(results).toContain(
+      "one.txt:1 apple: def apple\n  def apple\nas text reports; the text may match elsewhere",
+    );
     expect(results).not.toContain("renamed apple");
     expect(readFileSync(world.project.path("one.txt"), "utf8")).toBe("def apple\nuse apple\n");
   },

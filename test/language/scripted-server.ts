@@ -15,6 +15,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { receive, send } from "../support/lsp-stdio";
 
 const [project = "", switches = "", encoding = "utf-16"] = process.argv.slice(2);
 const has = (name: string) => existsSync(join(switches, name));
@@ -54,11 +55,6 @@ function readAll(): void {
   for (const name of readdirSync(project, { recursive: true }) as string[]) {
     if (name.endsWith(".txt") || (has("private") && name.endsWith(".env"))) read(name);
   }
-}
-
-function send(message: object): void {
-  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-  process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
 const width = (text: string) => (encoding === "utf-8" ? Buffer.byteLength(text) : text.length);
@@ -185,15 +181,4 @@ function onMessage(message: Message): void {
   }
 }
 
-let received: Buffer = Buffer.alloc(0);
-process.stdin.on("data", (chunk: Buffer) => {
-  received = Buffer.concat([received, chunk]);
-  for (;;) {
-    const end = received.indexOf("\r\n\r\n");
-    const length = /Content-Length: (\d+)/i.exec(received.subarray(0, Math.max(end, 0)).toString());
-    if (end < 0 || !length || received.length < end + 4 + Number(length[1])) return;
-    const body = received.subarray(end + 4, end + 4 + Number(length[1])).toString();
-    received = received.subarray(end + 4 + Number(length[1]));
-    onMessage(JSON.parse(body));
-  }
-});
+receive(onMessage);

@@ -160,7 +160,7 @@ describe("nvim-lsp for a Claude elsewhere", () => {
 
   nightly.test("a symbol that is defined elsewhere stays where it is", async () => {
     await world.project.neovim.command(`edit ${world.project.path("shared/outer.txt")}`);
-    const { text } = await call("find_symbol", { symbol: "quince", path: "outer.txt", body: true });
+    const { text } = await call("find_symbol", { symbol: "quince", path: "outer.txt" });
     expect(text.split("\n")[0]).toBe("quince is defined in a private file");
     expect((await call("find_symbol", { symbol: "plum" })).isError).toBe(true);
   });
