@@ -307,10 +307,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     [
       "a program that writes just before",
       "b.txt was changed in the meantime",
-      () =>
-        workspace.beforeWrite(
-          `io.open("b.txt", "w"):write("program"):close(); io.open("b.txt", "w"):write("old\\n"):close()`,
-        ),
+      () => workspace.beforeWrite(`vim.fn.writefile({ "own" }, "b.txt"); disk.write = write`),
     ],
   ];
   test.each(obstacles)("%s: changes nothing, and says why", async (_name, problem, make) => {

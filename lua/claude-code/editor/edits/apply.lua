@@ -31,7 +31,7 @@ local M = {}
 ---@field after? string
 ---@field edits integer
 ---@field from? string path from which it is moved
----@field stamp? claude-code.DiskStamp
+---@field stat? uv.fs_stat.result
 ---@field buf? integer loaded
 ---@field tick? integer
 ---@field version? integer of the text that the server knows
@@ -71,9 +71,9 @@ function Files:get(name)
   elseif #self.list == MAX_FILES then
     refuse("More than %d files would change.", MAX_FILES)
   end
-  local stamp = disk.stamp(name)
-  local file = { path = name, edits = 0, stamp = stamp }
-  file.before = stamp and stamp.type == "file" and regular_file.read(name, MAX_BYTES) or nil
+  local stat = vim.uv.fs_lstat(name)
+  local file = { path = name, edits = 0, stat = stat }
+  file.before = stat and stat.type == "file" and regular_file.read(name, MAX_BYTES) or nil
   file.buf, file.after = path.loaded_buffer(name), file.before
   file.tick = file.buf and api.nvim_buf_get_changedtick(file.buf)
   self.by_path[name] = file
@@ -217,7 +217,7 @@ local function obstacle_of(file, folders, ticks)
     return "private"
   elseif not path.is_in_any(path.real(file.path), folders) or file.path:find("/.git/", 1, true) then
     return "outside"
-  elseif file.stamp and not file.before then
+  elseif file.stat and not file.before then
     return "irregular"
   elseif buf and vim.bo[buf].modified then
     return "unsaved"
@@ -232,7 +232,7 @@ local function obstacle_of(file, folders, ticks)
       return "changed"
     end
   end
-  return not disk.is_writable(file.path, file.stamp) and "read-only" or nil
+  return not disk.is_writable(file.path, file.stat) and "read-only" or nil
 end
 
 local SENTENCES = {

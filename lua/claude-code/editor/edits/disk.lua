@@ -2,25 +2,14 @@
 --- follow.
 local api, uv = vim.api, vim.uv
 local path = require("claude-code.editor.documents.path")
+local regular_file = require("claude-code.lib.regular_file")
 local reload = require("claude-code.editor.documents.reload")
 
 local M = {}
 
----@class claude-code.DiskStamp
----@field type string
----@field ino integer
----@field size integer
----@field mtime { sec: integer, nsec: integer }
-
----@param name string
----@return (claude-code.DiskStamp|table)? stat nil if nothing has this name
-function M.stamp(name)
-  return uv.fs_lstat(name)
-end
-
 ---Root may write what no one may: the user made it read-only all the same.
 ---@param name string
----@param stat table?
+---@param stat uv.fs_stat.result?
 ---@return boolean
 function M.is_writable(name, stat)
   local is_closed = stat and (bit.band(stat.mode, 146) == 0 or not uv.fs_access(name, "W")) -- 0222
@@ -30,19 +19,14 @@ end
 
 ---@param file claude-code.AppliedFile
 local function is_unchanged(file)
-  local stat, old, buf = M.stamp(file.path), file.stamp, path.loaded_buffer(file.path)
-  local is_same = not stat and not old
-    or stat ~= nil
-      and old ~= nil
-      and stat.ino == old.ino
-      and stat.size == old.size
-      and vim.deep_equal(stat.mtime, old.mtime)
-  local tick = buf and api.nvim_buf_get_changedtick(buf)
-  return is_same
-    and tick == file.tick
+  local buf, name = path.loaded_buffer(file.path), file.path
+  return (uv.fs_lstat(name) ~= nil) == (file.stat ~= nil)
+    -- The time of a file says nothing about a write in the same moment.
+    and regular_file.read(name, math.huge) == file.before
+    and (buf and api.nvim_buf_get_changedtick(buf)) == file.tick
     and not (buf and vim.bo[buf].modified)
     -- No folder on the way has become a link since.
-    and path.real(file.path) == file.path
+    and path.real(name) == name
 end
 
 ---The new text beside the file, with its mode and owner, under the name that src/lib/drafts.ts knows.
@@ -51,7 +35,7 @@ end
 ---@return string? problem
 local function write_draft(file)
   local folder = vim.fs.dirname(file.path)
-  local model = file.stamp or (file.from and M.stamp(file.from))
+  local model = file.stat or (file.from and uv.fs_lstat(file.from))
   local draft = ("%s/.claude-code-nvim.%s.tmp"):format(
     folder,
     require("claude-code.lib.uuid")():sub(1, 8)
@@ -82,8 +66,8 @@ local function put_into_place(file, draft)
   if not draft then
     return select(2, uv.fs_unlink(file.path))
   end
-  local stat = M.stamp(file.path)
-  if stat and (stat.nlink > 1 or stat.uid ~= M.stamp(draft).uid) then
+  local stat = uv.fs_lstat(file.path)
+  if stat and (stat.nlink > 1 or stat.uid ~= uv.fs_lstat(draft).uid) then
     -- Its other names, and its owner, stay.
     return select(2, uv.fs_copyfile(draft, file.path))
   end
