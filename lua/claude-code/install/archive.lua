@@ -42,10 +42,6 @@ local function run(words, on_start)
   end)
 end
 
----@param curl string its path
----@param release claude-code.Release
----@param path string where the archive goes
----@return string[]
 local function command(curl, release, path)
   local is_local = release.url:find("^http://127%.0%.0%.1:?%d*/") ~= nil
   local words = {
@@ -65,7 +61,6 @@ end
 --- Follows a file while it grows: shows how much there is, and ends a program that writes too much. Of an
 --- answer without a length, curl before 8.4 takes all.
 ---@param most integer bytes
----@param program vim.SystemObj
 ---@return fun() stop
 local function watch(path, most, program)
   local shown = 0
@@ -110,7 +105,6 @@ function M.fetch(release, path)
   end
 end
 
----@param path string absolute
 ---@return string sha256 in lower-case hexadecimal
 local function checksum(path)
   local reasons = {}
@@ -159,8 +153,6 @@ function M.verify(release, archive)
 end
 
 --- Windows' own tar, since another one on the path may take `C:` for a host.
----@return string? path
----@return string? message
 local function tar()
   if vim.fn.has("win32") == 1 then
     return vim.fs.joinpath(vim.env.SystemRoot, "System32", "tar.exe")

@@ -20,8 +20,6 @@ local WAIT_MS = 60 * 60 * 1000
 local waiting = {}
 
 --- Runs an executable once, and raises a claude-code.InstallError unless it has the release's version.
----@param executable string
----@param release claude-code.Release
 local function probe(executable, release)
   local version, failure = coroutine.yield(function(done)
     require("claude-code.install.executable").version(executable, done, FIRST_RUN_MS)
@@ -45,15 +43,12 @@ local function probe(executable, release)
 end
 
 --- Where an archive that was verified stays if its executable does not run here: it is not downloaded again.
----@param release claude-code.Release
 local function kept_archive(release)
   return vim.fs.joinpath(store.download(), release.file)
 end
 
 --- Puts the verified archive at `path`. A local one is copied: another user may be able to replace it between
 --- check and use.
----@param release claude-code.Release
----@param archive? string a local one
 local function fetch(release, archive, path)
   if archive then
     archive = vim.fn.fnamemodify(vim.fs.normalize(archive), ":p")
@@ -70,10 +65,7 @@ local function fetch(release, archive, path)
   archives.verify(release, path)
 end
 
----@param release claude-code.Release
----@param request claude-code.InstallRequest
 ---@param work string path of files that are removed afterwards
----@return string executable
 local function install(release, request, work)
   local archive = work .. ".part"
   fetch(release, request.archive, archive)
@@ -87,8 +79,6 @@ local function install(release, request, work)
   return store.place(unpacked, release)
 end
 
----@param request claude-code.InstallRequest
----@return string executable
 local function run(request)
   local release, remedy, reason = request.release, nil, nil
   if not release then
@@ -121,8 +111,6 @@ function M.is_running()
   return #waiting > 0
 end
 
----@param executable? string
----@param message? string
 local function answer(executable, message)
   local log = require("claude-code.messages.log")
   if executable then

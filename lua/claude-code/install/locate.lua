@@ -49,8 +49,6 @@ function M.remedy(source)
 end
 
 ---@param path string as the user wrote it
----@return claude-code.Binary?
----@return string? message
 local function configured(path)
   local expanded = vim.fn.fnamemodify(vim.fs.normalize(path), ":p")
   if programs.runs(expanded) then
@@ -61,7 +59,6 @@ local function configured(path)
 end
 
 --- One of another version is better than none. Whether it fits shows when it starts.
----@return claude-code.Binary?
 local function other_version()
   local path = vim.uv.fs_realpath(store.stable())
   return path and programs.runs(path) and { path = path, source = "managed" } or nil

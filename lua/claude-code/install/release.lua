@@ -26,7 +26,6 @@ function M.root()
   return vim.fn.has("win32") == 1 and (root:gsub("\\", "/")) or root
 end
 
----@return table?
 local function read(name)
   local chunk = loadfile(("%s/lua/claude-code/install/%s.lua"):format(M.root(), name))
   return chunk and chunk()

@@ -87,7 +87,6 @@ function M.make_folder(path)
 end
 
 --- At every moment there is the file of before or the new one.
----@param new string
 local function replace(new, path)
   if WINDOWS then
     -- A program that runs cannot be overwritten there, but renamed.
@@ -111,14 +110,11 @@ function M.place(unpacked, release)
 end
 
 --- By more than its number, which on Windows has more digits than a number of Lua.
----@return table?
 local function identity(path)
   local stat = vim.uv.fs_stat(path)
   return stat and { stat.dev, stat.ino, stat.size, stat.mtime, stat.birthtime }
 end
 
----@param a string
----@param b string
 local function is_same_file(a, b)
   local one = identity(a)
   return one ~= nil and vim.deep_equal(one, identity(b))
