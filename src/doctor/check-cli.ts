@@ -1,5 +1,4 @@
 import { catchingProxy } from "../claude/proxy";
-import { isObject } from "../lib/json";
 import type { Facts } from "./facts";
 import { error, type Finding, note, ok } from "./finding";
 
@@ -49,23 +48,4 @@ export function foreignTerminal({ env, editors }: Facts): Finding | undefined {
   const what = `${name} is ${env[name]}: the CLI takes this terminal for another editor's, and connects to that one alone`;
   const unset = marks.map(([mark]) => `-u ${mark}`).join(" ");
   return error("terminal-of-another-editor", what, `run \`env ${unset} claude\``);
-}
-
-/** Values that the CLI takes for false, in any case (read in 2.1.330). */
-const FALSE = ["0", "false", "no", "off"];
-const AUTO_CONNECT = "CLAUDE_CODE_AUTO_CONNECT_IDE";
-
-/** A variable in a settings file replaces the shell's (measured with 2.1.330). */
-export function autoConnectOff({ env, settings }: Facts): Finding | undefined {
-  const file = settings.find(
-    ({ content }) => isObject(content.env) && content.env[AUTO_CONNECT] !== undefined,
-  );
-  const fromFile = isObject(file?.content.env) ? file.content.env[AUTO_CONNECT] : undefined;
-  const value = fromFile ?? env[AUTO_CONNECT];
-  if (!FALSE.includes(`${value ?? ""}`.toLowerCase().trim())) return undefined;
-  return error(
-    "auto-connect-off",
-    `${AUTO_CONNECT} is ${value} in ${file?.path ?? "this shell"}: the CLI does not connect to an editor by itself`,
-    file ? `remove it from ${file.path}` : `run \`unset ${AUTO_CONNECT}\``,
-  );
 }

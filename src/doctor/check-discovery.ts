@@ -1,8 +1,6 @@
-import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Lock, readLock } from "../ide/lock-file";
 import { VERSION } from "../lib/version";
-import { autoConnectOff } from "./check-cli";
 import {
   covers,
   type Editor,
@@ -16,8 +14,6 @@ import { error, type Finding, note, ok, warning } from "./finding";
 /** Will a CLI that is started here find a Neovim? */
 export function* checkDiscovery(facts: Facts): Generator<Finding> {
   const { cwd, env, locks, editors } = facts;
-  const forbidden = autoConnectOff(facts);
-  if (forbidden) yield forbidden;
   const port = env.CLAUDE_CODE_SSE_PORT;
   const chosen = locks.find((lock) => lock.alive && String(lock.port) === port);
   if (port && !chosen) return yield restarted(port);
@@ -109,7 +105,7 @@ function lockProblem(report: EditorReport, { lockFolders }: Facts): Finding | un
     const what = `the lock file ${path ?? ""} of Neovim ${pid} cannot be used: ${problem}`;
     return error("lock-unusable", what, RESTART);
   }
-  return exposed(path, 0o600) ?? exposed(dirname(path), 0o700);
+  return undefined;
 }
 
 function configFolderDiffers(
@@ -122,12 +118,4 @@ function configFolderDiffers(
     `but a CLI with this environment looks in ${lockFolders.join(" and ")}`;
   const set = config_dir ? `export CLAUDE_CONFIG_DIR=${config_dir}` : "unset CLAUDE_CONFIG_DIR";
   return error("config-dir-differs", what, `run \`${set}\` before \`claude\``);
-}
-
-/** Whoever can read the token in it can connect. */
-function exposed(path: string, wanted: number): Finding | undefined {
-  const mode = statSync(path).mode & 0o777;
-  if (process.platform === "win32" || mode === wanted) return undefined;
-  const what = `${path} has mode ${mode.toString(8)}: other users may read the token in it`;
-  return error("lock-exposed", what, `run \`chmod ${wanted.toString(8)} ${path}\``);
 }

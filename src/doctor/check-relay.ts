@@ -3,20 +3,14 @@ import { dirname } from "node:path";
 import { lockFolder } from "../ide/lock-file";
 import { message } from "../lib/errors";
 import { isThere } from "../lib/paths";
-import { autoConnectOff, checkCli, checkProxy, foreignTerminal } from "./check-cli";
+import { checkCli, checkProxy, foreignTerminal } from "./check-cli";
 import type { Facts } from "./facts";
 import { error, type Finding, note, ok } from "./finding";
 
 /** In the remote: does a CLI that is started here find the relay? */
 export function* checkRelay(facts: Facts): Generator<Finding> {
   const unwritable = writable(lockFolder());
-  const found = [
-    checkCli(facts),
-    unwritable,
-    autoConnectOff(facts),
-    checkProxy(facts),
-    foreignTerminal(facts),
-  ];
+  const found = [checkCli(facts), unwritable, checkProxy(facts), foreignTerminal(facts)];
   yield* found.filter((one) => one !== undefined);
   const relay = facts.locks.find(({ pid, alive }) => alive && pid === undefined);
   if (relay) yield ok(`a relay runs here, on port ${relay.port}, for ${relay.folders.join(", ")}`);

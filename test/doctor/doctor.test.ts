@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commandWords } from "../../src/claude/command";
 import { isProblem } from "../../src/doctor/finding";
@@ -70,13 +70,6 @@ const FAULTS: Fault[] = [
     },
   ],
   [
-    "lock-exposed",
-    "a lock file that others may read",
-    "has mode 644",
-    "chmod 600",
-    async (world) => chmodSync((await world.neovim.lock()).path, 0o644),
-  ],
-  [
     "lock-stale",
     "the lock file of a Neovim that has ended",
     "which has ended",
@@ -138,24 +131,6 @@ const FAULTS: Fault[] = [
     "TERM_PROGRAM is vscode",
     "env -u TERM_PROGRAM -u FORCE_CODE_TERMINAL claude",
     () => ({ env: { TERM_PROGRAM: "vscode", FORCE_CODE_TERMINAL: "1" } }),
-  ],
-  [
-    "auto-connect-off",
-    "automatic connection forbidden",
-    "in this shell",
-    "unset CLAUDE_CODE_AUTO_CONNECT_IDE",
-    () => ({ env: { CLAUDE_CODE_AUTO_CONNECT_IDE: "False" } }),
-  ],
-  [
-    "auto-connect-off",
-    "automatic connection forbidden in the settings, whatever the shell says",
-    CLAUDE_SETTINGS,
-    "remove it from ",
-    (world) => {
-      const env = { CLAUDE_CODE_AUTO_CONNECT_IDE: "no" };
-      world.write(CLAUDE_SETTINGS, { permissions: { defaultMode: "default" }, env });
-      return { env: { CLAUDE_CODE_AUTO_CONNECT_IDE: "1" } };
-    },
   ],
   [
     "hooks-disabled",
