@@ -1,7 +1,7 @@
 import { realPath } from "../lib/paths";
 import type { Delta, Diagnostic, EditorBuffer, FilePath } from "./model";
 
-export interface FileDiagnostics {
+interface FileDiagnostics {
   readonly buf: number;
   readonly path: string;
   readonly items: readonly Diagnostic[];

@@ -5,7 +5,7 @@ import { stateFolder } from "./paths";
 import { APPENDING, makePrivateFolder } from "./private-folder";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Neovim writes to the same file and keeps the same limit (lua/claude-code/messages/log.lua). */
 const FILE_BYTES = 5 * 1024 * 1024;

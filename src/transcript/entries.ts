@@ -43,7 +43,7 @@ export interface ToolResult {
   detail: JsonObject;
 }
 
-export interface Usage {
+interface Usage {
   model: string;
   /** Tokens that the model had before it; the CLI counts those that it writes only with the next request. */
   tokens: number;

@@ -10,7 +10,7 @@ const PART_BYTES = 64 * 1024;
 const MAX_WHOLE = 2 * 1024 * 1024;
 
 /** What a conversation has become since it was looked at last. */
-export interface Update {
+interface Update {
   /** The first part, or all that was shown before is none of it: see TranscriptFile. */
   restarted?: true;
   /** Follows at the end. */
