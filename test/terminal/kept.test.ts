@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import {
   isolatedEnv,
@@ -255,6 +256,7 @@ describe("a pane that is kept", () => {
   });
 
   test("has no token: none is in an option of tmux, an argument or a file", async () => {
+    claims("The token is in no argument, log or error");
     const { token } = left;
     const terminal = await world.terminal();
     const options = await terminal.tmux("show-options", "-p", "-t", left.pane);
