@@ -10,6 +10,7 @@ interface ChangedFile {
 const RECENT_MS = 60 * 60 * 1000;
 /** Of a checkout that changed more, servers receive the first ones. */
 const MAX_CHANGES = 2_000;
+
 /** What was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
 export class ChangedFiles {
   /** All files at the last look. Undefined where there are too many. */
@@ -18,14 +19,15 @@ export class ChangedFiles {
   constructor(private readonly project: ProjectFiles) {}
 
   /** Looks at every file: what changes from now on counts. */
-  start(): void {
-    this.#versions ??= this.project.versions();
+  async start(): Promise<void> {
+    const versions = await this.project.versions();
+    this.#versions ??= versions;
   }
 
   /** What has changed since the last call. */
-  take(): ChangedFile[] {
+  async take(): Promise<ChangedFile[]> {
+    const now = await this.project.versions();
     const before = this.#versions;
-    const now = this.project.versions();
     this.#versions = now;
     if (!now) return [];
     const changes = before ? differences(before, now) : recent(now);

@@ -40,11 +40,6 @@ export class ProjectFiles {
     this.root = top === undefined || isUnshared(top, sharedFolders()) ? real : top;
   }
 
-  /** By Neovim's options as they are now: they may come later than this process, and change. */
-  get privacy(): Privacy {
-    return new Privacy();
-  }
-
   /** A path as Claude reads it: from the project's top. */
   nameOf(path: string): string {
     if (!isBelow(path, this.root)) return path;
@@ -52,40 +47,27 @@ export class ProjectFiles {
     return sep === "/" ? name : name.replaceAll(sep, "/");
   }
 
-  /**
-   * Undefined without git. It is kept, since to look for drivers and hooks takes as long as a search: neither
-   * `ls-files` nor `grep` runs those that may have been configured since.
-   */
-  get git(): Git | undefined {
-    if (!gitTop(this.root)) return undefined;
-    this.#git ??= Git.in(this.root);
-    return this.#git;
-  }
-
   /** Absolute paths, private files left out. Undefined where there are too many. */
-  list(): ReadonlySet<string> | undefined {
-    if (this.#isKnown()) return this.#files;
-    const began = Date.now();
-    return this.#keep(this.git?.wait(list()), began);
-  }
-
-  /** The same, while nobody waits for git. */
-  listSoon(): Promise<ReadonlySet<string> | undefined> {
-    this.#listing ??= this.#listInBackground().finally(() => {
+  list(): Promise<ReadonlySet<string> | undefined> {
+    this.#listing ??= this.#list().finally(() => {
       this.#listing = undefined;
     });
     return this.#listing;
   }
 
-  async #listInBackground(): Promise<ReadonlySet<string> | undefined> {
+  async #list(): Promise<ReadonlySet<string> | undefined> {
     if (this.#isKnown()) return this.#files;
     const began = Date.now();
-    return this.#keep(await this.git?.run(list()), began);
+    // It is kept, since to look for drivers and hooks takes longer: `ls-files` runs none that came since.
+    if (gitTop(this.root)) this.#git ??= Git.in(this.root);
+    const asked = command(LIST, { ms: LIST_MS, mostBytes: MOST_BYTES });
+    return this.#keep(await this.#git?.run(asked), began);
   }
 
   /** That they are too many is known as long as the root stays as it is. */
   #keep(listed: GitResult | undefined, began: number): ReadonlySet<string> | undefined {
-    this.#privacy = this.privacy;
+    // They may come later than this process, and change.
+    this.#privacy = new Privacy();
     const all = listed ? this.#ofGit(listed) : this.#walk();
     this.#files = Array.isArray(all) ? new Set(all) : undefined;
     this.#sources = new Map();
@@ -100,8 +82,8 @@ export class ProjectFiles {
   }
 
   /** The present version of each file. Undefined where there are too many. */
-  versions(): ReadonlyMap<string, FileVersion> | undefined {
-    const list = this.list();
+  async versions(): Promise<ReadonlyMap<string, FileVersion> | undefined> {
+    const list = await this.list();
     if (!list) return undefined;
     const versions = new Map<string, FileVersion>();
     const now = Date.now();
@@ -161,10 +143,6 @@ export class ProjectFiles {
     }
     return files.length > MOST_FILES ? "too many" : files;
   }
-}
-
-function list() {
-  return command(LIST, { ms: LIST_MS, mostBytes: MOST_BYTES });
 }
 
 function mtimeOf(path: string): number {

@@ -44,14 +44,14 @@ export class LanguageServers {
   }
 
   /** The file and all others are as on disk by then. */
-  ask<M extends MethodName>(
+  async ask<M extends MethodName>(
     method: M,
     path: string | undefined,
     params: Omit<Params<M>, "file" | "named" | "changes">,
     signal?: AbortSignal,
   ): Promise<Result<M>> {
     const file = path === undefined ? {} : this.file(path);
-    const all = { ...params, ...file, changes: this.changed.take() } as unknown as Params<M>;
+    const all = { ...params, ...file, changes: await this.changed.take() } as unknown as Params<M>;
     return this.neovim.runTask(method, all, LIMIT_MS, signal);
   }
 

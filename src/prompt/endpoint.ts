@@ -103,7 +103,7 @@ class MentionedFiles {
   async find(folder: string, typed: string): Promise<PromptItem[]> {
     const project = this.#projects.get(folder) ?? new ProjectFiles(folder, true);
     this.#projects.set(folder, project);
-    const files = await project.listSoon();
+    const files = await project.list();
     if (!files) return [{ text: `@${typed}`, detail: "this project has too many files" }];
     const wanted = typed.toLowerCase();
     const found: { path: string; name: string; rank: number }[] = [];

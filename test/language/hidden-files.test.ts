@@ -65,7 +65,7 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     await world.project.neovim.command("bwipeout late.log");
   });
 
-  test("of a type that the user has not opened, none starts a server, and answers say so", async () => {
+  test("starts no server for a type that the user has not opened, and says so", async () => {
     claims("A file that Claude wrote starts no language server");
     const { neovim } = world.project;
     await neovim.lua(
@@ -110,7 +110,7 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     await neovim.command(`bwipeout seen.own ${names.join(" ")}`);
   });
 
-  test("one that the user then opens is highlighted as any other", async () => {
+  test("highlights a file that the user then opens as any other", async () => {
     const { neovim } = world.project;
     await world.ask("outline", { path: "shown.vim" });
     expect(await hidden()).toEqual(["shown.vim"]);
@@ -122,7 +122,7 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     await neovim.command("bwipeout");
   });
 
-  test("none is kept for longer than ten minutes after the last question about it", async () => {
+  test("keeps none for longer than ten minutes after the last question about it", async () => {
     const { neovim } = world.project;
     await world.answer("find_symbol", { symbol: "alpha", path: "one.txt" });
     await world.answer("find_symbol", { symbol: "beta", path: "two.txt" });

@@ -20,7 +20,7 @@ const FILES = {
   ".env": "apple\n",
 };
 
-describe.each(NEOVIMS)("a language server with $name", (version) => {
+describe.each(NEOVIMS)("questions to a language server with $name", (version) => {
   let world: LanguageProject;
   const references = (args: object) => world.ask("find_references", args);
   const apple = { symbol: "apple", path: "one.txt" };
@@ -100,7 +100,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     });
   });
 
-  test("a symlink of the project to a file outside of it: its uses are counted, and not shown", async () => {
+  test("counts the uses in a file outside that a symlink of the project leads to, and shows none", async () => {
     const outside = join(world.project.neovim.home, "outside.txt");
     writeFileSync(outside, "apple of another project\n");
     symlinkSync(outside, world.project.path("link.txt"));
@@ -110,7 +110,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     expect(text).not.toContain("another project");
   });
 
-  test("places that are not in the protocol are left out", async () => {
+  test("leaves out places that are not in the protocol", async () => {
     const start = { line: 0, character: 0 };
     const uri = "file:///a.txt";
     const places = [
@@ -131,7 +131,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     expect(rows).toEqual([0, false, false, false, false, false]);
   });
 
-  test("private files are counted, and nothing of them is shown", async () => {
+  test("counts uses in private files, and shows none", async () => {
     claims("Language tools do not show private files");
     world.set("private");
     world.project.write(".env", "apple changed\n");
@@ -150,7 +150,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     }
   });
 
-  test("what is shown about a symbol of a private file stays private", async () => {
+  test("shows nothing about a symbol of a private file", async () => {
     world.set("private");
     world.project.write(".env", "def cherry\n");
     world.project.write("five.txt", "cherry\n");
@@ -178,20 +178,23 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
       REPORTED,
     ],
   ];
-  test.each(reports)("that reports its state itself: %s", async (_name, params, end) => {
-    world.set("notify", JSON.stringify({ method: "experimental/serverStatus", params }));
-    await references(apple);
-    world.set("notify", false);
-    expect((await references(apple)).text).toEndWith(`\n${end}`);
-  });
+  test.each(reports)(
+    "says what the server reports of its own state: %s",
+    async (_name, params, end) => {
+      world.set("notify", JSON.stringify({ method: "experimental/serverStatus", params }));
+      await references(apple);
+      world.set("notify", false);
+      expect((await references(apple)).text).toEndWith(`\n${end}`);
+    },
+  );
 
-  test("that says its content was modified is asked again", async () => {
+  test("asks again where the content was modified", async () => {
     world.set("modified", "xx");
     expect((await references(apple)).text).toEndWith(`\n${REPORTED}`);
     world.set("modified", false);
   });
 
-  test("a cancelled question is taken back", async () => {
+  test("takes a cancelled question back", async () => {
     world.set("hang");
     const before = world.log.length;
     const controller = new AbortController();
@@ -207,7 +210,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     world.set("hang", false);
   });
 
-  test("nothing that the user sees changes", async () => {
+  test("changes nothing that the user sees", async () => {
     const state = `return {
       vim.fn.getbufinfo({ buflisted = 1 })[1].name, #vim.fn.getbufinfo({ buflisted = 1 }),
       vim.api.nvim_get_current_buf(), vim.fn.winlayout(), vim.fn.getcurpos(), vim.fn.getreg("#"),
@@ -240,7 +243,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     ["a relation", { ...apple, relation: "implementations" }, "text cannot find implementations."],
     ["no name", { symbol: " " }, "symbol"],
   ];
-  test.each(refusals)("a refusal: %s", async (_name, args, message) => {
+  test.each(refusals)("refuses %s", async (_name, args, message) => {
     const { text, isError } = await references(args).catch((error) => ({
       text: String(error),
       isError: true,
@@ -249,7 +252,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     expect(text).toContain(message);
   });
 
-  test("that ended is named", async () => {
+  test("names a server that ended", async () => {
     world.set("crash");
     const { text, isError } = await references(apple);
     expect(isError).toBe(true);

@@ -219,7 +219,7 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     edited.project.write(path, FILES[path] as string);
   });
 
-  test("switched off, the tools say by which option", async () => {
+  test("says by which option the tools are switched off", async () => {
     const { neovim } = edited.project;
     const set = (on: boolean) =>
       neovim.lua(
