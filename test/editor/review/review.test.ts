@@ -905,6 +905,23 @@ onEachNeovim((session) => {
       await nvim().command("only");
     });
 
+    test("asks the disk nothing while the cursor moves in a file that is not listed", async () => {
+      await changed();
+      await review();
+      await nvim().command(`edit ${at("other")}`);
+      const calls = await lua<number>(`
+        local calls, own = 0, vim.uv.fs_realpath
+        vim.cmd("doautocmd CursorMoved")
+        vim.uv.fs_realpath = function(...)
+          calls = calls + 1
+          return own(...)
+        end
+        for _ = 1, 5 do vim.cmd("doautocmd CursorMoved") end
+        vim.uv.fs_realpath = own
+        return calls`);
+      expect(calls).toBe(0);
+    });
+
     test("is never the quickfix window's", async () => {
       await changed();
       await nvim().command(`edit ${at("a")}`);
