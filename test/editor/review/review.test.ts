@@ -134,15 +134,25 @@ onEachNeovim((session) => {
     world.stop(`S${tests}`);
   }
 
-  async function review(command = "Claude review"): Promise<Item[]> {
-    await nvim().command(command);
-    return listed(5);
+  /** Opens the review, of so many entries; `row`: the cursor comes to the first hunk. */
+  async function review(count = 5, row?: number): Promise<Item[]> {
+    await nvim().command("Claude review");
+    const items = await listed(count);
+    if (row) await eventually("the first hunk", async () => (await cursor())[0] === row);
+    return items;
+  }
+  /** The same with the cursor in the list, which has its keys. */
+  async function inList(count = 5): Promise<Item[]> {
+    await nvim().command("Claude review!");
+    const items = await listed(count);
+    await eventually("keys", () => mapped());
+    return items;
   }
 
   describe("the list", () => {
     test("has an entry for each hunk and each file that came or went, with where it is from", async () => {
       await changed();
-      const items = await review("Claude review!");
+      const items = await inList();
       expect(items).toEqual([
         { name: at("a"), lnum: 2, text: "+1 -1  LINE 2  turn 1  ‹rename the lines›  Edit" },
         { name: at("a"), lnum: 8, text: "+2 -1  LINE 8  turn 1  Edit" },
@@ -174,8 +184,7 @@ onEachNeovim((session) => {
       write(".env", "SECRET=1\n");
       const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
       world.record({ type: "change", ...call, files: [file] });
-      await nvim().command("Claude review!");
-      const [entry] = await listed(1);
+      const [entry] = await inList(1);
       const reason = "it is private: nothing of it was kept";
       expect(entry?.text).toBe(`changed, cannot be undone here (${reason})  Bash`);
       await eventually("keys", () => mapped());
@@ -193,8 +202,7 @@ onEachNeovim((session) => {
       await eventually("the count", async () =>
         expect(await lua(`return require("claude-code.editor.review").count()`)).toBe(5),
       );
-      await nvim().command("Claude review!");
-      const items = await listed(6);
+      const items = await inList(6);
       expect(items.at(-1)).toEqual({ name: "", lnum: 0, text: "2 ignored files (review.ignore)" });
       await eventually("keys", () => mapped());
       for (const [keys, row] of [
@@ -268,7 +276,7 @@ onEachNeovim((session) => {
 
     test("keeps its cursor at its entry when a hunk is decided in another tab page", async () => {
       await changed();
-      await review("Claude review!");
+      await inList();
       await nvim().command("3");
       await nvim().command(`tabnew | edit ${at("a")} | 2`);
       await nvim().command("Claude keep");
@@ -279,7 +287,7 @@ onEachNeovim((session) => {
 
     test("closes with the review, in another tab page, too", async () => {
       await changed();
-      await review("Claude review!");
+      await inList();
       const shown = `return #vim.tbl_filter(function(info)
         return info.quickfix == 1
       end, vim.fn.getwininfo())`;
@@ -328,8 +336,7 @@ onEachNeovim((session) => {
   describe("in a file", () => {
     test("! goes to the first hunk; ga keeps it, and moves on through the files", async () => {
       await changed();
-      await review();
-      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      await review(5, 2);
       await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
       expect(await bar()).toContain("file 1/4");
       // The list follows.
@@ -361,8 +368,7 @@ onEachNeovim((session) => {
     test("! leaves a terminal's window alone: the entry opens beside it", async () => {
       await changed();
       await nvim().command(`edit ${at("b")} | vsplit | terminal cat`);
-      await review();
-      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      await review(5, 2);
       expect(await lua(`return vim.fn.expand("%:t")`)).toBe("a");
       const types = await lua<string[]>(`return vim.tbl_map(function(win)
         return vim.bo[vim.api.nvim_win_get_buf(win)].buftype
@@ -400,8 +406,7 @@ onEachNeovim((session) => {
 
     test("gr brings the old lines back, writes the clean buffer, and u takes that back", async () => {
       await changed();
-      await review();
-      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      await review(5, 2);
       await nvim().type("gr");
       await eventually("the old line on disk", () => read("a")?.includes("line 2\n") === true);
       expect(read("a")).toBe(TEN.replace("line 8\n", "LINE 8\nand more\n"));
@@ -417,9 +422,7 @@ onEachNeovim((session) => {
       write("a", TEN);
       write("b", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n"), b: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("Claude review");
-      await listed(2);
-      await eventually("the hunk", async () => (await cursor())[0] === 5);
+      await review(2, 5);
       await nvim().type("gr");
       await listed(1);
       await eventually("the next file", () => lua<boolean>(`return vim.fn.expand("%:t") == "b"`));
@@ -431,8 +434,7 @@ onEachNeovim((session) => {
 
     test("u lists a hunk again before the file is written", async () => {
       await changed();
-      await review();
-      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      await review(5, 2);
       const count = (await list()).length;
       await nvim().type("gr");
       await listed(count - 1);
@@ -457,8 +459,7 @@ onEachNeovim((session) => {
       await eventually("the news", async () => (await news("runs")) === true);
       write("a", `${TEN}claude\n`.replace("line 2\n", "TWO\n"));
       await nvim().command("silent edit! | call append(8, 'mine') | silent write");
-      await nvim().command("Claude review!");
-      const [entry] = await listed(1);
+      const [entry] = await inList(1);
       expect(entry).toMatchObject({ lnum: 2, text: expect.stringContaining("+1 -1") });
       world.stop(session);
       await eventually("the end", async () => (await news("runs")) === false);
@@ -468,8 +469,7 @@ onEachNeovim((session) => {
       await changed();
       await nvim().command(`edit ${at("a")}`);
       await lua(`vim.api.nvim_buf_set_lines(0, -2, -1, false, { "mine" })`);
-      await review();
-      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      await review(5, 2);
       await nvim().type("gr");
       await eventually("the old line", async () => (await lines())[1] === "line 2");
       expect((await lines()).at(-1)).toBe("mine");
@@ -483,9 +483,7 @@ onEachNeovim((session) => {
     test("a part of a hunk by visual mode", async () => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\nfive and a half\nsix minus\n") });
-      await nvim().command("Claude review");
-      await listed(1);
-      await eventually("the hunk", async () => (await cursor())[0] === 5);
+      await review(1, 5);
       await nvim().type("jVjgr");
       // A file that is written is empty for a moment.
       await eventually(
@@ -501,8 +499,7 @@ onEachNeovim((session) => {
       await lua(
         `vim.api.nvim_buf_set_lines(0, 5, 5, false, { "mine" }); vim.api.nvim_buf_set_lines(0, 0, 1, false, { "top" }); vim.cmd("silent write")`,
       );
-      await nvim().command("Claude review");
-      const items = await listed(1);
+      const items = await review(1);
       expect(items[0]?.text).toContain("[with your edits]");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       await nvim().type("gr");
@@ -518,8 +515,7 @@ onEachNeovim((session) => {
       // Where the user folds by indent, the texts are not folded.
       await nvim().command("setglobal foldmethod=indent foldlevel=0 shiftwidth=2");
       await lua(`vim.fn.setline(6, "and mine") vim.cmd("silent write")`);
-      await nvim().command("Claude review");
-      expect((await listed(1))[0]?.text).toContain("[your edits conflict]");
+      expect((await review(1))[0]?.text).toContain("[your edits conflict]");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       // The user's line is Claude's neither on this side nor on that.
       await eventually("the old lines", async () => {
@@ -560,8 +556,7 @@ onEachNeovim((session) => {
       const long = "0123456789".repeat(30);
       write("a", TEN.replace("line 5", long));
       claude({ a: TEN.replace("line 5", `${long}+`) });
-      await nvim().command("Claude review");
-      await listed(1);
+      await review(1);
       await eventually("the old line in pieces", async () => {
         const rows = await virtual();
         expect(rows.length).toBe(Math.ceil(long.length / (await lua<number>(TEXT_WIDTH))));
@@ -581,8 +576,7 @@ onEachNeovim((session) => {
       await eventually("the warning", async () =>
         (await said()).some((text) => text.includes("changed on disk")),
       );
-      await nvim().command("Claude review");
-      const items = await listed(1);
+      const items = await review(1);
       expect(items[0]?.text).toContain("[not in your buffer, which has unsaved edits]");
       await eventually("the bar", async () => (await bar()).includes("not in this buffer"));
       await nvim().type("gr");
@@ -602,8 +596,7 @@ onEachNeovim((session) => {
       write(".editorconfig", "root = true\n[*]\nend_of_line = lf\n");
       write("a", text);
       claude({ a: text.replace("line 5", "five").replace("line 8", "eight") });
-      await nvim().command("Claude review");
-      const items = await listed(2);
+      const items = await review(2);
       expect(items[0]?.text).not.toContain("conflict");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       expect(await lua("return vim.bo.fileformat")).toBe("unix");
@@ -621,8 +614,7 @@ onEachNeovim((session) => {
         a: text.replace("\xef\xbb\xbfline 1", "\xef\xbb\xbfone").replace("line 10", "ten"),
       });
       await nvim().command(`edit ${at("a")}`);
-      await nvim().command("Claude review!");
-      await listed(2);
+      await inList(2);
       await nvim().command("wincmd p");
       await nvim().command("Claude undo!");
       await eventually("the old text", () => read("a") === text);
@@ -702,7 +694,8 @@ onEachNeovim((session) => {
     await changed();
     await nvim().command(`edit ${at("a")}`);
     await endTurn();
-    await review("Claude review!");
+    await nvim().command("Claude review!");
+    await listed(5);
     expect(await lua("return vim.fn.maparg('gr', 'n', false, true).buffer == 1")).toBe(false);
     await eventually("the keys", () => mapped("gz"));
     await nvim().type("gz");
@@ -720,8 +713,7 @@ onEachNeovim((session) => {
     "keys are there as soon as a file is: those that are typed at once act on it",
     async () => {
       await changed();
-      await review();
-      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      await review(5, 2);
       await nvim().type("]fgr");
       await eventually("the next file's hunk undone", () => read("b") === TEN);
     },
@@ -729,8 +721,7 @@ onEachNeovim((session) => {
 
   test(":bdelete takes the keys with it, and they come back with the file: by ]f and from the list", async () => {
     await changed();
-    await review();
-    await eventually("the first hunk", async () => (await cursor())[0] === 2);
+    await review(5, 2);
     const file = (name: string) =>
       eventually(name, async () => (await lua("return vim.fn.expand('%:t')")) === name);
     for (const back of ["[f", "<C-w>b1G<CR>"]) {
@@ -762,8 +753,7 @@ onEachNeovim((session) => {
       longer,
     );
     await changed();
-    await review();
-    await eventually("the first hunk", async () => (await cursor())[0] === 2);
+    await review(5, 2);
     for (const keys of Object.keys(longer)) {
       for (const key of keys) {
         await nvim().type(key);
@@ -788,8 +778,7 @@ onEachNeovim((session) => {
   test("old lines above the first line are in sight", async () => {
     write("a", TEN);
     claude({ a: TEN.replace("line 1\nline 2\n", "one\n") });
-    await nvim().command("Claude review");
-    await listed(1);
+    await review(1);
     const fill = () => lua<number>("return vim.fn.winsaveview().topfill");
     await eventually("both old lines", async () => expect(await fill()).toBe(2));
     await nvim().type("<C-e><C-e>jj[c");
@@ -801,8 +790,7 @@ onEachNeovim((session) => {
     const added = (row: number) => lines.with(row, `${lines[row]}${"new\n".repeat(4)}`).join("");
     for (const name of ["a", "b"]) write(name, lines.join(""));
     claude({ a: added(9), b: added(20) });
-    await nvim().command("Claude review");
-    await listed(2);
+    await review(2);
     // Lower than the screen, as beside Claude's terminal: the next hunk is below its first page.
     await nvim().command("cclose | botright 10new | wincmd p");
     await eventually("the bar", async () => expect(await bar()).toContain("1/1"));
@@ -830,8 +818,7 @@ onEachNeovim((session) => {
     for (const name of ["a", "b"]) write(name, text("old"));
     claude({ a: text("new"), b: text("new") });
     await lua("vim.o.wrap = false");
-    await nvim().command("Claude review");
-    await listed(4);
+    await review(4);
     for (const place of ["a 1", "a 12", "b 1", "b 12"]) {
       await eventually(place, async () => {
         const [name, row, first, last] = await lua<[string, number, number, number]>(`
@@ -850,8 +837,7 @@ onEachNeovim((session) => {
     write("a", TEN);
     claude({ a: TEN.replace("line 5\n", "five\n") });
     await lua("vim.o.number = true");
-    await nvim().command("Claude review");
-    await listed(1);
+    await review(1);
     const widths = () =>
       lua<number[]>(`
         local space = vim.api.nvim_create_namespace("claude-code.review")
@@ -889,8 +875,7 @@ onEachNeovim((session) => {
     test("has as many keys as there is room for, and the end of a long path", async () => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("Claude review");
-      await listed(1);
+      await review(1);
       await eventually("the bar", async () => (await bar()).includes("hunk 1/1"));
       await nvim().command("vsplit");
       const shown = async (width: number) => {
@@ -934,8 +919,7 @@ onEachNeovim((session) => {
     test("says what became of a file that is one entry", async () => {
       write("a", TEN);
       claude({ a: undefined, b: "" });
-      await nvim().command("Claude review");
-      const items = await listed(2);
+      const items = await review(2);
       expect(items[1]?.text).toStartWith("new empty file  Edit");
       expect(await lua("return vim.fn.getqflist()[1].module")).toBe(at("a"));
       await eventually("a bar", async () =>
@@ -977,9 +961,7 @@ onEachNeovim((session) => {
     test("the cursor stays at its entry when others come", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       claude({ b: TEN.replace("line 5\n", "five\n"), c: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("Claude review!");
-      await listed(2);
-      await eventually("keys", () => mapped());
+      await inList(2);
       await nvim().type("G");
       claude({ a: TEN.replace("line 5\n", "five\n") });
       await listed(3);
@@ -991,9 +973,7 @@ onEachNeovim((session) => {
     test("the last decision closes it", async () => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("Claude review!");
-      await listed(1);
-      await eventually("keys", () => mapped());
+      await inList(1);
       await nvim().type("ga");
       await listCloses();
     });
@@ -1003,9 +983,7 @@ onEachNeovim((session) => {
       await nvim().command("wincmd p");
       write("d", TEN);
       claude({ d: undefined });
-      await nvim().command("Claude review!");
-      await listed(1);
-      await eventually("keys", () => mapped());
+      await inList(1);
       await nvim().type("ga");
       await listCloses();
       expect(await lua("return vim.fn.expand('%:t')")).toBe("mine");
@@ -1014,8 +992,7 @@ onEachNeovim((session) => {
 
     test("keys act on entries; a range on several", async () => {
       await changed();
-      await review("Claude review!");
-      await eventually("keys", () => mapped());
+      await inList();
       await nvim().type("ggga");
       await listed(4);
       await nvim().type("ggVjgr");
@@ -1026,7 +1003,7 @@ onEachNeovim((session) => {
 
     test("! is about all of an entry's file", async () => {
       await changed();
-      await review("Claude review!");
+      await inList();
       await nvim().command("1Claude undo!");
       await eventually("the file as it was", () => read("a") === TEN);
       await listed(3);
@@ -1034,8 +1011,7 @@ onEachNeovim((session) => {
 
     test("a new file is undone and comes back, as a deleted one", async () => {
       await changed();
-      await review("Claude review!");
-      await eventually("keys", () => mapped());
+      await inList();
       await nvim().type("Ggr");
       await eventually("the deleted file", () => read("d") === TEN);
       await listed(4);
@@ -1073,8 +1049,7 @@ onEachNeovim((session) => {
 
     test("]c and ]f show the next entry beside it, gC comments on the lines of one", async () => {
       await changed();
-      await review("Claude review!");
-      await eventually("keys", () => mapped());
+      await inList();
       await nvim().type("GgC");
       expect(await said()).toEqual(["show the deleted file first, to comment on its lines"]);
       await nvim().type("gg");
@@ -1125,8 +1100,7 @@ onEachNeovim((session) => {
       const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
       world.record({ type: "change", ...call, files: [{ ...file, mode: [0o644, 0o755] }] });
       const mode = () => statSync(world.path(at("a"))).mode & 0o777;
-      await nvim().command("Claude review");
-      const items = await listed(2);
+      const items = await review(2);
       expect(items.map(({ text }) => text)).toEqual([
         "mode 755, was 644  Bash",
         "+1 -1  five  Edit",
@@ -1150,8 +1124,7 @@ onEachNeovim((session) => {
       write("d", TEN);
       await nvim().command(`edit ${at("d")}`);
       claude({ d: undefined }, { tool: "Bash" });
-      await nvim().command("Claude review!");
-      await listed(1);
+      await inList(1);
       await nvim().command("wincmd k");
       await eventually("the bar", async () => (await bar()).includes("deleted"));
       expect([await virtual(), await lua("return vim.b.claude_code_review")]).toEqual([[], null]);
@@ -1162,8 +1135,7 @@ onEachNeovim((session) => {
     test("a renamed file with its old text has nothing drawn, and goes back", async () => {
       write("d", TEN);
       claude({ d: undefined, e: TEN }, { tool: "Bash" });
-      await nvim().command("Claude review");
-      expect((await listed(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
+      expect((await review(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
       await eventually("the bar", async () => (await bar()).includes("renamed from"));
       const marks = `return #vim.api.nvim_buf_get_extmarks(0,
         vim.api.nvim_create_namespace("claude-code.review"), 0, -1, {})`;
@@ -1184,8 +1156,7 @@ onEachNeovim((session) => {
             :map(function(mark) return mark[2] + 1 end):totable()`);
       await nvim().command(`edit ${at("e")}`);
       await eventually("its sign", async () => (await signs()).join() === "4");
-      await nvim().command("Claude review");
-      expect((await listed(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
+      expect((await review(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
       await eventually("the bar", async () => (await bar()).includes("renamed from"));
       await eventually("its old line", async () => (await virtual()).join() === "line 4");
       expect(await signs()).toEqual([4]);
@@ -1197,8 +1168,7 @@ onEachNeovim((session) => {
       write("old.png", "\0one");
       const bytes = `\0${"\x01".repeat(2_999)}`;
       claude({ "new.png": bytes, "old.png": bytes });
-      await nvim().command("Claude review");
-      expect((await listed(2)).map(({ text }) => text.split("  ")[0])).toEqual([
+      expect((await review(2)).map(({ text }) => text.split("  ")[0])).toEqual([
         "new file, binary file, 3.0 kB",
         "binary file, 3.0 kB",
       ]);
@@ -1223,7 +1193,7 @@ onEachNeovim((session) => {
 
     test("a deleted file can be read", async () => {
       await changed();
-      await review("Claude review!");
+      await inList();
       await nvim().command("clast");
       await eventually("its text", async () => (await lines())[9] === "line 10");
       expect(await lua("return vim.bo.modifiable")).toBe(false);
@@ -1278,8 +1248,7 @@ onEachNeovim((session) => {
   test("the keys of a diff stay when a review ends beside it", async () => {
     write("a", TEN);
     claude({ a: TEN.replace("line 5\n", "five\n") });
-    await nvim().command("Claude review");
-    await listed(1);
+    await review(1);
     await nvim().command("new");
     await lua(`
       local key = { keys = "q", desc = "reject", run = function() end }
@@ -1304,7 +1273,7 @@ onEachNeovim((session) => {
     expect(text).toContain(`session  S${tests}, turn 1`);
     await nvim().type("q");
     // The entry under the cursor, which is another file's.
-    await review("Claude review!");
+    await inList();
     await nvim().command("3 | Claude why");
     await eventually("the entry's", async () => expect((await lines())[0]).toStartWith("Bash, "));
     await nvim().type("q");
@@ -1314,8 +1283,7 @@ onEachNeovim((session) => {
     const name = "a\u202ecod.txt";
     claude({ [name]: "x\n" }, { prompt: world.prompt(`S${tests}`, "do\0it"), tool: "a\u001bb" });
     world.stop(`S${tests}`);
-    await nvim().command("Claude review");
-    const [found] = await listed(1);
+    const [found] = await review(1);
     expect(found?.text).toContain("‹do^@it›");
     expect(await lua<string>("return vim.fn.getqflist()[1].module")).toEndWith("a<202e>cod.txt");
     await nvim().command("Claude why");
@@ -1367,8 +1335,7 @@ onEachNeovim((session) => {
     await claude({ a: TEN.replace("line 8", "eight") });
     await claude({ b: "made\n" }, { session: "of-another" });
     await claude({ c: "made before\n" }, { session: "0123456789-gone" });
-    await nvim().command("Claude review!");
-    await listed(3);
+    await inList(3);
     expect((await list()).map(({ name, text }) => `${name} ${text.split("  ")[1]}`)).toEqual([
       `${at("a")} Claude 2 (docs)`,
       `${at("b")} Claude 1`,
