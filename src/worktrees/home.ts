@@ -55,13 +55,8 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
   const absent = committed.filter((one) => !dirty.has(one) && !statOf(join(tree, one)));
   const sparse = await ask(tree, committedFiles(head, absent));
   const { differ, same } = sidesOf(new Set([...committed, ...paths]), trees, sparse);
-  const bases = await ask(
-    root,
-    committedFiles(
-      base,
-      differ.map((one) => one.path),
-    ),
-  );
+  const names = differ.map(({ path }) => path);
+  const bases = await ask(root, committedFiles(base, names));
   const kept = await ask(root, committedFiles(here, [...homes.keys()]));
   const coming: Coming[] = [];
   const conflicts: Conflict[] = [];
@@ -77,9 +72,8 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
     const mergeOf = (side: Side | undefined) =>
       ask(root, merge({ ours, base: since, theirs: side }, basename(tree)));
     const refusal = refusalOf(path, root) ?? theirs?.problem ?? ours?.problem;
-    const { after, conflict } = refusal
-      ? { after: ours, conflict: refusal }
-      : await mergeOf(theirs);
+    const merged = refusal ? { after: ours, conflict: refusal } : await mergeOf(theirs);
+    const { after, conflict } = merged;
     const stays = isSame(ours, after);
     if (conflict !== undefined) {
       const lines = stays ? [] : markersIn(after);
@@ -87,9 +81,9 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
     } else if (stays && journal.cameBefore(path, ours)) came.push({ path, ours, theirs });
     if (stays) continue;
     const settled = journal.settled(path, theirs, began);
-    const reviewed = settled ? await mergeOf(settled.side) : { after: ours };
-    const isKnown = !("conflict" in reviewed);
-    coming.push({ path, ours, theirs, after, reviewed: isKnown ? reviewed.after : ours });
+    const known = settled && (await mergeOf(settled.side));
+    const reviewed = known && !known.conflict ? known.after : ours;
+    coming.push({ path, ours, theirs, after, reviewed });
   }
   const inner = repositories.filter((one) => isThere(join(tree, one, ".git")));
   return { coming, conflicts, came, repositories: inner };

@@ -11,7 +11,7 @@ let built: Promise<string> | undefined;
 /** The folder of the programs that are killed, each in one file: they start so often. */
 function programs(): Promise<string> {
   built ??= (async () => {
-    const names = ["decide-once.ts", "compare-once.ts"];
+    const names = ["decide-once.ts", "compare-once.ts", "home-once.ts"];
     const entrypoints = names.map((name) => join(import.meta.dir, name));
     const outdir = temporaryFolder();
     await Bun.build({ entrypoints, outdir, target: "bun" });

@@ -1,6 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync, existsSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { nightly, temporaryFolder } from "../support/neovim";
 import { Trees } from "./tree";
 
@@ -359,57 +358,6 @@ test("what Claude changed waits for a review here, and there no longer; what was
   const last = await here.service.answer("last", {});
   expect(last).toMatchObject({ paths: [there.path("b.txt")] });
 });
-
-test("a second home goes on where a first one was killed: what is here stays, and waits here alone", async () => {
-  const names = ["a.txt", "b.txt", "c.txt"];
-  await using trees = await Trees.open(Object.fromEntries(names.map((name) => [name, LINES])));
-  using there = trees.review("there");
-  const claudes = "1\n2\n3\n4\nV\n";
-  there.claude(Object.fromEntries(names.map((name) => [name, claudes])));
-  trees.write("here", { "a.txt": "I\n2\n3\n4\n5\n" });
-  const steps = await killedHomes(trees, names);
-  expect(steps).toBeGreaterThan(5);
-});
-
-/** Kills `home` at each of its steps, and runs it again; returns how many steps there are. */
-async function killedHomes(trees: Trees, names: string[]): Promise<number> {
-  const [before, state] = [trees.read(...names), join(temporaryFolder(), "state")];
-  const after = ["I\n2\n3\n4\nV\n", "1\n2\n3\n4\nV\n", "1\n2\n3\n4\nV\n"];
-  cpSync(trees.project.state, state, { recursive: true });
-  const XDG_STATE_HOME = join(trees.neovim.home, ".local/state");
-  const program = temporaryFolder();
-  const entrypoints = [join(import.meta.dir, "home-once.ts")];
-  await Bun.build({ entrypoints, outdir: program, target: "bun" });
-  const home = async (killAt: number): Promise<boolean> => {
-    const killer = join(import.meta.dir, "../review/kill-at-step.ts");
-    const args = [trees.folder("here"), trees.folder("there")];
-    const child = Bun.spawn(
-      [process.execPath, "--preload", killer, join(program, "home-once.js"), ...args],
-      { env: { ...process.env, XDG_STATE_HOME, KILL_AT: String(killAt) }, stderr: "pipe" },
-    );
-    const problem = await new Response(child.stderr).text();
-    await child.exited;
-    if (child.signalCode !== "SIGKILL") expect([child.exitCode, problem]).toEqual([0, ""]);
-    return child.signalCode === "SIGKILL";
-  };
-  for (let step = 1; ; step++) {
-    const killed = await home(step);
-    const now = trees.read(...names);
-    for (const [i, text] of now.entries()) expect([before[i], after[i]]).toContain(text as string);
-    if (killed) await home(0);
-    expect(trees.read(...names)).toEqual(after);
-    {
-      using here = trees.review("here");
-      using there = trees.review("there");
-      expect(await here.summary()).toEqual(names.map((name) => `${name} changed 1>1@5`));
-      expect(await there.summary()).toEqual([]);
-    }
-    if (!killed) return step;
-    for (const [i, name] of names.entries()) trees.write("here", { [name]: before[i] as string });
-    rmSync(trees.project.state, { recursive: true });
-    cpSync(state, trees.project.state, { recursive: true });
-  }
-}
 
 test("undone in the review, nothing is written through a folder that became a symlink since", async () => {
   await using trees = await Trees.open({ "conf/a": "old\n", "conf/gone": "secret\n" });
