@@ -103,13 +103,18 @@ main() {
   echo '  require("claude-code").setup({})'
 }
 
-# place UNPACKED FOLDER: moves a version to its folder as a whole, since no file of an older one may stay where
-# Neovim would load it. Then both symlinks lead there. The version before stays; older ones go.
+# place UNPACKED FOLDER: moves a version to its folder: the executable by a rename, so that there is one at every
+# moment, and the rest as a whole, since no file of an older version may stay where Neovim would load it. Then both
+# symlinks lead there. The version before stays; older ones go.
 place() {
   before=$(readlink "$stable" || true)
   before=${before%/*}
-  [ ! -e "$2" ] || mv "$2" "$work/old"
-  mv "$1" "$2"
+  mkdir -p "$2" "$work/old"
+  mv -f "$1/claude-code-nvim" "$2/claude-code-nvim"
+  for part in "$2"/*; do
+    [ "${part##*/}" = claude-code-nvim ] || mv "$part" "$work/old"
+  done
+  mv "$1"/* "$2"
   ln -s "../${2##*/}/claude-code-nvim" "$work/link"
   mv -f "$work/link" "$stable"
   ln -sfn "$2" "$plugin"
