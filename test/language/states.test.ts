@@ -156,6 +156,10 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     world.project.write("five.txt", "cherry\n");
     const params = { symbol: "cherry", path: "five.txt" };
     const { text } = await world.ask("find_symbol", params);
+    expect(await world.ask("find_symbol", { symbol: "cherry" })).toEqual({
+      text: "No symbol `cherry` in the project. For words in texts use Grep.",
+      isError: true,
+    });
     world.set("private", false);
     world.project.write(".env", "apple\n");
     expect(text.split("\n")).toEqual(["cherry is defined in a private file", REPORTED]);

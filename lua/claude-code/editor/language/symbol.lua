@@ -247,7 +247,10 @@ local function in_project(params, name, parent)
       .. "Give the `path` of a file in which the name occurs, or use Grep."
     return nil, { code = "no_server", message = message }
   end
-  local list = preferred(exact, function(symbol)
+  local function is_public(symbol)
+    return not privacy.is_private(symbol.place.path or symbol.place.uri)
+  end
+  local list = preferred(vim.tbl_filter(is_public, exact), function(symbol)
     return position.is_own(symbol.place.path)
   end)
   list = preferred(list, function(symbol)
@@ -261,12 +264,9 @@ local function in_project(params, name, parent)
     end, list)
     return { name = name, definitions = {}, answers = answers, candidates = places }
   end
-  local names = {}
-  for _, symbol in ipairs(similar) do
-    if not privacy.is_private(symbol.place.path or symbol.place.uri) then
-      names[#names + 1] = declarations.bare(symbol.name)
-    end
-  end
+  local names = vim.tbl_map(function(symbol)
+    return declarations.bare(symbol.name)
+  end, vim.tbl_filter(is_public, similar))
   local meant = closest(name, names)
   local hint = meant and ("Did you mean `%s`? "):format(meant) or ""
   local text = "No symbol `%s` in the project. %sFor words in texts use Grep."
