@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { isProtected } from "../../claude/protected";
 import { EditorRefusal } from "../../editor/port";
 import { message } from "../../lib/errors";
@@ -86,10 +87,13 @@ export class LanguageEdits {
     });
     const { changes, problem } = done as Made;
     const made = changes.map(
-      ({ before, after, ...rest }): FileChange => ({
-        ...rest,
+      ({ path, before, after, edits, from }): FileChange => ({
+        // Neovim's paths have other separators on Windows.
+        path: resolve(path),
         before: decoded(before),
         after: decoded(after),
+        edits,
+        ...(from !== undefined && { from: resolve(from) }),
       }),
     );
     if (!preview && made.length > 0) await this.#report(edit, made);

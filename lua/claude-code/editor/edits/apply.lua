@@ -12,7 +12,7 @@ local regular_file = require("claude-code.lib.regular_file")
 local task = require("claude-code.lib.task")
 
 ---Larger files, and more of them, are not the work of a language server.
-local MAX_BYTES, MAX_FILES = 10 * 1024 * 1024, 2000
+local MAX_BYTES, MAX_FILES, MAX_TOTAL = 10 * 1024 * 1024, 2000, 50 * 1024 * 1024
 
 local M = {}
 
@@ -57,6 +57,7 @@ end
 
 ---@class claude-code.FileSet
 ---@field by_path table<string, claude-code.AppliedFile>
+---@field bytes integer of all files
 ---@field list claude-code.AppliedFile[]
 local Files = {}
 Files.__index = Files
@@ -65,18 +66,19 @@ Files.__index = Files
 ---@param name string
 ---@return claude-code.AppliedFile
 function Files:get(name)
+  name = path.normal(name)
   local known = self.by_path[name]
   if known then
     return known
-  elseif #self.list == MAX_FILES then
-    refuse("More than %d files would change.", MAX_FILES)
+  elseif #self.list == MAX_FILES or self.bytes > MAX_TOTAL then
+    refuse("More than %d files, or 50 MB, would change.", MAX_FILES)
   end
   local stat = vim.uv.fs_lstat(name)
   local file = { path = name, edits = 0, stat = stat }
   file.before = stat and stat.type == "file" and regular_file.read(name, MAX_BYTES) or nil
   file.buf, file.after = path.loaded_buffer(name), file.before
   file.tick = file.buf and api.nvim_buf_get_changedtick(file.buf)
-  self.by_path[name] = file
+  self.by_path[name], self.bytes = file, self.bytes + #(file.before or "")
   table.insert(self.list, file)
   task.breathe()
   return file
@@ -253,7 +255,7 @@ local SENTENCES = {
 ---@param params claude-code.ApplyParams
 ---@return claude-code.AppliedFile[] changes sorted by path
 local function changes_of(params)
-  local all = setmetatable({ by_path = {}, list = {} }, Files)
+  local all = setmetatable({ by_path = {}, list = {}, bytes = 0 }, Files)
   local operations = params.operations
   -- First, so that no other failure shows anything of a file.
   for _, operation in ipairs(operations) do
