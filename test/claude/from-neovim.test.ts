@@ -1,12 +1,4 @@
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -36,8 +28,6 @@ import {
 import { LATER } from "../terminal/workbench";
 
 /* What Neovim itself does for the loop: arguments for a CLI, setting projects up, sending. */
-setDefaultTimeout(60_000);
-
 describe.each(NEOVIMS)("in $name", (version) => {
   let project: Project;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commandWords } from "../../src/claude/command";
@@ -6,8 +6,6 @@ import { isProblem } from "../../src/doctor/finding";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, nightly, TestNeovim, temporaryFolder } from "../support/neovim";
 import { type RunOptions, World } from "./world";
-
-setDefaultTimeout(60_000);
 
 const STABLE = ".local/share/claude-code.nvim/bin/claude-code-nvim";
 const SETTINGS = ".claude/settings.local.json";

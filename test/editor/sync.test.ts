@@ -1,11 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
 import { nightly } from "../support/toolchain";
 import { Attached, type WireDelta } from "./attached";
-
-// A machine that is busy with other tests is slow; how long things take is not what is tested.
-setDefaultTimeout(60_000);
 
 const report = (line: string) => void process.stdout.write(`${line}\n`);
 /** A push comes within 50 ms, unless it is dear. */

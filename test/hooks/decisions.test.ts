@@ -1,12 +1,4 @@
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { counted } from "../../src/lib/visible";
 import { keepBusy } from "../support/busy";
@@ -18,8 +10,6 @@ import { first } from "../support/toolchain";
 import { Project } from "./project";
 
 /* What the Stop hook decides, with the compiled executable and a real Neovim. */
-setDefaultTimeout(60_000);
-
 const GO = { continue: true } as const;
 
 describe.each(NEOVIMS)("the Stop hook with $name", (version) => {

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
 import { Calls } from "./calls";
 import { Project } from "./project";
 
 /* Claude is about to edit a file that has unsaved edits of the user's. */
-setDefaultTimeout(60_000);
-
 describe.each(NEOVIMS)("an edit in $name", (version) => {
   let project: Project;
   /** The message is whole there. */

@@ -1,12 +1,4 @@
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { NEWEST, nightly, OLDEST } from "../support/neovim";
 import { Project } from "./project";
 
@@ -14,8 +6,6 @@ import { Project } from "./project";
  * The options diagnostics.* of setup(), as hooks obey them. They only sort lists, so the oldest Neovim
  * stands for all.
  */
-setDefaultTimeout(60_000);
-
 const GO = { continue: true } as const;
 
 describe("the options", () => {

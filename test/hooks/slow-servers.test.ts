@@ -1,13 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -32,8 +23,6 @@ import { OPENED, Project } from "./project";
  * for them to a limit, and what nobody has checked is never taken for right. The server is a real
  * process.
  */
-setDefaultTimeout(60_000);
-
 const GO = { continue: true } as const;
 const SERVER = join(ROOT, "test/support/scripted-language-server.ts");
 

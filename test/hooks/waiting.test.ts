@@ -1,12 +1,4 @@
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { keepBusy } from "../support/busy";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
@@ -17,8 +9,6 @@ import { OPENED, Project } from "./project";
 import { publish, startSilentServer } from "./silent-server";
 
 /* How hooks wait for a language server: for its report, for the deadline, or for nothing any more. */
-setDefaultTimeout(60_000);
-
 const GO = { continue: true } as const;
 
 /** Timers that run, and channels that are open. */

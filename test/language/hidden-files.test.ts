@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { call } from "../nvim-lsp/client";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { later } from "../support/later";
 import { NEOVIMS } from "../support/neovim";
 import { LanguageProject, scripted } from "./world";
-
-setDefaultTimeout(30_000);
 
 const FILES = {
   "defs.txt": "def alpha\n",

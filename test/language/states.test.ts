@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { claims } from "../support/claims";
@@ -8,8 +8,6 @@ import { outcomeOf } from "../support/outcome";
 import { LanguageProject, scripted } from "./world";
 
 /* What find_symbol and find_references say in each state of a language server. */
-setDefaultTimeout(60_000);
-
 const REPORTED = "as text reports; the text may match elsewhere";
 
 const FILES = {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -24,8 +24,6 @@ import { NEOVIMS, NEWEST, type NeovimVersion, TestNeovim } from "../support/neov
 import { outcomeOf } from "../support/outcome";
 
 /* Edits of language servers in a real Neovim: checked as a whole, and nothing else of the editor changes. */
-setDefaultTimeout(60_000);
-
 const RUN = `
   local method, params = ...
   local answer

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileUri } from "../../src/lib/file-uri";
@@ -8,8 +8,6 @@ import { NEOVIMS, NEWEST } from "../support/neovim";
 import { EditedProject } from "./edits";
 
 /* Code actions and renames of a server that answers as it is told: commands, refusals, wrong answers. */
-setDefaultTimeout(60_000);
-
 const CAPABILITIES = {
   codeActionProvider: { resolveProvider: true },
   definitionProvider: true,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -22,8 +22,6 @@ import {
 import { call, connect, json } from "./client";
 
 /* `claude-code-nvim mcp` as Claude Code runs it, by the official MCP client and by hand. */
-setDefaultTimeout(60_000);
-
 /** Longer than a test. */
 const LONG_MS = 600_000;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import fc from "fast-check";
@@ -10,8 +10,6 @@ import { disguises, spellings, uris } from "../support/spellings";
 import { call, connect } from "./client";
 
 /* No spelling of a private file's path gives its text, whether anybody has it open or not. */
-setDefaultTimeout(60_000);
-
 const SECRET = "ERROR=very-secret-value";
 const FILES = [".env", "sub/.Env.local", "keys/id_rsa", ".ssh/config", "up/server.pem.bak"];
 

@@ -1,12 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "../support/neovim";
 
 /* Another plugin for Claude Code beside ours: a message, and no mixture of both. */
-setDefaultTimeout(60_000);
-
 /** A folder with modules of greggh/claude-code.nvim, which have the names of ours. */
 function sameModule(): string {
   const folder = temporaryFolder();

@@ -1,12 +1,9 @@
-import { setDefaultTimeout } from "bun:test";
 import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
 import { Editor } from "../../bench/plugins/editor";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
 
 /* :Claude mention in lists of other plugins. */
-
-setDefaultTimeout(60_000);
 
 const BOTH = ["main.lua", "other.lua"];
 

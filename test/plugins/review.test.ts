@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
 import { Editor, TEXT } from "../../bench/plugins/editor";
 import { World } from "../review/state/world";
@@ -6,8 +6,6 @@ import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
 
 /* The review's bar beside those of plugins. */
-
-setDefaultTimeout(60_000);
 
 /** Two hunks of Claude's: in the first function, and in the last. */
 const CLAUDES = TEXT.replace("a + b", "a * b").replace(/return sum\nend\n\n$/, "return 0\nend\n\n");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { onPath } from "../../src/lib/programs";
@@ -14,8 +14,6 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
-
-setDefaultTimeout(60_000);
 
 /** What the plugin and the executable look up, and interpreters that npm's `claude` looks up. */
 const NAMES = ["claude", "git", "tmux", "curl", "sha256sum", "tar", "sh", "env", "node"];

@@ -1,12 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { EditorState } from "../../src/editor/state";
@@ -21,8 +13,6 @@ import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEWEST, nightly, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { first } from "../support/toolchain";
-
-setDefaultTimeout(60_000);
 
 const THERE = "/workspaces/x";
 const FILES = {

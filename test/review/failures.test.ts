@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -19,8 +19,6 @@ import { inMount } from "../support/mount";
 import { nightly, temporaryFolder } from "../support/neovim";
 import { ALL, EXECUTABLE } from "../support/toolchain";
 import { Recorded } from "./recorded";
-
-setDefaultTimeout(60_000);
 
 function disposableFolder() {
   const path = temporaryFolder();

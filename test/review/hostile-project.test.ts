@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, symlinkSync } from "node:fs";
 import { command, Git, LIMITS } from "../../src/review/git/run";
 import { claims } from "../support/claims";
@@ -9,8 +9,6 @@ import { first } from "../support/toolchain";
 import { Recorded, RecordedHere } from "./recorded";
 
 /* What a folder from the internet may bring in its `.git`, against the hooks and the executable. */
-setDefaultTimeout(60_000);
-
 describe("no filter driver runs", () => {
   claims("A project's git configuration runs nothing");
   const driver = (name: string | Buffer, mark: string) =>

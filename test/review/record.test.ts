@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -22,8 +22,6 @@ import { APART_MS } from "./state/actors";
  * What the hooks record, given what the genuine CLI gives them: those of the compiled executable, each event, or
  * their functions in this process where only what they record counts.
  */
-setDefaultTimeout(60_000);
-
 describe("Claude's editing tools", () => {
   test("Edit, Write and what stands before and after them", async () => {
     using world = new Recorded({ "main.lua": "one\ntwo\n" });

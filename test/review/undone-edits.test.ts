@@ -1,12 +1,10 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nightly } from "../support/toolchain";
 import { type Recorded, RecordedHere } from "./recorded";
 
 /* What Claude receives with the next prompt once the user has undone edits of it. */
-setDefaultTimeout(60_000);
-
 const undo = (world: Recorded, name: string, more: object = {}) =>
   world.answer("undo", { files: [{ path: world.path(name), ...more }] });
 

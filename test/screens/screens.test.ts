@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, test } from "bun:test";
 import { join } from "node:path";
 import { Attached } from "../editor/attached";
 import { BOTH_NEOVIMS, NEWEST, type NeovimVersion } from "../support/neovim";
@@ -8,8 +8,6 @@ import { Screen } from "../support/screen";
  * How diffs look: text, highlights and colours of the whole screen, as in the files beside this one.
  * They hold for one minor version of Neovim each, since every one draws a little differently.
  */
-setDefaultTimeout(60_000);
-
 /** What there is of each version. The oldest has the four layouts: the rest is the same Lua. */
 const REFERENCES: Record<string, RegExp> = { "0.10": /, 120 columns$/, "0.12": /./ };
 const ROWS = 24;

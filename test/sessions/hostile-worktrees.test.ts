@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { worktreesAround } from "../../src/sessions/worktrees";
@@ -8,8 +8,6 @@ import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 import { first } from "../support/toolchain";
 
 /* What a folder from the internet may bring in its `.git`, against the work trees that Neovim reads. */
-setDefaultTimeout(60_000);
-
 const huge = (path: string) => {
   writeFileSync(path, "gitdir: ");
   truncateSync(path, 20 * 2 ** 30);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -28,8 +28,6 @@ import {
 } from "../support/neovim";
 
 /* `install-hooks` and `uninstall-hooks` with the compiled executable, without a Claude CLI. */
-setDefaultTimeout(60_000);
-
 const SETTINGS = ".claude/settings.local.json";
 const THEIRS = '{\n    "permissions": {"allow": ["Bash(ls:*)"]},\n    "x": 1\n}';
 

@@ -1,12 +1,10 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { first, nightly } from "../support/toolchain";
 import { Trees } from "./tree";
 
 /* A worktree is found by its name or its session, shown and removed. */
-setDefaultTimeout(60_000);
-
 const REMOVE = "Claude worktree remove docs";
 
 test("it is removed when nothing is lost, and its branch stays", async () => {

@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { nightly, temporaryFolder } from "../support/neovim";
 import { Trees } from "./tree";
 
 /* What a worktree changed is brought home: checked as a whole, written file by file, reviewed here. */
-setDefaultTimeout(60_000);
-
 const LINES = "1\n2\n3\n4\n5\n";
 const HOME = "Claude worktree home docs";
 

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { createConnection, type Socket } from "node:net";
 import { eventually } from "../../support/eventually";
@@ -6,9 +6,6 @@ import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 /* The executable dies while a diff waits for the user. */
-
-// A machine that is busy with other tests is slow; how long things take is not what is tested.
-setDefaultTimeout(60_000);
 
 const UI = { width: 160, height: 40 };
 const OLD = "one\ntwo\n";

@@ -1,12 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 /* A diff does not appear where the next key is for something else. */
-
-// A machine that is busy with other tests is slow; how long things take is not what is tested.
-setDefaultTimeout(60_000);
 
 const UI = { width: 143, height: 47 };
 const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");

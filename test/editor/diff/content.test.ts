@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, truncateSync, writeFileSync } from "node:fs";
 import { claims } from "../../support/claims";
 import { LONGEST_MS, watchComputing } from "../../support/computing";
@@ -7,9 +7,6 @@ import { BOTH_NEOVIMS, NEOVIMS } from "../../support/neovim";
 import { outcomeOf } from "../../support/outcome";
 import { first } from "../../support/toolchain";
 import { Attached } from "../attached";
-
-// A machine that is busy with other tests is slow; how long things take is not what is tested.
-setDefaultTimeout(60_000);
 
 const UI = { width: 120, height: 40 };
 

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
   mkdirSync,
@@ -15,8 +15,6 @@ import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, temporaryFolder } from "../../support/neovim";
 import { Attached } from "../attached";
-
-setDefaultTimeout(60_000);
 
 const UI = { width: 160, height: 30 };
 const WARNING = "%#ClaudeCodeDiffWarning#";

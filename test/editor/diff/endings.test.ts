@@ -1,10 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
-
-// A machine that is busy with other tests is slow; how long things take is not what is tested.
-setDefaultTimeout(60_000);
 
 const OLD = "one\ntwo\nthree\n";
 const NEW = "one\n2\nthree\nfour\n";

@@ -1,12 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { attach } from "neovim";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, type NeovimOptions } from "../../support/neovim";
 import { Attached } from "../attached";
 
 /* A diff among the mappings, options, plugins and screens that users have. */
-setDefaultTimeout(60_000);
-
 const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 10\n", "LINE 10\n");
 const LAYOUTS = ["vertical", "horizontal", "tab", "inline"];

@@ -1,11 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually";
 import { BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 import { chooseHunks, chooseRepeating, final } from "./random-hunks";
-
-// A machine that is busy with other tests is slow; how long things take is not what is tested.
-setDefaultTimeout(60_000);
 
 const UI = { width: 150, height: 40 };
 const LAYOUTS = ["vertical", "horizontal", "tab", "inline"] as const;

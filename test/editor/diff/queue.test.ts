@@ -1,13 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 /* What the user and other plugins do to windows and buffers while a diff is open. */
-
-// A machine that is busy with other tests is slow; how long things take is not what is tested.
-setDefaultTimeout(60_000);
 
 // Wide enough for diffs in the place of a window among others.
 const UI = { width: 260, height: 47 };

@@ -1,9 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, type NeovimVersion } from "../../support/neovim";
 import { Attached } from "../attached";
-
-setDefaultTimeout(60_000);
 
 const UI = { width: 120, height: 40 };
 

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../../support/client";
@@ -9,8 +9,6 @@ import { shows, terminalText, waitForMode, windows } from "../../terminal/workbe
 import { Attached } from "../attached";
 
 /* Side by side where both sides fit in the file's window, else inline. Nothing else changes its size. */
-setDefaultTimeout(60_000);
-
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 100\n", "LINE 100\n");
 const UI = { width: 160, height: 45 };

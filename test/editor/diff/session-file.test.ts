@@ -1,11 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, TestNeovim } from "../../support/neovim";
 import { Attached } from "../attached";
 
 /* A session file that is written while a diff is on screen, and Neovim stays. */
-setDefaultTimeout(60_000);
-
 const UI = { width: 260, height: 47 };
 const OPTIONS = [
   "blank,buffers,curdir,folds,help,tabpages,winsize,terminal",

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../../support/client";
@@ -7,8 +7,6 @@ import { NEOVIMS, nightly, TestNeovim } from "../../support/neovim";
 import { ECHO, shows, waitForMode } from "../../terminal/workbench";
 
 /* A diff in a tab page of its own, while Claude's terminal is open. */
-setDefaultTimeout(60_000);
-
 /** Per tab page the windows' files and widths; the terminal is "claude". */
 const PAGES = `
   return vim.tbl_map(function(tab)

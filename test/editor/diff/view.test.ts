@@ -1,12 +1,4 @@
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -19,8 +11,6 @@ import { eventually } from "../../support/eventually";
 import { NEOVIMS, type NeovimVersion } from "../../support/toolchain";
 
 /* Diffs as a user sees them: Neovim in a terminal, a client at the executable's socket. */
-setDefaultTimeout(60_000);
-
 const COLUMNS = 150;
 const OLD = Array.from({ length: 40 }, (_, i) => `line ${i + 1};\n`).join("");
 const NEW = OLD.replace("line 10;", "LINE 10;")

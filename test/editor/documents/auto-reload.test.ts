@@ -1,12 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, nightly } from "../../support/neovim";
 import { Attached } from "../attached";
-
-// A machine that is busy with other tests is slow; how long things take is not what is tested.
-setDefaultTimeout(60_000);
 
 /** How a program may replace a file: each from "one" to "two". */
 const WRITERS: Record<string, string> = {

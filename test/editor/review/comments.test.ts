@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TestClient } from "../../support/client";
@@ -6,8 +6,6 @@ import { eventually } from "../../support/eventually";
 import { NEOVIMS, TestNeovim } from "../../support/neovim";
 import { outcomeOf } from "../../support/outcome";
 import { configure, ECHO, openEcho, startNeovim, terminalText } from "../../terminal/workbench";
-
-setDefaultTimeout(60_000);
 
 const LINES = ["one", "two", "three", "four", "five"];
 
