@@ -253,7 +253,7 @@ local function new(request)
     local left = not plan.is_answered and api.nvim_buf_is_loaded(buf) and answer_of(plan)
     finish(plan)
     if left then
-      local keep = require("claude-code.editor.diff.kept_edits").keep
+      local keep = require("claude-code.editor.diff.buffers").keep
       keep("the plan", vim.split(left, "\n"), "markdown", "Claude asks no more")
     end
   end)
@@ -311,7 +311,7 @@ function M.offer(request)
   local writes_prompt = vim.startswith(here, require("claude-code.editor.prompt").NAME)
   if plans[request.id] or not requests.is_waiting(request.id) then
     return
-  elseif when.may_change() == "all" and not when.busy() and not writes_prompt then
+  elseif when.may_change() == "all" and not when.is_busy() and not writes_prompt then
     M.show(request)
   else
     require("claude-code.editor.input.blocked").retry(function()

@@ -12,30 +12,27 @@ const NEW = OLD.replace("line 30\n", "LINE 30\n");
 const FLOAT = `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
   { relative = "editor", row = 2, col = 2, width = 60, height = 20 })`;
 
-/** What the user does; how it ends; what the message says. */
-const BUSY: { with: string; lua?: string; keys?: string; end: string; until: string }[] = [
+/** What the user does, and how it ends. */
+const BUSY: { with: string; lua?: string; keys?: string; end: string }[] = [
   {
     with: "a float in normal mode, closed by its own key",
     lua: `${FLOAT} vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = 0 })`,
     end: "q",
-    until: "until this window closes",
   },
-  { with: "a float, closed by :q", lua: FLOAT, end: ":q<CR>", until: "until this window closes" },
-  { with: "a float, left", lua: FLOAT, end: "<C-w>p", until: "until this window closes" },
+  { with: "a float, closed by :q", lua: FLOAT, end: ":q<CR>" },
+  { with: "a float, left", lua: FLOAT, end: "<C-w>p" },
   {
     with: "a terminal in a float",
     lua: `${FLOAT} vim.cmd("terminal cat") vim.cmd.startinsert()`,
     end: "<C-\\><C-n>:close<CR>",
-    until: "until this window closes",
   },
   {
     with: "a plugin that asks for a key",
     lua: `vim.keymap.set("n", "<F2>", function() KEY = vim.fn.getcharstr() end)`,
     keys: "<F2>",
     end: "q",
-    until: "until you have typed what another plugin asks for",
   },
-  { with: "a macro that is recorded", keys: "qa", end: "q", until: "until the macro ends" },
+  { with: "a macro that is recorded", keys: "qa", end: "q" },
 ];
 
 for (const version of NEOVIMS) {
@@ -50,7 +47,7 @@ for (const version of NEOVIMS) {
 
     const shown = (a: Attached) => a.nvim.lua<boolean>('return require("port").diff_shown()');
 
-    test.each(BUSY)("$with: the diff waits for its end", async ({ lua, keys, end, until }) => {
+    test.each(BUSY)("$with: the diff waits for its end", async ({ lua, keys, end }) => {
       const [a, path] = await start();
       await using _ = a;
       if (lua) await a.nvim.lua(lua);
@@ -63,7 +60,7 @@ for (const version of NEOVIMS) {
       expect(await shown(a)).toBe(false);
       await a.nvim.type(end);
       await a.shownLater();
-      await a.says(`main.txt waits ${until}`);
+      await a.says("main.txt waits until you are done here; ]f or :Claude diff shows it now");
       expect(a.ended).toEqual([]);
       expect(
         await a.nvim.lua('return vim.api.nvim_get_current_win() == require("port").diff_window()'),

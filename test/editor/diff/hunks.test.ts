@@ -120,7 +120,7 @@ for (const version of BOTH_NEOVIMS) {
       }
     });
 
-    test("gr does not wait for a longer mapping where no language server serves the file", async () => {
+    test("gr does not wait for a longer mapping", async () => {
       await using a = await Attached.asNew({ version, ui: UI });
       await a.nvim.lua("vim.o.timeoutlen = 60000; vim.keymap.set('n', 'grx', 'x')");
       await a.propose(a.file("a.txt", LETTERS), LETTERS.replace("b", "B"));

@@ -10,11 +10,10 @@ const UI = { width: 200, height: 40 };
  * asked about, and leads to the line and the file that `lead` says.
  */
 const SERVE = `
-  local other = ...
   asked, lead = {}, { line = 0 }
   local function answer(method, params)
     if method == "initialize" then
-      return { capabilities = { hoverProvider = true, definitionProvider = true, referencesProvider = true } }
+      return { capabilities = { hoverProvider = true, definitionProvider = true } }
     end
     table.insert(asked, { vim.fs.basename(vim.uri_to_fname(params.textDocument.uri)), params.position.line + 1,
       params.position.character })
@@ -23,8 +22,7 @@ const SERVE = `
     end
     local at = { line = lead.line - 1, character = 0 }
     local place = { uri = lead.uri or params.textDocument.uri, range = { start = at, ["end"] = at } }
-    return method == "textDocument/references" and { place, { uri = other, range = { start = at, ["end"] = at } } }
-      or { place }
+    return { place }
   end
   vim.lsp.start({
     name = "known",
@@ -53,10 +51,10 @@ const NEW = "one\nTWO\nthree\nnew\nnewer\nfour\nfive\n";
 async function start(version: NeovimVersion): Promise<[a: Attached, path: string]> {
   const a = await Attached.asNew({ version, ui: UI });
   const path = a.file("main.txt", OLD);
-  const other = a.file("other.txt", OLD);
+  a.file("other.txt", OLD);
   await a.edit(path);
   await a.attach();
-  await a.nvim.lua(SERVE, `file://${other}`);
+  await a.nvim.lua(SERVE);
   await eventually("the server", () =>
     a.nvim.lua<boolean>("return (vim.lsp.get_clients({ bufnr = 0 })[1] or {}).initialized == true"),
   );
@@ -81,7 +79,7 @@ const keysOf = (a: Attached) =>
   a.nvim.lua<string[]>(`
     local keys = vim.tbl_filter(function(key)
       return vim.fn.maparg(key, "n", false, true).buffer == 1
-    end, { "K", "gd", "grr" })
+    end, { "K", "gd" })
     return keys`);
 
 for (const version of BOTH_NEOVIMS)
@@ -107,7 +105,7 @@ for (const version of BOTH_NEOVIMS)
       await using _ = a;
       await a.propose(path, NEW);
       await a.shown();
-      for (const line of [2, 4, 5]) await a.nvim.type(`${line}GKgdgrr`);
+      for (const line of [2, 4, 5]) await a.nvim.type(`${line}GKgd`);
       expect(await a.messages()).toContain("language servers know main.txt without this change");
       expect(await a.nvim.lua("return asked")).toEqual([]);
       await a.nvim.type("7GK");
@@ -148,33 +146,6 @@ for (const version of BOTH_NEOVIMS)
       await a.waits();
     });
 
-    test("grr lists references though gr drops a hunk", async () => {
-      const [a, path] = await start(version);
-      await using _ = a;
-      await a.propose(path, NEW);
-      await a.shown();
-      await a.nvim.lua("lead.line = 4");
-      const lines = await a.nvim.lua<string>(
-        "return ('return vim.api.nvim_buf_line_count(%d)'):format(vim.api.nvim_get_current_buf())",
-      );
-      await a.nvim.type("1Ggrr");
-      await eventually("the list", async () =>
-        expect(
-          await a.nvim.lua(`
-            return vim.tbl_map(function(item)
-              return vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ":t") .. ":" .. item.lnum
-            end, vim.fn.getqflist())`),
-        ).toEqual(["main.txt (proposed):6", "other.txt:4"]),
-      );
-      expect(await a.nvim.lua<number>(lines)).toBe(7);
-      await a.nvim.command("cclose");
-      await a.nvim.lua("vim.o.timeoutlen = 50");
-      await a.nvim.type("4Ggr");
-      await eventually("the dropped hunk", async () =>
-        expect(await a.nvim.lua<number>(lines)).toBe(5),
-      );
-    });
-
     test("keys that the user has mapped stay theirs, those of Neovim's own kind become ours", async () => {
       const [a, path] = await start(version);
       await using _ = a;
@@ -183,7 +154,7 @@ for (const version of BOTH_NEOVIMS)
         vim.keymap.set("n", "K", vim.lsp.buf.hover)`);
       await a.propose(path, NEW);
       await a.shown();
-      expect(await keysOf(a)).toEqual(["K", "grr"]);
+      expect(await keysOf(a)).toEqual(["K"]);
       await a.nvim.type("gd");
       expect(await a.nvim.lua("return vim.g.mine")).toBe(1);
     });
@@ -195,7 +166,7 @@ for (const version of BOTH_NEOVIMS)
       await a.nvim.lua("vim.keymap.set('n', 'gd', 'x', { buffer = true })");
       await a.propose(path, NEW);
       await a.shown();
-      expect(await keysOf(a)).toEqual(["K", "gd", "grr"]);
+      expect(await keysOf(a)).toEqual(["K", "gd"]);
     });
 
     test("without a server of the file no key is mapped; of a buffer that went a message says so", async () => {
@@ -208,7 +179,7 @@ for (const version of BOTH_NEOVIMS)
       await a.rejects(id);
       await a.propose(path, NEW);
       await a.shown();
-      expect(await keysOf(a)).toEqual(["K", "gd", "grr"]);
+      expect(await keysOf(a)).toEqual(["K", "gd"]);
       await a.nvim.lua("vim.cmd.bdelete(vim.fn.bufnr('main.txt$'))");
       await a.nvim.type("1GK");
       expect(await a.messages()).toContain("no language server of main.txt knows a hover");

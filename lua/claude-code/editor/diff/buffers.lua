@@ -1,6 +1,8 @@
 --- The scratch buffers of a diff: the file on disk, and the proposed text. Their colours are those of the file,
 --- without FileType autocommands: no language server, linter or formatter may attach.
 local api = vim.api
+local file_lines = require("claude-code.editor.documents.lines")
+local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 local windows = require("claude-code.editor.windows")
@@ -8,12 +10,6 @@ local windows = require("claude-code.editor.windows")
 ---In bytes of a line; what is further to the right has no colours by 'syntax'. Neovim looks for patterns in
 ---all that is left of it, in each line on screen: in 3,000 bytes, as by default, for up to 700 ms.
 local COLOURED_PART = 200
-
----Of a buffer Neovim itself looks at as many first lines, and the last one, to find its filetype; of
----a text it would look at all.
-local DETECTED_LINES = 100
----Of each.
-local DETECTED_BYTES = 1000
 
 ---What an edit of the proposal needs from the file's own buffer, as no ftplugin runs.
 local EDITING_OPTIONS = {
@@ -35,9 +31,6 @@ local TREE_SITTER_LIMIT = vim.fn.has("nvim-0.11") == 1 and 64 * 1024 or -1
 
 ---In bytes. Patterns for a line of 64 KB take up to 90 ms, and fail (E363) where they take too much memory.
 local LONGEST_HIGHLIGHTED_LINE = 16 * 1024
-
----In lines. Only of a piece that is long as a whole the lines are looked at.
-local PIECE = 100
 
 local M = {}
 
@@ -73,37 +66,12 @@ function M.fill(buf, lines)
   vim.bo[buf].modified = false
 end
 
----By a buffer: 0.10 does not look at the option `contents` for all file types, such as TypeScript.
----@param file string
----@param lines string[]
----@return string filetype "" if unknown
-function M.filetype_of(file, lines)
-  local contents = vim.list_slice(lines, 1, DETECTED_LINES)
-  contents[#contents + 1] = #lines > DETECTED_LINES and lines[#lines] or nil
-  contents = vim.tbl_map(function(line)
-    return line:sub(1, DETECTED_BYTES)
-  end, contents)
-  local buf = api.nvim_create_buf(false, true)
-  api.nvim_buf_set_lines(buf, 0, -1, false, contents)
-  -- Neovim's patterns take 30 ms on a path of 4,096 bytes.
-  local name = #file > 512 and vim.fs.basename(file) or file
-  local ok, filetype = pcall(vim.filetype.match, { buf = buf, filename = name })
-  api.nvim_buf_delete(buf, { force = true })
-  return ok and filetype or ""
-end
-
+---@return boolean
 local function has_long_line(buf)
-  local count, from = api.nvim_buf_line_count(buf), 0
-  for first = 0, count - 1, PIECE do
-    local last = math.min(first + PIECE, count)
-    local to = api.nvim_buf_get_offset(buf, last)
-    local is_long = to - from > LONGEST_HIGHLIGHTED_LINE
-    for _, line in ipairs(is_long and api.nvim_buf_get_lines(buf, first, last, true) or {}) do
-      if #line > LONGEST_HIGHLIGHTED_LINE then
-        return true
-      end
+  for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, true)) do
+    if #line > LONGEST_HIGHLIGHTED_LINE then
+      return true
     end
-    from = to
   end
   return false
 end
@@ -170,30 +138,57 @@ function M.delete(buf)
   end
 end
 
+---Keeps the user's version of a text that nobody has received: in a buffer without a name, and modified, so that
+---Neovim does not end without a question.
+---@param title string of what it is a version
+---@param lines string[]
+---@param filetype string
+---@param what string what happened
+function M.keep(title, lines, filetype, what)
+  local buf = api.nvim_create_buf(true, false)
+  M.fill(buf, lines)
+  windows.noautocmd(function()
+    vim.bo[buf].filetype = filetype
+  end)
+  M.colour(buf)
+  vim.bo[buf].modified = true
+  local message = "%s: your version of %s is in buffer %d; :buffer %d shows it"
+  notify.warn(message:format(what, title, buf, buf))
+end
+
+---What the user has accepted and edited could not be written.
+---@param params { path: string, text: string, problem: string }
+function M.unwritten(params)
+  local lines = file_lines.parse(params.text).lines
+  local what = ("writing the file failed (%s)"):format(params.problem)
+  local filetype = vim.filetype.match({ filename = params.path, contents = lines })
+  M.keep(path.title(params.path), lines, filetype or "", what)
+end
+
 ---@param proposal claude-code.Proposal
+---@return integer buf
+function M.proposed_side(proposal)
+  M.delete(proposal.new_buf)
+  local name, target = name_of(proposal, "proposed"), proposal.target
+  local buf = create(name, proposal.proposed.lines, proposal.new_path, target)
+  local ok, filetype = pcall(vim.filetype.match, { buf = buf, filename = proposal.new_path })
+  vim.bo[buf].filetype = target and vim.bo[target].filetype or ok and filetype or ""
+  vim.bo[buf].buftype = "acwrite"
+  vim.bo[buf].readonly = false
+  for _, option in ipairs(target and EDITING_OPTIONS or {}) do
+    vim.bo[buf][option] = vim.bo[target][option]
+  end
+  return buf
+end
+
+---@param proposal claude-code.Proposal with its proposed side
 ---@return integer buf
 function M.old_side(proposal)
   M.delete(proposal.old_buf)
   local name = name_of(proposal, proposal.exists and "on disk" or "new file")
   local buf = create(name, proposal.old.lines, proposal.base_path, proposal.target)
-  vim.bo[buf].filetype = proposal.target and vim.bo[proposal.target].filetype
-    or M.filetype_of(proposal.new_path, proposal.proposed.lines)
+  vim.bo[buf].filetype = vim.bo[proposal.new_buf].filetype
   vim.bo[buf].modifiable = false
-  return buf
-end
-
----@param proposal claude-code.Proposal with its old side
----@return integer buf
-function M.proposed_side(proposal)
-  M.delete(proposal.new_buf)
-  local name = name_of(proposal, "proposed")
-  local buf = create(name, proposal.proposed.lines, proposal.new_path, proposal.target)
-  vim.bo[buf].filetype = vim.bo[proposal.old_buf].filetype
-  vim.bo[buf].buftype = "acwrite"
-  vim.bo[buf].readonly = false
-  for _, option in ipairs(proposal.target and EDITING_OPTIONS or {}) do
-    vim.bo[buf][option] = vim.bo[proposal.target][option]
-  end
   return buf
 end
 

@@ -14,7 +14,6 @@ local uv = vim.uv
 ---@field private old_path string
 ---@field private signature string of the files on disk, as they were last looked at
 ---@field private confirmed boolean the user was warned on accepting, and may accept again
----@field private reported { unsaved?: boolean, written?: boolean }
 local Destination = {}
 Destination.__index = Destination
 
@@ -30,7 +29,6 @@ function M.new(given, old_path)
     old_path = old_path,
     written = false,
     confirmed = false,
-    reported = {},
   }, Destination)
   destination:poll()
   return destination
@@ -83,7 +81,7 @@ end
 
 ---The file on disk is not the proposal's any more.
 function Destination:set_written()
-  self.written, self.confirmed, self.reported.written = true, false, false
+  self.written, self.confirmed = true, false
 end
 
 ---Accepting would overwrite a newer file: that takes a second time.
@@ -92,32 +90,29 @@ function Destination:confirm()
   if not self.written or self.confirmed then
     return true
   end
-  self.confirmed, self.reported.written = true, true
+  self.confirmed = true
   local text =
     "%s was written since Claude proposed this: review what you would lose, then accept again"
   notify.warn(text:format(path.title(self.given)), "diff.written")
   return false
 end
 
----Reports each piece of news once.
 ---@param unsaved boolean the file's buffer has unsaved edits
+---@param written boolean the file was written
 ---@return boolean reported
-function Destination:report(unsaved)
-  local reported, any = self.reported, false
+function Destination:report(unsaved, written)
   local title = path.title(self.given)
-  if unsaved and not reported.unsaved then
-    reported.unsaved, any = true, true
+  if unsaved then
     local key = keys.of("merge")[1]
     local way = (key and key .. " or " or "") .. ":Claude diff merge"
     local text = "%s has unsaved edits, which are kept; %s merges them in"
     notify.warn(text:format(title, way), "diff.merge")
   end
-  if self.written and not reported.written then
-    reported.written, any = true, true
+  if written then
     local text = "%s was written since Claude proposed this; the diff shows it as it is now"
     notify.warn(text:format(title), "diff.written")
   end
-  return any
+  return unsaved or written
 end
 
 return M

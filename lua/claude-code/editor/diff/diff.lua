@@ -26,16 +26,12 @@ local views = require("claude-code.editor.diff.view")
 ---@field asked_for? boolean the user wants to see it now, whatever else they do
 ---@field waits? "short"|"reported" it waited before: for a short pause in typing; and a message said so
 ---@field unwatch? fun() while it is aside
----@field private prepared? boolean its long text was read and compared, or could not be
 ---@field private opened? boolean it was on screen before
 ---@field private queue claude-code.Queue
 local Diff = {}
 Diff.__index = Diff
 
 local M = {}
-
----In lines.
-local LONG = 2000
 
 ---@param params claude-code.DiffParams
 ---@param queue claude-code.Queue
@@ -77,21 +73,6 @@ function Diff:emit(event, reason)
   })
 end
 
----Is its text long, and was it not prepared yet? That is an event of its own: Neovim answers keys between it and the
----windows.
----@return boolean
-function Diff:is_to_prepare()
-  return self.prepared == nil and #self.proposal.proposed.lines > LONG
-end
-
-function Diff:prepare()
-  self.prepared = true
-  if not self.outcome then
-    -- What fails, fails again as it is shown, and is said then.
-    pcall(require("claude-code.editor.diff.layout").prepare, self.proposal)
-  end
-end
-
 ---Throws if that is not possible, with nothing left behind.
 ---@return boolean focused
 function Diff:show()
@@ -110,12 +91,12 @@ end
 
 ---@param focused boolean
 function Diff:report_shown(focused)
-  local proposal = self.proposal
-  local reported = proposal.destination:report(proposal.unsaved)
   if self.opened then
     return
   end
   self.opened = true
+  local destination = self.proposal.destination
+  local reported = destination:report(self.proposal.unsaved, destination.written)
   if not reported and not focused then
     notify.info(("a proposed change of %s is open"):format(self:title()), "diff")
   end
@@ -219,7 +200,7 @@ end
 ---@private
 function Diff:report_accepted()
   local client = require("claude-code.editor.review.client")
-  local keep = require("claude-code.editor.diff.kept_edits").of(self.proposal)
+  local keep = self.proposal:keeper()
   -- Claude Code (2.1.330) reads such a file again, instead of writing it.
   if keep and self.proposal.destination.written then
     keep("Claude does not overwrite a file that was written since")

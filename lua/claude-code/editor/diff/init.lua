@@ -80,7 +80,7 @@ end
 ---@param what string what happened
 ---@return boolean closed false if it has ended already
 local function close(diff, what)
-  local keep = not diff.outcome and require("claude-code.editor.diff.kept_edits").of(diff.proposal)
+  local keep = not diff.outcome and diff.proposal:keeper()
   if keep then
     keep(what)
   end

@@ -3,7 +3,6 @@ local api = vim.api
 local draw = require("claude-code.editor.hunks.draw")
 local hunks = require("claude-code.editor.hunks")
 local reveal = require("claude-code.editor.hunks.reveal")
-local timer = require("claude-code.lib.timer")
 local spare = require("claude-code.editor.windows.spare")
 local windows = require("claude-code.editor.windows")
 
@@ -17,7 +16,6 @@ local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 ---@field private place claude-code.DiffPlace
 ---@field private drawn? claude-code.HunkList what is shown
 ---@field private margin? string in front of the deleted lines
----@field private stop_drawing? fun()
 ---@field private borrowed? claude-code.BorrowedWindow what `win` showed; nil if the window is ours
 ---@field private spare? claude-code.Spare until the layout closes: `:wq` accepts first, quits then
 local Inline = {}
@@ -63,8 +61,7 @@ local function drawn(proposal, hunk)
   return { new = hunk.new, new_count = hunk.new_count, old_lines = lines }
 end
 
----Draws all again if it was edited, or if the columns in front of its lines have changed; of many hunks
----the first ones at once, the others soon.
+---Draws all again if it was edited, or if the columns in front of its lines have changed.
 function Inline:refresh()
   local proposal, now, margin = self.proposal, self.proposal:hunks(), draw.margin(self.win)
   if self.drawn == now and self.margin == margin[1] then
@@ -73,24 +70,14 @@ function Inline:refresh()
   self.drawn, self.margin = now, margin[1]
   local buf = proposal.new_buf --[[@as integer]]
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
-  if self.stop_drawing then
-    self.stop_drawing()
-  end
   local function pen(...)
     return api.nvim_buf_set_extmark(buf, NAMESPACE, ...)
   end
-  self.stop_drawing = timer.in_slices(function(pause)
-    for _, hunk in ipairs(now.list) do
-      local part = drawn(proposal, hunk)
-      -- These first: the window is scrolled to the first of them.
-      draw.old_lines(buf, pen, part, margin)
-      draw.new_lines(buf, pen, part, pause)
-      pause()
-    end
-  end, function()
-    -- Else it is gone, or will be drawn again.
-    return api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_changedtick(buf) == now.tick
-  end)
+  for _, hunk in ipairs(now.list) do
+    local part = drawn(proposal, hunk)
+    draw.old_lines(buf, pen, part, margin)
+    draw.new_lines(buf, pen, part)
+  end
 end
 
 ---@param hunk? claude-code.Hunk whose first line has the cursor

@@ -1,6 +1,5 @@
 --- The keys of a diff, in normal mode on both sides. `diff.keys` names them.
 local hunk_keys = require("claude-code.editor.hunks.keys")
-local original = require("claude-code.editor.diff.original")
 
 local M = {}
 
@@ -49,12 +48,12 @@ end
 ---@param diff claude-code.Diff on screen
 ---@return fun() unmap
 function M.map(diff)
-  local entries, nowait = {}, not original.is_served(diff.proposal) ---@type claude-code.Key[]
+  local entries = {} ---@type claude-code.Key[]
   for action, description in pairs(DESCRIPTIONS) do
     entries[#entries + 1] = {
       keys = M.of(action),
       desc = description,
-      nowait = nowait,
+      nowait = true,
       run = function(_, key)
         local function act()
           if action == "reject" then

@@ -90,17 +90,6 @@ local function pick(proposal, except)
   return require("claude-code.editor.diff.sides").new(proposal, place)
 end
 
----Reads and compares its texts, and makes its buffers. What is there already stays.
----@param proposal claude-code.Proposal
-function M.prepare(proposal)
-  windows.noautocmd(function()
-    focus.outside_terminal(function()
-      proposal:prepare()
-    end)
-  end)
-  proposal:hunks()
-end
-
 ---Makes a proposal's buffers and windows; throws if that is not possible, with nothing left behind.
 ---@param proposal claude-code.Proposal
 ---@param except? integer window that must not change
@@ -109,7 +98,9 @@ end
 function M.open(proposal, except)
   local layout, saved
   local ok, message = pcall(windows.noautocmd, function()
-    M.prepare(proposal)
+    focus.outside_terminal(function()
+      proposal:prepare()
+    end)
     saved = saved_layout.save()
     layout = pick(proposal, except)
     layout:open()

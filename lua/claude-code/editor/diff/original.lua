@@ -1,4 +1,4 @@
---- Hover, definitions and references in a diff, on lines that the file's own buffer has as well: its language
+--- Hover and definitions in a diff, on lines that the file's own buffer has as well: its language
 --- servers are asked about the line that it has there. They see nothing of the proposal.
 local api = vim.api
 local hunk_keys = require("claude-code.editor.hunks.keys")
@@ -9,7 +9,7 @@ local TOPIC = "diff.original"
 
 ---What a key asks, by the name that it has in vim.lsp.buf.
 ---@type table<string, string>
-local QUESTIONS = { K = "hover", gd = "definition", grr = "references" }
+local QUESTIONS = { K = "hover", gd = "definition" }
 
 local M = {}
 
@@ -35,8 +35,7 @@ end
 ---Shows where a server led to: what is in the file itself, in the buffer on screen.
 ---@param target integer the file's buffer
 ---@param list vim.lsp.LocationOpts.OnList
----@param as_list boolean also a single place
-local function show_places(target, list, as_list)
+local function show_places(target, list)
   local buf, file = api.nvim_get_current_buf(), api.nvim_buf_get_name(target)
   local changes = hunks_from(buf, target)
   for _, item in ipairs(list.items) do
@@ -45,7 +44,7 @@ local function show_places(target, list, as_list)
       item.lnum, item.end_lnum = hunks.counterpart(changes, "old", item.lnum), nil
     end
   end
-  if #list.items == 1 and not as_list then
+  if #list.items == 1 then
     return jump(list.items[1])
   end
   vim.fn.setqflist({}, " ", { title = list.title, items = list.items })
@@ -80,25 +79,23 @@ end
 ---@param target integer the file's buffer, in which the cursor is
 ---@param is_here fun(): boolean is the user still where they asked?
 local function request(target, name, is_here)
-  local function places(list)
-    if is_here() then
-      show_places(target, list, name == "references")
-    end
-  end
   if name == "definition" then
-    vim.lsp.buf.definition({ on_list = places })
-  elseif name == "references" then
-    vim.lsp.buf.references(nil, { on_list = places })
-  else
-    -- Not by vim.lsp.buf.hover, which shows nothing while another buffer is the current one.
-    local encoding = clients_for(target, name)[1].offset_encoding
-    local params = vim.lsp.util.make_position_params(0, encoding)
-    vim.lsp.buf_request_all(target, "textDocument/hover", params, function(results)
-      if is_here() then
-        show_hover(results)
-      end
-    end)
+    return vim.lsp.buf.definition({
+      on_list = function(list)
+        if is_here() then
+          show_places(target, list)
+        end
+      end,
+    })
   end
+  -- Not by vim.lsp.buf.hover, which shows nothing while another buffer is the current one.
+  local encoding = clients_for(target, name)[1].offset_encoding
+  local params = vim.lsp.util.make_position_params(0, encoding)
+  vim.lsp.buf_request_all(target, "textDocument/hover", params, function(results)
+    if is_here() then
+      show_hover(results)
+    end
+  end)
 end
 
 ---@param proposal claude-code.Proposal
@@ -140,15 +137,6 @@ local function close_preview(buf)
   if win and api.nvim_win_is_valid(win) and win ~= api.nvim_get_current_win() then
     pcall(api.nvim_win_close, win, true)
   end
-end
-
----Has a longer key that begins as one of the diff's a meaning there, as `grr` has?
----@param proposal claude-code.Proposal
----@return boolean
-function M.is_served(proposal)
-  return vim.iter(vim.tbl_values(QUESTIONS)):any(function(name)
-    return #clients_for(proposal.target, name) > 0
-  end)
 end
 
 ---Maps the keys that a client of the file's buffer has an answer for, unless the user, or the diff itself, has

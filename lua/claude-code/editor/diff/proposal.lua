@@ -131,14 +131,14 @@ function Proposal:prepare()
   if not self.is_read then
     self:read_old()
   end
-  if not is_loaded(self.old_buf) then
-    self.old_buf = buffers.old_side(self)
-  end
   if not is_loaded(self.new_buf) then
     self.merge, self.accepted = nil, accepted_hunks.new(self)
     self.new_buf = buffers.proposed_side(self)
     self.label = api.nvim_buf_get_name(self.new_buf)
     self.now = { tick = api.nvim_buf_get_changedtick(self.new_buf), lines = self.proposed.lines }
+  end
+  if not is_loaded(self.old_buf) then
+    self.old_buf = buffers.old_side(self)
   end
 end
 
@@ -166,6 +166,17 @@ end
 ---@return boolean
 function Proposal:is_edited()
   return is_loaded(self.new_buf) and not text.same_lines(self:lines(), self.proposed.lines)
+end
+
+---The user's version as it is now, for the case that nobody receives it.
+---@return fun(what: string)? keep puts it into a buffer; nil without edits
+function Proposal:keeper()
+  if self:is_edited() then
+    local title, lines, filetype = self:title(), self:lines(), vim.bo[self.new_buf].filetype
+    return function(what)
+      buffers.keep(title, lines, filetype, what)
+    end
+  end
 end
 
 ---The hunks of the proposal as it is now; computed again only after an edit.

@@ -18,16 +18,6 @@ local TOPIC = "diff"
 ---Of the keys that show a diff that waits, in all windows.
 local DESCRIPTION = "Show the proposal that waits"
 
----What a diff waits for.
----@type table<claude-code.BusyReason|"typing"|"mode", string>
-local CONDITIONS = {
-  float = "this window closes",
-  key = "you have typed what another plugin asks for",
-  macro = "the macro ends",
-  mode = "you are back in normal mode",
-  typing = "you stop typing",
-}
-
 ---@class claude-code.Queue
 ---@field private waiting claude-code.Diff[] not on screen, the next one first
 ---@field private shown? claude-code.Diff on screen, or ended and its windows about to close
@@ -60,15 +50,14 @@ local function ways_back()
   return (key and key .. " or " or "") .. ":Claude diff"
 end
 
----Reports once what a diff waits for.
+---Reports once that a diff waits for what the user is in the middle of: typing, a float, a macro, another plugin's
+---question.
 ---@param diff claude-code.Diff
----@param condition string
----@param way? string how to see it now
-local function report_wait(diff, condition, way)
+local function report_wait(diff)
   if diff.waits ~= "reported" then
     diff.waits = "reported"
-    local text = ("a proposed change of %s waits until %s"):format(diff:title(), condition)
-    notify.info(text .. (way and ("; %s shows it now"):format(way) or ""), TOPIC)
+    local text = "a proposed change of %s waits until you are done here; %s shows it now"
+    notify.info(text:format(diff:title(), ways_back()), TOPIC)
   end
 end
 
@@ -251,7 +240,7 @@ function Queue:wait(diff)
     -- No word of a short pause in typing, unless there is none.
     diff.waits = "short"
   else
-    report_wait(diff, CONDITIONS[is_typing and "typing" or "mode"])
+    report_wait(diff)
   end
   local ms = when.ms_until_idle()
   blocked.retry(function()
@@ -271,19 +260,10 @@ function Queue:try_next(decided)
   elseif not when.can_show(diff.proposal.new_path) then
     return self:wait(diff)
   end
-  local reason = not diff.asked_for and when.busy(decided)
-  if reason then
-    report_wait(diff, CONDITIONS[reason], ways_back())
+  if not diff.asked_for and when.is_busy(decided) then
+    report_wait(diff)
     return when.after_busy(function()
       self:show_next()
-    end)
-  end
-  if diff:is_to_prepare() then
-    return vim.schedule(function()
-      diff:prepare()
-      vim.schedule(function()
-        self:show_next()
-      end)
     end)
   end
   local ok, message = pcall(self.show, self, diff)

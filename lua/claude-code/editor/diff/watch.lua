@@ -125,7 +125,7 @@ function Watch:check_file()
   end
   if written or edited then
     self.view:refresh()
-    self.proposal.destination:report(self.proposal.unsaved)
+    self.proposal.destination:report(edited and self.proposal.unsaved, written)
   end
 end
 

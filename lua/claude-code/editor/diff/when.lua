@@ -9,11 +9,6 @@ local path = require("claude-code.editor.documents.path")
 local places = require("claude-code.editor.diff.place")
 local windows = require("claude-code.editor.windows")
 
----@alias claude-code.BusyReason
----| "float" a floating window has the focus: a diff would open behind it
----| "key" a plugin waits for a key, by getchar()
----| "macro" one is recorded, or executed
-
 ---@class claude-code.DecisionGuard
 ---@field private title string of the file
 ---@field private since number by `clock.now`
@@ -76,25 +71,22 @@ function M.is_in_float()
     and not require("claude-code.terminal.providers.window").is_terminal(0)
 end
 
----@return claude-code.BusyReason?
-local function reason_by_state()
-  if fn.reg_recording() ~= "" or fn.reg_executing() ~= "" then
-    return "macro"
-  elseif M.is_in_float() and vim.bo.buftype ~= "" then
-    -- One with a file is there to stay, as in zen-mode; the diff gets a tab page of its own.
-    return "float"
-  end
+---@return boolean
+local function is_busy_by_state()
+  -- A float with a file is there to stay, as in zen-mode; the diff gets a tab page of its own.
+  local is_behind_float = M.is_in_float() and vim.bo.buftype ~= ""
+  return is_behind_float or fn.reg_recording() ~= "" or fn.reg_executing() ~= ""
 end
 
----What the user is in the middle of though Neovim is in normal mode: the next key is for that, and must not
+---Is the user in the middle of something though Neovim is in normal mode? The next key is for that, and must not
 ---answer a diff that appears just now.
 ---@param in_key? boolean asked while a key of the user's, or a command, is executed
----@return claude-code.BusyReason?
-function M.busy(in_key)
+---@return boolean
+function M.is_busy(in_key)
   -- The mode is "n" in getchar() as well: "S" says that Neovim waits for a key, but not for a command
   -- (measured with 0.10.4 and 0.12.4). It says so as well while a command is executed.
   local waits_for_key = not in_key and api.nvim_get_mode().mode == "n" and fn.state("S") ~= ""
-  return waits_for_key and "key" or reason_by_state()
+  return waits_for_key or is_busy_by_state()
 end
 
 ---Calls once, when what the user was in the middle of has ended.
@@ -103,7 +95,7 @@ function M.after_busy(callback)
   local events = { "SafeState", "WinEnter", "WinClosed", "RecordingLeave" }
   blocked.on_next(events, callback, function(event)
     -- Only then is anything scheduled: that itself leads to the next SafeState.
-    return event ~= "SafeState" or not reason_by_state()
+    return event ~= "SafeState" or not is_busy_by_state()
   end)
 end
 
