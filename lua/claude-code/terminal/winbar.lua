@@ -1,5 +1,4 @@
---- The bar ('winbar') above Claude's window while several sessions run: their names and states. A click
---- shows a session.
+--- The bar ('winbar') above Claude's window while several sessions run: their names and states.
 local api = vim.api
 local label = require("claude-code.sessions.label")
 local path = require("claude-code.editor.documents.path")
@@ -11,47 +10,39 @@ local M = {}
 
 --- Neovim asks for the text whenever it draws the bar.
 local EXPRESSION = "%{%v:lua.require'claude-code.terminal.winbar'.text()%}"
-local CLICK = "v:lua.require'claude-code.terminal.winbar'.click"
 
---- How the sessions stand in the bar: the first that has room for all. `name`: cells that a name gets, 0
---- for none; `blank`: around the symbols.
----@type { name: integer, blank: string }[]
-local LAYOUTS = { { name = 16, blank = " " }, { name = 8, blank = " " }, { name = 0, blank = "" } }
+--- Cells that a name gets at most.
+local NAME = 16
 
 --- Cells that what a session does needs at least, or it is left out.
 local ACTIVITY = 8
 
 ---@param rows claude-code.SessionRow[]
 ---@param buf integer of the session that is shown
----@param layout table of LAYOUTS
+---@param has_names boolean else the numbers stand alone
 ---@return claude-code.BarPart[]
-local function parts_for(rows, buf, layout)
+local function parts_for(rows, buf, has_names)
   local parts = {}
   for _, row in ipairs(rows) do
     local text, name = tostring(row.n), row.name or row.worktree
-    if name and layout.name > 0 then
-      text = ("%d %s"):format(row.n, winbar.shortened(name, layout.name, "head"))
+    if name and has_names then
+      text = ("%d %s"):format(row.n, winbar.shortened(name, NAME, "head"))
     end
     local group = highlights.name(row.buf == buf and "Current" or "Other")
-    local click = ("%%%d@%s@"):format(row.n, CLICK)
-    table.insert(parts, { " " .. text .. layout.blank, group, click = click })
-    local symbol = label.symbol(row) .. layout.blank
-    table.insert(parts, { symbol, label.highlight(row), click = click })
+    table.insert(parts, { (" %s "):format(text), group })
+    table.insert(parts, { label.symbol(row) .. " ", label.highlight(row) })
   end
   return parts
 end
 
 ---@param row claude-code.SessionRow
----@param room integer in cells
----@return string text what it does; of a file the last parts of its path stay
-local function activity_in(row, room)
-  local text = label.activity(row)
-  local what, name = text:match("^([%a ]+: )(/%S+)$")
-  name = name and path.title(name)
-  while name and vim.fn.strdisplaywidth(what .. name) > room and name:find("/") do
-    name = name:gsub("^…/", ""):gsub("^/?[^/]*/", "…/")
-  end
-  return winbar.shortened(name and what .. name or text, room, "head")
+---@return string text what it does, with a file as it is called elsewhere
+local function activity_of(row)
+  return (
+    label.activity(row):gsub(": (/%S+)$", function(name)
+      return ": " .. path.title(name)
+    end)
+  )
 end
 
 --- The sessions; at the right, if there is room, what the one that is shown does.
@@ -59,27 +50,17 @@ end
 function M.text()
   local win = vim.g.statusline_winid or 0
   local buf, width = api.nvim_win_get_buf(win), api.nvim_win_get_width(win)
-  local rows, parts = label.own(), {}
-  for _, layout in ipairs(LAYOUTS) do
-    parts = parts_for(rows, buf, layout)
-    if winbar.width(parts) <= width then
-      break
-    end
+  local rows, activity = label.own(), ""
+  local parts = parts_for(rows, buf, true)
+  if winbar.width(parts) > width then
+    parts = parts_for(rows, buf, false)
   end
-  local room, activity = width - winbar.width(parts) - 2, ""
+  local room = width - winbar.width(parts) - 2
   for _, row in ipairs(room >= ACTIVITY and rows or {}) do
-    activity = row.buf == buf and activity_in(row, room) or activity
+    activity = row.buf == buf and winbar.shortened(activity_of(row), room, "head") or activity
   end
   vim.list_extend(parts, { "%<", { "", highlights.name("Other") }, "%=", { activity .. " " } })
   return winbar.render(parts)
-end
-
---- Shows a session: what a click on its name calls.
----@param n integer
-function M.click(n)
-  vim.schedule(function()
-    require("claude-code.terminal.running").focus(n)
-  end)
 end
 
 local function update()

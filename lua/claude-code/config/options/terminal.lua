@@ -90,7 +90,7 @@ return {
     type = t.boolean,
     default = true,
     description = "Show the names and states of the sessions above Claude's window, from two sessions "
-      .. "on. A click shows a session. A 'winbar' of your own stays.",
+      .. "on. A 'winbar' of your own stays.",
   },
   {
     key = "terminal.cwd",

@@ -7,7 +7,6 @@ local M = {}
 ---@class claude-code.BarText
 ---@field [1] string
 ---@field [2]? string highlight group; that of the part before it if left out
----@field click? string begins a region for clicks, as in 'statusline'
 
 ---@alias claude-code.BarPart string|claude-code.BarText an item as in 'statusline', or text
 
@@ -41,7 +40,7 @@ function M.render(parts, prefix)
     -- A name may hold characters that turn the direction of what follows.
     local text = visible(part[1]):gsub("%%", "%%%%")
     local group = part[2] and ("%%#%s%s#"):format(prefix or "", part[2]) or ""
-    return (part.click or "") .. group .. text .. (part.click and "%X" or "")
+    return group .. text
   end, parts)) .. "%*"
 end
 
