@@ -278,33 +278,3 @@ describe("a pane that is kept", () => {
     expect(numbers.toSorted()).toEqual([0, 1]);
   });
 });
-
-test("a Claude in a pane that Neovim did not open is shown there", async () => {
-  await using world = new World();
-  const terminal = await world.terminal();
-  const { project } = world;
-  // A shell is between the pane and the program.
-  const command = ["sh", "-c", "sleep 300 & echo $! >child; wait"];
-  const opened = ["new-window", "-d", "-c", project, "-P", "-F", "#{pane_id}", ...command];
-  const pane = (await terminal.tmux(...opened)).trim();
-  // The file is there a moment before the number is.
-  const child = await eventually(
-    "its program",
-    async () => Number(await Bun.file(join(project, "child")).text()) || false,
-  );
-  await world.lists(child);
-  const neovim = await world.neovim(NEWEST, { setup: "{ auto_start = false }" });
-  await neovim.lua(`
-    vim.ui.select = function(rows, _, callback)
-      CHOSEN = rows[1]
-      callback(rows[1])
-    end`);
-  await eventually("the row", async () =>
-    neovim.lua<boolean>(`return #require("claude-code").sessions() == 1`),
-  );
-  await neovim.command("Claude sessions");
-  await eventually("the pane", async () =>
-    expect((await terminal.tmux("display-message", "-p", "#{pane_id}")).trim()).toBe(pane),
-  );
-  expect(await neovim.lua<Row>("return CHOSEN")).toMatchObject({ where: "outside", name: "docs" });
-});

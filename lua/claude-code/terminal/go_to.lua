@@ -22,16 +22,8 @@ local function name_place(row)
   require("claude-code.messages.notify").info(text)
 end
 
----@param row claude-code.SessionRow
----@return boolean shown whether it runs in a pane of the tmux around Neovim
-local function show_pane(row)
-  local tmux = require("claude-code.terminal.providers.tmux")
-  local pane = row.pid and row.where ~= "here" and tmux.is_around() and tmux.pane_of(row.pid)
-  return pane and tmux.show(pane) or false
-end
-
---- Shows a session of this Neovim, and one in another pane of tmux; opens a terminal for one in the
---- background (`claude attach`); says where any other one runs.
+--- Shows a session of this Neovim; opens a terminal for one in the background (`claude attach`); says where
+--- any other one runs.
 ---@param row claude-code.SessionRow
 function M.session(row)
   if row.n then
@@ -41,7 +33,7 @@ function M.session(row)
     require("claude-code.terminal.start").run({ "attach", row.job }, nil, folder)
   elseif row.buf and vim.api.nvim_buf_is_valid(row.buf) then
     vim.cmd.sbuffer(row.buf)
-  elseif not show_pane(row) then
+  else
     name_place(row)
   end
 end

@@ -51,29 +51,6 @@ local function run(arguments, input)
   return vim.trim(result.stdout or "")
 end
 
---- The pane of this tmux in which a process runs, whoever opened it.
----@param pid integer
----@return string? pane its id
-function M.pane_of(pid)
-  local ancestors = process.place(pid).ancestors
-  local panes = M.is_around() and run({ "list-panes", "-a", "-F", "#{pane_id} #{pane_pid}" }) or ""
-  for pane, program in panes:gmatch("(%%%d+) (%d+)") do
-    if vim.list_contains(ancestors, tonumber(program)) then
-      return pane
-    end
-  end
-end
-
---- Shows a pane and goes there, be it in another window or session of tmux.
----@param pane string its id
----@return boolean shown
-function M.show(pane)
-  local selected = run({ "select-window", "-t", pane, ";", "select-pane", "-t", pane })
-  -- Without a client nobody looks at this tmux.
-  run({ "switch-client", "-t", pane })
-  return selected ~= nil
-end
-
 --- A pane cannot float: it goes to the right then.
 ---@return string[] where a pane goes, and how big it is
 local function place()
