@@ -84,7 +84,7 @@ end
 ---@field id? string nil: the user chooses the conversation in the CLI, or the CLI does
 ---@field is_new boolean whether the id is one that we have made, for the CLI to take
 ---@field job? string of `attach`: that of a session which runs in the background
----@field is_background? boolean whether the CLI starts it in the background, and ends
+---@field is_background? boolean whether the CLI hands it to its daemon, and ends
 ---@field name? string
 ---@field worktree? string
 

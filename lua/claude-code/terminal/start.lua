@@ -5,9 +5,6 @@ local notify = require("claude-code.messages.notify")
 
 local M = {}
 
---- The first start waits for the daemon: 1 s as measured with 2.1.330.
-local TIMEOUT_MS = 30000
-
 ---@type table<table, true> the starts that wait for the server
 local waiting = {}
 
@@ -89,36 +86,6 @@ local function after_server(place, callback)
   was_downloading = waiting[this] ~= nil and M.notify_if_downloading()
 end
 
----@param name? string
----@param result vim.SystemCompleted
-local function report_background(name, result)
-  local who = name and ("Claude (%s)"):format(name) or "Claude"
-  if result.code == 0 then
-    -- Its file is found, also if no session has run here before.
-    sessions.all()
-    notify.info(who .. " works in the background; :Claude sessions shows it")
-  else
-    local line = require("claude-code.lib.text").one_line
-    local reason = line(result.stderr, 300) or line(result.stdout, 300)
-    local text = "%s was not started in the background: %s"
-    notify.error(text:format(who, reason or "it ended with code " .. result.code))
-  end
-end
-
---- `claude --bg`: the CLI hands the session to its daemon, prints its id, and ends. It needs no terminal.
----@param command string[]
----@param options { name?: string, env: table<string, string>, folder: string }
-local function start_in_background(command, options)
-  local process = { env = options.env, cwd = options.folder, text = true, timeout = TIMEOUT_MS }
-  local done = vim.schedule_wrap(function(result)
-    report_background(options.name, result)
-  end)
-  local ok, message = pcall(vim.system, command, process, done)
-  if not ok then
-    notify.error(("%s cannot be started: %s; see terminal.command"):format(command[1], message))
-  end
-end
-
 --- A project may switch off the hooks of all that starts in it.
 local function warn_without_hooks(folder)
   local reason = require("claude-code.claude.hooks").look(folder)
@@ -142,13 +109,6 @@ local function open(arguments, n, folder, place)
     return notify.error(session)
   end
   warn_without_hooks(folder)
-  local function filled(number)
-    return place and require("claude-code.remote.place").fill(place, command, number) or command
-  end
-  if session.is_background then
-    local given = { name = session.name, env = launch.environment(), folder = folder }
-    return start_in_background(filled(), given)
-  end
   require("claude-code.terminal.winbar").follow()
   n = sessions.add({
     n = n,
@@ -160,13 +120,23 @@ local function open(arguments, n, folder, place)
     remote = place and place.name,
   })
   -- The daemon of sessions in the background would hand the number on to all of them.
-  local environment = launch.environment(not session.job and n or nil)
+  local is_daemons = session.job or session.is_background
+  local environment = launch.environment(not is_daemons and n or nil)
   if place then
     -- A program that the remote's command starts must not be the project's.
     local path = require("claude-code.programs").absolute_first() or vim.env.PATH
-    command, environment = filled(n), { PATH = path }
+    command, environment =
+      require("claude-code.remote.place").fill(place, command, n), { PATH = path }
   end
-  if not running.open(n, { n = n, command = command, env = environment, folder = folder }) then
+  if
+    not running.open(n, {
+      n = n,
+      command = command,
+      env = environment,
+      folder = folder,
+      is_background = session.is_background,
+    })
+  then
     return
   end
   local report = place and require("claude-code.remote").report(place.name)

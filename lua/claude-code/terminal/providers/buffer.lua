@@ -186,18 +186,18 @@ local function when_typing_pauses(callback)
   on_key()
 end
 
----@param n integer
+---@param launch claude-code.TerminalLaunch
 ---@param code integer
----@param forget fun() the session has ended
-local function report_end(n, code, forget)
+local function report_end(launch, code)
   local notify = require("claude-code.messages.notify")
   local sessions = require("claude-code.sessions")
-  local name, job = require("claude-code.sessions.label").of(n), (sessions.get(n) or {}).job
-  forget()
+  local row = sessions.get(launch.n) or {}
+  local name = require("claude-code.sessions.label").of(launch.n)
+  launch.on_exit()
   if code ~= 0 then
     notify.warn(("%s ended with code %d; its output is in the window"):format(name, code))
-  elseif job and sessions.get({ job = job }) then
-    notify.info(name .. " goes on in the background")
+  elseif launch.is_background or row.job and sessions.get({ job = row.job }) then
+    notify.info(name .. " works in the background; :Claude sessions shows it")
   else
     notify.info(name .. " has ended")
   end
@@ -224,7 +224,7 @@ function Terminal:on_exit(launch, code, is_typing, close)
   if is_here then
     vim.cmd.stopinsert()
   end
-  report_end(launch.n, code, launch.on_exit)
+  report_end(launch, code)
   if code == 0 and is_here then
     when_typing_pauses(close)
   elseif code == 0 then

@@ -23,6 +23,7 @@ local M = {}
 ---@field command string[]
 ---@field env table<string, string>
 ---@field folder string
+---@field is_background? boolean its program hands the session to a daemon, and ends
 ---@field on_exit fun() to be called when it has ended by itself
 
 --- A terminal that outlived the Neovim which opened it.
