@@ -7,23 +7,18 @@ local api = vim.api
 ---@field private buf integer
 ---@field private resumes boolean whether terminal mode comes back with the window
 ---@field private pending? table what asked for it last, if it has not begun
----@field private left_at? table where the cursor was when it ended, see position()
+---@field private left_at? [integer, integer] where the cursor was when it ended, see position()
 local TerminalMode = {}
 TerminalMode.__index = TerminalMode
 
 local M = {}
 
---- Where the cursor is in the current window, and what it shows. New output moves both with the end of the
---- buffer, or leaves both where they are; another size of the window moves them in any way. A line that the CLI
+--- The cursor's line, counted from both ends of the buffer: new output changes one of the two. A line that the CLI
 --- draws again moves the cursor in it.
----@return table
+---@return [integer, integer]
 local function position()
-  local view, last = vim.fn.winsaveview(), api.nvim_buf_line_count(0)
-  return {
-    size = { api.nvim_win_get_width(0), api.nvim_win_get_height(0) },
-    at = { view.lnum, view.topline },
-    from_end = { view.lnum - last, view.topline - last },
-  }
+  local line = vim.fn.line(".")
+  return { line, line - vim.fn.line("$") }
 end
 
 --- Window that the user was in before the current one; 0 is always valid.
@@ -85,16 +80,15 @@ function TerminalMode:is_on()
   return self.pending ~= nil or api.nvim_get_mode().mode == "t"
 end
 
---- Did the user leave it and move or scroll since?
+--- Did the user leave it and move since?
 ---@private
 ---@return boolean
 function TerminalMode:has_read()
   local before, now = self.left_at, position()
   return before ~= nil
     and api.nvim_get_mode().mode ~= "t"
-    and vim.deep_equal(before.size, now.size)
-    and not vim.deep_equal(before.at, now.at)
-    and not vim.deep_equal(before.from_end, now.from_end)
+    and before[1] ~= now[1]
+    and before[2] ~= now[2]
 end
 
 ---@param buf integer a terminal's
@@ -118,17 +112,6 @@ function M.follow(buf, is_open)
       end
     end)
   end)
-  -- With its old size again it does not show what it did.
-  api.nvim_create_autocmd("WinResized", {
-    group = group,
-    callback = function()
-      -- One of them may be gone by now: its number is -1.
-      if vim.tbl_contains(vim.tbl_map(vim.fn.winbufnr, vim.v.event.windows), buf) then
-        mode.left_at = nil
-      end
-      return not api.nvim_buf_is_valid(buf)
-    end,
-  })
   local was_pending = false
   -- Before WinLeave, and also where another buffer comes into the window.
   on("BufLeave", function()
