@@ -93,7 +93,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     await eventually("the message", async () => (await ended()).length > 0);
     expect(await ended()).toEqual([
       "The connection to the remote dev ended, and its diffs with it, rejected: /usr/bin/env ended with SIGKILL; " +
-        "it is tried again",
+        "it is tried again, and :Claude! --continue starts a Claude again that does not come back",
     ]);
     await eventually("the remote is up", async () => (await status()).includes("dev: up"));
   });

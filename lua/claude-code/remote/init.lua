@@ -1,8 +1,5 @@
 --- The remotes in which Claude runs: their links, which the executable holds, and what it reports of them.
-local M = {
-  ---In ms: by then a CLI has connected again, or given up.
-  RETRY_MS = 20000,
-}
+local M = {}
 
 --- For the relay's first line. Claude starts after that without a connection, and finds it for 30 s more.
 local WAIT_MS = 3000
@@ -25,7 +22,6 @@ local WAIT_MS = 3000
 ---@field next_token string
 ---@field port? integer
 ---@field waiting (fun())[] for its first report
----@field lost? boolean the connection has ended since it was up
 
 ---@type table<string, claude-code.RemoteLink> by the remote's name
 local links = {}
@@ -108,26 +104,6 @@ local function is_wanted(name)
     end)
 end
 
----Says which sessions did not come back: a CLI gives up 17 s after the connection has ended, and its `/ide` then
----takes the port of before for one that it is connected to (measured with 2.1.330).
----@param name string
-local function report_lost(name)
-  require("claude-code.lib.timer").once(M.RETRY_MS, function()
-    for _, row in ipairs(require("claude-code.sessions").list()) do
-      if
-        row.n
-        and row.remote == name
-        and not row.connected
-        and links[name].report.state == "up"
-      then
-        local text = "%s is not connected any more; :%dClaude! --continue starts it again"
-        local label = require("claude-code.sessions.label").of(row.n)
-        require("claude-code.messages.notify").warn(text:format(label, row.n))
-      end
-    end
-  end)
-end
-
 --- The executable reports the state of a link.
 ---@param params { name: string } with the fields of claude-code.RemoteReport
 function M.on_state(params)
@@ -146,13 +122,11 @@ function M.on_state(params)
   elseif now.state == "down" and not is_wanted(name) then
     require("claude-code.server.requests").ask("remote/stop", { name = name }, function() end)
   elseif now.state == "down" and before.state == "up" then
-    local text =
-      "The connection to the remote %s ended, and its diffs with it, rejected: %s; it is tried again"
-    link.lost = true
+    -- A CLI gives up after 17 s, and its `/ide` then takes the port of before for one that it is connected to
+    -- (measured with 2.1.330).
+    local text = "The connection to the remote %s ended, and its diffs with it, rejected: %s; it is tried again, and "
+      .. ":Claude! --continue starts a Claude again that does not come back"
     messages.warn(text:format(name, now.cause))
-  elseif now.state == "up" and link.lost then
-    link.lost = nil
-    report_lost(name)
   end
   if params.state ~= "starting" then
     answer(link)
