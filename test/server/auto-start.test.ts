@@ -6,11 +6,10 @@ import { isolatedEnv, NEOVIMS, ROOT, TestNeovim, temporaryFolder } from "../supp
 
 /** Files on the command line, and the program that opened them. */
 const FILES: [file: string, program: string][] = [
-  [".git/COMMIT_EDITMSG", "git commit"],
-  [".git/MERGE_MSG", "git merge"],
-  [".git/rebase-merge/git-rebase-todo", "git rebase"],
-  [".git/TAG_EDITMSG", "git tag"],
-  [".git/addp-hunk-edit.diff", "git add"],
+  [".git/COMMIT_EDITMSG", "git"],
+  [".git/MERGE_MSG", "git"],
+  [".git/rebase-merge/git-rebase-todo", "git"],
+  [".git/addp-hunk-edit.diff", "git"],
   ["./main_LOCAL_4711.lua", "git mergetool"],
   ["/tmp/crontab.XyZ123", "crontab"],
   ["/tmp/crontab.XyZ123/crontab", "crontab"],
@@ -93,7 +92,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     await using neovim = await TestNeovim.start({ version, args: ["COMMIT_EDITMSG"] });
     const { state, why } = await decided(neovim);
     expect(state).toBe("stopped");
-    expect(why).toBe("this Neovim edits for another program (git commit)");
+    expect(why).toBe("this Neovim edits for another program (git)");
     await neovim.command("ClaudeCodeStart"); // the user decides
     expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
   });

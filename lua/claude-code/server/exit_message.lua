@@ -10,7 +10,6 @@ M.MISMATCHES = { [2] = true, [3] = true }
 ---@field stderr string[]
 ---@field code integer
 ---@field signal integer 0 unless one ended it
----@field times integer how often it ended lately
 
 ---@param ending claude-code.Ending
 local function cause(ending)
@@ -40,7 +39,7 @@ function M.not_spawned(binary, reason)
 end
 
 ---@param binary claude-code.Binary
----@param seconds integer
+---@param seconds number
 ---@return string
 function M.not_ready(binary, seconds)
   local text = "the executable has not answered for %d s: wait, or %s and restart Neovim (%s)"
@@ -58,22 +57,10 @@ end
 
 ---@param ending claude-code.Ending
 ---@return string
-function M.crash_loop(ending)
-  local text = "the executable ended %d times in a row (%s): read :Claude log (%s), then "
-    .. ":Claude%s (%s)"
+function M.crash(ending)
+  local text = "the executable ended (%s): read :Claude log (%s), then :Claude (%s)"
   local log = require("claude-code.messages.log").path()
-  -- A power cut may have damaged it.
-  local again = ending.binary.source == "managed"
-      and "; if it is damaged, :Claude install! replaces it"
-    or ""
-  return text:format(ending.times, cause(ending), log, again, details(ending))
-end
-
---- Only that file holds the token, so the port in a terminal's environment does not help.
----@param problem string the executable's
----@return string
-function M.no_lock_file(problem)
-  return problem .. "; Claude cannot connect until it is written, which is tried every few seconds"
+  return text:format(cause(ending), log, details(ending))
 end
 
 --- Nil unless the plugin's files are those of another version than Neovim has loaded.

@@ -5,16 +5,12 @@ local M = {}
 --- Lua patterns on "/" and the path as it was given, and who opens such files. Only files of the
 --- command line count: opening one later, in a Neovim with other work, changes nothing.
 local FILES = {
-  { "/COMMIT_EDITMSG$", "git commit" },
-  { "/MERGE_MSG$", "git merge" },
-  { "/SQUASH_MSG$", "git merge" },
-  { "/TAG_EDITMSG$", "git tag" },
-  { "/NOTES_EDITMSG$", "git notes" },
-  { "/EDIT_DESCRIPTION$", "git branch" },
-  { "/PULLREQ_EDITMSG$", "a pull request's editor" },
-  { "/git%-rebase%-todo$", "git rebase" },
-  { "/addp%-hunk%-edit%.diff$", "git add" },
-  { "/ADD_EDIT%.patch$", "git add" },
+  { "/[A-Z]+_EDITMSG$", "git" },
+  { "/[A-Z]+_MSG$", "git" },
+  { "/EDIT_DESCRIPTION$", "git" },
+  { "/git%-rebase%-todo$", "git" },
+  { "/addp%-hunk%-edit%.diff$", "git" },
+  { "/ADD_EDIT%.patch$", "git" },
   { "_LOCAL_%d+[^/]*$", "git mergetool" },
   { "_REMOTE_%d+[^/]*$", "git mergetool" },
   { "/svn%-commit[^/]*%.tmp$", "svn commit" },

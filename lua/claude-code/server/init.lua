@@ -29,10 +29,14 @@ local M = { state = "stopped", clients = {} }
 --- How long Neovim's end waits for the executable's, which takes some 10 ms; on a busy machine more.
 local LEAVE_MS = 1000
 local STOP_MS = 1500
-local SLOW_MS = 10 * 1000
 --- How long is waited for an executable that is there: the CLI looks for its editor only once, so it starts
 --- without one rather than late.
 local LIMIT_MS = 3000
+--- Pauses before it is started again after it ended by itself, in ms. The Claude CLI tries to reconnect at once and
+--- then for some 17 s.
+local DELAYS_MS = { 0, 250, 1000, 2000, 4000 }
+--- What has ended more often than there are pauses in this time, in ms, stays ended.
+local WINDOW_MS = 60 * 1000
 
 local endpoint = require("claude-code.server.endpoint")
 local events = require("claude-code.lib.events")
@@ -43,7 +47,7 @@ local timer = require("claude-code.lib.timer")
 ---@class claude-code.ServerRun
 ---@field ends number[] when it has ended by itself, in ms
 ---@field has_been_ready? boolean
----@field cancels table<"restart"|"warning"|"limit", fun()> timers that run
+---@field cancels table<"restart"|"limit", fun()> timers that run
 
 local run = { ends = {}, cancels = {} } ---@type claude-code.ServerRun
 local spawn ---@type fun()
@@ -52,7 +56,7 @@ local spawn ---@type fun()
 
 local waiting = {} ---@type claude-code.ReadyCallback[] for a server that accepts clients
 
----@param name "restart"|"warning"|"limit"
+---@param name "restart"|"limit"
 local function cancel(name)
   if run.cancels[name] then
     run.cancels[name]()
@@ -71,11 +75,12 @@ local function answer(ready, message)
   end
 end
 
---- All who wait get an answer three seconds from now at the latest.
+--- All who wait get an answer three seconds from now at the latest. An executable that hangs ends in no error.
 local function limit()
   run.cancels.limit = run.cancels.limit
     or timer.once(LIMIT_MS, function()
-      answer(nil, ("the server is not ready after %d s"):format(LIMIT_MS / 1000))
+      M.last_error = exit_message.not_ready(M.binary, LIMIT_MS / 1000)
+      answer(nil, M.last_error)
     end)
 end
 
@@ -84,7 +89,6 @@ end
 ---@param reason "stopped"|"crashed"|"failed"
 local function forget(reason)
   local was_ready = M.ready_since ~= nil
-  cancel("warning")
   -- Neovim reports no closed channel.
   require("claude-code.server.channel").detach()
   M.on_clients({})
@@ -106,6 +110,17 @@ local function fail(message)
   answer(nil, message)
 end
 
+--- One that never got ready (wrong platform, missing library) will hardly do so at the next try.
+---@return integer? ms until it is started again; nil: it stays ended
+local function next_delay()
+  local now = vim.uv.now()
+  run.ends = vim.tbl_filter(function(at)
+    return now - at < WINDOW_MS
+  end, run.ends)
+  table.insert(run.ends, now)
+  return run.has_been_ready and DELAYS_MS[#run.ends] or nil
+end
+
 ---@param process claude-code.Process
 ---@param code integer
 ---@param signal integer
@@ -113,20 +128,13 @@ local function on_exit(process, code, signal)
   if process ~= M.process then
     return -- we stopped it
   end
-  local now = vim.uv.hrtime() / 1e6
-  local delay = require("claude-code.server.backoff")(run.ends, now, run.has_been_ready == true)
-  local ending = {
-    binary = M.binary,
-    stderr = process:last_words(),
-    code = code,
-    signal = signal,
-    times = #run.ends,
-  }
+  local stderr, delay = process:last_words(), next_delay()
+  local ending = { binary = M.binary, stderr = stderr, code = code, signal = signal }
   exit_message.log(ending)
   if exit_message.MISMATCHES[code] then
     return fail(exit_message.mismatch(ending))
   elseif not delay then
-    return fail(exit_message.crash_loop(ending))
+    return fail(exit_message.crash(ending))
   end
   forget("crashed")
   M.state = "starting"
@@ -151,11 +159,6 @@ function spawn()
   end
   M.process = process
   process:launch(endpoint.launch_line(M.binary.path, M.port))
-  -- It gets ready within 0.1 s, mostly: one that hangs ends in no error.
-  run.cancels.warning = timer.once(SLOW_MS, function()
-    M.last_error = exit_message.not_ready(M.binary, SLOW_MS / 1000)
-    require("claude-code.messages.notify").warn(M.last_error)
-  end)
   local info = require("claude-code.messages.log").info
   info("started %s serve (%s) as process %d", M.binary.path, M.binary.source, process.pid)
 end
@@ -278,7 +281,6 @@ function M.on_ready(info)
   if M.state ~= "starting" and M.state ~= "ready" then
     return -- stopped in the meantime
   end
-  cancel("warning")
   if info.uses_next_token then
     endpoint.renew()
   end
@@ -288,7 +290,8 @@ function M.on_ready(info)
   require("claude-code.server.environment").apply(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)
   if info.problem then
-    require("claude-code.messages.notify").warn(exit_message.no_lock_file(info.problem))
+    local text = info.problem .. "; Claude cannot connect until it is written, which is tried again"
+    require("claude-code.messages.notify").warn(text)
   end
   events.emit("ServerStarted", { port = info.port, lock_file = info.lock_file })
   answer(true)
