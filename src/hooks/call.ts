@@ -103,7 +103,7 @@ export class HookCall {
     const pid = cliPid();
     const n = sessionNumber();
     const remote = process.env.CLAUDE_CODE_NVIM_REMOTE;
-    const { session_id, prompt_id, permission_mode } = this.input;
+    const { session_id, prompt_id } = this.input;
     return {
       session: session_id,
       installation: this.installation,
@@ -112,7 +112,6 @@ export class HookCall {
       ...(n && { n }),
       ...(remote && { remote }),
       ...(prompt_id && { prompt: prompt_id }),
-      ...(permission_mode && { mode: permission_mode }),
       ...params,
     };
   }

@@ -92,9 +92,9 @@ export class Kept {
     await this.neovim.lua(`
       SAID, HOOKS = {}, 0
       vim.notify = function(text) table.insert(SAID, text) end
-      local hooks = require("port").session_hooks
-      local report = hooks.report
-      hooks.report = function(...)
+      local sources = require("port").session_sources
+      local report = sources.on_hook
+      sources.on_hook = function(...)
         HOOKS = HOOKS + 1
         return report(...)
       end`);

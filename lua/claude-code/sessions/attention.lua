@@ -68,22 +68,11 @@ local function text_of(found)
   return label.sentence(row) .. (row.msg and ": " .. row.msg or "")
 end
 
---- A notification of the terminal around Neovim, which does not say which of the two it knows; most know
---- both, and would show both. tmux passes neither on.
----@return string bytes
-local function terminal_notification(text)
-  local bell = "\a"
-  if (vim.env.TMUX or "") ~= "" then
-    return bell
-  elseif (vim.env.VTE_VERSION or "") ~= "" or (vim.env.TERM or ""):find("^rxvt") then
-    return ("\27]777;notify;Claude Code;%s\27\\"):format(text:gsub(";", ",")) .. bell
-  end
-  return ("\27]9;%s\27\\"):format(text) .. bell
-end
-
+--- Rings the bell of the terminal around Neovim, and shows a notification where the terminal knows such. tmux does
+--- not pass it on.
 local function call_outside(text)
   local line = require("claude-code.lib.text").one_line(text, 200) or ""
-  local bytes = terminal_notification(line)
+  local bytes = ("\27]9;%s\27\\\a"):format(line)
   if api.nvim_ui_send then
     api.nvim_ui_send(bytes)
   else

@@ -15,7 +15,6 @@ local M = {}
 ---@field is_background boolean
 ---@field start? string when the process began, as claude-code.programs.process.is_alive takes it
 ---@field domain? string of the process id
----@field updated? integer ms since 1970
 ---@field report? claude-code.StateReport nil: it starts, and has none yet
 
 --- The CLI itself reads no more (2.1.330).
@@ -66,7 +65,6 @@ function M.parse(pid, json)
     is_background = data.kind == "bg",
     start = text(data.procStart),
     domain = text(data.pidDomain),
-    updated = tonumber(data.statusUpdatedAt) or tonumber(data.updatedAt),
     report = state
       and { state = state, kind = state == "blocked" and KINDS[data.waitingFor] or nil },
   }

@@ -54,28 +54,12 @@ local M = {}
 ---@type table<claude-code.StateSource, integer>
 local RANK = { hook = 1, registry = 2, terminal = 3 }
 
---- A CLI that was ended keeps its own file up to date until it is gone. For so long, in ms, its process
---- stands for no session: not for the one that was started with its number, nor for one elsewhere.
-local ENDING_MS = 10000
-
 ---@type claude-code.SessionEntry[] those with a number first, in its order
 local entries = {}
----@type table<integer, integer> when the row of a process was removed, by process
-local removed = {}
-
----@param pid? integer
-local function is_ending(pid)
-  local at = removed[pid or 0]
-  return at ~= nil and vim.uv.now() - at < ENDING_MS
-end
-
----@param pid integer
-local function set_removed(pid)
-  for other in pairs(removed) do
-    removed[other] = is_ending(other) and removed[other] or nil
-  end
-  removed[pid] = vim.uv.now()
-end
+--- A CLI that was ended keeps its own file up to date until it is gone. Its process stands for no session any more:
+--- not for the one that was started with its number, nor for one elsewhere.
+---@type table<integer, true> by process
+local ended = {}
 
 ---@param entry claude-code.SessionEntry
 ---@return claude-code.SessionRow
@@ -120,7 +104,7 @@ local function find(key)
   for _, field in ipairs({ "n", "buf", "pid", "job", "id" }) do
     local entry = entry_with(field, key[field])
     local is_weak = (field == "n" or field == "id") and key.pid ~= nil
-    if entry and not (is_weak and (is_ending(key.pid) or has_other_cli(entry, key.pid))) then
+    if entry and not (is_weak and (ended[key.pid] or has_other_cli(entry, key.pid))) then
       return entry
     end
   end
@@ -180,7 +164,7 @@ end
 ---@param entry claude-code.SessionEntry
 local function remove(entry)
   if entry.row.n and entry.row.pid then
-    set_removed(entry.row.pid)
+    ended[entry.row.pid] = true
   end
   entries = vim.tbl_filter(function(other)
     return other ~= entry
@@ -218,7 +202,7 @@ end
 ---@param key claude-code.SessionKey
 ---@param fields table of claude-code.SessionRow
 function M.add_elsewhere(key, fields)
-  if not find(key) and not is_ending(key.pid) then
+  if not find(key) and not ended[key.pid or 0] then
     local entry = insert(vim.tbl_extend("force", { where = "outside" }, fields))
     entry.row.pid, entry.row.id, entry.row.job = key.pid, key.id, key.job
     entry.has_cli = key.pid ~= nil

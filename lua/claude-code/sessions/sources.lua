@@ -1,5 +1,4 @@
---- Who reports to the rows: terminals, the files of running CLIs, and the server's clients. Hooks do
---- it in sessions/hooks.lua.
+--- Who reports to the rows: terminals, the files of running CLIs, the server's clients, and hooks.
 local cli_files = require("claude-code.sessions.cli_files")
 local process = require("claude-code.programs.process")
 local rows = require("claude-code.sessions.rows")
@@ -7,15 +6,11 @@ local worktrees = require("claude-code.sessions.worktrees")
 
 local M = {}
 
---- A file of another machine or container says nothing after its CLI was killed.
-local STALE_MS = 24 * 3600 * 1000
-
---- `listed`: the sessions of CLIs that have a file (those without -p, of a version that writes one), by the
---- number of the file.
+--- `listed`: the processes of CLIs that have a file (those without -p, of a version that writes one).
 ---@class claude-code.FollowedSources
 ---@field is_started? boolean
 ---@field cancel_watch? fun()
----@field listed table<integer, claude-code.SessionKey>
+---@field listed table<integer, true>
 local following = { listed = {} }
 
 ---@param place claude-code.ProcessPlace of a CLI
@@ -33,7 +28,7 @@ end
 ---Adds a session that this Neovim did not start, unless its row is known.
 ---@param key claude-code.SessionKey gets the number of a row that turns out to be the session's
 ---@param fields table of claude-code.SessionRow
-function M.add(key, fields)
+local function add(key, fields)
   if rows.get(key) then
     return
   elseif key.pid and not fields.where then
@@ -50,46 +45,35 @@ end
 --- The file of a CLI is gone, or its process.
 ---@param pid integer
 local function forget(pid)
-  local key = following.listed[pid]
-  if not key then
+  if not following.listed[pid] then
     return
   end
   following.listed[pid] = nil
-  local row = rows.get(key)
+  local row = rows.get({ pid = pid })
   -- The end of one in our own terminal is seen there.
   if row and not row.n then
-    rows.remove(key)
+    rows.remove({ pid = pid })
   elseif row and row.job then
     rows.set({ n = row.n }, { pid = vim.NIL })
   end
 end
 
----@param entry claude-code.CliFile
----@return boolean is its process id one of another machine or container?
-local function is_foreign(entry)
-  return entry.domain ~= nil and entry.domain ~= process.domain()
-end
-
+--- The process id of another machine or container names none of here.
 ---@param entry claude-code.CliFile
 local function is_running(entry)
-  if is_foreign(entry) then
-    return (entry.updated or 0) > os.time() * 1000 - STALE_MS
-  end
-  return process.is_alive(entry.pid, entry.start)
+  local is_foreign = entry.domain ~= nil and entry.domain ~= process.domain()
+  return not is_foreign and process.is_alive(entry.pid, entry.start)
 end
 
 ---@param entry claude-code.CliFile
 local function on_entry(entry)
   local key = { pid = entry.pid, id = entry.id, job = entry.job }
-  if is_foreign(entry) then
-    key.pid, key.job = nil, nil
-  end
-  following.listed[entry.pid] = { pid = key.pid, id = not key.pid and key.id or nil }
+  following.listed[entry.pid] = true
   if not rows.get(key) then
     if not worktrees.is_covered(entry.cwd) then
       return
     end
-    M.add(key, { where = entry.is_background and "background" or not key.pid and "outside" or nil })
+    add(key, { where = entry.is_background and "background" or nil })
   end
   local fields = { name = entry.name or vim.NIL, cwd = entry.cwd }
   fields.where = key.job and "background" or nil
@@ -176,7 +160,7 @@ end
 local function connect(pid)
   M.start()
   local key = { pid = pid }
-  M.add(key, {})
+  add(key, {})
   rows.report(key, "hook", nil, { attached = true, connected = true })
   M.read(pid)
 end
@@ -204,6 +188,41 @@ local function connect_remotes(clients)
       rows.set({ n = row.n }, { connected = index > 0 or vim.NIL })
     end
     table.remove(remotes, index and index > 0 and index or #remotes + 1)
+  end
+end
+
+---@class claude-code.HookParams what every hook sends
+---@field session string the session's id
+---@field pid? integer the CLI's; older ones do not send it
+---@field n? integer the number of the session's row, which the CLI has inherited
+---@field cwd? string
+
+---A hook reports.
+---@param params claude-code.HookParams
+---@param now "working"|"idle"|"done"
+function M.on_hook(params, now)
+  local key = { n = params.n, pid = params.pid, id = params.session }
+  if not key.pid and not key.n then
+    return
+  end
+  M.start()
+  if key.pid then
+    add(key, { cwd = params.cwd })
+  end
+  rows.report(key, "hook", { state = now }, { attached = true })
+end
+
+---The SessionEnd hook: the CLI ends, or goes on with another conversation.
+---@param params claude-code.HookParams
+function M.on_last_hook(params)
+  local key = { n = params.n, pid = params.pid, id = params.session }
+  local row = rows.get(key)
+  if not row or row.source == "terminal" or row.source == "registry" then
+    return
+  elseif row.n or row.connected then
+    rows.report(key, "hook", {})
+  else
+    rows.remove(key)
   end
 end
 

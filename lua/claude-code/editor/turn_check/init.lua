@@ -1,11 +1,11 @@
 --- What the hooks of a Claude CLI ask of Neovim: which problems are in the files that the session has
 --- edited since Claude was last allowed to stop.
 local filter = require("claude-code.editor.turn_check.filter")
-local hooks = require("claude-code.sessions.hooks")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local servers = require("claude-code.editor.diagnostics.servers")
 local sessions = require("claude-code.editor.turn_check.sessions")
+local sources = require("claude-code.sessions.sources")
 local unchecked = require("claude-code.editor.turn_check.unchecked")
 
 ---The problems that a summary quotes.
@@ -23,7 +23,7 @@ local M = {
 ---A session starts, goes on, or was cleared.
 ---@param params claude-code.SessionParams|{ source?: string }
 function M.start(params)
-  hooks.report(params, "idle")
+  sources.on_hook(params, "idle")
   local session = sessions.of(params)
   if session and (params.source == "startup" or params.source == "clear") then
     session.files = {}
@@ -32,7 +32,7 @@ end
 
 ---@param params claude-code.SessionParams
 function M.finish(params)
-  hooks.ended(params)
+  sources.on_last_hook(params)
   sessions.finish(params)
 end
 
@@ -54,7 +54,7 @@ end
 ---@return { report: boolean, timeout_ms: integer }? `report`: whether Claude is to see new problems now, for which
 --- the hook waits so long
 function M.edited(params)
-  hooks.report(params, "working")
+  sources.on_hook(params, "working")
   local session = sessions.of(params)
   if not session then
     return nil
@@ -133,7 +133,7 @@ end
 function M.summary(params)
   local session = sessions.of(params)
   if not session or next(session.files) == nil then
-    hooks.report(params, "done")
+    sources.on_hook(params, "done")
     return nil
   end
   local options = require("claude-code.config").get().diagnostics
@@ -166,7 +166,7 @@ end
 ---Claude may not stop yet.
 ---@param params claude-code.SessionParams|{ prompt?: string }
 function M.blocked(params)
-  hooks.report(params, "working")
+  sources.on_hook(params, "working")
   local session = sessions.of(params)
   if session and params.prompt then
     session.blocks[params.prompt] = (session.blocks[params.prompt] or 0) + 1
@@ -177,7 +177,7 @@ end
 ---@param params claude-code.SessionParams|{ waited?: boolean } waited: the hook, for language servers
 ---@return { unknown?: string } for the user, if it waited in vain
 function M.allowed(params)
-  hooks.report(params, "done")
+  sources.on_hook(params, "done")
   local session = sessions.of(params)
   local unknown = session and unchecked.leave(session, params.waited == true)
   return unknown and { unknown = unknown } or vim.empty_dict()
