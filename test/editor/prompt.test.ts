@@ -283,7 +283,7 @@ onEachNeovim(
           row,
         ).then(({ items }) => items);
 
-      test("files after @, commands and skills after / in the first line", async () => {
+      test("files after @, commands and skills after / in the first line, placeholders after {", async () => {
         session.write("src/deep/parser.ts", "");
         session.write(".env", "");
         session.write(".claude/commands/ship/release.md", "---\ndescription: 'Ship it'\n---\n");
@@ -298,6 +298,7 @@ onEachNeovim(
         );
         expect(await complete("/ti")).toEqual(["0 /tidy"]);
         expect(await complete("/ti", 1)).toEqual([]);
+        expect(await complete("fix {dia")).toEqual(["4 {diagnostics}"]);
       });
 
       test.each([
@@ -321,6 +322,37 @@ onEachNeovim(
         await eventually("the word", async () => (await lines())[0] === completed);
         expect(await messages()).not.toContain("E5");
       });
+    });
+
+    test("replaces placeholders when it is sent, and names one that stands for nothing", async () => {
+      await keys("ggVj<Esc>");
+      session.write(".env", "TOKEN=1\n");
+      await lua(`
+        vim.diagnostic.set(vim.api.nvim_create_namespace("t"), 0, {
+          { lnum = 1, col = 2, message = "bad\\nthing", severity = 1 },
+        })
+        vim.fn.setqflist({
+          { filename = "a.txt", lnum = 3, text = "see" }, { filename = ".env", lnum = 1, text = "TOKEN" },
+        })`);
+      // From Claude's terminal, too, the file that the user was in counts.
+      await session.neovim.command("Claude focus");
+      await open();
+      await type(["{selection}{diagnostics}{quickfix}{other} {Selection}"]);
+      await keys(":wq<CR>");
+      const sent = [
+        "a.txt:1-2\n```text\none\ntwo\n```",
+        "```\na.txt:2:3 ERROR: bad thing\n```",
+        "```\na.txt:3: see\n```{other} {Selection}",
+      ];
+      await eventually("the text", () => received().includes(sent.join("")));
+      await lua("vim.fn.setqflist({}) vim.cmd.wincmd('t') vim.cmd.edit('.env')");
+      await keys("ggV<Esc>");
+      await open();
+      await type(["a {quickfix}{selection} b"]);
+      await keys(":wq<CR>");
+      await eventually("the rest", () => received().includes("a  b"));
+      for (const one of ["quickfix", "selection"])
+        expect(await messages()).toContain(`{${one}} was left out`);
     });
   },
   {

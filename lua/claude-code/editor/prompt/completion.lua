@@ -1,6 +1,6 @@
 --- Completion in a prompt, as a language server inside of Neovim: 'omnifunc', Neovim's own completion and every plugin
 --- that completes by language servers have it. `@` names files, and `@` with `#` their symbols; `/` at the beginning
---- of the prompt names commands and skills.
+--- of the prompt names commands and skills, `{` the placeholders of expand.lua.
 local columns = require("claude-code.editor.columns")
 local requests = require("claude-code.server.requests")
 
@@ -36,6 +36,17 @@ local function as_list(items, kind, word)
     }
   end
   return list
+end
+
+---@param typed string
+---@return claude-code.PromptItem[]
+local function placeholders(typed)
+  local items = {}
+  for name, detail in vim.spairs(require("claude-code.editor.prompt.expand").NAMES) do
+    local text = ("{%s}"):format(name)
+    items[#items + 1] = vim.startswith(text, typed) and { text = text, detail = detail } or nil
+  end
+  return items
 end
 
 ---@param symbol lsp.WorkspaceSymbol|lsp.SymbolInformation
@@ -95,8 +106,8 @@ local function complete(buf, params, callback)
   local row = params.position.line
   local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
   local before = line:sub(1, columns.to_byte(line, params.position.character, "utf-16"))
-  local file = before:match("%f[^%s%z](@%S*)$")
-  local text = file or row == 0 and before:match("^(/[%w:_-]*)$")
+  local file, placeholder = before:match("%f[^%s%z](@%S*)$"), before:match("({%l*)$")
+  local text = file or placeholder or row == 0 and before:match("^(/[%w:_-]*)$")
   if not text then
     return callback(nil, { isIncomplete = false, items = {} })
   end
@@ -105,6 +116,8 @@ local function complete(buf, params, callback)
   local word = { text = text, range = range }
   if file then
     return complete_files(word, callback)
+  elseif placeholder then
+    return callback(nil, as_list(placeholders(text), KIND.Variable, word))
   end
   local folder = require("claude-code.lib.workspace").tab_folder(0)
   requests.request("prompt/commands", { folder = folder, word = text }, function(items)
@@ -113,7 +126,7 @@ local function complete(buf, params, callback)
 end
 
 local CAPABILITIES = {
-  completionProvider = { triggerCharacters = { "@", "/", "#" } },
+  completionProvider = { triggerCharacters = { "@", "/", "{", "#" } },
   textDocumentSync = 0,
 }
 

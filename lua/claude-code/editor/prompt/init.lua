@@ -132,6 +132,7 @@ end
 ---@field label string of the session
 ---@field buf integer
 ---@field draft claude-code.Draft
+---@field source integer the buffer of the user's file, for placeholders
 ---@field from integer the window in which they were
 ---@field win? integer its own
 ---@field is_lost boolean what is in it could not be kept
@@ -183,13 +184,14 @@ local function send(prompt, lines)
     return
   end
   local terminal = require("claude-code.terminal.prompt")
+  local expand = require("claude-code.editor.prompt.expand").run
   local now = require("claude-code.terminal.running").terminal(prompt.n)
   if prompt.terminal and prompt.terminal ~= now then
     give_back(prompt, lines)
     notify.warn(("%s has ended, so your prompt is kept as a draft"):format(prompt.label))
   elseif terminal.refuse_while_asking("your prompt", prompt.n) then
     give_back(prompt, lines)
-  elseif not terminal.paste(text, true, prompt.n) then
+  elseif not terminal.paste(expand(text, prompt.source), true, prompt.n) then
     give_back(prompt, lines)
     notify.warn("no Claude runs, so your prompt is kept as a draft; :Claude starts it")
   end
@@ -295,6 +297,7 @@ local function new(n)
     label = require("claude-code.sessions.label").of(n),
     buf = buf,
     draft = M.draft(n),
+    source = api.nvim_win_get_buf(require("claude-code.editor.windows").for_file() or 0),
     from = api.nvim_get_current_win(),
     is_lost = false,
     is_sending = false,

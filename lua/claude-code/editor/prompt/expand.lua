@@ -1,0 +1,96 @@
+--- Placeholders in a prompt for what only the editor knows: `{selection}`, `{diagnostics}` and `{quickfix}` are
+--- replaced when the prompt is sent. Private files are left out.
+local api = vim.api
+
+local M = {
+  --- Names and what the completion says of them.
+  ---@type table<string, string>
+  NAMES = {
+    diagnostics = "the problems of the file",
+    quickfix = "the quickfix list",
+    selection = "the lines that you selected last in the file",
+  },
+}
+
+--- More of each would fill Claude's context.
+local MAX_LINES, MAX_BYTES = 500, 60000
+
+local function shown_path(buf)
+  return vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":.")
+end
+
+---@param lines string[]
+---@param language? string
+---@return string? text nil without a line; a last line counts those that were cut
+local function fenced(lines, language)
+  local bytes, kept = 0, {}
+  for _, line in ipairs(lines) do
+    bytes = bytes + #line + 1
+    if #kept == MAX_LINES or bytes > MAX_BYTES then
+      kept[#kept + 1] = ("… %d more lines"):format(#lines - #kept)
+      break
+    end
+    kept[#kept + 1] = line
+  end
+  local text, fence = table.concat(kept, "\n"), "```"
+  while text:find(fence, 1, true) do
+    fence = fence .. "`"
+  end
+  return #lines > 0 and ("%s%s\n%s\n%s"):format(fence, language or "", text, fence) or nil
+end
+
+---@type table<string, fun(buf: integer): string?> by the names; `buf` is the user's file
+local FIND = {
+  diagnostics = function(buf)
+    return fenced(vim.tbl_map(function(item)
+      local severity = vim.diagnostic.severity[item.severity]
+      local text = item.message:gsub("%s*\n%s*", " ")
+      return ("%s:%d:%d %s: %s"):format(
+        shown_path(buf),
+        item.lnum + 1,
+        item.col + 1,
+        severity,
+        text
+      )
+    end, vim.diagnostic.get(buf)))
+  end,
+  quickfix = function()
+    local lines = {}
+    for _, item in ipairs(vim.fn.getqflist()) do
+      local is_file = item.bufnr > 0 and api.nvim_buf_get_name(item.bufnr) ~= ""
+      if not (is_file and require("claude-code.editor.privacy").hides(item.bufnr)) then
+        local place = is_file and ("%s:%d: "):format(shown_path(item.bufnr), item.lnum) or ""
+        lines[#lines + 1] = place .. vim.trim(item.text)
+      end
+    end
+    return fenced(lines)
+  end,
+  selection = function(buf)
+    local first, last = api.nvim_buf_get_mark(buf, "<")[1], api.nvim_buf_get_mark(buf, ">")[1]
+    local lines = first > 0 and api.nvim_buf_get_lines(buf, first - 1, last, false) or {}
+    local text = fenced(lines, vim.bo[buf].filetype)
+    return text and ("%s:%d-%d\n%s"):format(shown_path(buf), first, last, text)
+  end,
+}
+
+--- Replaces the placeholders of a prompt. One that has nothing to stand for is left out, and a message names it.
+---@param text string
+---@param buf integer the buffer in which the user was
+---@return string
+function M.run(text, buf)
+  local is_file = api.nvim_buf_is_loaded(buf)
+    and api.nvim_buf_get_name(buf) ~= ""
+    and not require("claude-code.editor.privacy").hides(buf)
+  return (
+    text:gsub("{(%l+)}", function(name)
+      local found = FIND[name] and (is_file or name == "quickfix") and FIND[name](buf)
+      if FIND[name] and not found then
+        local message = "{%s} was left out of your prompt: there is nothing of it"
+        require("claude-code.messages.notify").warn(message:format(name))
+      end
+      return FIND[name] and (found or "")
+    end)
+  )
+end
+
+return M
