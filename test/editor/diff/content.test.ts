@@ -222,12 +222,12 @@ for (const version of NEOVIMS) {
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
     });
 
-    test(":w other.txt and :saveas write nothing, say so, and decide nothing; an aborted :w neither", async () => {
+    test(":w other.txt writes nothing, says so, and decide nothing; an aborted :w neither", async () => {
       await using a = await Attached.asNew({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
       await a.attach();
       const id = await a.propose(path, "two\nthree\n");
-      for (const command of [":w other.txt", ":w! other.txt", ":saveas other.txt"]) {
+      for (const command of [":w other.txt", ":w! other.txt"]) {
         await a.nvim.command("messages clear");
         await a.nvim.type(`${command}<CR>`);
         await a.says("other.txt was not written: the proposal is written by");

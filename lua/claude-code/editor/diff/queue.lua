@@ -6,9 +6,11 @@ local blocked = require("claude-code.editor.input.blocked")
 local channel = require("claude-code.server.channel")
 local config = require("claude-code.config")
 local diffs = require("claude-code.editor.diff.diff")
+local highlights = require("claude-code.editor.hunks.highlights")
 local keyboard = require("claude-code.editor.input.keyboard")
 local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
 local when = require("claude-code.editor.diff.when")
 local windows = require("claude-code.editor.windows")
 
@@ -18,10 +20,13 @@ local TOPIC = "diff"
 ---Of the keys that show a diff that waits, in all windows.
 local DESCRIPTION = "Show the proposal that waits"
 
+local SIGNS = api.nvim_create_namespace("claude-code.diff.waiting")
+
 ---@class claude-code.Queue
 ---@field private waiting claude-code.Diff[] not on screen, the next one first
 ---@field private shown? claude-code.Diff on screen, or ended and its windows about to close
 ---@field private series { total: integer }
+---@field private events? claude-code.Autocommands while there are signs
 local Queue = {}
 Queue.__index = Queue
 
@@ -48,6 +53,23 @@ local function ways_back()
     return mapping ~= nil and mapping.desc == DESCRIPTION
   end)
   return (key and key .. " or " or "") .. ":Claude diff"
+end
+
+---@param diff claude-code.Diff
+local function place_sign(diff)
+  local buf, proposed = path.loaded_buffer(diff.proposal.new_path), diff.proposal.proposed.lines
+  if not buf then
+    return
+  end
+  local lines, row = api.nvim_buf_get_lines(buf, 0, -1, false), 1
+  while row < #lines and lines[row] == proposed[row] do
+    row = row + 1
+  end
+  api.nvim_buf_set_extmark(buf, SIGNS, row - 1, 0, {
+    sign_text = "◇",
+    sign_hl_group = highlights.name("Warning"),
+    priority = 20,
+  })
 end
 
 ---Reports once that a diff waits for what the user is in the middle of: typing, a float, a macro, another plugin's
@@ -174,22 +196,6 @@ function Queue:put_aside(diff)
   })
 end
 
----@private
----@param diff claude-code.Diff waiting
-function Queue:bring_back(diff)
-  if self.shown and (self.shown.aside or not self.shown.view:hide()) then
-    return
-  end
-  local before = self.shown
-  self:remove_waiting(diff)
-  table.insert(self.waiting, 1, diff)
-  if before then
-    before.view, self.shown = nil, nil
-    table.insert(self.waiting, before)
-  end
-  self:show_first()
-end
-
 ---Shows another of those that wait; the one on screen waits again, with the user's edits. Where it is the only one
 ---the cursor moves there.
 ---@param step 1|-1
@@ -211,14 +217,8 @@ function Queue:switch(step)
   if step < 0 then
     table.insert(waiting, 1, table.remove(waiting))
   end
-  self:show_first()
-end
-
----Shows the first of those that wait, even if the user left it.
----@private
-function Queue:show_first()
   keyboard.reset()
-  self.waiting[1].aside, self.waiting[1].asked_for = nil, true
+  waiting[1].aside, waiting[1].asked_for = nil, true
   self:show_next()
 end
 
@@ -292,17 +292,33 @@ function Queue:show_next(decided)
   end
 end
 
----While none is on screen, keys in all windows show one that waits: those that are not mapped already. A sign stands
----where it would change its file.
+---A sign stands in the buffer of each file whose proposal the user left, at the first line that it would change.
 ---@private
-function Queue:update_keys()
-  local is_needed = #self.waiting > 0 and not self.shown
+function Queue:update_signs()
   local aside = vim.tbl_filter(function(diff)
     return diff.aside
   end, self.waiting)
-  if #aside > 0 or package.loaded["claude-code.editor.diff.waiting"] then
-    require("claude-code.editor.diff.waiting").show(aside)
+  if self.events then
+    self.events:stop()
+    self.events = nil
+    for _, buf in ipairs(api.nvim_list_bufs()) do
+      api.nvim_buf_clear_namespace(buf, SIGNS, 0, -1)
+    end
   end
+  if #aside > 0 then
+    self.events = autocommands.new("diff.waiting")
+    self.events:on("BufReadPost", function()
+      self:update_signs()
+    end)
+    vim.iter(aside):each(place_sign)
+  end
+end
+
+---While none is on screen, keys in all windows show one that waits: those that are not mapped already.
+---@private
+function Queue:update_keys()
+  local is_needed = #self.waiting > 0 and not self.shown
+  self:update_signs()
   for _, mapping in ipairs(api.nvim_get_keymap("n")) do
     if mapping.desc == DESCRIPTION then
       vim.keymap.del("n", mapping.lhs)
@@ -329,7 +345,9 @@ function Queue:watch_buffers(diff)
       windows.noautocmd(function()
         windows.replace_buffer(buf)
       end)
-      self:bring_back(diff)
+      self:remove_waiting(diff)
+      table.insert(self.waiting, 1, diff)
+      self:switch(1)
     end
   end)
   for _, buf in ipairs(vim.tbl_filter(api.nvim_buf_is_loaded, diff.proposal:buffers())) do

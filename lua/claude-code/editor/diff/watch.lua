@@ -1,25 +1,54 @@
---- Notices what happens to a diff on screen: its windows, its file, its edits, its keys.
+--- Notices what happens to a diff on screen: its windows, its file, its edits, its keys, and commands that the user
+--- types. `:w`, `:wq`, `:x` and `:update` accept it; a key or command that closes a window rejects it, or puts it aside
+--- with the user's edits unless that is `ZQ` or has a !. So does a mapping that begins with such a command
+--- (`<Cmd>w<CR>`). Any other write (an auto-save plugin's, `:wall`), and whatever else closes the windows, decides
+--- nothing.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
+local commands = require("claude-code.editor.input.commands")
 local keys = require("claude-code.editor.diff.keys")
+local notify = require("claude-code.messages.notify")
 local original = require("claude-code.editor.diff.original")
+local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
-local typed = require("claude-code.editor.diff.typed")
 local winbar = require("claude-code.editor.windows.winbar")
 
 ---How often all is looked at, in ms: most of what happens to a diff has no event of its own (the executable died,
 ---somebody closed a window with autocommands off, a program wrote the file), and what has one is rarely urgent.
 local WATCHDOG_MS = 500
 
----How soon edits are followed, in ms. In a big file an update is dear: it takes a fifth of the time at most.
+---How soon edits are followed, in ms. Updates are expensive in big files; spend at most a fifth of the time on them.
 local UPDATE = { min_ms = 10, max_ms = 1000, share = 0.2 }
+
+---:x and :update write a modified buffer only; the user means it in any case.
+local WRITING = {
+  exit = "if modified",
+  update = "if modified",
+  wq = "always",
+  write = "always",
+  xit = "if modified",
+}
+
+---They write what was edited; each time a message says that they accept nothing.
+local WRITING_ALL = { wall = true, wqall = true, xall = true }
+
+local CLOSING = { close = true, quit = true }
+local CTRL_W, CTRL_Q = "\23", "\17"
+local CLOSING_KEYS =
+  { [CTRL_W .. "c"] = true, [CTRL_W .. "q"] = true, [CTRL_W .. CTRL_Q] = true, ZQ = true }
+
+local NAMESPACE = api.nvim_create_namespace("claude-code.diff.typed")
 
 ---@class claude-code.Watch
 ---@field view claude-code.View
 ---@field private proposal claude-code.Proposal
----@field private typed claude-code.Typed
+---@field private guard claude-code.DecisionGuard while it is active, nothing decides
 ---@field private stops table<string, fun()> what ends each thing that was started
+---@field private is_closing? boolean a key or command to close was typed, and not executed yet, or only just
+---@field private is_writing? boolean the command line that is being executed writes the proposal
+---@field private is_early? boolean that command line was begun while the guard was active
+---@field private hinted? boolean a message said that such writes accept nothing
 local Watch = {}
 Watch.__index = Watch
 
@@ -28,8 +57,12 @@ local M = {}
 ---@param view claude-code.View
 ---@return claude-code.Watch
 function M.start(view)
-  local watch = setmetatable({ view = view, proposal = view.proposal, stops = {} }, Watch)
-  local events = watch:start_events()
+  local watch = setmetatable({
+    view = view,
+    proposal = view.proposal,
+    guard = view.guard,
+    stops = {},
+  }, Watch)
   local columns, rows = vim.o.columns, vim.o.lines
   watch.stops.watchdog = timer.every(WATCHDOG_MS, function()
     watch:check_windows()
@@ -40,10 +73,7 @@ function M.start(view)
     end
     view:show_bars()
   end)
-  watch.typed = typed.watch(watch, events)
-  function watch.stops.typed()
-    watch.typed:stop()
-  end
+  watch:start_events()
   watch:follow_edits()
   watch:map_keys()
   watch.stops.original = original.map(view.proposal)
@@ -100,7 +130,7 @@ end
 
 ---Has the user left the diff?
 function Watch:check_windows()
-  if not next(self.stops) or self.typed.is_closing then
+  if not next(self.stops) or self.is_closing then
     return
   end
   -- In this order: without the executable the diff closes by itself.
@@ -119,7 +149,7 @@ function Watch:check_file()
   if written then
     self:map_keys()
     if api.nvim_get_mode().mode == "n" then
-      -- Who is about to accept has not seen what they would overwrite.
+      -- The user may be about to accept text they have not seen.
       self.view.guard:restart("was updated")
     end
   end
@@ -130,7 +160,119 @@ function Watch:check_file()
 end
 
 ---@private
----@return claude-code.Autocommands
+function Watch:hint()
+  if not self.hinted then
+    self.hinted = true
+    local accept = keys.of("accept")[1] or ":Claude diff accept"
+    local reject = keys.of("reject")[1] or ":Claude diff reject"
+    local text = "this write decided nothing: %s accepts the proposal, %s rejects it"
+    notify.info(text:format(accept, reject))
+  end
+end
+
+---The write failed: `:wq` and `:x` must not go on and close the window.
+---@private
+function Watch:fail()
+  local buf = self.proposal.new_buf
+  -- Neovim takes a buffer that is still modified as the failure.
+  vim.bo[buf].modified = true
+  vim.schedule(function()
+    if api.nvim_buf_is_valid(buf) then
+      vim.bo[buf].modified = false
+    end
+  end)
+end
+
+---@private
+---@param target string
+function Watch:on_write(target)
+  if self.is_writing and (self.is_early or self.guard:is_active()) then
+    self.guard:report("nothing was written, write again")
+    self:fail()
+  elseif target ~= self.proposal.label then
+    local text = "%s was not written: the proposal is written by accepting it, and to no other file"
+    notify.error(text:format(path.base(target)))
+  elseif not self.is_writing then
+    self:hint()
+  else
+    self.is_writing = false
+    -- So that :wq and :x can go on and close the window.
+    vim.bo[self.proposal.new_buf].modified = false
+    if not self.view.diff:accept({ in_write = true, force = vim.v.cmdbang == 1 }) then
+      self:fail()
+    end
+  end
+end
+
+---A key or command that closes was typed, and is about to be executed.
+---@private
+---@param force boolean the user's edits may go
+function Watch:on_close(force)
+  local win = api.nvim_get_current_win()
+  if self.guard:is_active() or not vim.tbl_contains(self.view.layout.windows, win) then
+    return
+  end
+  self.is_closing = true
+  -- Neovim executes it before that.
+  vim.schedule(function()
+    self.is_closing = false
+    if api.nvim_win_is_valid(win) then
+      self:check_windows()
+    elseif next(self.stops) then
+      self.view.diff:leave(force)
+    end
+  end)
+end
+
+---@private
+---@param command string that is about to be executed
+---@param bang boolean
+function Watch:on_command(command, bang)
+  local buf = self.proposal.new_buf
+  if WRITING_ALL[command] then
+    self.hinted = false
+  elseif WRITING[command] and api.nvim_get_current_buf() == buf then
+    self.is_writing = true
+    if WRITING[command] == "if modified" then
+      vim.bo[buf].modified = true
+    end
+    vim.schedule(function()
+      self.is_writing = false
+    end)
+  elseif CLOSING[command] and not self.is_early then
+    self:on_close(bang)
+  end
+end
+
+---@private
+---@param events claude-code.Autocommands
+function Watch:follow_typing(events)
+  events:on("BufWriteCmd", function(_, args)
+    self:on_write(args.match)
+  end, { buffer = self.proposal.new_buf })
+  local previous = ""
+  local watch = {
+    namespace = NAMESPACE,
+    begin = function()
+      self.is_early = self.guard:is_active()
+    end,
+    run = function(command, bang)
+      self:on_command(command, bang)
+    end,
+    key = function(key)
+      if CLOSING_KEYS[previous .. key] and vim.fn.mode() == "n" then
+        self:on_close(previous .. key == "ZQ")
+      end
+      previous = key
+    end,
+  }
+  commands.follow(events, watch)
+  function self.stops.typing()
+    commands.unfollow(watch)
+  end
+end
+
+---@private
 function Watch:start_events()
   local events, view = autocommands.new("diff"), self.view
   events:on("BufWinLeave", function()
@@ -148,7 +290,7 @@ function Watch:start_events()
   function self.stops.events()
     events:stop()
   end
-  return events
+  self:follow_typing(events)
 end
 
 return M
