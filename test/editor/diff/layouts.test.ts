@@ -191,14 +191,13 @@ for (const version of NEOVIMS) {
       expect(await a.messages()).not.toContain("shown inline");
     });
 
-    test("a window too small for two sides: inline, and said", async () => {
+    test("a window too small for two sides: inline", async () => {
       for (const [layout, width, height] of [
         ["vertical", 60, 30],
         ["horizontal", 100, 12],
         ["tab", 60, 30],
       ] as const) {
-        // Told once by each Neovim.
-        await using a = await Attached.start({ version, ui: { width, height } });
+        await using a = await Attached.asNew({ version, ui: { width, height } });
         const path = a.file("main.txt", OLD);
         await a.edit(path);
         await a.diffLayout(layout);
@@ -209,7 +208,6 @@ for (const version of NEOVIMS) {
           1,
           false,
         ]);
-        await a.says("shown inline");
         await a.barShows("q reject  <CR> accept");
         await a.accepts(id);
         expect(await a.picture()).toEqual(before);

@@ -192,12 +192,12 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
 });
 
 describe.each(NEOVIMS)("in a narrow terminal, $name", (version) => {
-  test("a diff comes inline, says so, and how to accept it", async () => {
+  test("a diff comes inline, and says how to accept it", async () => {
     await using d = await desk(version, 52);
     using client = await d.connect();
     const { terminal } = d.neovim;
     const answer = propose(client, d.path("main.txt"), NEW);
-    const wanted = [/shown inline: too/, /\bline 10;[^\n]*\n[^\n]*\bLINE 10;/, /<CR> accept$/m];
+    const wanted = [/\bline 10;[^\n]*\n[^\n]*\bLINE 10;/, /<CR> accept$/m];
     const isRight = (screen: string) => wanted.every((part) => part.test(screen));
     await terminal.waitUntil(isRight, `${wanted.join(", ")}`);
     await terminal.type("ga");

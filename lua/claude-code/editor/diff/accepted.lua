@@ -25,8 +25,7 @@ local LABELS = api.nvim_create_namespace("claude-code.diff.accepted.labels")
 
 ---@class claude-code.AcceptedHunks
 ---@field private proposal claude-code.Proposal
----@field private known? claude-code.HunkStates as they were last computed
----@field private warned? claude-code.HunkStates those that the user was asked to look at again
+---@field private warned? claude-code.HunkList those that the user was asked to look at again
 local AcceptedHunks = {}
 AcceptedHunks.__index = AcceptedHunks
 
@@ -38,62 +37,28 @@ function M.new(proposal)
   return setmetatable({ proposal = proposal }, AcceptedHunks)
 end
 
----@class claude-code.HunkMark rows 0-based; `last` not included
----@field id integer
----@field first integer
----@field last integer
-
+---@param hunk claude-code.Hunk
 ---@param namespace integer
----@return claude-code.HunkMark[] from above
-local function marks_of(buf, namespace)
-  local found = api.nvim_buf_get_extmarks(buf, namespace, 0, -1, { details = true })
-  return vim.tbl_map(function(mark)
-    local details = mark[4]
-    local last = details.end_row + (details.end_col > 0 and 1 or 0)
-    return { id = mark[1], first = mark[2], last = last }
-  end, found)
-end
-
----Calls back for each mark and the hunk that it touches. Between two hunks is at least one line, so
----that before any edit a mark touches its own hunk only.
----@param marks claude-code.HunkMark[] from above
----@param list claude-code.Hunk[]
----@param visit fun(index: integer, mark: claude-code.HunkMark)
-local function each_touched(marks, list, visit)
-  local from = 1
-  for index, hunk in ipairs(list) do
-    local first, last = hunks.rows(hunk)
-    while marks[from] and marks[from].last < first do
-      from = from + 1
-    end
-    local at = from
-    while marks[at] and marks[at].first <= last do
-      if marks[at].last >= first then
-        visit(index, marks[at])
-      end
-      at = at + 1
-    end
-  end
+---@return vim.api.keyset.get_extmark_item[] marks that touch it. Between two hunks is at least one line, so that
+--- before any edit a mark touches its own hunk only
+local function marks_at(buf, hunk, namespace)
+  local first, last = hunks.rows(hunk)
+  -- One that ends where the hunk begins touches it; one at the beginning of the line above does not.
+  local from = first > 0 and { first - 1, 1 } or { 0, 0 }
+  return api.nvim_buf_get_extmarks(buf, namespace, from, { last, -1 }, { overlap = true })
 end
 
 ---@param of claude-code.HunkList
----@return claude-code.HunkStates
 local function compute(buf, of)
   local found = { of = of, states = {}, count = 0, joined = false }
-  for index in ipairs(of.list) do
-    found.states[index] = "open"
-  end
-  each_touched(marks_of(buf, ACCEPTED), of.list, function(index)
-    if found.states[index] == "open" then
-      found.states[index] = "accepted"
+  for index, hunk in ipairs(of.list) do
+    local state = "open"
+    if #marks_at(buf, hunk, ACCEPTED) > 0 then
+      state = #marks_at(buf, hunk, OPEN) > 0 and "joined" or "accepted"
       found.count = found.count + 1
     end
-  end)
-  each_touched(marks_of(buf, OPEN), of.list, function(index)
-    if found.states[index] == "accepted" then
-      found.states[index], found.joined = "joined", true
-    end
-  end)
+    found.states[index], found.joined = state, found.joined or state == "joined"
+  end
   return found
 end
 
@@ -101,11 +66,11 @@ end
 ---@param list claude-code.Hunk[]
 ---@param states table<integer, claude-code.HunkState>
 local function mark(buf, list, states)
-  each_touched(marks_of(buf, ACCEPTED), list, function(_, found)
-    api.nvim_buf_del_extmark(buf, ACCEPTED, found.id)
-  end)
   api.nvim_buf_clear_namespace(buf, OPEN, 0, -1)
   for index, hunk in ipairs(list) do
+    for _, found in ipairs(marks_at(buf, hunk, ACCEPTED)) do
+      api.nvim_buf_del_extmark(buf, ACCEPTED, found[1])
+    end
     local first, last = hunks.rows(hunk)
     local namespaces = {
       accepted = { ACCEPTED },
@@ -128,13 +93,7 @@ function AcceptedHunks:states()
   local buf = self.proposal.new_buf --[[@as integer]]
   local any = #api.nvim_buf_get_extmarks(buf, ACCEPTED, 0, -1, { limit = 1 }) > 0
   local of = any and self.proposal:hunks()
-  if not of or #of.list == 0 then
-    return nil
-  end
-  if not self.known or self.known.of ~= of then
-    self.known = compute(buf, of)
-  end
-  return self.known
+  return of and #of.list > 0 and compute(buf, of) or nil
 end
 
 ---Accepts a hunk by itself, or no longer if it was.
@@ -142,21 +101,11 @@ end
 ---@return boolean accepted
 function AcceptedHunks:toggle(index)
   local known = self:states()
-  local states = known and vim.list_slice(known.states) or {}
+  local states = known and known.states or {}
   local accepted = (states[index] or "open") == "open"
   states[index] = accepted and "accepted" or "open"
   mark(self.proposal.new_buf, self.proposal:hunks().list, states)
-  self.known = nil
   return accepted
-end
-
----All hunks count again.
----@private
-function AcceptedHunks:clear()
-  local buf = self.proposal.new_buf --[[@as integer]]
-  api.nvim_buf_clear_namespace(buf, ACCEPTED, 0, -1)
-  api.nvim_buf_clear_namespace(buf, OPEN, 0, -1)
-  self.known = nil
 end
 
 ---Labels the accepted hunks, where they are now.
@@ -203,14 +152,15 @@ end
 function AcceptedHunks:ask_after_edits()
   local known = self:states()
   if known and known.count == 0 then
-    self:clear()
+    api.nvim_buf_clear_namespace(self.proposal.new_buf, ACCEPTED, 0, -1)
+    api.nvim_buf_clear_namespace(self.proposal.new_buf, OPEN, 0, -1)
     notify.warn(
       "your edits removed the accepted hunk, so none is chosen: accept again to take all",
       "diff.accept"
     )
     return true
-  elseif known and known.joined and self.warned ~= known then
-    self.warned = known
+  elseif known and known.joined and self.warned ~= known.of then
+    self.warned = known.of
     notify.warn(
       "an accepted hunk was edited together with another: look again, then accept",
       "diff.accept"

@@ -36,7 +36,6 @@ local M = {}
 
 ---@param file string the path whose text this is, by which it is private or not
 ---@param target? integer the file's own buffer
----@return integer buf
 local function create(name, lines, file, target)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].modifiable = true
@@ -66,7 +65,6 @@ function M.fill(buf, lines)
   vim.bo[buf].modified = false
 end
 
----@return boolean
 local function has_long_line(buf)
   for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, true)) do
     if #line > LONGEST_HIGHLIGHTED_LINE then
@@ -78,7 +76,6 @@ end
 
 ---Tree-sitter reads the queries of a language at once, of C for 30 to 60 ms: so it gives the colours only
 ---where it does so in the user's own buffers, or where there are no others.
----@param language string
 ---@param like? integer the file's own buffer
 local function is_for_tree_sitter(language, like)
   local active = require("vim.treesitter.highlighter").active
@@ -121,8 +118,6 @@ function M.colour(buf, like)
 end
 
 ---@param proposal claude-code.Proposal
----@param state string
----@return string name of a buffer
 local function name_of(proposal, state)
   -- Neovim's own tab line shortens all folders of a name to a letter each.
   local title = proposal:title()

@@ -36,8 +36,6 @@ local LEAST_BLANKS = MANY_BLANKS / 4
 
 ---More of them in one proposal are not marked.
 local MOST_MARKS = 1000
----In lines: so many are searched at once. Mostly there is nothing, which shows in a fraction of the time.
-local PIECE = 200
 ---In bytes.
 local PIECE_OF_LINE = 4000
 ---Bytes of the codes of one cell.
@@ -47,7 +45,7 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.diff.hidden")
 local M = {}
 
 ---By LPeg, as a pattern of Lua or Vim takes seconds for 100,000 lines.
----@return vim.lpeg.Pattern pattern of a line; captures where the next of them begins, and what follows
+---@return vim.lpeg.Pattern of a line; captures where the next of them begins, and what follows
 local function compile_characters()
   local lpeg = vim.lpeg
   local hidden, first_bytes = lpeg.P(false), lpeg.P(false)
@@ -69,11 +67,7 @@ local function compile_blanks()
 end
 
 local CHARACTERS, BLANKS = compile_characters(), compile_blanks()
----Each run of blanks that are many has one of these in it.
-local SIGNS_OF_BLANKS = { (" "):rep(MANY_BLANKS), ("\t"):rep(LEAST_BLANKS), " \t", "\t " }
 
----@param line string
----@param from integer 1-based
 ---@return integer? first 1-based, of the next blanks that are many
 ---@return integer? next
 local function find_blanks(line, from)
@@ -87,7 +81,6 @@ local function find_blanks(line, from)
   end
 end
 
----@param character string
 ---@return string? code what shows it, unless Neovim does so itself
 local function code_of(character)
   local is_shown = vim.fn.strtrans(character) ~= character
@@ -95,8 +88,6 @@ local function code_of(character)
 end
 
 ---Composing characters share a cell with the one before, and nothing can be shown between them.
----@param line string
----@param next integer 1-based
 ---@return integer next after all that belong to the same cell
 local function after_cell(line, next)
   local cell
@@ -115,22 +106,15 @@ end
 ---@field found? integer line 1-based, of the first mark
 
 ---@param marking claude-code.HiddenMarking
----@param row integer 0-based
----@param column integer 0-based, in bytes
----@param options vim.api.keyset.set_extmark
 local function set_mark(marking, row, column, options)
   api.nvim_buf_set_extmark(marking.buf, NAMESPACE, row, column, options)
   marking.left, marking.found = marking.left - 1, marking.found or row + 1
 end
 
----@return vim.api.keyset.set_extmark
 local function inline(text)
   return { virt_text = { { text, highlights.name("Warning") } }, virt_text_pos = "inline" }
 end
 
----@param line string
----@param first integer 1-based, of such a character
----@param next integer
 ---@return string? codes of all such characters in its cell, unless Neovim shows them itself
 ---@return integer next after that cell
 local function codes_of(line, first, next)
@@ -148,8 +132,6 @@ local function codes_of(line, first, next)
 end
 
 ---@param marking claude-code.HiddenMarking
----@param row integer 0-based
----@param line string
 local function mark_line(marking, row, line)
   local first, next = CHARACTERS:match(line, 1)
   while first and marking.left > 0 do
@@ -169,16 +151,6 @@ local function mark_line(marking, row, line)
   end
 end
 
----@param first integer
----@param last integer
-local function may_have_any(lines, first, last)
-  local text = table.concat(lines, "\f", first, last)
-  return CHARACTERS:match(text) ~= nil
-    or vim.iter(SIGNS_OF_BLANKS):any(function(sign)
-      return text:find(sign, 1, true) ~= nil
-    end)
-end
-
 ---Shows those in the lines that hunks add or change, once for each state of the proposal.
 ---@param proposal claude-code.Proposal
 ---@return integer? line 1-based, of the first one
@@ -189,14 +161,8 @@ function M.show(proposal)
     api.nvim_buf_clear_namespace(marking.buf, NAMESPACE, 0, -1)
     local lines = proposal:lines()
     for _, hunk in ipairs(hunks.list) do
-      local last = hunk.new + hunk.new_count - 1
-      for first = hunk.new, last, PIECE do
-        local piece_end = math.min(first + PIECE - 1, last)
-        if may_have_any(lines, first, piece_end) then
-          for number = first, piece_end do
-            mark_line(marking, number - 1, lines[number])
-          end
-        end
+      for number = hunk.new, hunk.new + hunk.new_count - 1 do
+        mark_line(marking, number - 1, lines[number])
       end
     end
     hunks.hidden = marking.found or false

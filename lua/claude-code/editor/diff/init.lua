@@ -10,9 +10,6 @@ local M = {}
 
 local queue = queues.new()
 
---- Was it said that Claude's terminal shows no diff either?
-local is_told = false
-
 ---@class claude-code.DiffParams
 ---@field id integer
 ---@field client integer
@@ -20,14 +17,6 @@ local is_told = false
 ---@field old_path string
 ---@field new_path string
 ---@field contents string
-
----@param params claude-code.DiffParams
----@return string? problem
-local function too_big(params)
-  local problem = text.too_big(params.contents) or text.file_too_big(params.new_path)
-  local is_other = params.old_path ~= params.new_path
-  return problem or is_other and text.file_too_big(params.old_path) or nil
-end
 
 ---The CLI then asks by itself, and the user reads why.
 ---@param failure string
@@ -38,32 +27,22 @@ local function refuse(failure)
   return nil, failure
 end
 
----The CLI (2.1.330) asks openDiff alone for the diff unless its own setting says otherwise, and then asks the user
----about an edit that is nowhere to be seen.
----@return nil
----@return claude-code.Failure
-local function leave_to_terminal()
-  if not is_told then
-    is_told = true
-    notify.info('Claude shows no diff; in its /config, set "Diff tool" to "terminal"', "diff")
-  end
-  return nil, "the user wants no diff in Neovim (diff.open)"
-end
-
 ---Queues a proposal. Returns at once; the end comes as `diff_ended`.
 ---@param params claude-code.DiffParams
 ---@return nil
 ---@return claude-code.Failure?
 function M.open(params)
   if require("claude-code.config").get().diff.open == "never" then
-    return leave_to_terminal()
+    return nil, "the user wants no diff in Neovim (diff.open)"
   end
   local title = path.title(params.new_path)
   local stat = vim.uv.fs_stat(params.new_path)
   if stat and stat.type == "directory" then
     return refuse(title .. " is a folder")
   end
-  local problem = too_big(params)
+  local problem = text.too_big(params.contents)
+    or text.file_too_big(params.new_path)
+    or text.file_too_big(params.old_path)
   if problem then
     return refuse(("%s is too big for a diff (%s)"):format(title, problem))
   end

@@ -46,19 +46,12 @@ local function is_too_big(proposal)
   return bytes > MOST_CHANGED_BYTES
 end
 
----On a small screen it is so with every diff.
-local is_room_reported = false
-
----@param wanted claude-code.DiffLayout
----@param place claude-code.DiffPlace
 ---@param proposal claude-code.Proposal
----@return string? reason that only the layout "inline" shows all of it. Brief: read in narrow windows
-local function why_inline(wanted, place, proposal)
-  if not place.fits then
-    return ("too little room for %q"):format(wanted)
-  elseif wanted ~= "inline" and is_too_big(proposal) then
+---@return string? reason that only the layout "inline" shows all of it
+local function why_inline(proposal)
+  if is_too_big(proposal) then
     return "the change is too big for diff mode"
-  elseif wanted ~= "inline" and hunks.hides_changes(proposal.old.lines, proposal:lines()) then
+  elseif hunks.hides_changes(proposal.old.lines, proposal:lines()) then
     return "'diffopt' hides changes of white space"
   end
 end
@@ -76,12 +69,11 @@ local function pick(proposal, except)
     return places.choose(layout, proposal.target, except, when.is_in_float())
   end
   local place = place_for(name)
-  local reason = why_inline(name, place, proposal)
+  local reason = name ~= "inline" and place.fits and why_inline(proposal)
   if reason then
-    if place.fits or not is_room_reported then
-      notify.info("shown inline: " .. reason, "diff.layout")
-    end
-    is_room_reported = is_room_reported or not place.fits
+    notify.info("shown inline: " .. reason, "diff.layout")
+  end
+  if reason or not place.fits then
     name, place = "inline", place_for("inline")
   end
   if name == "inline" or is_new then

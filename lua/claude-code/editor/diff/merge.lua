@@ -23,7 +23,6 @@ Merge.__index = Merge
 
 local M = {}
 
----@return string file
 local function spill(lines)
   local name = vim.fn.tempname()
   local file = assert(io.open(name, "wb"))
@@ -82,7 +81,6 @@ function Merge:is_done()
 end
 
 ---@param changes claude-code.Hunk[] of the buffer and the proposal
----@param proposal string[]
 ---@return table<integer, true> gone lines of the buffer that the proposal lacks, by number
 ---@return table<string, true> added texts of the lines it has beyond the buffer's
 local function effects(changes, proposal)
@@ -99,9 +97,6 @@ local function effects(changes, proposal)
 end
 
 ---@param edit claude-code.Hunk of the base and the buffer
----@param base string[]
----@param gone table<integer, true>
----@param added table<string, true>
 ---@return boolean is anything that the edit made of these lines taken back?
 local function is_undone(edit, base, gone, added)
   for line = edit.new, edit.new + edit.new_count - 1 do
@@ -135,17 +130,11 @@ end
 
 ---@return boolean are there marks of conflicts of a merge?
 function Merge:has_conflicts()
-  -- A plain loop: of a big file, an iterator takes fifty times as long.
-  for _, line in ipairs(self.proposal:lines()) do
-    if line:sub(1, #CONFLICT) == CONFLICT then
-      return true
-    end
-  end
-  return false
+  local text = "\n" .. table.concat(self.proposal:lines(), "\n")
+  return text:find("\n" .. CONFLICT, 1, true) ~= nil
 end
 
 ---@param proposal claude-code.Proposal
----@param conflicts integer
 local function apply(proposal, lines, conflicts)
   local buf = proposal.new_buf --[[@as integer]]
   patch.break_undo(buf)

@@ -13,7 +13,6 @@ local QUESTIONS = { K = "hover", gd = "definition" }
 
 local M = {}
 
----@param target integer the file's buffer
 ---@return claude-code.Hunk[] from the file's buffer to the other
 local function hunks_from(buf, target)
   local old = api.nvim_buf_get_lines(target, 0, -1, false)
@@ -68,7 +67,6 @@ local function show_hover(results)
 end
 
 ---@param target? integer the file's buffer
----@param name string of a question
 ---@return vim.lsp.Client[]
 local function clients_for(target, name)
   local is_loaded = package.loaded["vim.lsp"] and target and api.nvim_buf_is_loaded(target)
@@ -120,7 +118,6 @@ local function ask(proposal, name)
 end
 
 ---Has the user mapped the key, for all buffers, to something else than what Neovim offers for it?
----@param key string
 local function is_users(key)
   local name = QUESTIONS[key]
   return vim.iter(api.nvim_get_keymap("n")):any(function(mapping)

@@ -28,14 +28,12 @@ local LEAST_HEIGHT = 12
 ---Columns and lines of a window in which a diff can be read at all. In a smaller one it is on a tab page.
 local LEAST_INLINE = { width = 40, height = 5 }
 
----@return boolean does the user want one side above the other?
+---Does the user want one side above the other?
 local function is_below()
   return vim.list_contains(vim.opt.diffopt:get(), "horizontal")
 end
 
 ---@param layout claude-code.DiffLayout
----@param width integer
----@param height integer
 ---@return boolean is so much room enough?
 local function fits(layout, width, height)
   if layout == "inline" then
@@ -46,8 +44,6 @@ local function fits(layout, width, height)
   return width >= LEAST_WIDTH
 end
 
----@param target? integer
----@param except? integer
 ---@return integer width
 ---@return integer height
 local function room_here(target, except)

@@ -30,7 +30,6 @@ end
 local MOST_FOR_ALGORITHM = 5000
 
 ---@param count integer of the lines of both texts
----@return table for vim.text.diff
 local function diff_options(count)
   local wanted = { result_type = "indices" }
   for _, item in ipairs(vim.opt.diffopt:get()) do
@@ -43,20 +42,12 @@ end
 
 ---@param old string lines that end
 ---@param new string
----@param count integer of the lines of both
----@return claude-code.Hunk[]
-local function compare(old, new, count)
-  return vim.tbl_map(function(one)
-    return { old = one[1], old_count = one[2], new = one[3], new_count = one[4] }
-  end, diff(old, new, diff_options(count)) --[[@as integer[][] ]])
-end
-
----@param old string lines that end
----@param new string
 ---@return claude-code.Hunk[]
 function M.compare(old, new)
   local _, count = (old .. new):gsub("\n", "")
-  return compare(old, new, count)
+  return vim.tbl_map(function(one)
+    return { old = one[1], old_count = one[2], new = one[3], new_count = one[4] }
+  end, diff(old, new, diff_options(count)) --[[@as integer[][] ]])
 end
 
 ---By the item of 'diffopt'.
@@ -90,7 +81,7 @@ end
 ---@param new string[]
 ---@return claude-code.Hunk[]
 function M.between(old, new)
-  return compare(joined(old), joined(new), #old + #new)
+  return M.compare(joined(old), joined(new))
 end
 
 ---@param old string[] lines
