@@ -153,7 +153,9 @@ export class Editor implements AsyncDisposable {
       const now = await this.state();
       const same = Bun.deepEquals(now, last);
       last = now;
-      return same;
+      // Its steps may be further apart on a busy machine.
+      const moves = "return MiniAnimate ~= nil and MiniAnimate.is_active('resize')";
+      return same && !(await this.neovim.lua<boolean>(moves));
     });
     return last;
   }
