@@ -46,7 +46,7 @@ return {
     type = t.any_of(t.one_of("auto"), t.func("fun(sessions: claude-code.SessionRow[])")),
     default = "auto",
     description = 'How they are reported. "auto": by a message if Neovim has the focus, else by a bell '
-      .. "and a notification of the terminal around it (OSC 9 or 777). A function receives the "
+      .. "and a notification of the terminal around it (OSC 9). A function receives the "
       .. "sessions.",
   },
   {
