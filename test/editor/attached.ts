@@ -29,6 +29,18 @@ export interface WireDelta {
   pending?: string[];
 }
 
+/** An extmark; what is not there is undefined. */
+export interface Mark {
+  row: number;
+  column: number;
+  end_row: number;
+  end_col: number;
+  hl_group?: string;
+  sign_text?: string;
+  virt_text?: [string, string][];
+  virt_lines?: [string, string][][];
+}
+
 /** What users see of the windows, in a form that can be compared. */
 export interface Picture {
   layout: unknown;
@@ -279,6 +291,14 @@ export class Attached implements AsyncDisposable {
     );
   }
 
+  /** The same of all windows, one a line. */
+  bars(): Promise<string> {
+    return this.nvim.lua(`
+      return vim.iter(vim.api.nvim_tabpage_list_wins(0)):map(function(win)
+        return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
+      end):join("\\n")`);
+  }
+
   /** Waits until the current window's bar shows this: it is drawn a moment after the windows. */
   async barShows(wanted: string | RegExp): Promise<void> {
     await eventually(`${wanted} in the bar`, async () => expect(await this.bar()).toMatch(wanted));
@@ -306,6 +326,40 @@ export class Attached implements AsyncDisposable {
     const below = name === "horizontal";
     await this.nvim.command(`set diffopt${below ? "+" : "-"}=horizontal`);
     await this.configure(`{ diff = { layout = "${below ? "vertical" : name}" } }`);
+  }
+
+  /** Rejects a diff, on screen or not, as a command does. */
+  async reject(id: number): Promise<void> {
+    await this.nvim.lua('require("port").reject(...)', id);
+    expect((await this.outcome(id)).outcome).toBe("rejected");
+    await this.cleared();
+  }
+
+  /** The rows of the screen as they are drawn now. */
+  screen(): Promise<string[]> {
+    return this.nvim.lua(`
+      vim.cmd.redraw()
+      local rows = {}
+      for row = 1, vim.o.lines do
+        local cells = {}
+        for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
+        rows[row] = table.concat(cells)
+      end
+      return rows`);
+  }
+
+  /** The marks that we have of this name in the current buffer, from above. */
+  async marks(name: string): Promise<Mark[]> {
+    const found = await this.nvim.lua<[number, number, number, Omit<Mark, "row" | "column">][]>(
+      `local namespace = vim.api.nvim_get_namespaces()["claude-code." .. ...]
+      return vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })`,
+      name,
+    );
+    return found.map(([_, row, column, details]) => ({ ...details, row, column }));
+  }
+
+  async inMode(mode: string): Promise<void> {
+    await eventually(`mode ${mode}`, async () => (await this.mode()) === mode);
   }
 
   mode(): Promise<string> {

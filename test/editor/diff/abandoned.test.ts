@@ -139,9 +139,9 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
       await a.nvim.command("vsplit | terminal cat");
       const socket = await attachSocket(a);
       await a.nvim.type("i");
-      await eventually("terminal mode", async () => (await a.mode()) === "t");
+      await a.inMode("t");
       await a.propose(a.path("a.txt"), NEW);
-      await eventually("the diff", async () => (await a.mode()) === "n");
+      await a.inMode("n");
       socket.destroy();
       if (when === "before Neovim has noticed") {
         await eventually("the end of the channel", () => a.nvim.lua<boolean>(NO_SOCKET));

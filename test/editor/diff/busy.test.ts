@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
@@ -52,8 +51,7 @@ for (const version of NEOVIMS) {
       await using _ = a;
       if (lua) await a.nvim.lua(lua);
       if (keys) await a.nvim.type(keys);
-      if (lua?.includes("terminal"))
-        await eventually("terminal mode", async () => (await a.mode()) === "t");
+      if (lua?.includes("terminal")) await a.inMode("t");
       await a.holdClock();
       const id = await a.propose(path, NEW);
       await a.advance(1_000);
@@ -114,7 +112,7 @@ for (const version of NEOVIMS) {
         await a.nvim.type(key);
         if (key !== "q") {
           await a.waits();
-          await a.nvim.lua('require("port").reject(...)', id);
+          await a.reject(id);
         }
         expect((await a.outcome(id)).outcome).toBe("rejected");
         await a.cleared();

@@ -5,7 +5,6 @@ import { LONGEST_MS, watchComputing } from "../../support/computing";
 import { eventually } from "../../support/eventually";
 import { BOTH_NEOVIMS, NEOVIMS } from "../../support/neovim";
 import { outcomeOf } from "../../support/outcome";
-import { first } from "../../support/toolchain";
 import { Attached } from "../attached";
 
 const UI = { width: 120, height: 40 };
@@ -96,18 +95,6 @@ for (const version of NEOVIMS) {
       }
     });
 
-    test("the same text with other line ends shows no difference", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", "\uFEFFone\r\ntwo\r\n");
-      await a.attach();
-      await a.propose(path, "\uFEFFone\ntwo\n");
-      expect(
-        await a.nvim.lua(
-          `return { vim.fn.diff_hlID(1, 1), vim.fn.diff_hlID(2, 1), vim.fn.getline(1) }`,
-        ),
-      ).toEqual([0, 0, "one"]);
-    });
-
     test("a new file in a folder that does not exist, and names that are odd, or a folder's", async () => {
       await using a = await Attached.attached({ version, ui: UI });
       for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua", "a\nb.lua"]) {
@@ -184,21 +171,15 @@ for (const version of NEOVIMS) {
     });
 
     test("the old side cannot be changed, the proposed one can, also of a read-only file", async () => {
-      await using a = await Attached.asNew({ version, ui: UI, args: ["-M"] });
-      const path = a.file("main.txt", "one\n");
-      await a.edit(path);
-      await a.attach();
-      const id = await a.propose(path, "two\n");
+      await using a = await Attached.opened({ version, ui: UI, args: ["-M"] }, "one\n");
+      const id = await a.propose(a.main, "two\n");
       await a.nvim.type("<C-w>hx<C-w>lx<CR>");
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
     });
 
     test("an auto-save plugin accepts nothing, sees no error, and one hint is given", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", "one\n");
-      await a.edit(path);
-      await a.attach();
-      const id = await a.propose(path, "two\n");
+      await using a = await Attached.opened({ version, ui: UI }, "one\n");
+      const id = await a.propose(a.main, "two\n");
       await a.nvim.type("x");
       const errors = await a.nvim.lua<string[]>(`
         local errors = {}
@@ -223,9 +204,8 @@ for (const version of NEOVIMS) {
     });
 
     test(":w other.txt writes nothing, says so, and decide nothing; an aborted :w neither", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
+      await using a = await Attached.attached({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
-      await a.attach();
       const id = await a.propose(path, "two\nthree\n");
       for (const command of [":w other.txt", ":w! other.txt"]) {
         await a.nvim.command("messages clear");
@@ -250,9 +230,8 @@ for (const version of NEOVIMS) {
 
     test.each(ACCEPTED)("what accepting gives, to the byte: %s", async (...sample) => {
       const [, old, proposal, keys, text] = sample;
-      await using a = await Attached.asNew({ version, ui: UI });
+      await using a = await Attached.attached({ version, ui: UI });
       const path = a.file("main.txt", old);
-      await a.attach();
       const id = await a.propose(path, proposal);
       await a.nvim.type(`${keys}<CR>`);
       expect((await a.outcome(id)).text ?? proposal).toBe(text);
@@ -299,9 +278,8 @@ for (const version of NEOVIMS) {
     );
 
     test("recording a macro uses q", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
+      await using a = await Attached.attached({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
-      await a.attach();
       const id = await a.propose(path, "two\n");
       await a.nvim.command("normal! gg");
       await a.nvim.lua('vim.api.nvim_feedkeys("qa", "n", false)');
@@ -341,26 +319,6 @@ for (const version of NEOVIMS) {
       expect(saved.error).toContain("changed on disk");
       expect(a.read("main.txt")).toBe("two\n");
     });
-
-    test.each(first(1, ["vertical", "inline"]))(
-      "1 MB is shown, edited and accepted, %s",
-      async (layout) => {
-        await using a = await Attached.asNew({ version, ui: UI });
-        await a.diffLayout(layout);
-        const big = Array.from(
-          { length: 19_000 },
-          (_, i) => `local value_${i} = "${"y".repeat(30)}"\n`,
-        ).join("");
-        const path = a.file("big.lua", big);
-        await a.edit(path);
-        await a.attach();
-        const id = await a.propose(path, big.replace("value_10000", "changed"));
-        await a.barShows("hunk 1/1");
-        await a.nvim.type("x<CR>");
-        await a.outcome(id);
-        await a.cleared();
-      },
-    );
   });
 }
 

@@ -20,11 +20,7 @@ const UI = { width: 160, height: 30 };
 const WARNING = "%#ClaudeCodeDiffWarning#";
 
 describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (version) => {
-  const start = async () => {
-    const a = await Attached.asNew({ version, ui: UI });
-    await a.attach();
-    return a;
-  };
+  const start = () => Attached.attached({ version, ui: UI });
   /** The bars' text with the names of their highlight groups. */
   const bars = (a: Attached) =>
     a.nvim.lua<string[]>(`
@@ -34,16 +30,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     eventually(text, async () =>
       expect((await a.messages()).replaceAll("\n", "")).toContain(text.replaceAll("\n", "")),
     );
-  const screenOf = (a: Attached) =>
-    a.nvim.lua<string>(`
-      vim.cmd.redraw()
-      local rows = {}
-      for row = 1, vim.o.lines do
-        local cells = {}
-        for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
-        rows[row] = table.concat(cells)
-      end
-      return table.concat(rows, "\\n")`);
+  const screenOf = async (a: Attached) => (await a.screen()).join("\n");
   const home = (a: Attached, name: string, text?: string) => {
     const path = join(a.nvim.home, name);
     mkdirSync(join(path, ".."), { recursive: true });

@@ -68,8 +68,7 @@ for (const version of NEOVIMS) {
 
     test("the executable closes it: no diff_ended, counted once", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       expect(await a.call("diff_close", { ids: [id, 99] })).toBe(1);
       expect(await a.call("diff_close", { ids: [id] })).toBe(0);
       await a.cleared();
@@ -102,26 +101,9 @@ for (const version of NEOVIMS) {
       expect((await a.outcome(id)).outcome).toBe("rejected");
     });
 
-    test("an edited proposal comes back as a text, an unedited one without", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
-      const first = await a.propose(path, NEW);
-      await a.nvim.type("ggdd");
-      await a.nvim.type("<CR>");
-      expect(await a.outcome(first)).toEqual({
-        id: first,
-        outcome: "accepted",
-        text: "2\nthree\nfour\n",
-      });
-      const second = await a.propose(path, NEW);
-      await a.nvim.type("ggddu<CR>");
-      expect(await a.outcome(second)).toEqual({ id: second, outcome: "accepted" });
-    });
-
     test("undo does not go behind the proposal", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
+      await using a = await Attached.attached({ version, ui: UI });
       const path = a.file("main.txt", OLD);
-      await a.attach();
       const id = await a.propose(path, NEW);
       await a.nvim.type("uuu<CR>");
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });

@@ -15,16 +15,8 @@ function side(a: Attached, name: "old" | "new"): Promise<string> {
   return a.nvim.lua('return require("port").diff_text(...)', name);
 }
 
-/** The bars of all windows. */
-function bars(a: Attached): Promise<string> {
-  return a.nvim.lua(`
-    return table.concat(vim.tbl_map(function(win)
-      return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
-    end, vim.api.nvim_tabpage_list_wins(0)), "\\n")`);
-}
-
 const barsHave = (a: Attached, text: string) =>
-  eventually(`"${text}" in a bar`, async () => (await bars(a)).includes(text));
+  eventually(`"${text}" in a bar`, async () => (await a.bars()).includes(text));
 
 /** Opens the file in one more window, and enters that. */
 const openBeside = (a: Attached, path: string) => a.nvim.command(`topleft 8new ${path}`);
@@ -49,12 +41,10 @@ for (const version of NEOVIMS) {
         await a.nvim.type("GccMY WORK<Esc>:w<CR>");
         await barsHave(a, WRITTEN);
         expect(await side(a, "old")).toBe(SAVED);
-        const says = (text: string) =>
-          eventually(text, async () => (await a.messages()).includes(text));
-        await says("main.txt was written since");
+        await a.says("main.txt was written since");
         await toProposal(a);
         await a.nvim.type("<CR>");
-        await says("then accept again");
+        await a.says("then accept again");
         expect(a.ended).toEqual([]);
         await a.accepts(id);
       });
@@ -182,7 +172,7 @@ for (const version of NEOVIMS) {
       await barsHave(a, "without your unsaved edits");
       await barsHave(a, "merge your edits");
       await a.nvim.type("u");
-      await eventually("no more edits", async () => !(await bars(a)).includes("unsaved"));
+      await eventually("no more edits", async () => !(await a.bars()).includes("unsaved"));
       await a.nvim.type("Gccmine<Esc>");
       await barsHave(a, "without your unsaved edits");
       await a.says("has unsaved edits, which are kept");

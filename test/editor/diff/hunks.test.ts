@@ -56,21 +56,14 @@ for (const version of BOTH_NEOVIMS) {
 
     test("[c and ]c in each layout, with counts, from each side; the bar says where", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       const at = (line: number, hunk: number) =>
         eventually(`line ${line}, hunk ${hunk}`, async () => {
-          const bars = await a.nvim.lua<string>(
-            `local bars = {} for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-              table.insert(bars, vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str) end
-            return table.concat(bars, "|")`,
-          );
-          expect(bars).toContain(`hunk ${hunk}/3`);
+          expect(await a.bars()).toContain(`hunk ${hunk}/3`);
           expect(await a.nvim.lua("return vim.fn.line('.')")).toBe(line);
-          return true;
         });
       for (const layout of LAYOUTS) {
         await a.diffLayout(layout);
-        const id = await a.propose(path, NEW);
+        const id = await a.propose(a.main, NEW);
         await at(10, 1);
         await a.nvim.type("]c");
         await at(31, 2);
@@ -97,14 +90,12 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("between an edit and a pause the bar shows one state, not two mixed; then the new one", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
+      await using a = await Attached.attached({ version, ui: UI });
       const path = a.file("main.txt", OLD);
-      await a.attach();
       for (const layout of LAYOUTS) {
         await a.diffLayout(layout);
         const id = await a.propose(path, OLD.replace("line 10\n", "LINE 10\n"));
-        const shows = (text: string) =>
-          eventually(text, async () => (await a.bar()).includes(text));
+        const shows = (text: string) => a.barShows(text);
         await shows("hunk 1/1  +1 −1");
         // At once, as a key does it before anything else can happen.
         await a.nvim.lua(`
@@ -135,10 +126,9 @@ for (const version of BOTH_NEOVIMS) {
 
     test("gr is undone by u; ga twice is as before; the bar says what <CR> takes", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       for (const layout of ["inline", "tab"]) {
         await a.diffLayout(layout);
-        const first = await a.propose(path, NEW);
+        const first = await a.propose(a.main, NEW);
         const bar = (text: string | RegExp) => a.barShows(text);
         await a.nvim.type("gr");
         await bar("hunk 1/2  +1 −1");
@@ -156,16 +146,6 @@ for (const version of BOTH_NEOVIMS) {
         expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
         await a.cleared();
       }
-    });
-
-    test("edits go along with chosen hunks", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.attach();
-      await a.configure(`{ diff = { layout = "inline" } }`);
-      const id = await a.propose(path, NEW);
-      await a.nvim.type("A by me<Esc>ga<CR>");
-      expect(final(NEW, await a.outcome(id))).toBe(OLD.replace("line 10\n", "LINE 10 by me\n"));
     });
 
     /** Proposes FEWER, edits it after a choice until the bar says how much is chosen, and accepts. */
@@ -198,12 +178,11 @@ for (const version of BOTH_NEOVIMS) {
 
     test("]c is no jump of the user's window", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       await a.configure(`{ diff = { layout = "inline" } }`);
       await a.nvim.command("normal! 10G20G30G40G");
       await a.nvim.lua(`vim.cmd([[execute "normal! 3\\<C-o>"]])`);
       const before = await a.picture();
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.nvim.type("]c");
       await a.barShows("hunk 2/3");
       await a.rejects(id);
@@ -269,11 +248,10 @@ for (const version of BOTH_NEOVIMS) {
 
     test("diff.keys: other keys, several, none", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       await a.configure(
         `{ diff = { keys = { accept = { "<Space>y", "<F2>" }, reject = false, drop_hunk = "<Space>d" } } }`,
       );
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.barShows("<Space>y accept");
       await a.nvim.type("qaq<Space>d<F2>");
       expect(final(NEW, await a.outcome(id))).toBe(NEW.replace("LINE 10", "line 10"));
@@ -281,9 +259,8 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("diff.keys changed while a diff waits: the old key is free once the new one works", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
+      await using a = await Attached.attached({ version, ui: UI });
       const path = a.file("main.txt", OLD);
-      await a.attach();
       await a.configure(`{ diff = { keys = { accept = "<F2>" } } }`);
       const id = await a.propose(path, NEW);
       await a.configure(`{ diff = { keys = { accept = "<F3>" } } }`);
@@ -309,7 +286,7 @@ for (const version of BOTH_NEOVIMS) {
       const ids: number[] = [];
       for (const [i, path] of paths.entries())
         ids.push(await a.propose(path, NEW, { client: i + 1 }));
-      const bar = (text: string) => eventually(text, async () => (await a.bar()).includes(text));
+      const bar = (text: string) => a.barShows(text);
       await bar("[1/3] a.txt");
       await a.nvim.type("A mine<Esc>");
       await a.nvim.type("]f");

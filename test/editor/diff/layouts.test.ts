@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/neovim";
 import { first } from "../../support/toolchain";
-import { Attached } from "../attached";
+import { Attached, type Mark } from "../attached";
 
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 100\n", "LINE 100\n").replace("line 150\n", "");
@@ -71,6 +71,19 @@ const WINDOWS: [name: string, make: string][] = [
   ],
 ];
 
+const isOf = (group: string) => (mark: Mark) => mark.hl_group === group;
+
+/** Old lines and highlights of the inline layout, by row. */
+async function drawnIn(a: Attached): Promise<string[]> {
+  const marks = (await a.marks("diff.inline")).filter(({ sign_text }) => sign_text === undefined);
+  return marks
+    .map(({ row, column, end_row, end_col, hl_group, virt_lines }) => {
+      if (!hl_group) return `${row} deleted ${virt_lines?.length}`;
+      return `${row} ${hl_group}${end_row > row ? "" : ` ${column}-${end_col}`}`;
+    })
+    .sort();
+}
+
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     for (const [name, make] of first(5, WINDOWS)) {
@@ -117,32 +130,11 @@ for (const version of NEOVIMS) {
       }
     });
 
-    test("where each layout puts its sides", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
-      const places = {
-        vertical: ["row", 1],
-        horizontal: ["col", 1],
-        tab: ["row", 2],
-        inline: ["leaf", 1],
-      };
-      for (const [layout, place] of Object.entries(places)) {
-        await a.diffLayout(layout);
-        const id = await a.propose(path, NEW);
-        expect(await a.nvim.lua("return { vim.fn.winlayout()[1], vim.fn.tabpagenr('$') }")).toEqual(
-          place,
-        );
-        await a.barShows(/ main\.txt (?:\(proposed\) )? ?hunk 1\/2 .*q reject {2}<CR> accept$/);
-        await a.rejects(id);
-      }
-    });
-
     test("the first change stands among its neighbours, diff after diff", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       await a.configure(`{ diff = { layout = "vertical" } }`);
       for (let i = 0; i < 4; i++) {
-        const id = await a.propose(path, NEW);
+        const id = await a.propose(a.main, NEW);
         await a.nvim.command("redraw");
         // The lines above the neighbours are one fold.
         const top = `return { vim.fn.line("w0"), vim.fn.foldclosedend(1), vim.fn.line(".") }`;
@@ -180,11 +172,10 @@ for (const version of NEOVIMS) {
       ] as const) {
         await a.diffLayout(layout);
         const id = await a.propose(a.path("new.txt"), "one\ntwo\n");
-        const seen = await a.nvim.lua(`
-          local marks = vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()["claude-code.diff.inline"], 0, -1, { details = true })
-          local added = vim.tbl_filter(function(mark) return mark[4].hl_group == "ClaudeCodeDiffAdd" end, marks)
-          return { #vim.api.nvim_tabpage_list_wins(0), vim.fn.tabpagenr("$"), added[1][2], added[1][4].end_row }`);
-        expect([layout, seen]).toEqual([layout, [1, tabs, 0, 2]]);
+        const counts = 'return { #vim.api.nvim_tabpage_list_wins(0), vim.fn.tabpagenr("$") }';
+        expect([layout, await a.nvim.lua(counts)]).toEqual([layout, [1, tabs]]);
+        const added = (await a.marks("diff.inline")).find(isOf("ClaudeCodeDiffAdd"));
+        expect(added).toMatchObject({ row: 0, end_row: 2 });
         await a.barShows("(new file)");
         await a.rejects(id);
       }
@@ -241,7 +232,7 @@ for (const version of NEOVIMS) {
       await a.nvim.type(keys);
       if (outcome === "waits") {
         await a.waits();
-        await a.nvim.lua('require("port").reject(...)', id);
+        await a.reject(id);
       } else expect((await a.outcome(id)).outcome as string).toBe(outcome);
       await a.cleared();
       if (keys.includes("tabclose")) return;
@@ -261,9 +252,8 @@ for (const version of NEOVIMS) {
 
     test("inline: a :q that comes to nothing leaves no window behind", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       await a.configure(`{ diff = { layout = "inline" } }`);
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       const windows = () => a.nvim.lua<number>("return #vim.api.nvim_list_wins()");
       await a.nvim.command("doautocmd QuitPre");
       await eventually("one window", async () => (await windows()) === 1);
@@ -271,36 +261,18 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: deleted lines, additions and changes, kept true while edited", async () => {
-      await using a = await Attached.asNew({ version, ui: { width: 60, height: 16 } });
-      const path = a.file("main.txt", "gone\tone\nsame\nold word\nend\n");
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened(
+        { version, ui: { width: 60, height: 16 } },
+        "gone\tone\nsame\nold word\nend\n",
+      );
       await a.configure(`{ diff = { layout = "inline" } }`);
-      const id = await a.propose(path, "same\nnew word\nend\nadded\n");
-      const screen = () =>
-        a.nvim.lua<string[]>(`
-          vim.cmd.redraw()
-          local lines = {}
-          for row = 2, 8 do
-            local line = {}
-            for column = 1, 20 do table.insert(line, vim.fn.screenstring(row, column)) end
-            table.insert(lines, (vim.trim(table.concat(line))))
-          end
-          return lines`);
+      const id = await a.propose(a.main, "same\nnew word\nend\nadded\n");
+      const screen = async () => (await a.screen()).slice(1, 8).map((row) => row.trim());
       const drawn = [
         ...["- gone    one", "same", "- old word", "+ new word", "end", "+ added", "~"],
       ];
       await eventually("the lines", async () => expect(await screen()).toEqual(drawn));
-      const groups = () =>
-        a.nvim.lua<string[]>(`
-          local found = {}
-          for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()["claude-code.diff.inline"], 0, -1, { details = true })) do
-            local d = mark[4]
-            if not d.sign_text then table.insert(found, ("%d %s"):format(mark[2], d.hl_group and d.hl_group .. (d.end_row > mark[2] and "" or (" %d-%d"):format(mark[3], d.end_col)) or "deleted " .. #d.virt_lines)) end
-          end
-          table.sort(found)
-          return found`);
-      expect(await groups()).toEqual([
+      expect(await drawnIn(a)).toEqual([
         "0 deleted 1",
         "1 ClaudeCodeDiffChange",
         "1 ClaudeCodeDiffText 0-3",
@@ -309,13 +281,12 @@ for (const version of NEOVIMS) {
       ]);
       await a.nvim.type("Goone more<Esc>ggOgone\u0009one<Esc>");
       await eventually("the marks", async () => {
-        expect(await groups()).toEqual([
+        expect(await drawnIn(a)).toEqual([
           "2 ClaudeCodeDiffChange",
           "2 ClaudeCodeDiffText 0-3",
           "2 deleted 1",
           "4 ClaudeCodeDiffAdd",
         ]);
-        return true;
       });
       await a.barShows("+3 −1");
       await a.nvim.type("<CR>");
@@ -330,51 +301,39 @@ for (const version of NEOVIMS) {
         a.file("a.lua", "  f(x)\n  g(x)\n"),
         "  -- First.\n  g(x, 1)\n  return x, y\n",
       );
-      const groups = await a.nvim.lua<string[]>(`
-        local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
-        local groups = {}
-        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
-          local group = mark[4].hl_group
-          groups[#groups + 1] = group and ("%d %s"):format(mark[2] + 1, group) or nil
-        end
-        table.sort(groups)
-        return groups`);
-      expect(groups).toEqual([
-        "1 ClaudeCodeDiffAdd",
-        "2 ClaudeCodeDiffChange",
-        "2 ClaudeCodeDiffText",
-        "3 ClaudeCodeDiffAdd",
+      expect(await drawnIn(a)).toEqual([
+        "0 ClaudeCodeDiffAdd",
+        "0 deleted 2",
+        "1 ClaudeCodeDiffChange",
+        "1 ClaudeCodeDiffText 5-8",
+        "2 ClaudeCodeDiffAdd",
       ]);
     });
 
-    test("inline: a deleted line has one colour to the window's edge", async () => {
+    test.each([
+      ["one colour to the window's edge", "return 1\nlocal x\n", "local x\n", [["return 1", ""]]],
+      [
+        "what changed in it",
+        "\tlocal x = 1 -- so\n",
+        "\tlocal total = 1 -- so\n",
+        [
+          ["        local ", ""],
+          ["x", "Text"],
+          [" = 1 -- so", ""],
+        ],
+      ],
+    ])("inline: an old line shows %s", async (_, old, proposal, chunks) => {
       await using a = await Attached.attached({ version, ui: UI });
       await a.configure(`{ diff = { layout = "inline" } }`);
-      await a.propose(a.file("a.lua", "return 1\nlocal x\n"), "local x\n");
-      const line = await a.nvim.lua<[string, string][]>(`
-        local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
-        local marks = vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })
-        return marks[1][4].virt_lines[1]`);
+      await a.propose(a.file("a.lua", old), proposal);
+      const [line] = (await a.marks("diff.inline")).flatMap((mark) => mark.virt_lines ?? []);
+      const rest = " ".repeat(UI.width - chunks.map(([text]) => text).join("").length);
       expect(line).toEqual([
         ["- ", "ClaudeCodeDiffRemoved"],
-        ["return 1", "ClaudeCodeDiffDelete"],
-        [" ".repeat(UI.width - "return 1".length), "ClaudeCodeDiffDelete"],
-      ]);
-    });
-
-    test("inline: of a changed line, both forms show what changed", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      await a.configure(`{ diff = { layout = "inline" } }`);
-      await a.propose(a.file("a.lua", "\tlocal x = 1 -- so\n"), "\tlocal total = 1 -- so\n");
-      const line = await a.nvim.lua<[string, string][]>(`
-        local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
-        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
-          if mark[4].virt_lines then return mark[4].virt_lines[1] end
-        end`);
-      expect(line.slice(1, 4)).toEqual([
-        ["        local ", "ClaudeCodeDiffDelete"],
-        ["x", "ClaudeCodeDiffDeleteText"],
-        [" = 1 -- so", "ClaudeCodeDiffDelete"],
+        ...[...chunks, [rest, ""]].map(([text, group]): [string, string] => [
+          text as string,
+          `ClaudeCodeDiffDelete${group}`,
+        ]),
       ]);
     });
 
@@ -418,13 +377,8 @@ for (const version of NEOVIMS) {
       await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne' })");
       await a.barShows("+2 −2");
       // What is new in the line is that byte, and no more.
-      expect(
-        await a.nvim.lua(`
-          local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
-          for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
-            if mark[4].hl_group == "ClaudeCodeDiffText" then return { mark[3], mark[4].end_col } end
-          end`),
-      ).toEqual([0, 1]);
+      const text = (await a.marks("diff.inline")).find(isOf("ClaudeCodeDiffText"));
+      expect(text).toMatchObject({ column: 0, end_col: 1 });
     });
 
     test("highlight groups: defaults, the user's own kept, again after a colour scheme", async () => {
@@ -441,19 +395,6 @@ for (const version of NEOVIMS) {
       expect(await links()).toEqual(["DiffAdd", 0x123456, true]);
       await a.nvim.command("colorscheme blue");
       expect(((await links()) as unknown[])[0]).toBe("DiffAdd");
-    });
-
-    test(":edit! brings the proposal back as it was proposed, in each layout", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
-      for (const layout of ["vertical", "inline"]) {
-        await a.diffLayout(layout);
-        const id = await a.propose(path, NEW);
-        await a.nvim.type("10dd:e!<CR>");
-        await a.barShows("+1 −2");
-        if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR><C-w>l");
-        await a.accepts(id);
-      }
     });
   });
 }

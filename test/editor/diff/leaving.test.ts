@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
@@ -223,9 +222,9 @@ for (const version of NEOVIMS) {
         const [a, path] = await start("vertical", "split | terminal cat");
         await using _ = a;
         await a.nvim.type("i");
-        await eventually("terminal mode", async () => (await a.mode()) === "t");
+        await a.inMode("t");
         await a.propose(path, NEW);
-        await eventually("the diff", async () => (await a.mode()) === "n");
+        await a.inMode("n");
         await a.nvim.type(keys);
         await a.waits();
         await Bun.sleep(50);

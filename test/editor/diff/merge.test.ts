@@ -27,8 +27,7 @@ for (const version of NEOVIMS) {
       await a.attach();
       const proposal = options.proposal ?? NEW;
       const id = await a.propose(path, proposal);
-      const said = (text: string) =>
-        eventually(text, async () => (await a.messages()).includes(text));
+      const said = (text: string) => a.says(text);
       const buffer = () =>
         a.nvim.lua(
           "return { table.concat(vim.api.nvim_buf_get_lines(..., 0, -1, false), '\\n') .. '\\n', vim.bo[...].modified }",
@@ -190,8 +189,7 @@ for (const version of NEOVIMS) {
 
     test("nothing to merge is said", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.nvim.type("gm");
       await a.says("no unsaved edits");
       await a.accepts(id);

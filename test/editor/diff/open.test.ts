@@ -6,11 +6,6 @@ import { Attached } from "../attached";
 /* The option diff.open: whether a proposal moves anything by itself. */
 const OLD = "1\n2\n3\n4\n";
 const NEW = "1\n2\nthree\n4\n";
-const SIGNS = `
-  local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.waiting"]
-  return vim.tbl_map(function(mark)
-    return { mark[2] + 1, vim.trim(mark[4].sign_text) }
-  end, vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true }))`;
 
 describe.each(NEOVIMS)("in $name", (version) => {
   async function start(open: string): Promise<Attached> {
@@ -19,7 +14,8 @@ describe.each(NEOVIMS)("in $name", (version) => {
     return a;
   }
 
-  const signs = (a: Attached) => a.nvim.lua(SIGNS);
+  const signs = async (a: Attached) =>
+    (await a.marks("diff.waiting")).map(({ row, sign_text }) => [row + 1, sign_text?.trim()]);
 
   test('"waits" moves nothing: a word in the status line, a sign in the file, and keys', async () => {
     await using a = await start("waits");

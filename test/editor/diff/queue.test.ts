@@ -26,12 +26,6 @@ for (const version of NEOVIMS) {
       return [a, path];
     }
 
-    async function reject(a: Attached, id: number) {
-      await a.nvim.lua('require("port").reject(...)', id);
-      await a.outcome(id);
-      await a.cleared();
-    }
-
     const widths = (a: Attached) =>
       a.nvim.lua(
         "return vim.tbl_map(vim.api.nvim_win_get_width, vim.api.nvim_tabpage_list_wins(0))",
@@ -45,7 +39,7 @@ for (const version of NEOVIMS) {
           await using _ = a;
           const id = await a.propose(path, NEW);
           await a.nvim.command(`${command} main.lua`);
-          await reject(a, id);
+          await a.reject(id);
           expect(
             await a.nvim.lua(`
               local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n") .. "\\n"
@@ -78,7 +72,7 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return vim.api.nvim_get_current_win()")).toBe(inside);
       await a.nvim.command("messages clear | Claude diff");
       expect(await a.nvim.command("messages")).toContain("there is no other proposal");
-      await reject(a, id);
+      await a.reject(id);
       expect(await a.nvim.lua("return vim.fn.expand('%:t')")).toBe("other.txt");
     });
 
@@ -110,7 +104,7 @@ for (const version of NEOVIMS) {
       await using _ = a;
       const before = await a.nvim.lua("return vim.go.scrollopt");
       expect(before).toContain("hor");
-      await reject(a, await a.propose(path, NEW));
+      await a.reject(await a.propose(path, NEW));
       expect(await a.nvim.lua("return vim.go.scrollopt")).toBe(before);
     });
 
@@ -122,7 +116,7 @@ for (const version of NEOVIMS) {
         const before = await a.picture();
         const id = await a.propose(path, NEW);
         await a.nvim.type(keys);
-        await reject(a, id);
+        await a.reject(id);
         expect(await a.picture()).toEqual(before);
       },
     );
@@ -134,14 +128,14 @@ for (const version of NEOVIMS) {
         vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
           { relative = "editor", row = 2, col = 2, width = 20, height = 1 })`);
       await a.nvim.type("i");
-      await eventually("insert mode", async () => (await a.mode()) === "i");
+      await a.inMode("i");
       const id = await a.propose(path, NEW);
       await a.nvim.type("oth");
       expect(await a.nvim.lua("return #vim.api.nvim_list_wins()")).toBe(2);
       await a.nvim.type("<Esc>:close | edit other.txt<CR>");
       await a.shown();
       expect(a.ended).toEqual([]);
-      await reject(a, id);
+      await a.reject(id);
       expect(await a.nvim.lua("return vim.fn.expand('%')")).toBe("other.txt");
     });
 
@@ -161,7 +155,7 @@ for (const version of NEOVIMS) {
         ["BBB", 3],
         ["BBB", 3],
       ]);
-      await reject(a, id);
+      await a.reject(id);
     });
 
     test.each(LAYOUTS.filter((layout) => layout !== "tab"))(
@@ -172,7 +166,7 @@ for (const version of NEOVIMS) {
         const id = await a.propose(path, NEW);
         await a.nvim.type("<C-w>b:only<CR>");
         await a.waits();
-        await reject(a, id);
+        await a.reject(id);
         expect(await widths(a)).toEqual([UI.width]);
         expect(await a.nvim.lua("return { vim.fn.expand('%'), vim.v.errmsg }")).toEqual([
           "other.txt",
@@ -185,7 +179,7 @@ for (const version of NEOVIMS) {
       const [a, path] = await start("set shortmess-=F");
       await using _ = a;
       await a.nvim.command("messages clear");
-      await reject(a, await a.propose(path, NEW));
+      await a.reject(await a.propose(path, NEW));
       expect(await a.messages()).toBe("");
     });
   });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { eventually } from "../../support/eventually";
 import { NEOVIMS, type NeovimVersion } from "../../support/neovim";
 import { Attached } from "../attached";
 
@@ -16,9 +15,6 @@ function rejectingWithReason(version: NeovimVersion) {
     const id = await a.propose(path, "two\n");
     return { a, id };
   }
-
-  const says = (a: Attached, words: string) =>
-    eventually(words, async () => expect(await a.messages()).toContain(words));
 
   test.each([
     ["Q", "Q  too clever <CR>"],
@@ -45,7 +41,7 @@ function rejectingWithReason(version: NeovimVersion) {
     const { a, id } = await proposed();
     await using _a = a;
     await a.nvim.type(keys);
-    await says(a, "the change of main.txt still waits: you gave no reason");
+    await a.says("the change of main.txt still waits: you gave no reason");
     expect(a.ended).toEqual([]);
     await a.nvim.type("q");
     expect(await a.outcome(id)).toEqual({ id, outcome: "rejected" });
@@ -58,7 +54,7 @@ function rejectingWithReason(version: NeovimVersion) {
     await a.nvim.type("Q");
     expect(await a.call("diff_close", { ids: [id] })).toBe(1);
     await a.nvim.lua("_G.answer('too late')");
-    await says(a, "Claude did not receive: too late");
+    await a.says("Claude did not receive: too late");
     expect(a.ended).toEqual([]);
   });
 

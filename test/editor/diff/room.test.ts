@@ -98,48 +98,6 @@ for (const version of NEOVIMS) {
       expect(await a.picture()).toEqual(before);
     });
 
-    test("a user who types in one of two windows stays there, and sees the diff", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("a.txt", OLD);
-      await a.edit(path);
-      await a.nvim.command("vsplit b.txt");
-      await a.attach();
-      await a.nvim.type("i");
-      const before = await a.picture();
-      const id = await a.propose(path, NEW);
-      await a.shown();
-      expect(await a.nvim.lua<Shown>(DIFF)).toEqual(sides(1, [79, 43]));
-      expect(await a.mode()).toBe("i");
-      await a.call("diff_close", { ids: [id] });
-      await a.cleared();
-      expect(await a.picture()).toEqual(before);
-    });
-
-    test.each(["vertical", "horizontal", "tab"])(
-      "both sides are the same size after the screen has changed (%s)",
-      async (layout) => {
-        await using a = await Attached.asNew({ version, ui: UI });
-        await a.edit(a.file("a.txt", OLD));
-        await a.nvim.command("botright 30vnew | setlocal winfixwidth | wincmd p");
-        await a.diffLayout(layout);
-        await a.attach();
-        await a.propose(a.path("a.txt"), NEW);
-        await a.shown();
-        for (const [width, height] of [
-          [120, 30],
-          [200, 60],
-        ]) {
-          await a.nvim.request("nvim_ui_try_resize", [width, height]);
-          await eventually("even sides", async () => {
-            const { sizes } = await a.nvim.lua<Shown>(DIFF);
-            const total = sizes.map(([w, h]) => (layout === "horizontal" ? h : w));
-            expect(await a.nvim.lua<number>("return vim.o.columns")).toBe(width as number);
-            expect(Math.abs((total[0] as number) - (total[1] as number))).toBeLessThan(2);
-          });
-        }
-      },
-    );
-
     test.each(["vertical", "horizontal", "inline"])(
       "a change far to the right is in sight, hunk after hunk (%s)",
       async (layout) => {
@@ -152,18 +110,9 @@ for (const version of NEOVIMS) {
         await a.nvim.command("set nowrap");
         await a.diffLayout(layout);
         await a.attach();
-        const screen = () =>
-          a.nvim.lua<string>(`
-            vim.cmd.redraw()
-            local rows = {}
-            for row = 2, vim.o.lines - 1 do
-              for column = 1, vim.o.columns do table.insert(rows, vim.fn.screenstring(row, column)) end
-              table.insert(rows, "\\n")
-            end
-            return table.concat(rows)`);
         const seen = (count: number) =>
           eventually("the change", async () => {
-            const shown = await screen();
+            const shown = (await a.screen()).slice(1, -1).join("\n");
             // Deleted virtual lines scroll along only from 0.11 on.
             for (const word of layout === "inline" ? ["new"] : ["old", "new"])
               expect(shown.match(new RegExp(`x ${word}`, "g"))?.length ?? 0).toBe(count);
@@ -191,15 +140,7 @@ for (const version of NEOVIMS) {
       await a.shown();
       const seen = (first: string, last: string) =>
         eventually(`${first} to ${last}`, async () => {
-          const rows = await a.nvim.lua<string[]>(`
-            vim.cmd.redraw()
-            local rows = {}
-            for row = 1, vim.o.lines do
-              local cells = {}
-              for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
-              rows[row] = vim.trim(table.concat(cells))
-            end
-            return rows`);
+          const rows = (await a.screen()).map((row) => row.trim());
           expect(rows).toContain(first);
           expect(rows).toContain(last);
         });
@@ -216,8 +157,7 @@ for (const version of NEOVIMS) {
       [91, true],
       [90, false],
     ])("%d columns: two sides: %p", async (width, two) => {
-      await using a = await Attached.asNew({ version, ui: { width, height: 24 } });
-      await a.attach();
+      await using a = await Attached.attached({ version, ui: { width, height: 24 } });
       await a.propose(a.file("a.txt", OLD), NEW);
       expect((await a.nvim.lua<Shown>(DIFF)).sizes.length).toBe(two ? 2 : 1);
     });

@@ -122,7 +122,7 @@ for (const version of NEOVIMS) {
           (await me.terminal()).includes("the newer lib, open :wq qed"),
         );
         await me.decidesNow(id);
-        await eventually("terminal mode again", async () => (await a.mode()) === "t");
+        await a.inMode("t");
       });
     }
 

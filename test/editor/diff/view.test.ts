@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { eventually as equals } from "../../genuine/eventually";
 import { lockFiles } from "../../genuine/lock-file";
 import { Neovim } from "../../genuine/neovim";
@@ -126,43 +126,6 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
     },
   );
 
-  test("hunks: one dropped, moved on, one accepted alone", async () => {
-    await configure("inline");
-    const { terminal } = d.neovim;
-    const first = propose(client, d.path("main.txt"), NEW);
-    await terminal.waitFor("hunk 1/3");
-    await terminal.type("gr");
-    await terminal.waitFor("hunk 1/2  +1 −2");
-    await terminal.type("]c");
-    await terminal.waitFor("hunk 2/2");
-    await terminal.type("ga");
-    await terminal.waitFor(/LINE 30; +✓ accepted/);
-    await terminal.waitFor("accept 1 of 2 hunks");
-    await terminal.press("Enter");
-    expect(await first).toEqual(["FILE_SAVED", OLD.replace("line 30;", "LINE 30;")]);
-    await restored();
-  });
-
-  test("two clients: a queue, each answered for itself", async () => {
-    await configure("vertical");
-    const { terminal } = d.neovim;
-    using second = await d.connect();
-    const mine = propose(client, d.path("main.txt"), NEW);
-    await terminal.waitFor("hunk 1/3");
-    const theirs = propose(second, d.path("other.txt"), OLD.replace("line 5;", "LINE 5;"));
-    await terminal.waitFor("[1/2] main.txt");
-    await terminal.type("]f");
-    await terminal.waitFor("[2/2] other.txt");
-    await terminal.press("Enter");
-    expect((await theirs)[0]).toBe("FILE_SAVED");
-    await terminal.waitFor("[1/2] main.txt");
-    expect(await second.texts("closeAllDiffTabs")).toEqual(["closed 0 diff tabs"]);
-    await terminal.type(":w");
-    await terminal.press("Enter");
-    expect(await mine).toEqual(["FILE_SAVED", NEW]);
-    await restored();
-  });
-
   test("an auto-save plugin that writes everything accepts nothing", async () => {
     claims("Only you accept an edit");
     const { terminal } = d.neovim;
@@ -235,22 +198,5 @@ describe.each(NEOVIMS)("the bars of $name", (version) => {
     await terminal.waitUntil(isRight, `${bars}`);
     await terminal.type(":Claude diff reject\r");
     await answer;
-  });
-
-  test("a long file name is shortened; the folder distinguishes two files of one name", async () => {
-    await using d = await desk(version, 91);
-    using client = await d.connect();
-    const { terminal } = d.neovim;
-    for (const [name, bar] of [
-      [`${"long-".repeat(8)}name.txt`, /│ …[-long]*-name\.txt {2}hunk 1\/3 .*<CR> accept/],
-      ["a/index.ts", /^ a\/index\.ts \(on disk\) +│ a\/index\.ts {2}hunk 1\/3 .*<CR> accept/m],
-    ] as const) {
-      await mkdir(dirname(d.path(name)), { recursive: true });
-      await writeFile(d.path(name), OLD);
-      const answer = propose(client, d.path(name), NEW);
-      await terminal.waitFor(bar);
-      await terminal.type(":Claude diff reject\r");
-      await answer;
-    }
   });
 });

@@ -31,7 +31,6 @@ for (const version of NEOVIMS) {
 
     test("both sides stand at the first change, with the old text left and the new right", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       const sides = () =>
         a.nvim.lua<unknown[]>(`
           return vim.tbl_map(function(win)
@@ -43,7 +42,7 @@ for (const version of NEOVIMS) {
       for (let i = 0; i < 10; i++) {
         if (i > 0) await a.nvim.type("q");
         await a.cleared();
-        await a.propose(path, NEW);
+        await a.propose(a.main, NEW);
         expect(await sides()).toEqual([
           ["left", 100, true, "line 100"],
           ["right", 100, true, "LINE 100"],
@@ -52,41 +51,14 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return vim.api.nvim_win_get_position(0)[2] > 0")).toBe(true);
     });
 
-    test("the file of the old side was closed: no error, no scratch buffer", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      const buf = await a.edit(path);
-      await a.attach();
-      const id = await a.propose(path, NEW);
-      await a.nvim.lua("vim.api.nvim_buf_delete(..., { force = true })", buf);
-      await a.rejects(id);
-    });
-
-    test("the proposal is wiped out after a diff whose old side was closed: no error", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
-      for (const keys of ["<C-w>h:q<CR>", ":bwipeout!<CR>"]) {
-        const id = await a.propose(path, NEW);
-        await a.nvim.type(keys);
-        if (keys.includes("wipeout")) {
-          await a.waits();
-          await a.nvim.lua('require("port").reject(...)', id);
-        }
-        expect((await a.outcome(id)).outcome).toBe("rejected");
-        await a.cleared();
-      }
-      expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
-    });
-
     test("others get an event for each buffer that goes, to forget what they kept of it", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       await a.nvim.lua(`
         WIPED = {}
         vim.api.nvim_create_autocmd("BufWipeout", {
           callback = function(args) table.insert(WIPED, args.buf) end,
         })`);
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       const ours = await a.nvim.lua<number[]>(`
         return vim.tbl_filter(function(buf)
           return vim.startswith(vim.api.nvim_buf_get_name(buf), "claude-code://")
@@ -98,9 +70,8 @@ for (const version of NEOVIMS) {
 
     test("the user went to another tab page: the focus stays there", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       const before = await a.picture();
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.nvim.command("tabnew");
       const tab = await a.nvim.lua("return vim.api.nvim_get_current_tabpage()");
       await a.call("diff_close", { ids: [id] });
@@ -112,27 +83,10 @@ for (const version of NEOVIMS) {
       expect(after.windows).toEqual(before.windows);
     });
 
-    test("terminal mode: left for the diff, and taken up again", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.nvim.command("vsplit | terminal cat");
-      await a.attach();
-      await a.nvim.type("i");
-      await eventually("terminal mode", async () => (await a.mode()) === "t");
-      const terminal = await a.nvim.lua("return vim.api.nvim_get_current_win()");
-      const id = await a.propose(path, NEW);
-      await eventually("normal mode", async () => (await a.mode()) === "n");
-      await a.accepts(id);
-      expect(await a.nvim.lua("return vim.api.nvim_get_current_win()")).toBe(terminal);
-      await eventually("terminal mode", async () => (await a.mode()) === "t");
-    });
-
     test("insert mode: a diff of that very file waits, and shows afterwards", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       await a.nvim.type("ihello");
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.nvim.type(" you");
       expect(await a.mode()).toBe("i");
       expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(1);
@@ -163,7 +117,6 @@ for (const version of NEOVIMS) {
 
     test("visual mode, a pending operator, a command line and its window: nothing moves", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const path = a.main;
       await a.holdClock();
       for (const [keys, mode, leave] of [
         ["vj", "v", "<Esc>"],
@@ -174,7 +127,7 @@ for (const version of NEOVIMS) {
         await a.nvim.type(keys);
         const before = await a.picture();
         expect(before.mode).toBe(mode);
-        const id = await a.propose(path, NEW);
+        const id = await a.propose(a.main, NEW);
         await a.advance(1_000);
         const during = await a.picture();
         expect(during.layout).toEqual(before.layout);
@@ -196,7 +149,7 @@ for (const version of NEOVIMS) {
       await a.nvim.type("ccmine");
       await a.call("diff_close", { ids: [id] });
       await a.cleared();
-      await eventually("normal mode", async () => (await a.mode()) === "n");
+      await a.inMode("n");
       // What they typed is in a buffer of its own.
       await a.nvim.command("$bwipeout!");
       expect(await a.picture()).toEqual(before);
@@ -213,29 +166,6 @@ for (const version of NEOVIMS) {
       await a.nvim.type("<CR>");
       await a.cleared();
       expect(await a.nvim.lua("return vim.api.nvim_buf_line_count(...)", buf)).toBe(200);
-    });
-
-    test("the executable dies: the diff closes", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      const before = await a.picture();
-      const { createConnection } = await import("node:net");
-      const socket = createConnection(await a.nvim.lua<string>("return vim.v.servername"));
-      await new Promise((resolve) => socket.once("connect", resolve));
-      const channel = await eventually("the second channel", () =>
-        a.nvim.lua<number>(`
-          for _, chan in ipairs(vim.api.nvim_list_chans()) do
-            if chan.stream == "socket" then return chan.id end
-          end
-          return false`),
-      );
-      await a.call("attach", { channel, contract: 1 });
-      await a.propose(path, NEW);
-      await a.shown();
-      socket.destroy();
-      await a.cleared();
-      expect((await a.picture()).layout).toEqual(before.layout);
     });
 
     test("no room at all: an error, and the windows as they were", async () => {
@@ -295,28 +225,6 @@ for (const version of NEOVIMS) {
         }
       });
     }
-
-    test("three diffs wait in a row, counted in the winbar, each answered once", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
-      await a.edit(paths[0] as string);
-      await a.attach();
-      const before = await a.picture();
-      const ids = [];
-      for (const path of paths) ids.push(await a.propose(path, NEW));
-      await a.barShows("[1/3] a.txt");
-      await a.nvim.type("<CR>");
-      await a.outcome(ids[0] as number);
-      await a.barShows("[2/3] b.txt");
-      await a.nvim.type("q");
-      await a.outcome(ids[1] as number);
-      await a.barShows("[3/3] c.txt");
-      await a.nvim.type(":w<CR>");
-      await a.outcome(ids[2] as number);
-      await a.cleared();
-      expect(a.ended.map((end) => end.outcome)).toEqual(["accepted", "rejected", "accepted"]);
-      expect(await a.picture()).toEqual(before);
-    });
 
     test("all of a queue closed at once: none flashes up", async () => {
       await using a = await Attached.asNew({ version, ui: UI });
