@@ -84,11 +84,9 @@ export const Back = v.object({
   path: v.optional(Path),
 });
 
-export const Last = v.object({ path: v.optional(Path) });
-
 export const Why = v.object({ path: Path, text: Text, row: v.number() });
 
-export const Base = v.object({ path: Path, text: Text });
+export const Base = v.object({ path: Path });
 
 export const Accepted = v.object({ path: Path, text: v.nonOptional(Text) });
 

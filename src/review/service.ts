@@ -25,11 +25,12 @@ import {
   shownOwner,
   versionOf,
 } from "./shown";
-import { asListed, type Counts, countsOf, type Entry, entryOf, sum } from "./state/entry";
+import { asListed, type Counts, countsOf, entryOf, sum } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/tracked-file";
 import { commentsOf, type ShownComment, WatchedProjects, type WatchedSummary } from "./summary";
 import { bytesOf, isText } from "./weave/lines";
+import { ALL } from "./weave/row";
 
 /** So many hunks are listed one by one; of each other file the first. */
 const MOST_HUNKS = 500;
@@ -93,7 +94,7 @@ export class ReviewService {
     keep: takes(requests.Keep, (request) => this.#keep(request)),
     undo: takes(requests.Undo, (request) => this.#undo(request)),
     /** `{ decision, type, paths, at }` of what `back` would take back, or nothing. */
-    last: takes(requests.Last, (request) => this.#last(request)),
+    last: () => this.#last(),
     back: takes(requests.Back, (request) => this.#back(request)),
     /** Keeps all that is left; what was not recorded is said no more. */
     done: takes(requests.Done, (request) => this.#done(request)),
@@ -144,14 +145,18 @@ export class ReviewService {
       ignored += found.length - all.length;
       counts.push(countsOf(all));
       incomplete.push(...incompleteOf(project));
-      for (const entry of listed(all, MOST_FILES - files.length)) {
+      for (const entry of all.slice(0, MOST_FILES - files.length)) {
         const hunks = entry.hunks.length <= left ? entry.hunks : entry.hunks.slice(0, 1);
         left -= hunks.length;
         files.push(shownFile(project, entry, hunks));
       }
     }
     const total = sum(counts);
-    if (files.length < total.files) incomplete.push(tooManyFiles(files.length, total.files));
+    if (files.length < total.files) {
+      incomplete.push(
+        `only ${files.length} of ${total.files} files are listed: decide about some of them, or name a folder (:Claude review src/)`,
+      );
+    }
     const versions = files.map((file) => file.version);
     const version = versionOf([versions, total, incomplete, ignored]);
     if (version === request.known) return { unchanged: true };
@@ -190,10 +195,9 @@ export class ReviewService {
     );
   }
 
-  #last({ path }: Request<typeof requests.Last>) {
-    const projects =
-      path === undefined ? this.#projects.all() : [this.#projects.locate(path).project];
-    const found = projects.flatMap((project) => {
+  /** Also of a file outside of the workspace. */
+  #last() {
+    const found = this.#projects.known().flatMap((project) => {
       const decision = lastDecision(project);
       return decision ? [{ project, decision }] : [];
     });
@@ -205,9 +209,7 @@ export class ReviewService {
   }
 
   async #back(request: Request<typeof requests.Back>): Promise<ShownDecision> {
-    const newest = this.#last({});
-    const id = request.decision ?? newest?.decision;
-    // Also of a file outside of the workspace, by which `last` was asked.
+    const id = request.decision ?? this.#last()?.decision;
     for (const project of this.#projects.known()) {
       if (id === undefined || !project.decision(id)) continue;
       if (request.path !== undefined) {
@@ -239,9 +241,9 @@ export class ReviewService {
   base(request: Request<typeof requests.Base>): { text: Uint8Array } | undefined {
     const { project, relativePath } = this.#projects.locate(request.path);
     const file = project.files.get(relativePath);
-    const entry = file && entryOf(project, file, scopeOf(undefined), request.text);
+    const entry = file && entryOf(project, file, ALL);
     if (!entry?.view || entry.kind === "binary") return undefined;
-    const lines = entry.view.weave.base(scopeOf(undefined));
+    const lines = entry.view.weave.base(ALL);
     return isText(lines) ? { text: bytesOf(lines) } : undefined;
   }
 
@@ -382,19 +384,6 @@ export class ReviewService {
     }
     return joined(results);
   }
-}
-
-/** Where not all have room, what changed comes before what is new. */
-function listed(entries: readonly Entry[], most: number): readonly Entry[] {
-  if (entries.length <= most) return entries;
-  const isNew = ({ kind }: Entry) => kind === "created";
-  const first = [...entries.filter((entry) => !isNew(entry)), ...entries.filter(isNew)];
-  const chosen = new Set(first.slice(0, most));
-  return entries.filter((entry) => chosen.has(entry));
-}
-
-function tooManyFiles(listed: number, all: number): string {
-  return `only ${listed} of ${all} files are listed: decide about some of them, or name a folder (:Claude review src/)`;
 }
 
 export function joined(results: readonly ShownDecision[]): ShownDecision {

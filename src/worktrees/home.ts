@@ -5,7 +5,7 @@ import { isThere, statOf } from "../lib/paths";
 import { committedFiles, headOf } from "../review/git/committed";
 import { differingPaths, pathsBetween, repositoryAround } from "../review/git/differing";
 import { Git, type GitWork, outputOf } from "../review/git/run";
-import type { Came, HomeJournal } from "./journal";
+import type { HomeJournal } from "./journal";
 import { type Both, type Coming, isSame, merge, type Side, sideOf, type Trees } from "./merge";
 
 /** The most that is read. */
@@ -63,12 +63,14 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
   const came = same.filter(({ path, ours }) => journal.cameBefore(path, ours));
   for (const { path, ours, theirs } of differ) {
     const began = bases.get(path);
-    const last = homes.get(path);
+    const cameHome = homes.has(path);
     // What came home and is committed here is no longer theirs to take back.
-    if (isSame(theirs, began) && (!last || isSame(ours, kept.get(path)))) continue;
-    // A file that is as it was before it came home comes whole, also again.
-    const isNew = !last || isSame(ours, began) || journal.isAsBefore(path, ours);
-    const since = isNew ? began : sideThen(last, began ?? theirs);
+    if (isSame(theirs, began) && (!cameHome || isSame(ours, kept.get(path)))) continue;
+    const last = homes.get(path);
+    // The mode that it came with is not recorded.
+    const then = last && { bytes: last, mode: (began ?? theirs)?.mode ?? 0, symlink: false };
+    // A file that is as it was at the branch point comes whole, also again.
+    const since = cameHome && !isSame(ours, began) ? then : began;
     const mergeOf = (side: Side | undefined) =>
       ask(root, merge({ ours, base: since, theirs: side }, basename(tree)));
     const refusal = refusalOf(path, root) ?? theirs?.problem ?? ours?.problem;
@@ -87,11 +89,6 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
   }
   const inner = repositories.filter((one) => isThere(join(tree, one, ".git")));
   return { coming, conflicts, came, repositories: inner };
-}
-
-/** What a file held there when it came home; its mode is not recorded. */
-function sideThen({ bytes }: Came, like: Side | undefined): Side | undefined {
-  return bytes && { bytes, mode: like?.mode ?? 0, symlink: false };
 }
 
 /** The files that are not the same in both, in the order of their names, and those that are. */

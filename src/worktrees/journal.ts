@@ -23,11 +23,6 @@ import {
 /** By this name what came home is known in the journal here. */
 const TOOL = "worktree home";
 
-/** What a file held there when it came home; no bytes: it was not there. */
-export interface Came {
-  bytes: Uint8Array | undefined;
-}
-
 /** The reviews of both work trees: what came home waits for the user here, and there no longer. */
 export class HomeJournal {
   readonly #here: RecordedProject;
@@ -50,16 +45,16 @@ export class HomeJournal {
     return new HomeJournal(root, project);
   }
 
-  /** By path: what came home last. A removed worktree of the same path was another one. */
-  homes(): Map<string, Came> {
+  /** By path: the bytes that came home last, undefined of no file. A removed worktree of the same path was another one. */
+  homes(): Map<string, Uint8Array | undefined> {
     const { root, contents, decisions } = this.project;
     const madeAt = statOf(join(root, ".git"))?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    const came = new Map<string, Came>();
+    const came = new Map<string, Uint8Array | undefined>();
     for (const one of decisions) {
       if (one.type !== "keep" || one.why !== "home" || one.at < madeAt) continue;
       for (const { path, text } of one.files) {
         const lines = contents.lines(text);
-        if (lines) came.set(path, { bytes: lines.length > 0 ? contents.bytes(lines) : undefined });
+        if (lines) came.set(path, lines.length > 0 ? contents.bytes(lines) : undefined);
       }
     }
     return came;
@@ -114,12 +109,6 @@ export class HomeJournal {
       const head = here.head();
       here.append({ type: "change", session, tool: TOOL, source: "tool", files, head });
     }
-  }
-
-  /** Does a file hold what it held before it came home? */
-  isAsBefore(path: string, ours: Side | undefined): boolean {
-    const before = this.#came.get(path)?.before;
-    return before !== undefined && sameContent(before, contentOf(this.#here, path, ours));
   }
 
   /** Is a file here because it came home, and does it wait there all the same, since that was interrupted? */

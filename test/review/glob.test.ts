@@ -1,23 +1,29 @@
 import { expect, test } from "bun:test";
-import { compileGlob, matchesGlob } from "../../src/review/record/privacy";
+import { PathPatterns } from "../../src/review/record/privacy";
 
-/* Globs of the privacy options. */
+/* Globs of the privacy options; one without "/" is about names alone. */
 
-const matches = (glob: string, path: string) => matchesGlob(compileGlob(glob), path);
+const matches = (glob: string, path: string) => new PathPatterns([glob]).matches(path);
 
 test.each<[glob: string, yes: string[], no: string[]]>([
-  ["*.env", [".env", "a.env"], ["a.env.b", "d/.env"]],
+  ["*.env", [".env", "a.env", "d/.env", "two\nlines/a\nb.env"], ["a.env.b"]],
   ["a*b*c", ["abc", "axbxc", "abcbc"], ["acb", "abcb", "ab/c"]],
   ["a*a", ["aa", "aba"], ["a"]],
   ["a*[*]b]*c", ["a*b]c", "ax*b]xc"], ["aab]c"]],
   ["*1*12*3", ["1123", "0101203"], ["113"]],
   ["**/*.ts", ["a.ts", "a/b/c.ts"], ["a.tsx"]],
-  ["a/**", ["a", "a/b", "a/b/c"], ["b/a"]],
+  ["a/**", ["a", "a/b", "a/b/c"], ["b/c"]],
   ["**/a/**/b/*", ["a/b/c", "x/a/y/b/c", "a/b/b/c"], ["a/b", "b/a/c"]],
   ["{a,b{1,2}}/[!x]?", ["a/yz", "b2/yz"], ["b/yz", "a/xz"]],
+  ["[z-a]", [], ["z", "a"]],
 ])("%s", (glob, yes, no) => {
   expect(yes.filter((path) => !matches(glob, path))).toEqual([]);
   expect(no.filter((path) => matches(glob, path))).toEqual([]);
+});
+
+test("a second ! of an exception is a part of the name", () => {
+  const patterns = new PathPatterns(["*a", "!!a"]);
+  expect(["a", "b", "!a"].map((name) => patterns.matches(name))).toEqual([true, false, false]);
 });
 
 test.each([

@@ -183,8 +183,6 @@ nightly.test(
     const [marked] = trees.read("a.txt");
     expect(await trees.run("Claude worktree home! docs")).toContain("nothing is left");
     expect(trees.read("a.txt")).toEqual([marked]);
-    trees.write("here", { "a.txt": "1\nhere\n3\n4\n5\n" });
-    expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
     trees.write("here", { "a.txt": "1\nboth\n3\n4\n5\n", "c.sh": { run: "x\n" } });
     trees.write("there", { "b.txt": "1\n2\n3\n4\nlater\n", "c.sh": "y\n" });
     expect(await trees.run(HOME)).toContain("changed 2 files");

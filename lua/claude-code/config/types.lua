@@ -113,7 +113,7 @@
 ---@field signs "always"|"never"
 ---Whether a message says how much there is to review when Claude ends its turn.
 ---@field message boolean
----Globs of files that a review only counts, in the last row of its list, as generated ones.
+---Globs of files that a review only counts, in the title of its list, as generated ones.
 ---@field ignore string[]
 ---@field keys claude-code.ReviewKeysConfig|{}
 

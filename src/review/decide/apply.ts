@@ -31,8 +31,6 @@ export interface AppliedFile extends Outcome {
   edits?: Edits;
   /** The file was removed from the disk. */
   removed?: boolean;
-  /** It had that text already. */
-  same?: boolean;
 }
 
 /**
@@ -79,7 +77,7 @@ function applyToFile(
     if (isByRows || sameLines(view.lines, target)) {
       if (mode !== undefined) setMode(project.root, path, mode);
       if (isByRows) return { edits: editsBetween(view.lines, target) };
-      return mode === undefined ? { same: true } : {};
+      return {};
     }
     const bytes = removed ? undefined : project.contents.bytes(target);
     if (!removed && !bytes) return { problem: `${path} mixes text and binary content` };

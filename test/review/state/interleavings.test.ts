@@ -160,7 +160,7 @@ class Play {
 
   /** The text without Claude's changes. */
   #base(name: string): string {
-    const found = this.service.base({ path: this.world.path(name), text: undefined });
+    const found = this.service.base({ path: this.world.path(name) });
     return found ? Buffer.from(found.text).toString("latin1") : (this.world.read(name) ?? "");
   }
 

@@ -441,7 +441,7 @@ export class Play {
 
   /** The base text's lines, as the review has them. */
   base(name: string): string[] {
-    const found = this.world.service.base({ path: this.world.path(name), text: undefined });
+    const found = this.world.service.base({ path: this.world.path(name) });
     const text = found ? Buffer.from(found.text).toString("latin1") : this.world.read(name);
     return linesOf(text).sort();
   }

@@ -162,11 +162,6 @@ describe("a long list", () => {
     const { files, counts, incomplete } = await world.list();
     expect([files.length, counts.files]).toEqual([2_000, 2_001]);
     expect(incomplete).toEqual([expect.stringContaining("only 2000 of 2001 files are listed")]);
-    world.write("z", "1\n");
-    world.claude({ z: "2\n" });
-    const listed = (await world.list()).files;
-    expect(listed.at(-1)?.path).toBe(world.path("z"));
-    expect(listed).toHaveLength(2_000);
   });
 });
 
@@ -676,8 +671,7 @@ describe("decisions", () => {
     expect(await again.answer("list", {})).toMatchObject({ files: [] });
     await again.answer("undo", { files: [at("a")] });
     expect(world.read("a")).toBe("1\n");
-    const last = await again.answer("last", { path: world.path("a") });
-    await again.answer("back", { decision: (last as { decision: string }).decision });
+    await again.answer("back", {});
     expect(world.read("a")).toBe("2\n");
   });
 

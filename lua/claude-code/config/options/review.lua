@@ -21,7 +21,7 @@ return {
     key = "review.ignore",
     type = t.list_of(t.string),
     default = {},
-    description = "Globs of files that a review only counts, in the last row of its list, as generated "
+    description = "Globs of files that a review only counts, in the title of its list, as generated "
       .. "ones. They are written as in `privacy.patterns`. `:Claude review` with such a file "
       .. "or folder lists them.",
   },

@@ -72,7 +72,6 @@ function M.on_changed(summary)
 end
 
 ---@param method claude-code.ReviewMethod
----@param params table
 ---@param warning string for the log
 local function set_option(method, params, warning)
   M.request(method, params, function(_, problem)

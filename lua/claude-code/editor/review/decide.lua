@@ -24,7 +24,6 @@ local M = {}
 
 ---Sends a request with the texts that buffers have now.
 ---@param method claude-code.ReviewMethod
----@param params table
 ---@param callback fun(decision?: claude-code.Decision, problem: string?)
 local function request_with_texts(method, params, callback)
   for _, choice in ipairs(params.files) do
@@ -40,8 +39,6 @@ local function request_with_texts(method, params, callback)
   client.request(method, params, callback)
 end
 
----@param first integer
----@param last integer
 ---@param is_whole? boolean the files of these entries
 ---@return claude-code.ReviewChoice[]
 local function of_list(first, last, is_whole)
@@ -67,7 +64,6 @@ end
 
 local namespace = api.nvim_create_namespace("claude-code.review.asked")
 
----@param row integer
 ---@return fun(): integer row where that line is now, and the mark is gone
 local function follow_row(buf, row)
   local mark = api.nvim_buf_set_extmark(buf, namespace, row - 1, 0, {})
@@ -158,7 +154,6 @@ end
 ---An error (of the user's autocommands, say) must not hold up the decisions that wait for their turn.
 ---@param work function
 ---@param ... any
----@return boolean ok
 ---@return any result
 local function attempt(work, ...)
   local ok, result = pcall(work, ...)
@@ -191,7 +186,6 @@ local function from_here(target)
   end
 end
 
----@param paths string[]
 ---@return claude-code.ReviewChoice[]
 local function all_of(paths)
   return vim.tbl_map(function(name)
@@ -220,7 +214,6 @@ local function carry_out(decision, callback)
 end
 
 ---@param method "keep"|"undo"
----@param params table
 ---@param lead_on fun(over: fun())
 ---@param done fun(lead_on?: fun(over: fun()))
 local function send(method, params, lead_on, done)
@@ -281,27 +274,6 @@ function M.undo(target)
   request("undo", target, { keep_both = target.whole })
 end
 
----@param paths string[]
-local function named(paths)
-  return #paths == 1 and path.title(paths[1]) or ("%d files"):format(#paths)
-end
-
----@param last { decision: string, type: string, paths: string[] }
----@param decision claude-code.Decision
----@return boolean? waits does something wait for a review again?
-local function report_back(last, decision)
-  local is_done = outcome.run(decision, last.decision)
-  if is_done and last.type == "undo" and outcome.is_without_effect(decision) then
-    local words = "nothing is left to take back of what was undone in %s: its text stays as it is"
-    notify.warn(words:format(named(last.paths)), "review")
-  elseif is_done then
-    local words = last.type == "keep" and "kept" or "undone"
-    local message = "what was %s in %s waits for a review again"
-    notify.info(message:format(words, named(last.paths)), "review")
-    return true
-  end
-end
-
 ---Takes the last decision back.
 function M.back()
   turns.add(function(done)
@@ -312,12 +284,16 @@ function M.back()
       end
       local params = { decision = last.decision, files = all_of(last.paths) }
       request_with_texts("back", params, function(decision, failure)
+        local is_done = decision ~= nil and outcome.run(decision, last.decision)
         if failure then
           notify.error(failure)
-        else
-          local show = report_back(last, decision) and view.bring_back or view.refresh
-          show()
+        elseif is_done then
+          local paths, words = last.paths, last.type == "keep" and "kept" or "undone"
+          local where = #paths == 1 and path.title(paths[1]) or counted(#paths, "file")
+          notify.info(("took back what was %s in %s"):format(words, where), "review")
         end
+        local show = is_done and view.bring_back or view.refresh
+        show()
         done()
       end)
     end)

@@ -62,7 +62,6 @@ function M.words(file)
   return reason and ("%s, cannot be undone here (it %s)"):format(words, reason) or words
 end
 
----@param prompt string
 local function shortened(prompt)
   prompt = visible((prompt:gsub("%s+", " ")))
   local most = math.min(MOST_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
@@ -93,7 +92,6 @@ end
 
 ---@param hunk claude-code.ReviewHunk
 ---@param is_stale boolean the buffer lacks it
----@return string? flags
 local function flags(hunk, is_stale)
   local found = { is_stale and "[not in your buffer, which has unsaved edits]" or nil }
   if hunk.conflict then
@@ -105,7 +103,6 @@ local function flags(hunk, is_stale)
 end
 
 ---@param code? string bytes
----@return string? cut
 local function shown_code(code)
   local text = visible((vim.trim(code or ""):gsub("%s+", " ")))
   local cut = fn.strcharpart(text, 0, MOST_CODE_CHARACTERS)

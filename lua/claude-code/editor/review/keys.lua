@@ -14,89 +14,6 @@ local visible = require("claude-code.lib.text").visible
 
 local M = {}
 
----@class claude-code.ReviewAction
----@field desc string
----@field is_visual? boolean visual mode has it as well, for the lines that are selected
----@field run fun(target: claude-code.ReviewTarget)
-
----@param method "hunk"|"file"
----@param step 1|-1
----@return fun()
-local function moves(method, step)
-  return function()
-    turns.move(function()
-      move[method](step)
-    end)
-  end
-end
-
----@type table<string, claude-code.ReviewAction> by the names of `review.keys`
-local ACTIONS = {
-  keep = {
-    desc = "Keep this change of Claude's",
-    is_visual = true,
-    run = decide.keep,
-  },
-  undo = {
-    desc = "Undo this change of Claude's",
-    is_visual = true,
-    run = decide.undo,
-  },
-  next_hunk = {
-    desc = "Next change",
-    run = moves("hunk", 1),
-  },
-  previous_hunk = {
-    desc = "Previous change",
-    run = moves("hunk", -1),
-  },
-  next_file = {
-    desc = "Next file",
-    run = moves("file", 1),
-  },
-  previous_file = {
-    desc = "Previous file",
-    run = moves("file", -1),
-  },
-  keep_file = {
-    desc = "Keep all of this file",
-    run = function()
-      decide.keep({ whole = true })
-    end,
-  },
-  undo_file = {
-    desc = "Undo all of this file",
-    run = function()
-      decide.undo({ whole = true })
-    end,
-  },
-  back = { desc = "Take the last decision back", run = decide.back },
-  why = {
-    desc = "Show why this changed",
-    run = function()
-      M.why()
-    end,
-  },
-  done = {
-    desc = "Keep all that is left, and end the review",
-    run = decide.done,
-  },
-  help = {
-    desc = "Show these keys",
-    run = function()
-      M.help()
-    end,
-  },
-  comment = {
-    desc = "Comment on these lines for Claude",
-    is_visual = true,
-    run = function(target)
-      local range = target.range or { fn.line("."), fn.line(".") }
-      vim.cmd.Claude({ args = { "comment" }, range = range })
-    end,
-  },
-}
-
 ---@param mode string "n" or "x"
 ---@return claude-code.ReviewTarget
 local function target(mode)
@@ -159,8 +76,54 @@ function M.why()
   end)
 end
 
+---@class claude-code.ReviewAction
+---@field desc string
+---@field is_visual? boolean visual mode has it as well, for the lines that are selected
+---@field run fun(target: claude-code.ReviewTarget)
+
+---@param method "hunk"|"file"
+---@param step 1|-1
+---@return fun()
+local function moves(method, step)
+  return function()
+    turns.move(function()
+      move[method](step)
+    end)
+  end
+end
+
+---@param target claude-code.ReviewTarget
+local function comment(target)
+  local range = target.range or { fn.line("."), fn.line(".") }
+  vim.cmd.Claude({ args = { "comment" }, range = range })
+end
+
+local function keep_file()
+  decide.keep({ whole = true })
+end
+
+local function undo_file()
+  decide.undo({ whole = true })
+end
+
+---@type table<string, claude-code.ReviewAction> by the names of `review.keys`
+local ACTIONS = {
+  keep = { desc = "Keep this change of Claude's", is_visual = true, run = decide.keep },
+  undo = { desc = "Undo this change of Claude's", is_visual = true, run = decide.undo },
+  next_hunk = { desc = "Next change", run = moves("hunk", 1) },
+  previous_hunk = { desc = "Previous change", run = moves("hunk", -1) },
+  next_file = { desc = "Next file", run = moves("file", 1) },
+  previous_file = { desc = "Previous file", run = moves("file", -1) },
+  keep_file = { desc = "Keep all of this file", run = keep_file },
+  undo_file = { desc = "Undo all of this file", run = undo_file },
+  back = { desc = "Take the last decision back", run = decide.back },
+  why = { desc = "Show why this changed", run = M.why },
+  done = { desc = "Keep all that is left, and end the review", run = decide.done },
+  comment = { desc = "Comment on these lines for Claude", is_visual = true, run = comment },
+}
+
 ---Shows the keys in a floating window.
-function M.help()
+local function help()
   local lines = {}
   local options = require("claude-code.config").get().review.keys
   for name, action in pairs(ACTIONS) do
@@ -170,6 +133,7 @@ function M.help()
   table.sort(lines)
   require("claude-code.messages.float").open("Keys of a review", lines)
 end
+ACTIONS.help = { desc = "Show these keys", run = help }
 
 ---@return claude-code.Key[]
 function M.all()

@@ -10,8 +10,6 @@ local windows = require("claude-code.editor.windows")
 local LEAST, MOST = 3, 10
 ---It takes this part of the screen at most: the files are what is read, and the list scrolls.
 local PART = 0.25
----Rows that a terminal of Claude's keeps: the CLI's prompt.
-local FOR_TERMINAL = 5
 
 local TITLES = {
   unreviewed = "Claude's changes",
@@ -29,14 +27,12 @@ local M = {}
 ---@field restore? fun() gives the windows their sizes from before the list's window
 local quickfix = { items = {}, title = "" }
 
----@param what string
 ---@return any of our list; 0 or nil if it is gone
 local function get(what)
   return quickfix.id and fn.getqflist({ id = quickfix.id, [what] = 0 })[what]
 end
 
 ---@param action " "|"r"|"a"
----@param what table
 local function set(action, what)
   fn.setqflist({}, action, what)
   quickfix.id = what.id or fn.getqflist({ id = 0 }).id
@@ -95,7 +91,6 @@ end
 
 ---@param items table[]
 ---@param entry? claude-code.ReviewEntry
----@return integer? row
 local function row_of(items, entry)
   for row, item in ipairs(items) do
     if entry and item.user_data and vim.deep_equal(item.user_data.claude_code, entry) then
@@ -107,7 +102,6 @@ end
 ---Fills the list again, and leaves the cursor of each of its windows at its entry, or at the row where it was:
 ---the next key must not decide about another one.
 ---@param items table[]
----@param title string
 local function fill_again(items, title)
   local index = #items > 0 and math.min(math.max(get("idx"), 1), #items) or nil
   local places = vim.tbl_map(function(win)
@@ -124,16 +118,16 @@ end
 
 ---Fills the list; makes it if it is not there. The user's other lists stay behind it (|:colder|).
 ---@param scope claude-code.ReviewScope
----@return integer count of entries; the row about ignored files is none
+---@return integer count of entries
 function M.fill(scope)
   -- By the ids of the sessions; nil unless several run.
   local names = require("claude-code.sessions.label").by_conversation()
   local items, name = entries.all(names), names and names[scope.session]
-  local count, unlisted, ignored = #items, listing.unlisted(), listing.ignored()
-  items[count + 1] = count > 0 and ignored and { text = ignored } or nil
+  local unlisted = listing.unlisted()
   local more = unlisted > 0
     and (" (%d more files follow once these are decided, or name a folder)"):format(unlisted)
   local title = TITLES[scope.scope] .. (name and (": " .. name) or "") .. (more or "")
+  title = title .. (listing.ignored(", and ") or "")
   local is_same = title == quickfix.title and vim.deep_equal(items, quickfix.items)
   if (get("nr") or 0) == 0 then
     set(" ", { items = items, title = title })
@@ -142,7 +136,7 @@ function M.fill(scope)
       fill_again(items, title)
     end)
   end
-  return count
+  return #items
 end
 
 ---Makes the entry of a hunk, or the first one of its file, the current one, where |:cnext| goes on from.
@@ -189,35 +183,14 @@ local function choose()
   end
 end
 
----@return integer? win of Claude's terminal in this tab page, if it is as wide as the screen
-local function wide_terminal()
-  local is_terminal = require("claude-code.terminal.providers.window").is_terminal
-  return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
-    local is_wide = api.nvim_win_get_width(win) == vim.o.columns and not windows.is_floating(win)
-    return is_wide and is_terminal(win)
-  end)
-end
-
----Opens the quickfix window: above a terminal of Claude's that has rows for it, so that the files keep theirs;
----else below all others.
+---Opens the quickfix window below all others.
 function M.open()
   M.close()
   choose()
   quickfix.restore = saved_layout.keep_sizes()
   local most = math.min(MOST, math.floor(vim.o.lines * PART))
   local rows = math.max(LEAST, math.min(#quickfix.items, most))
-  local claude = wide_terminal()
-  local spare = claude and api.nvim_win_get_height(claude) - FOR_TERMINAL - 1 or 0
-  if not claude or spare < LEAST then
-    return vim.cmd.copen({ count = rows, mods = { split = "botright" } })
-  end
-  -- With it the rows would be those of the files.
-  vim.wo[claude].winfixheight = false
-  api.nvim_win_call(claude, function()
-    vim.cmd.copen({ count = math.min(rows, spare), mods = { split = "aboveleft" } })
-  end)
-  vim.wo[claude].winfixheight = true
-  api.nvim_set_current_win(fn.getqflist({ winid = 0 }).winid)
+  vim.cmd.copen({ count = rows, mods = { split = "botright" } })
 end
 
 return M

@@ -117,12 +117,11 @@ function M.unlisted()
   return listing.answer and listing.answer.counts.files - #listing.files or 0
 end
 
----@param before? string words
+---@param before string words
 ---@return string? words about the files that the option `review.ignore` leaves out
 function M.ignored(before)
   local count = listing.answer and listing.answer.ignored or 0
-  local words = (before or "") .. counted(count, "ignored file")
-  return count > 0 and words .. " (review.ignore)" or nil
+  return count > 0 and before .. counted(count, "ignored file") .. " (review.ignore)" or nil
 end
 
 ---@param buf integer
@@ -219,8 +218,6 @@ function M.shown_name(file)
   return (file.kind == "deleted" or file.binary) and SCHEME .. file.path or file.path
 end
 
----@param bytes? string
----@param problem? string
 local function fill_base(buf, bytes, problem)
   if not api.nvim_buf_is_loaded(buf) then
     return

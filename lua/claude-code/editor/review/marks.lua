@@ -93,7 +93,6 @@ local function shown_in(buf)
 end
 
 ---@param hunks claude-code.ReviewHunk[]
----@param are_first boolean
 local function draw_review(buf, pen, hunks, are_first)
   local lines_of, parts = text.reader(buf), {}
   for _, hunk in ipairs(hunks) do

@@ -16,7 +16,6 @@ local function reveal()
   marks.reveal(win, buffers.hunks(api.nvim_win_get_buf(win)))
 end
 
----@param row integer
 local function go(row)
   vim.cmd("normal! m'")
   local last = api.nvim_buf_line_count(0)
@@ -47,7 +46,6 @@ local function first_row(hunk)
 end
 
 ---The current buffer's file: one of the list, or one whose base text is shown.
----@return string?
 local function current_path()
   local buf = api.nvim_get_current_buf()
   local file = listing.of_buffer(buf)
@@ -67,9 +65,7 @@ local function next_file(step, from)
 end
 
 ---Shows a buffer without the question about a swap file (E325): keys that are typed next are about hunks.
----@param buf integer
 ---@param command fun()
----@return boolean ok
 local function show(buf, command)
   local ok, message = pcall(function()
     loading.load(buf)
@@ -132,8 +128,6 @@ end
 local function show_next_entry(step, is_same)
   local entries, row = list.entries(1, math.huge), api.nvim_win_get_cursor(0)[1]
   local from = entries[row]
-  -- The last row may be about ignored files.
-  row = math.min(row, step == 1 and #entries or #entries + 1)
   for _ = 1, #entries do
     row = (row + step - 1) % #entries + 1
     if not from or not is_same(from, entries[row]) then

@@ -16,8 +16,6 @@ local TOPIC = "review"
 
 ---Lines of each text of a conflict.
 local MOST_LINES = 12
----Files that a message names.
-local MOST_NAMES = 5
 
 local M = {}
 
@@ -27,7 +25,6 @@ local M = {}
 ---@field edits? claude-code.ReviewEdit[]
 ---@field eol? boolean
 ---@field removed? boolean the file was removed from the disk
----@field same? boolean it had that text already
 ---@field conflicts? claude-code.ReviewConflict[]
 ---@field staged? boolean git's index still holds something of Claude's
 
@@ -48,7 +45,6 @@ local M = {}
 ---@field expected string[]
 ---@field lines string[]
 
----@param old string[]
 ---@param edits claude-code.ReviewEdit[] from the last to the first
 ---@return string[]? new nil if another text stands there, or an edit is of rows that it cannot have
 local function edited(buf, old, edits)
@@ -83,7 +79,6 @@ local function lines_of(buf)
   return file_lines.is_empty(buf, lines) and {} or lines
 end
 
----@return boolean written
 local function write(buf)
   local saved, failure = documents.save({ path = api.nvim_buf_get_name(buf) })
   local problem = failure or saved and saved.problem
@@ -98,10 +93,8 @@ end
 ---@param buf integer loaded
 ---@param edits claude-code.ReviewEdit[] from the last to the first
 ---@param eol boolean whether the last line then has a line end
----@param decision? string
 ---@param back? string the undo that it takes back
 ---@return string? problem a sentence for the user; then the buffer is as it was
----@return boolean? written
 local function apply(buf, edits, eol, decision, back)
   local old, tick = lines_of(buf), api.nvim_buf_get_changedtick(buf)
   local new = edited(buf, old, edits)
@@ -132,8 +125,6 @@ local function apply(buf, edits, eol, decision, back)
 end
 
 ---@param file claude-code.DecidedFile
----@param decision? string
----@param back? string
 ---@return string? problem a sentence that names the file
 ---@return boolean? unsaved the change is in the buffer only
 local function carry_out(file, decision, back)
@@ -191,12 +182,8 @@ function M.run(decision, back)
   end
   if #staged > 0 then
     local words =
-      "git's index still holds Claude's changes of %s: :!git restore --staged %s takes them out"
-    local names = #staged > MOST_NAMES and ("%d files"):format(#staged)
-      or table.concat(staged, ", ")
-    local files = #staged > MOST_NAMES and "FILE"
-      or table.concat(vim.tbl_map(vim.fn.shellescape, staged), " ")
-    notify.warn(words:format(names, files), TOPIC)
+      "git's index still holds Claude's changes of %s: git restore --staged takes them out"
+    notify.warn(words:format(table.concat(staged, ", ")), TOPIC)
   end
   if #unsaved > 0 then
     local words =
@@ -204,15 +191,6 @@ function M.run(decision, back)
     notify.info(words:format(table.concat(unsaved, ", ")), TOPIC)
   end
   return is_done
-end
-
----@param decision claude-code.Decision
----@return boolean all of its files had the text already that it was to give them
-function M.is_without_effect(decision)
-  return #decision.files > 0
-    and vim.iter(decision.files):all(function(file)
-      return file.same or (file.edits and #file.edits == 0 or false)
-    end)
 end
 
 ---The conflict of an undo that was about one hunk.
@@ -224,7 +202,6 @@ function M.only_conflict(decision)
   return #conflicts == 1 and not decision.decision and conflicts[1] or nil
 end
 
----@param title string
 ---@param rows string[] bytes
 local function add(lines, title, rows)
   lines[#lines + 1] = title
@@ -239,7 +216,6 @@ local function add(lines, title, rows)
 end
 
 ---@param conflict claude-code.ReviewConflict
----@param key? string
 local function conflict_lines(conflict, key)
   local lines = {}
   local is_users = conflict.by == "user"

@@ -243,15 +243,12 @@ local function nothing_in(scope)
   if missing then
     return ("there is no file, and no session, of the name %s"):format(path.title(missing))
   end
-  local where = scope.paths and " in " .. table.concat(vim.tbl_map(path.title, scope.paths), ", ")
-  local when = scope.scope == "turn" and " in its last turn"
-    or scope.scope == "session" and " in this session"
-    or ""
+  local where = (scope.paths or scope.scope ~= "unreviewed") and " there" or ""
   local but = listing.ignored(", but ") or ""
   if (require("claude-code.editor.review.client").summary() or {}).runs then
     but = but .. "; it still works, and what it changes is listed once that is recorded"
   end
-  return ("Claude changed nothing%s%s that you have not reviewed%s"):format(where or "", when, but)
+  return ("Claude changed nothing%s that you have not reviewed%s"):format(where, but)
 end
 
 ---@return boolean did its list close?

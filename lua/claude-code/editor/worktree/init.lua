@@ -103,10 +103,8 @@ end
 
 --- Asks about a worktree and the work tree to which it comes home: that of the tab page, or the repository's
 --- main one.
----@param method string
 ---@param tree claude-code.Worktree
 ---@param callback fun(answer: any)
----@param options? table
 local function ask(method, tree, callback, options)
   local all, here = worktrees.of(tree.path), worktrees.at(folder()).path
   local is_here = here ~= tree.path
@@ -167,7 +165,6 @@ function M.home(tree, with_conflicts)
   end, { with_conflicts = with_conflicts or false, unsaved = unsaved() })
 end
 
----@return string?
 local function folder_of_terminal(name)
   local cwd = name:match("^term://(.-)//")
   return cwd and vim.fn.fnamemodify(cwd, ":p")

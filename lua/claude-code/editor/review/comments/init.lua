@@ -37,7 +37,6 @@ local function quoted(lines)
   return quotes
 end
 
----@param number integer
 ---@param comment claude-code.ReviewComment
 local function item(number, comment)
   local place, lines = store.place(comment)
@@ -105,7 +104,6 @@ local function mention()
 end
 
 ---Sends all that wait.
----@param submit boolean
 local function send_all(submit)
   local comments = waiting()
   if #comments == 0 then
@@ -156,8 +154,6 @@ end
 ---@field lines string[]
 ---@field comment? claude-code.ReviewComment that is there
 
----@param first integer
----@param last integer
 ---@return claude-code.CommentTarget?
 local function target_of(buf, first, last)
   -- A deleted file's text is in a buffer of its own.

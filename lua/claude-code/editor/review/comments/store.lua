@@ -74,8 +74,6 @@ function M.snippet(lines)
   end, vim.list_slice(lines, 1, MOST_LINES))
 end
 
----@param row integer
----@param wanted string[]
 local function stands_at(lines, row, wanted)
   for i, line in ipairs(wanted) do
     local there = lines[row + i - 1]
@@ -110,7 +108,6 @@ local function lines_on_disk(name)
 end
 
 ---@param place claude-code.CommentPlace
----@return integer extmark
 local function mark(buf, place)
   return api.nvim_buf_set_extmark(buf, PLACES, place.first - 1, 0, {
     end_row = place.last,
@@ -122,7 +119,6 @@ local function mark(buf, place)
   })
 end
 
----@param id? integer
 ---@return claude-code.CommentPlace? nil without a mark; it is outdated if all its lines were deleted
 local function marked(buf, id)
   local found_mark = id and api.nvim_buf_get_extmark_by_id(buf, PLACES, id, { details = true })
