@@ -92,9 +92,9 @@ local function moves(method, step)
   end
 end
 
----@param target claude-code.ReviewTarget
-local function comment(target)
-  local range = target.range or { fn.line("."), fn.line(".") }
+---@param chosen claude-code.ReviewTarget
+local function comment(chosen)
+  local range = chosen.range or { fn.line("."), fn.line(".") }
   vim.cmd.Claude({ args = { "comment" }, range = range })
 end
 
