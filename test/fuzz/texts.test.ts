@@ -142,48 +142,6 @@ onEachNeovim((session) => {
   );
 
   test(
-    "a text is found where string.find() finds it, also across the parts that are searched together",
-    async () => {
-      const wrong = await session.neovim.lua<string[]>(
-        `
-      local tries, seed = ...
-      math.randomseed(seed)
-      local search = require("port").search
-      local buf = vim.api.nvim_create_buf(false, true)
-      local function random(count, parts)
-        local text = {}
-        for i = 1, count do text[i] = parts[math.random(#parts)] end
-        return table.concat(text)
-      end
-      local wrong = {}
-      for i = 1, tries do
-        -- 500 lines are searched together.
-        local before = i % 20 == 0 and random(math.random(490, 505), { "\\n", "a\\n" }) or ""
-        local text = before .. random(math.random(0, 30), { "a", "a", "b", "\\r", "\\n" })
-        local lines = vim.split(text, "\\n")
-        vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-        local function place(at)
-          local head = vim.split(text:sub(1, at - 1), "\\n")
-          return { #head, #head[#head] }
-        end
-        local wanted = random(math.random(1, 6), { "a", "b", "\\r", "\\n" })
-        local from = math.random(1, #text + 1)
-        local first, last = text:find(wanted, from, true)
-        local found = { search.find(buf, wanted, place(from), function() end) }
-        if not vim.deep_equal(found, first and { place(first), place(last) } or {}) then
-          wrong[#wrong + 1] = vim.inspect({ text = text, wanted = wanted, from = from, found = found })
-        end
-      end
-      return wrong`,
-        tries(2000),
-        Math.floor(Math.random() * 1e9),
-      );
-      expect(wrong).toEqual([]);
-    },
-    FUZZ_TIMEOUT_MS,
-  );
-
-  test(
     "bytes that are no UTF-8 have columns all the same, in order and within their line",
     async () => {
       const kinds = [0x61, 0x80, 0xbf, 0xc3, 0xe6, 0x97, 0xa5, 0xed, 0xf0, 0x9f, 0xf8, 0xff];

@@ -43,7 +43,6 @@ local MODULES = {
   remote_place = "claude-code.remote.place",
   mentions = "claude-code.context.mention",
   running = "claude-code.terminal.running",
-  search = "claude-code.editor.open_file.search",
   selection = "claude-code.editor.selection",
   server = "claude-code.server",
   server_requests = "claude-code.server.requests",

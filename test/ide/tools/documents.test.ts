@@ -128,14 +128,6 @@ onEachNeovim((session) => {
       const startText = `${"a".repeat(9_999)}b`;
       await session.client.texts("openFile", { filePath: equal, startText });
       await eventually("the selection", async () => (await selected()) === startText);
-      // Neovim answers in between.
-      const pauses = await session.neovim.lua<number>(
-        `local search, count = require("claude-code.editor.open_file.search"), 0
-         search.find(0, ..., { 1, 0 }, function() count = count + 1 end)
-         return count`,
-        startText,
-      );
-      expect(pauses).toBeGreaterThan(50);
       const tooLong = { filePath: equal, startText: "a".repeat(10_001) };
       expect(await outcomeOf(session.client.texts("openFile", tooLong))).toThrow("startText");
       await session.neovim.command("bwipeout!");

@@ -2,8 +2,6 @@
 local api = vim.api
 local blocked = require("claude-code.editor.input.blocked")
 local lines = require("claude-code.editor.documents.lines")
-local search = require("claude-code.editor.open_file.search")
-local timer = require("claude-code.lib.timer")
 
 ---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
 ---@field first { [1]: integer, [2]: integer }
@@ -11,17 +9,32 @@ local timer = require("claude-code.lib.timer")
 
 local M = {}
 
+---@class claude-code.TextPlace
+---@field [1] integer row, 1-based
+---@field [2] integer byte, 0-based
+
+---@param at integer byte of the text, 1-based
+---@param row integer of its first line, 1-based
+---@return claude-code.TextPlace
+local function place_in(text, at, row)
+  local before = vim.split(text:sub(1, at - 1), "\n", { plain = true })
+  return { row + #before - 1, #before[#before] }
+end
+
 ---@param from claude-code.TextPlace
----@param pause fun()
 ---@return claude-code.TextPlace? first
----@return claude-code.TextPlace? last
-local function locate(buf, text, from, pause)
-  local first, last = search.find(buf, text, from, pause)
+---@return claude-code.TextPlace? last of its last byte
+local function locate(buf, text, from)
+  local row = from[1]
+  local whole = table.concat(api.nvim_buf_get_lines(buf, row - 1, -1, false), "\n")
+  local first, last = whole:find(text, from[2] + 1, true)
   if not first and text:find("\r\n", 1, true) then
     -- A buffer with 'fileformat' dos does not contain CR; one with mixed line ends does.
-    return search.find(buf, (text:gsub("\r\n", "\n")), from, pause)
+    first, last = whole:find((text:gsub("\r\n", "\n")), from[2] + 1, true)
   end
-  return first, last
+  if first and last then
+    return place_in(whole, first, row), place_in(whole, last, row)
+  end
 end
 
 ---@param a claude-code.TextPlace
@@ -32,10 +45,12 @@ local function later(a, b)
   return is_before and b or a
 end
 
+---Finds the texts that were asked for. The end may be on the line of the start (spec 4.3:
+---`find_text(endText, start_line)`), and within the start text, which is selected as a whole.
+---@param buf integer loaded
 ---@param params { start_text?: string, end_text?: string, select_to_eol?: boolean }
----@param pause fun()
----@return claude-code.Range?
-local function find(buf, params, pause)
+---@return claude-code.Range? range nil if nothing is asked for or found
+function M.find(buf, params)
   local function given(text)
     return text ~= "" and text or nil
   end
@@ -43,12 +58,12 @@ local function find(buf, params, pause)
   if not from_text and not to_text then
     return nil
   end
-  local first, last = locate(buf, from_text or to_text --[[@as string]], { 1, 0 }, pause)
-  if not first or not last or not api.nvim_buf_is_loaded(buf) then
+  local first, last = locate(buf, from_text or to_text --[[@as string]], { 1, 0 })
+  if not first or not last then
     return nil
   end
   if from_text and to_text then
-    local _, to = locate(buf, to_text, first, pause)
+    local _, to = locate(buf, to_text, first)
     last = to and later(last, to) or last
   end
   local line = lines.at(buf, last[1] - 1)
@@ -59,21 +74,6 @@ local function find(buf, params, pause)
     last[2] = last[2] + vim.str_utf_start(line, last[2] + 1)
   end
   return { first = first, last = last }
-end
-
----Finds the texts that were asked for. The end may be on the line of the start (spec 4.3:
----`find_text(endText, start_line)`), and within the start text, which is selected as a whole.
----@param buf integer
----@param params { start_text?: string, end_text?: string, select_to_eol?: boolean }
----@param done fun(range?: claude-code.Range) called once, before this returns unless the buffer is
---- big; without a range if nothing is asked for or found, or the text changed in the meantime
-function M.find(buf, params, done)
-  local tick = api.nvim_buf_get_changedtick(buf)
-  timer.in_slices(function(pause)
-    local range = find(buf, params, pause)
-    local is_same = api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_changedtick(buf) == tick
-    done(is_same and range or nil)
-  end)
 end
 
 ---What was selected here last: the window, and both ends as getpos() has them.
