@@ -105,62 +105,18 @@ function M.of_buffer(buf)
   return M.is_absolute(name) and vim.fn.isdirectory(name) == 0 and name or nil
 end
 
----@class claude-code.BufferIndex
----@field at integer the event loop's time: between two of its rounds no file changes unseen
----@field last integer the highest buffer number
----@field names table<integer, string> as the buffers have them
----@field by_name table<string, integer> by normal path
----@field by_real? table<string, integer> by real path, made when a name is not found
-
-local index ---@type claude-code.BufferIndex?
-
----@return claude-code.BufferIndex
-local function current_index()
-  local last = vim.fn.bufnr("$")
-  if index and index.at == uv.now() and index.last == last then
-    return index
-  end
-  index = { at = uv.now(), last = last, names = {}, by_name = {} }
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    local name = api.nvim_buf_get_name(buf)
-    if M.is_absolute(name) then
-      index.names[buf] = name
-      name = M.normal(name)
-      index.by_name[name] = index.by_name[name] or buf
-    end
-  end
-  return index
-end
-
----@param buf integer?
----@param names table<integer, string>
----@return integer? buf if it is still as the index has it, and shows a file
-local function verified(buf, names)
-  if buf and api.nvim_buf_is_valid(buf) and api.nvim_buf_get_name(buf) == names[buf] then
-    return M.of_buffer(buf) and buf or nil
-  end
-end
-
 ---The buffer of a file: by equal name first, else by equal real path (symlinks on either side).
 ---@param path string absolute
 ---@return integer? buf possibly not loaded
 function M.buffer(path)
-  local wanted, found = M.normal(path), current_index()
-  local buf = verified(found.by_name[wanted], found.names)
-  if buf then
-    return buf
-  end
-  if not found.by_real then
-    found.by_real = {}
-    for other, name in pairs(found.names) do
-      local real = uv.fs_realpath(name)
-      if real and M.of_buffer(other) then
-        found.by_real[real] = other
-      end
+  local wanted = M.normal(path)
+  for _, name in ipairs({ wanted, M.real(wanted) }) do
+    -- Neither takes a pattern. bufadd() makes no buffer where bufexists() has found one.
+    local buf = vim.fn.bufexists(name) == 1 and vim.fn.bufadd(name)
+    if buf and M.of_buffer(buf) then
+      return buf
     end
   end
-  local real = M.real(wanted)
-  return verified(found.by_name[real], found.names) or verified(found.by_real[real], found.names)
 end
 
 ---Like M.buffer, but only if its text is in memory.
