@@ -383,13 +383,8 @@ for (const version of NEOVIMS) {
           a.nvim.lua<string[]>(
             "return vim.tbl_map(function(buf) return vim.fn.getbufline(buf, 1)[1] end, BUFS)",
           );
-        /** Files that Neovim has with another text. */
-        const others = async (files: number[], text: string) => {
-          const shown = await texts();
-          return files.filter((i) => shown[i] !== text);
-        };
-        // The last four of them are too many.
-        let written = Array.from({ length: 8 }, (_, i) => count - 1 - i);
+        // Too many.
+        const others = [200, 201, 202, 203];
         const moments = [
           () => a.nvim.command("doautocmd FocusGained"),
           () => a.nvim.command("new"),
@@ -398,16 +393,12 @@ for (const version of NEOVIMS) {
         ];
         for (const [round, moment] of moments.entries()) {
           const text = `round ${round}`;
-          for (const i of written) a.file(`${i}/main.txt`, `${text}\n`);
-          const left = await eventually("the watched ones", async () => {
-            const found = await others(written, text);
-            expect(found).toHaveLength(4);
-            return found;
-          });
+          for (const i of others) a.file(`${i}/main.txt`, `${text}\n`);
           await moment();
-          await eventually("all", async () => expect(await others(written, text)).toEqual([]));
-          // The same ones are not watched; one that is shows when the others would be there.
-          written = [...left, written.find((i) => !left.includes(i)) as number];
+          await eventually("all", async () => {
+            const shown = await texts();
+            expect(others.map((i) => shown[i])).toEqual(others.map(() => text));
+          });
         }
       },
     );

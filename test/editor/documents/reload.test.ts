@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { utimesSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { eventually } from "../../support/eventually";
 import { BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
@@ -220,27 +220,6 @@ for (const version of BOTH_NEOVIMS) {
       expect(await lines(a)).toEqual(CHANGED);
       expect(await a.nvim.lua("return vim.bo.fileformat")).toBe("dos");
       expect(await a.nvim.lua<object>(PLACES)).toMatchObject({ sign: 52, extmark: 62 });
-    });
-
-    test("a file whose line ends are mixed is not read again unless it changed", async () => {
-      await using opened = await open("one\r\ntwo\nthree\r\n");
-      const { a, path } = opened;
-      const tick = () => a.nvim.lua<number>("return vim.b.changedtick");
-      const before = await tick();
-      await a.call("document_reload", { path });
-      expect([await tick(), await lines(a)]).toEqual([before, ["one\r", "two", "three\r"]]);
-    });
-
-    test("a file that was written exactly one second after the time that Neovim knows", async () => {
-      await using opened = await open("one\n");
-      const { a, path } = opened;
-      for (const [second, now] of ["one", "two", "three"].entries()) {
-        writeFileSync(path, `${now}\n`);
-        utimesSync(path, second, second);
-        if (second === 0) await a.nvim.command("edit!");
-        await a.call("document_reload", { path });
-        expect(await lines(a)).toEqual([now]);
-      }
     });
 
     test("a read-only or unmodifiable buffer is reloaded, and stays so without a word", async () => {

@@ -113,9 +113,9 @@ local function check_changed()
     -- Such as a command whose effect is shown while it is typed ('inccommand').
     return blocked.retry(check_changed)
   end
-  disk.look_for_gone()
+  disk.look()
   local bufs, deleted = take_changed(), {}
-  require("claude-code.lib.timer").in_slices(function(pause)
+  timer.in_slices(function(pause)
     for i, buf in ipairs(bufs) do
       if blocked.may_change() == "nothing" then
         vim.iter(vim.list_slice(bufs, i)):each(add)

@@ -18,7 +18,6 @@ local M = {}
 
 ---@class claude-code.WatchedFolder
 ---@field handle? uv.uv_fs_event_t nil if the folder cannot be watched (network, limits, not there)
----@field is_gone? boolean it was watched, and moved or deleted; nothing is there yet in its place
 ---@field followers table<string, table<claude-code.DiskFollower, true>> by the file's last part
 
 ---@class claude-code.WatchedDisk
@@ -70,7 +69,6 @@ local function on_event(folder, name)
   local is_folder = name and not watched.followers[name] and folder:match("[^/]*$") == name
   if is_folder then
     unwatch(watched)
-    watched.is_gone = true
     disk.cancel_retry()
     disk.cancel_retry = timer.once(RETRY_MS, M.look)
   end
@@ -96,7 +94,7 @@ local function watch(folder, watched)
     handle:close()
     return
   end
-  watched.handle, watched.is_gone = handle, nil
+  watched.handle = handle
   disk.count = disk.count + 1
 end
 
@@ -176,31 +174,17 @@ function M.follow(name, callback)
   end
 end
 
----@param is_meant fun(watched: claude-code.WatchedFolder): boolean?
-local function look_where(is_meant)
+---Looks at the followed files whose folders cannot be watched or are gone, and tries again to watch them. For moments
+---that exist anyway.
+function M.look()
   for folder, watched in pairs(disk.folders) do
-    if not watched.handle and is_meant(watched) then
+    if not watched.handle then
       for _, followers in pairs(watched.followers) do
         vim.iter(vim.tbl_keys(followers)):each(look)
       end
       watch(folder, watched)
     end
   end
-end
-
----Looks at the followed files whose folders cannot be watched, and tries again to watch them. For moments
----that exist anyway.
-function M.look()
-  look_where(function()
-    return true
-  end)
-end
-
----The same for folders that were watched and are gone: something may be in their place by now.
-function M.look_for_gone()
-  look_where(function(watched)
-    return watched.is_gone
-  end)
 end
 
 return M

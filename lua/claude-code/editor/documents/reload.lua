@@ -26,7 +26,6 @@ local M = {}
 
 ---@class claude-code.ReloadNotes of a buffer
 ---@field is_stale? boolean it has edits, and its file has changed on disk since it was read: `:w` would ask
----@field version? string of its file, when it was last compared here
 ---@field emptied? string version of its file that was seen empty
 ---@field is_outdated? boolean its text is older than Neovim believes, since it could not be changed (E565)
 ---@field is_held? true somebody writes its file, and looks at it then
@@ -132,27 +131,13 @@ local function is_same(buf, change)
   return count == #change.new and count == change.head and change.endofline == vim.bo[buf].endofline
 end
 
----What Neovim takes for the same: a file whose time is exactly one second later, as FAT may round it.
----@param is_other boolean the file is not the one that was last compared here
----@return boolean is_newer
----@return claude-code.FileChange? text
-local function compare_closely(buf, is_other)
-  local text = is_other and file_change.read(buf) or nil
-  if text and not is_same(buf, text) then
-    return true, text
-  end
-  return file_change.is_misread(buf), nil
-end
-
 ---Has the file other text than Neovim last compared? If so it may be reloaded here already.
 ---@return boolean is_newer its text is still to be taken over
 ---@return claude-code.FileChange? text nil if the whole file is to be read
 local function compare_text(buf)
   local text, is_newer = nil, notes[buf].is_outdated == true
-  local version = disk.version(api.nvim_buf_get_name(buf))
-  local is_other = notes[buf].version ~= version
-  notes[buf].version, notes[buf].is_outdated = version, nil
-  local differed = checktime.compare(buf, function(difference, is_wanted)
+  notes[buf].is_outdated = nil
+  checktime.compare(buf, function(difference, is_wanted)
     if difference == "deleted" or not is_wanted then
       return ""
     end
@@ -161,12 +146,7 @@ local function compare_text(buf)
     is_newer = text ~= nil or file_change.is_nothing(buf)
     return is_newer and "" or "edit"
   end)
-  if is_newer then
-    return true, text or file_change.read(buf)
-  elseif differed or vim.bo[buf].modified then
-    return false, nil
-  end
-  return compare_closely(buf, is_other)
+  return is_newer, is_newer and (text or file_change.read(buf)) or nil
 end
 
 ---@param buf integer without edits that would be lost
