@@ -115,14 +115,8 @@ export const METHODS = {
     deadlineMs: WORK_MS,
     isWork: true,
   },
-  /**
-   * A part of the text of an open buffer as `:w` would write it, unsaved changes included. `tick`: of the
-   * buffer's text; `next`: where the next part begins.
-   */
-  document_text: {
-    params: v.object({ path: Path, shared: Folders, from: v.number() }),
-    result: v.object({ text: v.string(), tick: v.number(), next: v.optional(v.number()) }),
-  },
+  /** The text of an open buffer as `:w` would write it, unsaved changes included. */
+  document_text: { params: v.object({ path: Path, shared: Folders }), result: v.string() },
   /** A file was written outside: the buffer that shows it takes it over, without any prompt. */
   document_reload: { params: AtPath, result: v.unknown(), deadlineMs: WORK_MS },
   /** A file is about to be written outside: reload its buffer as soon as that happened. */

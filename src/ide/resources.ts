@@ -1,8 +1,6 @@
 import { basename } from "node:path";
-import type { Result } from "../editor/methods";
-import type { FilePath } from "../editor/model";
 import { resolveUri, type UriPath } from "../editor/path";
-import { EditorBusyError, type EditorPort } from "../editor/port";
+import type { EditorPort } from "../editor/port";
 import { bufferAt, loadedFiles } from "../editor/state";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri } from "../lib/file-uri";
@@ -29,50 +27,11 @@ export function openBuffers(editor: EditorPort): Resources {
         const message = `No open buffer for ${uri}: resources/list names those that are open`;
         throw new RpcError(ErrorCode.ResourceNotFound, message, { uri });
       }
-      return {
-        uri,
-        mimeType: MIME_TYPE,
-        text: await textOf(editor, open.path, remote?.folders).catch(rethrow),
-      };
+      const shared = remote?.folders && [...remote.folders];
+      const text = await editor.call("document_text", { path: open.path, shared }).catch(rethrow);
+      return { uri, mimeType: MIME_TYPE, text };
     },
   };
-}
-
-/** Of a document that changes while it is read. */
-const MAX_READS = 10;
-
-async function textOf(
-  editor: EditorPort,
-  path: FilePath,
-  folders?: readonly string[],
-): Promise<string> {
-  for (let reads = 0; reads < MAX_READS; reads++) {
-    const text = await readParts(editor, path, folders);
-    if (text !== undefined) return text;
-  }
-  throw new EditorBusyError();
-}
-
-/** The document, which Neovim gives a moment at a time; undefined if it changed in between. */
-async function readParts(
-  editor: EditorPort,
-  path: FilePath,
-  shared?: readonly string[],
-): Promise<string | undefined> {
-  const parts: string[] = [];
-  let tick: number | undefined;
-  for (let from: number | undefined = 0; from !== undefined; ) {
-    const part: Result<"document_text"> = await editor.call("document_text", {
-      path,
-      shared: shared && [...shared],
-      from,
-    });
-    tick ??= part.tick;
-    if (part.tick !== tick) return undefined;
-    parts.push(part.text);
-    from = part.next;
-  }
-  return parts.join("");
 }
 
 /** All as one: each of the others reads what it `owns`, the first the rest. */

@@ -1,12 +1,10 @@
 import * as v from "valibot";
 import { METHODS, type Method, type MethodName, type Params, type Result } from "../editor/methods";
 import {
-  type Cursor,
   type Delta,
   DiffEnd,
   LogEvent,
   Mention,
-  type Region,
   Selection,
   WithdrawnMentions,
 } from "../editor/model";
@@ -85,7 +83,7 @@ export class NeovimEditor implements EditorPort {
     if (isWork) await this.sync();
     const ask = () => this.rpc.request("nvim_exec_lua", args, deadlineMs ?? usualMs);
     try {
-      return await checked(method, async () => unwrap(await unlessBusy(ask())));
+      return checked(method, unwrap(await unlessBusy(ask())));
     } catch (error) {
       throw isWork && error instanceof EditorBusyError ? new EditorRefusal(UNFINISHED) : error;
     }
@@ -127,27 +125,7 @@ function withoutUndefined(params: object): object {
   return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
 }
 
-/** A buffer that changes all the time is never counted. */
-const MAX_CALLS = 1_000;
-const UNKNOWN = -1;
-
-/**
- * The checked answer. Neovim counts characters for a moment in each call, and says `UNKNOWN` where it is not at
- * the end: then `ask` again.
- */
-export async function checked<M extends MethodName>(
-  method: M,
-  ask: () => Promise<unknown>,
-): Promise<Result<M>> {
-  for (let calls = 0; calls < MAX_CALLS; calls++) {
-    const answer = v.parse(METHODS[method].result, await ask());
-    if (!isCounting(answer)) return answer as Result<M>;
-  }
-  throw new EditorBusyError();
-}
-
-function isCounting(answer: unknown): boolean {
-  if (Array.isArray(answer)) return answer.includes(UNKNOWN);
-  const { start, end, position } = (answer ?? {}) as Partial<Region & Cursor>;
-  return start === UNKNOWN || end === UNKNOWN || position === UNKNOWN;
+/** What Neovim has answered, once its shape was checked. */
+export function checked<M extends MethodName>(method: M, answer: unknown): Result<M> {
+  return v.parse(METHODS[method].result, answer) as Result<M>;
 }

@@ -50,8 +50,8 @@ export function createStdioServer(log: Log, env = process.env): McpServer {
 
 /** The editor's state from whichever Neovim is followed, asked for each time. */
 function stateOf(neovim: FollowedNeovim): MethodEditor {
-  const call = <M extends MethodName>(method: M, params: Params<M>) =>
-    checked(method, () => neovim.ask(method, params));
+  const call = async <M extends MethodName>(method: M, params: Params<M>) =>
+    checked(method, await neovim.ask(method, params));
   return {
     call,
     async sync() {

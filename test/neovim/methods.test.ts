@@ -2,9 +2,6 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { METHODS } from "../../src/editor/methods";
-import { EditorBusyError } from "../../src/editor/port";
-import { checked } from "../../src/neovim/editor";
-import { outcomeOf } from "../support/outcome";
 import { ROOT } from "../support/toolchain";
 
 /** What only `src/neovim/` calls: it says how the others are called. */
@@ -16,17 +13,4 @@ test("the executable and the plugin name the same methods", () => {
   const offered = [...table.matchAll(/^ {2}(\w+) = /gm)].map(([, name]) => name as string);
   expect(offered.length).toBeGreaterThan(40);
   expect(offered.toSorted()).toEqual([...OF_THE_CALL, ...Object.keys(METHODS)].toSorted());
-});
-
-const UNKNOWN = -1;
-
-test("sizes that are never known are an error, not numbers", async () => {
-  let calls = 0;
-  // A buffer that changes all the time. Neovim itself would need ten seconds to be given up.
-  const sizes = checked("buffer_sizes", async () => {
-    calls++;
-    return [12, UNKNOWN];
-  });
-  expect(await outcomeOf(sizes)).toThrow(EditorBusyError);
-  expect(calls).toBe(1_000);
 });

@@ -12,7 +12,6 @@ local MODULES = {
   clock = "claude-code.editor.input.clock",
   columns = "claude-code.editor.columns",
   comments = "claude-code.editor.review.comments",
-  codepoints = "claude-code.editor.columns.codepoints",
   config = "claude-code.config",
   contract = "claude-code.install.contract",
   diagnostics = "claude-code.editor.diagnostics",

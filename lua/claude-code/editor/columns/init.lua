@@ -62,4 +62,29 @@ function M.after(line, byte)
   return byte + vim.str_utf_end(line, byte + 1) + 1
 end
 
+---How many characters stand before a place in a buffer, as spec 05 (editor state) counts them: a line end is one. It
+---counts from 1, like Emacs's point, from which that spec comes.
+---@param buf integer loaded
+---@param lnum integer 0-based line
+---@param byte integer 0-based byte column
+---@return integer offset 1-based
+function M.offset(buf, lnum, byte)
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, lnum + 1, false)
+  lines[#lines] = (lines[#lines] or ""):sub(1, byte)
+  return M.count(table.concat(lines, "\n")) + 1
+end
+
+---@param params { bufs: integer[] }
+---@return integer[] sizes in characters, line ends included, in the same order; 0 for a buffer that is not loaded
+function M.sizes(params)
+  return vim.tbl_map(function(buf)
+    if not vim.api.nvim_buf_is_loaded(buf) then
+      return 0
+    end
+    local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+    local is_empty = require("claude-code.editor.documents.lines").is_empty(buf, lines)
+    return is_empty and 0 or M.count(table.concat(lines, "\n")) + 1
+  end, params.bufs)
+end
+
 return M

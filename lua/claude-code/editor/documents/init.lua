@@ -10,8 +10,6 @@ local reload = require("claude-code.editor.documents.reload")
 local MOST_BYTES = 64 * 1024 * 1024
 ---How much of a file is read to recognize a binary file, in bytes.
 local SNIFF = 8192
----Of an open buffer's text: so many lines without a look at the clock, and so long one call may read, in ms.
-local READ_LINES, READ_MS = 500, 10
 
 local M = {}
 
@@ -45,28 +43,16 @@ function M.problem_with(name)
   end
 end
 
----A part of an open buffer's text, as `:w` would write it in UTF-8: as much as can be read in a moment, so that
----keys need not wait.
----@param params { path: string, from: integer } from: 0-based line
----@return { text: string, tick: integer, next?: integer }? part next: line of the next part, nil at the
---- end; tick: b:changedtick, by which parts belong together
+---An open buffer's text, as `:w` would write it in UTF-8.
+---@param params { path: string }
+---@return string?
 ---@return claude-code.Failure?
 function M.read(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then
     return nil, { code = "not_open", message = "Document not open: " .. params.path }
   end
-  local count, till = api.nvim_buf_line_count(buf), uv.hrtime() + READ_MS * 1e6
-  local parts, row = {}, params.from
-  repeat
-    parts[#parts + 1] = lines.bytes(buf, row, row + READ_LINES)
-    row = row + READ_LINES
-  until row >= count or uv.hrtime() > till
-  return {
-    text = table.concat(parts),
-    tick = api.nvim_buf_get_changedtick(buf),
-    next = row < count and row or nil,
-  }
+  return lines.bytes(buf, 0, -1)
 end
 
 ---@return integer writes of the current buffer to its file since it was loaded

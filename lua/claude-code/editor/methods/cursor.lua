@@ -1,7 +1,6 @@
 --- The cursor of the current window and the text around it (spec 05: editor/position, /context).
 --- Lines are 1-based, columns 0-based in codepoints.
 local api = vim.api
-local codepoints = require("claude-code.editor.columns.codepoints")
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
@@ -52,7 +51,7 @@ end
 ---@class claude-code.Cursor
 ---@field line integer
 ---@field column integer
----@field position integer 1-based character offset in the buffer, or codepoints.UNKNOWN
+---@field position integer 1-based character offset in the buffer
 ---@field name string last part of the buffer's name
 ---@field path? string absolute, if it is a file
 ---@field total_lines integer
@@ -65,7 +64,7 @@ function M.at(buf, lnum, byte)
   return {
     line = lnum + 1,
     column = columns.of_byte(lines.at(buf, lnum), byte, "utf-32"),
-    position = codepoints.offset(buf, lnum, byte),
+    position = columns.offset(buf, lnum, byte),
     name = path.base(api.nvim_buf_get_name(buf)),
     path = path.of_buffer(buf),
     total_lines = api.nvim_buf_line_count(buf),

@@ -7,9 +7,6 @@ local timer = require("claude-code.lib.timer")
 local trackers = require("claude-code.editor.selection.tracker")
 local visual = require("claude-code.editor.selection.visual")
 
----In it keys are read.
-local COUNT_PAUSE_MS = 1
-
 local VISUAL = "[vV\22sS\19]*"
 
 local M = {
@@ -47,26 +44,6 @@ local function are_details_wanted()
   end)
 end
 
-local count_on ---@type fun()? while the details of what was sent are counted
-
----Sends the details of the latest selection as soon as they are counted: in a big file that takes
----longer than a key may wait.
-local function send_details()
-  count_on = count_on
-    or timer.once(COUNT_PAUSE_MS, function()
-      count_on = nil
-      if not watch then
-        return
-      end
-      local selection, incomplete = snapshots.to_wire(sent, true)
-      if incomplete then
-        send_details()
-      else
-        channel.notify("selection", selection)
-      end
-    end)
-end
-
 ---@return "file"|"selection"|"none"
 local function option()
   return require("claude-code.config").get().selection.send
@@ -86,12 +63,9 @@ local function push()
     return false
   end
   sent = shared()
-  local selection, incomplete = snapshots.to_wire(sent, are_details_wanted())
+  local selection = snapshots.to_wire(sent, are_details_wanted())
   if channel.notify("selection", selection) and #clients > 0 then
     emit(selection)
-  end
-  if incomplete then
-    send_details()
   end
   return true
 end
@@ -249,12 +223,9 @@ function M.latest(params)
   if not shared() then
     return nil
   end
-  local selection, incomplete = snapshots.to_wire(shared(), params and params.detailed)
+  local selection = snapshots.to_wire(shared(), params and params.detailed)
   if params and params.for_client and not is_pushed then
     emit(selection)
-  end
-  if incomplete then
-    send_details()
   end
   return selection
 end

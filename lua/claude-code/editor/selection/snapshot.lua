@@ -1,6 +1,5 @@
 --- What was selected, or where the cursor was, at one moment.
 local api = vim.api
-local codepoints = require("claude-code.editor.columns.codepoints")
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
@@ -104,8 +103,8 @@ end
 ---`end` 1-based character offsets; the end is just behind the last character.
 ---@class claude-code.Region
 ---@field active boolean false: nothing is selected, and the other fields are absent
----@field start? integer or codepoints.UNKNOWN
----@field end? integer the same
+---@field start? integer
+---@field end? integer
 ---@field text? string
 ---@field truncated? true the text was cut; the ends are not
 ---@field line_start? integer
@@ -119,7 +118,7 @@ end
 local function locate(buf, place)
   local line = lines.at(buf, place.line)
   local byte = columns.to_byte(line, place.character, "utf-16")
-  return codepoints.offset(buf, place.line, byte), columns.of_byte(line, byte, "utf-32")
+  return columns.offset(buf, place.line, byte), columns.of_byte(line, byte, "utf-32")
 end
 
 ---@param selection claude-code.Selection?
@@ -136,17 +135,9 @@ function M.region(selection)
   return region
 end
 
----@param region claude-code.Region
----@param cursor claude-code.Cursor
-local function are_counted(region, cursor)
-  local unknown = codepoints.UNKNOWN
-  return region.start ~= unknown and region["end"] ~= unknown and cursor.position ~= unknown
-end
-
 ---@param snapshot claude-code.Snapshot? nil: no file is selected any more
 ---@param detailed? boolean counting characters takes time that grows with the buffer
 ---@return claude-code.Selection
----@return boolean? incomplete details were wanted, and are not counted to their end: a later call goes on
 function M.to_wire(snapshot, detailed)
   if not snapshot then
     local nowhere = { line = 0, character = 0 }
@@ -166,12 +157,8 @@ function M.to_wire(snapshot, detailed)
     truncated = snapshot.truncated,
   }
   if detailed and loaded then
-    local region = M.region(selection)
-    local cursor = require("claude-code.editor.methods.cursor").at(buf, at[1], at[2])
-    if not are_counted(region, cursor) then
-      return selection, true
-    end
-    selection.region, selection.cursor = region, cursor
+    selection.region = M.region(selection)
+    selection.cursor = require("claude-code.editor.methods.cursor").at(buf, at[1], at[2])
   end
   return selection
 end
