@@ -119,7 +119,7 @@ local methods = {
   region = lazy("editor.selection", "region"),
   cursor = lazy("editor.methods.cursor", "now"),
   context = lazy("editor.methods.cursor", "context"),
-  snapshot = lazy("editor.sync.delta", "snapshot"),
+  snapshot = lazy("editor.sync", "snapshot"),
   report = function()
     return require("claude-code.status").report()
   end,

@@ -10,16 +10,11 @@ local sources = require("claude-code.editor.documents.sources")
 ---@field whole boolean matched against the whole path rather than the last part of it
 ---@field private boolean false for an exception (`!pattern`)
 
----Verdicts are kept for so many paths.
-local MOST_VERDICTS = 10000
-
 ---@class claude-code.PrivacyJudge
----@field generation integer grows when the options change
 ---@field config? claude-code.PrivacyConfig the options that the rules were made of
 ---@field rules claude-code.PrivacyRule[]
 ---@field verdicts table<string, boolean> by path
----@field count integer of the verdicts
-local judgement = { generation = 0, rules = {}, verdicts = {}, count = 0 }
+local judgement = { rules = {}, verdicts = {} }
 
 local M = {}
 
@@ -67,8 +62,7 @@ local function current_rules()
       rules[#rules + 1] = compile(pattern)
     end
   end
-  local generation = judgement.generation + 1
-  judgement = { generation = generation, config = config, rules = rules, verdicts = {}, count = 0 }
+  judgement = { config = config, rules = rules, verdicts = {} }
   return rules
 end
 
@@ -110,10 +104,7 @@ local function judge(path)
       verdict = rule.private
     end
   end
-  if judgement.count >= MOST_VERDICTS then
-    judgement.verdicts, judgement.count = {}, 0
-  end
-  judgement.verdicts[path], judgement.count = verdict, judgement.count + 1
+  judgement.verdicts[path] = verdict
   return verdict
 end
 
@@ -161,13 +152,6 @@ function M.refusal(path)
     return base .. " is in no folder that this Claude and Neovim share"
   end
   return ("%s is private: `!%s` in privacy.patterns would let Claude see it"):format(base, base)
-end
-
----Grows when the options change: verdicts of an earlier generation may be wrong.
----@return integer
-function M.generation()
-  current_rules()
-  return judgement.generation
 end
 
 return M

@@ -3,8 +3,9 @@
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
-local deltas = require("claude-code.editor.sync.delta")
+local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
+local privacy = require("claude-code.editor.privacy")
 local sources = require("claude-code.editor.documents.sources")
 local writes = require("claude-code.editor.diagnostics.writes")
 
@@ -35,16 +36,185 @@ local BUFFER_EVENTS = {
   "TextChanged",
 }
 
+---@class claude-code.Buffer
+---@field buf integer
+---@field name string
+---@field path? string only for a file
+---@field sources? string[] files of other names from which its text may be
+---@field filetype string
+---@field listed boolean
+---@field loaded boolean
+---@field modified boolean
+---@field lines integer
+
+---@class claude-code.Delta what changed; absent fields did not
+---@field full? true forget all that was known
+---@field buffers? claude-code.Buffer[]
+---@field removed? integer[]
+---@field diagnostics? { buf: integer, path: string, items: claude-code.Diagnostic[] }[]
+---@field folders? string[]
+---@field current? integer
+---@field pending? string[] files on which a report of a language server is expected
+
 local M = {}
 
 ---While the editor is followed; `stops` end each thing that was started.
 local follower ---@type { push_soon: fun(), stops: (fun())[] }?
 
+---What the executable knows, and what may no longer be true.
+local known ---@type table<integer, claude-code.Buffer>
+local private ---@type table<integer, true> private ones, which it must not know
+local reported ---@type table<integer, string> path by buffer whose diagnostics it holds
+local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean }
+local last ---@type { current?: integer, pending: string }
+
+---Starts again: the next Delta holds everything.
+local function forget()
+  known, private, reported = {}, {}, {}
+  dirty = { buffers = {}, diagnostics = {}, folders = true }
+  last = { pending = "" }
+end
+
+---@return claude-code.Buffer
+local function describe(buf)
+  local function option(name)
+    return api.nvim_get_option_value(name, { buf = buf })
+  end
+  local loaded = api.nvim_buf_is_loaded(buf)
+  local name = api.nvim_buf_get_name(buf)
+  return {
+    buf = buf,
+    name = name,
+    path = path.of_buffer(buf),
+    sources = sources.others(buf, name),
+    filetype = option("filetype"),
+    listed = option("buflisted"),
+    loaded = loaded,
+    modified = option("modified"),
+    lines = loaded and api.nvim_buf_line_count(buf) or 0,
+  }
+end
+
+---Has a buffer changed in one of the ways that are frequent? Finds changes without an event too, such
+---as a plugin's edit of a hidden buffer.
+local function has_changed(buf)
+  local before = known[buf]
+  if not before then
+    return not private[buf]
+  end
+  local loaded = api.nvim_buf_is_loaded(buf)
+  return loaded ~= before.loaded
+    or api.nvim_get_option_value("modified", { buf = buf }) ~= before.modified
+    or (loaded and api.nvim_buf_line_count(buf) ~= before.lines)
+    or (vim.fn.buflisted(buf) == 1) ~= before.listed
+end
+
+---Looked up again when its name changes, or the options do: that reads links.
+local function hides(buf)
+  if dirty.buffers[buf] or not (known[buf] or private[buf]) then
+    private[buf] = privacy.hides(buf) or nil
+  end
+  return private[buf] ~= nil
+end
+
+---@param delta claude-code.Delta
+---@return { buf: integer, path: string, items: table }[] files that have no diagnostics any more
+local function add_buffers(delta)
+  local changed, removed, cleared = {}, {}, {}
+  local function clear(buf)
+    if reported[buf] then
+      cleared[#cleared + 1] = { buf = buf, path = reported[buf], items = {} }
+      reported[buf] = nil
+      return true
+    end
+  end
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local before = known[buf]
+    if not hides(buf) and (dirty.buffers[buf] or has_changed(buf)) then
+      local now = describe(buf)
+      if not vim.deep_equal(before, now) then
+        known[buf] = now
+        changed[#changed + 1] = now
+        if before and before.path ~= now.path and clear(buf) then
+          dirty.diagnostics[buf] = true
+        end
+      end
+    end
+  end
+  for _, buf in ipairs(vim.tbl_keys(known)) do
+    if private[buf] or not api.nvim_buf_is_valid(buf) then
+      known[buf] = nil
+      removed[#removed + 1] = buf
+      clear(buf)
+    end
+  end
+  dirty.buffers = {}
+  delta.buffers = #changed > 0 and changed or nil
+  delta.removed = #removed > 0 and removed or nil
+  return cleared
+end
+
+---@param delta claude-code.Delta
+---@param list { buf: integer, path: string, items: table }[] added to
+local function add_diagnostics(delta, list)
+  for buf in pairs(dirty.diagnostics) do
+    local buffer = known[buf]
+    if buffer and buffer.path then
+      local items = require("claude-code.editor.diagnostics").items(buf)
+      if #items > 0 or reported[buf] then
+        list[#list + 1] = { buf = buf, path = buffer.path, items = items }
+        reported[buf] = #items > 0 and buffer.path or nil
+      end
+    end
+  end
+  dirty.diagnostics = {}
+  delta.diagnostics = #list > 0 and list or nil
+end
+
+---@param delta claude-code.Delta
+local function add_rest(delta)
+  if dirty.folders then
+    dirty.folders = false
+    delta.folders = require("claude-code.lib.workspace").folders()
+  end
+  local current = api.nvim_get_current_buf()
+  if current ~= last.current then
+    last.current, delta.current = current, current
+  end
+  local paths = vim.tbl_filter(function(name)
+    return not privacy.is_private(name)
+  end, pending.paths())
+  local key = table.concat(paths, "\0")
+  if key ~= last.pending then
+    last.pending, delta.pending = key, paths
+  end
+end
+
+---@return claude-code.Delta all that changed since the one before
+local function take()
+  local delta = vim.empty_dict() ---@type claude-code.Delta
+  add_diagnostics(delta, add_buffers(delta))
+  add_rest(delta)
+  return delta
+end
+
+---All buffers as they are. For a caller that asks only once: the next Delta stays the same.
+---@return { buffers: claude-code.Buffer[], current: integer }
+function M.snapshot()
+  local buffers = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if not privacy.hides(buf) then
+      buffers[#buffers + 1] = describe(buf)
+    end
+  end
+  return { buffers = buffers, current = api.nvim_get_current_buf() }
+end
+
 local function push()
   if not follower or not channel.is_attached() then
     return
   end
-  local delta = deltas.take()
+  local delta = take()
   if next(delta) then
     channel.notify("state", delta)
   end
@@ -58,7 +228,7 @@ function M.touch()
 end
 
 local function mark_buffer(buf)
-  deltas.mark("buffers", buf)
+  dirty.buffers[buf] = true
   M.touch()
 end
 
@@ -81,12 +251,11 @@ local function watch()
   end)
   events:on("OptionSet", function()
     -- The event does not name the buffer; it is mostly the current one.
-    deltas.mark_all("listed")
     mark_buffer(api.nvim_get_current_buf())
   end, { pattern = OPTIONS })
   events:on({ "BufEnter", "TextChangedI" }, M.touch)
   events:on("DiagnosticChanged", function(buf)
-    deltas.mark("diagnostics", buf)
+    dirty.diagnostics[buf] = true
     M.touch()
   end)
   return function()
@@ -94,14 +263,22 @@ local function watch()
   end
 end
 
+---All may be private now, or no longer.
+local function on_privacy()
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    mark_buffer(buf)
+  end
+end
+
 ---@return claude-code.Delta full
 function M.start()
   M.stop()
-  deltas.forget()
+  require("claude-code.config").on_change("privacy", on_privacy)
+  forget()
   channel.on_detach(M.stop)
   local push_soon, cancel_push = require("claude-code.lib.timer").throttle(PUSH, push)
   local cancel_folders = require("claude-code.lib.workspace").on_change(function()
-    deltas.mark_all("folders")
+    dirty.folders = true
     M.touch()
   end)
   local stop_writes = writes.follow(on_buffer_event)
@@ -110,10 +287,10 @@ function M.start()
   sources.start(api.nvim_list_bufs())
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if next(vim.diagnostic.count(buf)) then
-      deltas.mark("diagnostics", buf)
+      dirty.diagnostics[buf] = true
     end
   end
-  local delta = deltas.take()
+  local delta = take()
   delta.full = true
   return delta
 end
@@ -125,7 +302,7 @@ function M.take()
   if not follower then
     return nil, "not attached"
   end
-  return deltas.take()
+  return take()
 end
 
 function M.stop()
