@@ -34,8 +34,8 @@ local reasons = {} ---@type table<claude-code.ReloadReason, fun(): boolean>
 ---@field cancel_take fun()
 local state ---@type claude-code.ReloadState?
 
----Files that are about to be written, perhaps more than once (a formatter in a hook), and what is there now.
-local expected = {} ---@type table<string, string>
+---Files that are about to be written, perhaps more than once (a formatter in a hook).
+local expected = {} ---@type table<string, true>
 local cancel_expecting = function() end
 
 local function exists(buf)
@@ -241,8 +241,7 @@ end
 ---@param params { path: string }
 function M.expect_write(params)
   require("claude-code.server.channel").on_detach(stop_expecting)
-  local name = path.normal(params.path)
-  expected[name] = expected[name] or disk.version(name)
+  expected[path.normal(params.path)] = true
   M.set("accepted", function()
     return next(expected) ~= nil
   end)
@@ -253,11 +252,8 @@ end
 ---For one who reads after a writer is through: reloads at once what was expected to be written, and looks at
 ---the files that have no events.
 function M.catch_up()
-  for name, version in pairs(expected) do
-    expected[name] = disk.version(name)
-    if expected[name] ~= version then
-      reload.now({ path = name })
-    end
+  for name in pairs(expected) do
+    reload.now({ path = name })
   end
   disk.look()
 end

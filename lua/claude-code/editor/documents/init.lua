@@ -52,7 +52,7 @@ function M.read(params)
   if not buf then
     return nil, { code = "not_open", message = "Document not open: " .. params.path }
   end
-  return lines.bytes(buf, 0, -1)
+  return lines.bytes(buf)
 end
 
 ---@return integer writes of the current buffer to its file since it was loaded

@@ -132,24 +132,19 @@ function M.is_empty(buf, lines)
   end)
 end
 
----Some lines of a buffer as `:w` would write them, but in UTF-8, whatever its 'fileencoding'.
+---A buffer's text as `:w` would write it, but in UTF-8, whatever its 'fileencoding'.
 ---@param buf integer loaded
----@param first integer row, 0-based
----@param last integer row behind them; -1: all
 ---@param as_read? boolean without the last line end that 'fixendofline' will add
 ---@return string
-function M.bytes(buf, first, last, as_read)
-  local lines = api.nvim_buf_get_lines(buf, first, last, false)
+function M.bytes(buf, as_read)
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   local options = vim.bo[buf]
-  local bom = first == 0 and options.bomb and BOM or ""
-  local has_end = first + #lines >= api.nvim_buf_line_count(buf)
-  if first == 0 and has_end and M.is_empty(buf, lines) then
+  local bom = options.bomb and BOM or ""
+  if M.is_empty(buf, lines) then
     return bom
   end
   local eol = LINE_ENDS[options.fileformat]
-  local ends = not has_end
-    or options.endofline
-    or (not as_read and options.fixendofline and not options.binary)
+  local ends = options.endofline or (not as_read and options.fixendofline and not options.binary)
   return bom .. table.concat(lines, eol) .. (ends and eol or "")
 end
 

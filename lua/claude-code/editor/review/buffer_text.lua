@@ -77,7 +77,7 @@ local function has_other_bytes(buf)
   local name = encoding(buf)
   return vim.bo[buf].fileformat == "mac"
     or name:find("^u%a+%-[^8]") ~= nil
-    or name ~= "utf-8" and file_lines.bytes(buf, 0, -1):find("\0", 1, true) ~= nil
+    or name ~= "utf-8" and file_lines.bytes(buf):find("\0", 1, true) ~= nil
 end
 
 ---@class claude-code.ReviewText
@@ -115,7 +115,7 @@ function M.of(buf)
     return { id = sent.id }
   end
   sent.id, sent.key = sent.id + 1, key
-  local bytes = file_lines.bytes(buf, 0, -1, true)
+  local bytes = file_lines.bytes(buf, true)
   bytes = name ~= "utf-8" and vim.iconv(bytes, "utf-8", name) or bytes
   return { id = sent.id, bytes = vim.base64.encode(bytes) }
 end
