@@ -3,7 +3,6 @@ import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { counted } from "../../src/lib/visible";
 import { keepBusy } from "../support/busy";
 import { claims } from "../support/claims";
-import { LONGEST_MS, watchComputing } from "../support/computing";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, nightly } from "../support/neovim";
 import { first } from "../support/toolchain";
@@ -41,26 +40,6 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     project.write("unrelated.txt", "ERROR\n");
     await project.neovim.command(`edit ${project.path("unrelated.txt")}`);
     expect(await stop()).toEqual(GO);
-  });
-
-  test("many big files that were closed: all count, and Neovim does not stand still", async () => {
-    const text = `ERROR\n${`${"x".repeat(99)}\n`.repeat(2_000)}`;
-    const paths = Array.from({ length: 60 }, (_, i) => project.write(`closed/${i}.txt`, text));
-    const edited = `
-      local paths, session = ...
-      for _, path in ipairs(paths) do
-        require("port").dispatcher.call("session_edited", {
-          session = session, installation = "settings", path = path,
-        })
-        vim.cmd.bwipeout({ args = { path }, bang = true })
-      end`;
-    await project.neovim.lua(edited, paths, session.session_id);
-    const huge = project.write("huge.txt", "x\n".repeat(2_000_000));
-    const computed = await watchComputing(project.neovim);
-    await project.neovim.lua(edited.replace(/vim.cmd.*/, ""), [huge], session.session_id);
-    expect(await stop()).toEqual(blocked(60, 0));
-    // All at once they are more than 100 ms.
-    expect(await computed()).toBeLessThan(LONGEST_MS / 2);
   });
 
   const texts: [string, string, object][] = [

@@ -3,8 +3,8 @@ local api, uv = vim.api, vim.uv
 local autocommands = require("claude-code.lib.autocommands")
 local loading = require("claude-code.editor.documents.load")
 local lsp = require("claude-code.lib.lsp")
+local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
-local reports = require("claude-code.editor.diagnostics.reports")
 local servers = require("claude-code.editor.diagnostics.servers")
 
 ---For a save of a text that the server has reported on already: only a check on save changes that.
@@ -34,6 +34,55 @@ local function now_ms()
   return uv.hrtime() / 1e6
 end
 
+---@class claude-code.Report
+---@field client integer id
+---@field buf integer
+---@field version? integer of the text it is about, if the server names it
+
+---@alias claude-code.ReportReader fun(result: table, ctx: lsp.HandlerContext): claude-code.Report?
+
+---@type table<string, claude-code.ReportReader> by the message that brings a report
+local readers = {
+  ["textDocument/publishDiagnostics"] = function(result, ctx)
+    -- Diagnostics of files that are in no buffer come too; a buffer is not made for them.
+    local buf = path.loaded_buffer(vim.uri_to_fname(result.uri))
+    return buf and { client = ctx.client_id, buf = buf, version = result.version }
+  end,
+  -- Its version is that of the text when Neovim asked. "unchanged" is an answer, too.
+  ["textDocument/diagnostic"] = function(_, ctx)
+    return { client = ctx.client_id, buf = ctx.bufnr, version = ctx.version }
+  end,
+}
+
+---@param now claude-code.WriteFollower
+---@param report claude-code.Report
+local function on_report(now, report)
+  local id, buf = report.client, report.buf
+  local tick, text = api.nvim_buf_get_changedtick(buf), now.texts[buf]
+  local took = text and text.tick == tick and now_ms() - now.last or nil
+  now.reported[buf] = now.reported[buf] or {}
+  now.reported[buf][id] = tick
+  servers.learn(report, took)
+  pending.on_report(buf, id, report)
+end
+
+---Wraps the handlers of the servers that there are. Only they see the version, which vim.diagnostic does not keep.
+---While nobody follows they do nothing.
+local function wrap_handlers()
+  for _, client in ipairs(lsp.clients()) do
+    for method, read in pairs(readers) do
+      lsp.wrap_all(client, method, function(inner, err, result, ctx, ...)
+        local answer = inner(err, result, ctx, ...)
+        local readable, report = pcall(read, result, ctx)
+        if follow and not err and readable and report then
+          on_report(follow, report)
+        end
+        return answer
+      end)
+    end
+  end
+end
+
 ---@param client vim.lsp.Client
 ---@param kind claude-code.WriteKind
 ---@param is_known? boolean the server has reported on this text
@@ -61,7 +110,7 @@ local function on_write(buf, kind)
   local tick = api.nvim_buf_get_changedtick(buf)
   follow.last = now_ms()
   follow.texts[buf] = { at = follow.last, tick = tick, kind = kind }
-  reports.wrap_handlers()
+  wrap_handlers()
   for _, client in ipairs(lsp.of_buffer(buf)) do
     local is_known = kind == "saved" and (follow.reported[buf] or {})[client.id] == tick
     expect(buf, client, kind, is_known)
@@ -71,11 +120,10 @@ end
 
 ---Loads a file that nobody has open: a report is expected of each of its servers.
 ---@param name string in normal form
----@param options claude-code.BackgroundOptions
 ---@return integer? buf
 ---@return string? failure if it is too big
-function M.load(name, options)
-  local buf, failure = require("claude-code.editor.documents.background").load(name, options)
+function M.load(name)
+  local buf, failure = require("claude-code.editor.documents.background").load(name)
   if buf then
     on_write(buf, "opened")
   end
@@ -134,7 +182,7 @@ end
 ---@param id integer client
 local function on_attach(now, buf, id)
   local client, text = vim.lsp.get_client_by_id(id), now.texts[buf]
-  reports.wrap_handlers()
+  wrap_handlers()
   if not client or not text then
     return
   elseif now_ms() - text.at < servers.TIMEOUT_MS or pending.lacks(buf, client) then
@@ -142,18 +190,6 @@ local function on_attach(now, buf, id)
     expect(buf, client, "opened")
     pending.review()
   end
-end
-
----@param now claude-code.WriteFollower
----@param report claude-code.Report
-local function on_report(now, report)
-  local id, buf = report.client, report.buf
-  local tick, text = api.nvim_buf_get_changedtick(buf), now.texts[buf]
-  local took = text and text.tick == tick and now_ms() - now.last or nil
-  now.reported[buf] = now.reported[buf] or {}
-  now.reported[buf][id] = tick
-  servers.learn(report, took)
-  pending.on_report(buf, id, report)
 end
 
 ---A reload closes the text for language servers, and opens it with the version it had (measured with
@@ -187,9 +223,7 @@ local function start()
   local events = autocommands.new("writes")
   local now = { events = events, followers = {}, texts = {}, last = 0, reported = {} }
   servers.start()
-  reports.start(function(report)
-    on_report(now, report)
-  end)
+  wrap_handlers()
   events:on(
     { "BufReadPre", "BufWipeout", "BufWritePost", "FileChangedShellPost" },
     function(buf, args)
@@ -221,7 +255,6 @@ function M.follow(callback)
     if follow == now and next(now.followers) == nil then
       follow = nil
       now.events:stop()
-      reports.stop()
       pending.clear()
     end
   end

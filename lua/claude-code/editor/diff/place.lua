@@ -2,7 +2,6 @@
 --- comes along if it was visible.
 local api = vim.api
 local focus = require("claude-code.editor.windows.focus")
-local options = require("claude-code.editor.windows.options")
 local windows = require("claude-code.editor.windows")
 
 ---Tags our tab pages.
@@ -104,7 +103,7 @@ local function open_tab(buf, is_enough)
   local from = api.nvim_get_current_tabpage()
   vim.cmd.sbuffer({ count = buf, mods = { tab = vim.fn.tabpagenr() } })
   local win = api.nvim_get_current_win()
-  options.apply(win, options.global())
+  windows.set_options(win, windows.new_options())
   api.nvim_tabpage_set_var(0, TAG, true)
   terminal().mirror_to_tab(from, is_enough)
   return win

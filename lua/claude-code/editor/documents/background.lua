@@ -8,24 +8,18 @@ local timer = require("claude-code.lib.timer")
 
 ---Beyond so many the oldest go, but for those that have an owner.
 local MOST_KEPT = 50
+---The more a file has, the longer Neovim stands still: this many bytes take some 20 ms.
+local MOST_BYTES = 2 * 1024 * 1024
 
-local M = {}
-
----The more a file has, the longer Neovim stands still: 2 MB take some 20 ms. Linters that run as
----programs have 10 s to report.
----@type claude-code.BackgroundOptions
-M.FOR_DIAGNOSTICS = { most_bytes = 2 * 1024 * 1024, keep_ms = 10000, has_diagnostics = true }
-
----@class claude-code.BackgroundOptions
----@field most_bytes integer
----@field keep_ms integer from now on
----@field has_diagnostics? boolean … and for as long as it has some
+local M = {
+  ---How long a file is kept, in ms, from the last question about it.
+  KEEP_MS = 10 * 60 * 1000,
+}
 
 ---@class claude-code.BackgroundFile
 ---@field buf integer
 ---@field is_new boolean the buffer was made for this; one that was there keeps its marks
 ---@field till number it is kept until then, by uv.now()
----@field has_diagnostics? boolean … and for as long as it has some
 ---@field owners table<any, true> … and until each has released it
 
 local files = {} ---@type claude-code.BackgroundFile[] oldest first
@@ -45,37 +39,27 @@ local function drop(i)
   end
 end
 
-local function are_too_many()
-  local count = 0
-  for _, file in ipairs(files) do
-    count = count + (next(file.owners) and 0 or 1)
-  end
-  return count > MOST_KEPT
-end
-
----@param file claude-code.BackgroundFile
----@return number till by uv.now()
-local function kept_till(file)
-  if not api.nvim_buf_is_loaded(file.buf) then
-    return 0
-  elseif next(file.owners) then
-    return math.huge
-  end
-  local has_some = file.has_diagnostics and next(vim.diagnostic.count(file.buf)) ~= nil
-  return are_too_many() and 0 or has_some and math.huge or file.till
+---@return integer[] indexes of the files that nobody owns, oldest first
+local function unowned()
+  return vim.iter(ipairs(files)):fold({}, function(list, index, file)
+    if not next(file.owners) then
+      table.insert(list, index)
+    end
+    return list
+  end)
 end
 
 ---Deletes what is no longer kept, one buffer at a time: each may take a language server's time.
 local function review()
-  local next_at, now = math.huge, vim.uv.now()
-  for i, file in ipairs(files) do
-    local till = kept_till(file)
-    if till <= now then
-      drop(i)
+  local next_at, now, list = math.huge, vim.uv.now(), unowned()
+  for _, index in ipairs(list) do
+    local file = files[index]
+    if file.till <= now or #list > MOST_KEPT or not api.nvim_buf_is_loaded(file.buf) then
+      drop(index)
       next_at = now + 1
       break
     end
-    next_at = math.min(next_at, till)
+    next_at = math.min(next_at, file.till)
   end
   cancel_review()
   cancel_review = next_at < math.huge and timer.once(next_at - now, review) or function() end
@@ -95,10 +79,9 @@ end
 
 ---Loads a file that is not loaded.
 ---@param name string in normal form
----@param options claude-code.BackgroundOptions
 ---@return integer? buf
 ---@return string? failure if it is too big, or it is for a Claude elsewhere
-function M.load(name, options)
+function M.load(name)
   local stat = vim.uv.fs_stat(name)
   if not stat then
     return nil
@@ -106,8 +89,8 @@ function M.load(name, options)
     local text =
       "%s is not open in Neovim, and nothing is loaded for a Claude elsewhere: ask the user to open it"
     return nil, text:format(path.title(name))
-  elseif stat.size > options.most_bytes then
-    return nil, path.too_big(name, stat.size, options.most_bytes) .. ", unless you open it yourself"
+  elseif stat.size > MOST_BYTES then
+    return nil, path.too_big(name, stat.size, MOST_BYTES) .. ", unless you open it yourself"
   elseif documents.problem_with(name) then
     return nil
   end
@@ -116,9 +99,8 @@ function M.load(name, options)
   if not ok then
     return nil
   end
-  local file = { buf = buf, is_new = is_new, owners = {}, till = vim.uv.now() + options.keep_ms }
-  file.has_diagnostics = options.has_diagnostics
-  table.insert(files, file)
+  local till = vim.uv.now() + M.KEEP_MS
+  table.insert(files, { buf = buf, is_new = is_new, owners = {}, till = till })
   review_soon()
   return buf
 end
@@ -132,21 +114,20 @@ end
 
 ---Keeps a file that was loaded here for longer.
 ---@param buf integer
----@param ms integer from now on
-function M.keep(buf, ms)
+function M.keep(buf)
   local file = file_of(buf)
   if file then
-    file.till, file.has_diagnostics = vim.uv.now() + ms, nil
+    file.till = vim.uv.now() + M.KEEP_MS
   end
 end
 
----Keeps a file that was loaded here until its owner releases it.
+---Keeps a file that was loaded here until its owner releases it, and no longer.
 ---@param buf integer
 ---@param owner any
 function M.own(buf, owner)
   local file = file_of(buf)
   if file then
-    file.owners[owner] = true
+    file.owners[owner], file.till = true, 0
   end
 end
 

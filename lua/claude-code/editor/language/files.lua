@@ -13,8 +13,6 @@ local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.lib.task")
 local writes = require("claude-code.editor.diagnostics.writes")
 
----@type claude-code.BackgroundOptions
-local OPTIONS = { most_bytes = 1024 * 1024, keep_ms = 10 * 60 * 1000 }
 ---Where no server came for a file type, it is waited for no longer than a moment.
 local ATTACH_AGAIN_MS = 150
 local INITIALIZE_MS = 10000
@@ -92,10 +90,10 @@ local function load(candidates)
     local buf, failure = path.loaded_buffer(name), nil ---@type integer?, string?
     local is_new = not buf or loading.wake(buf)
     if not buf and background.is_in_workspace(name) then
-      buf, failure = writes.load(name, OPTIONS)
+      buf, failure = writes.load(name)
     end
     if buf then
-      background.keep(buf, OPTIONS.keep_ms)
+      background.keep(buf)
     end
     if buf or failure then
       return buf, failure, is_new

@@ -65,7 +65,7 @@ end
 local function load(candidates)
   for _, name in ipairs(candidates) do
     if background.is_in_workspace(name) then
-      local buf, failure = writes.load(name, background.FOR_DIAGNOSTICS)
+      local buf, failure = writes.load(name)
       if buf or failure then
         return buf, failure
       end
@@ -200,7 +200,7 @@ local function wait_for_answer(params, ask, limit)
     if value.is_busy then
       deadline = math.min(now + params.timeout_ms, limit)
     end
-    local step = (value.files or value.is_loading) and LOAD_STEP_MS or BUSY_STEP_MS
+    local step = value.files and LOAD_STEP_MS or BUSY_STEP_MS
     look_at = math.min(deadline, value.is_busy and now + step or math.huge)
   until not answer or is_settled(answer) or look_at <= now
   return answer

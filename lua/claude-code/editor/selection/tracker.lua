@@ -19,7 +19,6 @@ local visual = require("claude-code.editor.selection.visual")
 ---@field latest? claude-code.Snapshot
 ---@field file_win? integer the file window the user was in last
 ---@field private visual_start? { buf: integer, tick: integer } where visual mode was entered
----@field private visual? { region: claude-code.VisualRegion, snapshot: claude-code.Snapshot, tick: integer }
 ---@field private entered? { win: integer, buf: integer, cursor: { [1]: integer, [2]: integer } }
 ---@field private held? claude-code.HeldSelection
 local Tracker = {}
@@ -46,24 +45,11 @@ function M.file_in(win)
 end
 
 ---@private
----@param region claude-code.VisualRegion
----@return claude-code.Snapshot
-function Tracker:snapshot_of(region)
-  local tick = api.nvim_buf_get_changedtick(region.buf)
-  -- After `y` Neovim does not know any more that a block reached to the line ends.
-  local before = self.visual
-  if before and before.tick == tick and vim.deep_equal(before.region, region) then
-    return before.snapshot
-  end
-  return snapshots.of_region(region)
-end
-
----@private
 ---@param region claude-code.VisualRegion in the current window
 function Tracker:hold(region)
   self.held = {
     region = region,
-    snapshot = self:snapshot_of(region),
+    snapshot = snapshots.of_region(region),
     cursor = api.nvim_win_get_cursor(0),
     tick = api.nvim_buf_get_changedtick(region.buf),
     lines = visual.lines(region),
@@ -102,9 +88,7 @@ end
 function Tracker:snapshot_in(win, buf)
   local region = win == api.nvim_get_current_win() and visual.current() or nil
   if region then
-    local tick = api.nvim_buf_get_changedtick(buf)
-    self.visual = { region = region, snapshot = snapshots.of_region(region), tick = tick }
-    return self.visual.snapshot
+    return snapshots.of_region(region)
   elseif self:is_held(buf, win) then
     return self.held.snapshot
   end
@@ -136,7 +120,6 @@ end
 function Tracker:visual_enter()
   local buf = api.nvim_get_current_buf()
   self.visual_start = { buf = buf, tick = api.nvim_buf_get_changedtick(buf) }
-  self.visual = nil
 end
 
 ---@param mode claude-code.VisualMode

@@ -27,9 +27,6 @@ local MOST_BYTES = 100000
 ---@type table<string, claude-code.VisualMode>
 local MODES = { v = "v", V = "V", ["\22"] = "\22", s = "v", S = "V", ["\19"] = "\22" }
 
---- Lines fetched at a time, so that a selection of a whole huge file costs only its first part.
-local CHUNK = 500
-
 ---The visual mode that a mode's name (`:help mode()`) stands for, nil if it is not one.
 ---@param mode string
 ---@return claude-code.VisualMode?
@@ -96,24 +93,14 @@ end
 ---@param last { [1]: integer, [2]: integer }
 ---@return string text at least up to MOST_BYTES
 local function text_between(buf, first, last)
-  local parts, size = {}, 0
-  for from = first[1], last[1], CHUNK do
-    local to = math.min(from + CHUNK - 1, last[1])
-    local lines = api.nvim_buf_get_lines(buf, from, to + 1, false)
-    if to == last[1] then
-      lines[#lines] = (lines[#lines] or ""):sub(1, last[2])
-    end
-    if from == first[1] then
-      lines[1] = (lines[1] or ""):sub(first[2] + 1)
-    end
-    local part = table.concat(lines, "\n")
-    parts[#parts + 1] = part
-    size = size + #part + 1
-    if size > MOST_BYTES + 1 then
-      break
-    end
+  -- So many lines have as many line ends.
+  local stop = math.min(last[1], first[1] + MOST_BYTES)
+  local lines = api.nvim_buf_get_lines(buf, first[1], stop + 1, false)
+  if stop == last[1] then
+    lines[#lines] = (lines[#lines] or ""):sub(1, last[2])
   end
-  return table.concat(parts, "\n")
+  lines[1] = (lines[1] or ""):sub(first[2] + 1)
+  return table.concat(lines, "\n")
 end
 
 ---The whole lines that a region touches, to see later whether they have changed.

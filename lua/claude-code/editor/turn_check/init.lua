@@ -104,8 +104,7 @@ end
 
 ---@class claude-code.Summary
 ---@field settled boolean no report of a language server on an edited file is pending
----@field is_busy boolean a language server that will report starts or indexes, or files are being loaded
----@field is_loading boolean not all files are loaded: the next call loads more
+---@field is_busy boolean a language server that will report starts or indexes
 ---@field unknown? string why reports are missing
 ---@field session? string what the session is called, where several run
 ---@field may_block boolean whether problems may keep Claude from stopping at all
@@ -137,7 +136,7 @@ function M.summary(params)
     return nil
   end
   local options = require("claude-code.config").get().diagnostics
-  local list, settled, is_loading = sessions.edited_files(session)
+  local list, settled = sessions.edited_files(session)
   local problems = {}
   for _, edited in ipairs(list) do
     for _, item in ipairs(filter.counted(edited.path, edited.items, edited.file.before)) do
@@ -147,8 +146,7 @@ function M.summary(params)
   local counts, missing = filter.tally(problems), unchecked.missing(list)
   return {
     settled = settled,
-    is_busy = is_loading or vim.iter(list):any(is_busy),
-    is_loading = is_loading,
+    is_busy = vim.iter(list):any(is_busy),
     unknown = unchecked.reasons(missing),
     session = (require("claude-code.sessions.label").by_conversation() or {})[session.id],
     may_block = options.block,
@@ -200,9 +198,9 @@ end
 ---@return claude-code.Problems|{ unknown?: string } `unknown`: of which files reports are missing, and why
 function M.problems(params)
   local session = sessions.of_server(params.session, params.pid)
-  local list, settled, is_loading = {}, true, false
+  local list, settled = {}, true
   if session then
-    list, settled, is_loading = sessions.edited_files(session)
+    list, settled = sessions.edited_files(session)
   end
   return {
     folders = require("claude-code.lib.workspace").folders(),
@@ -210,7 +208,6 @@ function M.problems(params)
       return { path = edited.path, real = edited.path, items = edited.items }
     end, list),
     settled = settled,
-    is_busy = is_loading,
     unknown = unchecked.describe(list),
   }
 end

@@ -13,10 +13,6 @@ local writes = require("claude-code.editor.diagnostics.writes")
 
 ---Sessions that ended without a hook (SIGKILL) are forgotten when there are more than these.
 local MOST_SESSIONS = 50
----One call loads closed files for so long, and at least one; the next call goes on.
-local BATCH_MS = 10
----Session files go when their session does.
-local LOADED = { most_bytes = background.FOR_DIAGNOSTICS.most_bytes, keep_ms = 0 }
 
 local M = {}
 
@@ -137,7 +133,7 @@ local function show_to_servers(real, created)
     before[real] = created and {} or nil
   end
   if not open then
-    return (writes.load(real, LOADED))
+    return (writes.load(real))
   end
   require("claude-code.editor.documents.reload").now({ path = real })
   if not vim.bo[open].modified then
@@ -205,20 +201,11 @@ end
 ---@param session claude-code.CheckedSession
 ---@return claude-code.EditedFile[] sorted by path
 ---@return boolean settled no report of a language server on them is pending that is waited for
----@return boolean is_loading some are not in the list yet: the next call loads more
 function M.edited_files(session)
-  local list, settled, is_loading = {}, true, false
-  local stop, has_loaded = uv.hrtime() + BATCH_MS * 1e6, false
+  local list, settled = {}, true
   for real, file in pairs(session.files) do
     local open = M.open_buffer(real)
-    local buf = open
-    if not open and is_present(real) then
-      if has_loaded and uv.hrtime() > stop then
-        is_loading = true
-      else
-        buf, has_loaded = writes.load(real, LOADED), true
-      end
-    end
+    local buf = open or (is_present(real) and writes.load(real)) or nil
     if buf then
       background.own(buf, session.id)
       local edited = describe(real, file, buf, open ~= nil)
@@ -229,7 +216,7 @@ function M.edited_files(session)
   table.sort(list, function(a, b)
     return a.path < b.path
   end)
-  return list, settled and not is_loading, is_loading
+  return list, settled
 end
 
 return M

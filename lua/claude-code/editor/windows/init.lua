@@ -1,7 +1,6 @@
 --- The user's windows: which of them a diff may use, and how one is borrowed and given back.
 local api, fn = vim.api, vim.fn
 local loading = require("claude-code.editor.documents.load")
-local options = require("claude-code.editor.windows.options")
 
 local M = {}
 
@@ -140,12 +139,56 @@ function M.room_beside()
     spot.height or api.nvim_win_get_height(spot.win)
 end
 
+---@param value_of fun(name: string, info: vim.api.keyset.get_option_info): any
+---@return table<string, any> values of all options that belong to a window, except those we never touch
+local function collect_options(value_of)
+  local values = {}
+  for name, info in pairs(api.nvim_get_all_options_info()) do
+    if info.scope == "win" and name ~= "scroll" then
+      values[name] = value_of(name, info)
+    end
+  end
+  return values
+end
+
+---What a new window has: values of its own only of options that have no global one to follow.
+---@return table<string, any>
+function M.new_options()
+  local values = collect_options(function(name, info)
+    if info.global_local then
+      return info.type == "string" and "" or -1
+    end
+    return api.nvim_get_option_value(name, { scope = "global" })
+  end)
+  values.diff, values.scrollbind, values.cursorbind, values.winfixbuf = false, false, false, false
+  return values
+end
+
+---@return table<string, any>
+local function options_of(win)
+  return collect_options(function(name)
+    return api.nvim_get_option_value(name, { win = win, scope = "local" })
+  end)
+end
+
+---Sets what differs, for this window only.
+---@param win integer
+---@param values table<string, any>
+function M.set_options(win, values)
+  for name, value in pairs(values) do
+    local where = { win = win, scope = "local" }
+    if api.nvim_get_option_value(name, where) ~= value then
+      pcall(api.nvim_set_option_value, name, value, where)
+    end
+  end
+end
+
 ---A new window for `buf` beside the special ones, with the global options rather than theirs.
 ---@param buf integer
 ---@return integer win
 function M.beside(buf)
   local win = api.nvim_open_win(buf, false, spot_beside())
-  options.apply(win, options.global())
+  M.set_options(win, M.new_options())
   return win
 end
 
@@ -196,7 +239,7 @@ function M.borrow(win, buf)
     win = win,
     buf = before,
     view = api.nvim_win_call(win, fn.winsaveview),
-    options = options.of(win),
+    options = options_of(win),
     bufhidden = vim.bo[before].bufhidden,
     listed = vim.bo[before].buflisted,
     alternate = alternate_of(win),
@@ -285,7 +328,7 @@ function M.give_back(borrowed, win)
     return
   end
   M.show(win, borrowed.buf)
-  options.apply(win, borrowed.options)
+  M.set_options(win, borrowed.options)
   api.nvim_win_call(win, function()
     -- A window that takes its place has another one.
     if fn.bufnr("#") ~= borrowed.alternate and fn.bufexists(borrowed.alternate) == 1 then
@@ -302,12 +345,12 @@ end
 ---@param borrowed? claude-code.BorrowedWindow nil: the window was new
 ---@param names string[] of the options that were changed
 function M.release(win, borrowed, names)
-  local before = borrowed and borrowed.options or options.global()
+  local before = borrowed and borrowed.options or M.new_options()
   local values = {}
   for _, name in ipairs(names) do
     values[name] = before[name]
   end
-  options.apply(win, values)
+  M.set_options(win, values)
 end
 
 ---Nothing is shown in the buffer's place any more.
