@@ -195,13 +195,6 @@ onEachNeovim((session) => {
       expect((await settled())?.text).toBe("");
       await session.neovim.type("u");
     });
-
-    test("as a block to the line ends, after a yank", async () => {
-      await session.neovim.type("w<C-v>j$");
-      await expectSent("two three\n five");
-      await session.neovim.type("y");
-      expect((await settled())?.text).toBe("two three\n five");
-    });
   });
 
   describe("never replaced by", () => {
