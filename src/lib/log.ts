@@ -12,37 +12,36 @@ const FILE_BYTES = 5 * 1024 * 1024;
 const STATE_LOG_BYTES = 1024 * 1024;
 /** Of one line: a client's text may be in it. */
 const LINE_CHARACTERS = 4_000;
+const MINUTE_MS = 60_000;
+/** Further causes of a minute get no line. */
+const MAX_CAUSES = 100;
 
 interface LogOptions {
   file?: string | undefined;
   level?: LogLevel | undefined;
   /** A longer file is moved to NAME.old before the next line; the one that was there is lost. */
   limitBytes?: number;
-  /** For how long a cause gets no second line; a minute if left out. */
-  repeatMs?: number;
 }
 
 /**
  * Writes single lines, `TIME LEVEL message`, to a file, or to stderr where there is none.
  * Tokens and file contents never go in here. Logging never throws: a full disk must not end a session.
  *
- * Each cause gets one line a minute, and then the number of those that were left out: any program of
- * the machine can cause a line by a request that is refused. The cause is the message, unless another
- * one is given because the message holds a client's words.
+ * Each cause gets one line a minute: any program of the machine can cause a line by a request that is
+ * refused. The cause is the message, unless another one is given because the message holds a client's words.
  */
 export class Log {
   readonly #threshold: number;
   readonly #limitBytes: number;
-  readonly #repetitions: Repetitions;
+  /** Those of this minute, and when it began. */
+  readonly #causes = new Set<string>();
+  #minute = 0;
   #file: string | undefined;
 
   constructor(options: LogOptions = {}) {
     this.#threshold = LOG_LEVELS.indexOf(options.level ?? "info");
     this.#limitBytes = options.limitBytes ?? FILE_BYTES;
     this.#file = options.file;
-    this.#repetitions = new Repetitions(options.repeatMs, (cause, count) =>
-      this.#append(`WARN ${count} more in the last minute: ${cause}`),
-    );
     if (!this.#file) return;
     try {
       mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
@@ -65,7 +64,18 @@ export class Log {
 
   #write(level: LogLevel, message: string, cause: string): void {
     if (LOG_LEVELS.indexOf(level) < this.#threshold) return;
-    if (this.#repetitions.isFirst(cause)) this.#append(`${level.toUpperCase()} ${message}`);
+    if (this.#isFirst(cause)) this.#append(`${level.toUpperCase()} ${message}`);
+  }
+
+  #isFirst(cause: string): boolean {
+    const now = Date.now();
+    if (now - this.#minute > MINUTE_MS) {
+      this.#causes.clear();
+      this.#minute = now;
+    }
+    if (this.#causes.has(cause) || this.#causes.size >= MAX_CAUSES) return false;
+    this.#causes.add(cause);
+    return true;
   }
 
   #append(text: string): void {
@@ -95,45 +105,5 @@ export function stateLog(name: string): Log {
     return new Log({ file: join(folder, name), limitBytes: STATE_LOG_BYTES });
   } catch {
     return new Log();
-  }
-}
-
-const MINUTE_MS = 60_000;
-/** Different causes remembered at once; all further ones count as one. */
-const MAX_CAUSES = 100;
-const OTHER = "other causes";
-
-/** Counts what happens again within a minute, by its cause. */
-class Repetitions {
-  readonly #counts = new Map<string, number>();
-  #timer: Timer | undefined;
-
-  /** `report` is called after the minute for each cause that came again, with how often. */
-  constructor(
-    private readonly ms = MINUTE_MS,
-    private readonly report: (cause: string, count: number) => void,
-  ) {}
-
-  /** Whether it is the first of its cause in this minute; otherwise it is counted. */
-  isFirst(cause: string): boolean {
-    const isKnown = this.#counts.has(cause) || this.#counts.size < MAX_CAUSES;
-    const key = isKnown ? cause : OTHER;
-    const count = this.#counts.get(key);
-    this.#counts.set(key, count === undefined ? 0 : count + 1);
-    this.#timer ??= this.#start();
-    return count === undefined;
-  }
-
-  #start(): Timer {
-    const timer = setTimeout(() => this.#end(), this.ms);
-    timer.unref();
-    return timer;
-  }
-
-  #end(): void {
-    this.#timer = undefined;
-    const counts = [...this.#counts];
-    this.#counts.clear();
-    for (const [cause, count] of counts) if (count > 0) this.report(cause, count);
   }
 }
