@@ -15,7 +15,7 @@ Commands:
               set a project up for Claude outside of Neovim, or undo that
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
   relay       connect a Claude Code that runs here, in a container or on another machine, with the
-              Neovim that starts this: --stdio; --check says what is wrong here
+              Neovim that starts this: --stdio
   sessions    list the past conversations of this project: [--json] [--folder DIR]
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
   uninstall   remove the program, its files, and its hooks from projects: [--dry-run] [--yes]

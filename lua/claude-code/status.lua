@@ -187,7 +187,7 @@ local function remote(report)
   end
   local what = ("remote %s: %s, %s"):format(report.name, report.state, why)
   local remedy =
-    "correct that, or run the command of remotes.%s.relay with `--check` in the place of `--stdio`"
+    "correct that, or run the command of remotes.%s.relay with `doctor` in the place of `relay --stdio`"
   local level = report.state == "down" and "error" or "warning"
   return problem(level, "remote-" .. report.state, what, remedy:format(report.name))
 end

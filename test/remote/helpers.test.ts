@@ -183,32 +183,29 @@ test("its MCP server reads what is shared, and nothing of a session of here, or 
     expect(received).not.toContain(one);
 }, 60_000);
 
-test("relay --check says what is wrong there, and whether a relay runs", async () => {
+test("doctor, run there, says what is wrong, and whether a relay runs", async () => {
   using world = new World();
   const check = async (env: Record<string, string> = {}) => {
-    const child = Bun.spawn([EXECUTABLE, "relay", "--check"], {
+    const child = Bun.spawn([EXECUTABLE, "doctor"], {
+      cwd: world.project,
       env: { ...isolatedEnv(world.home), PATH: "/usr/bin:/bin", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     return { text: await new Response(child.stdout).text(), code: await child.exited };
   };
-  const before = await check({
-    http_proxy: "http://proxy",
-    TERM_PROGRAM: "vscode",
-    CLAUDE_CONFIG_DIR: "/proc/x",
-  });
+  const before = await check({ http_proxy: "http://proxy", TERM_PROGRAM: "vscode" });
   expect(before.code).toBe(1);
   for (const what of [
     "FAIL  the Claude CLI `claude` is not on $PATH",
     "http_proxy is set, and no_proxy does not exempt 127.0.0.1",
     "TERM_PROGRAM is vscode",
-    "note  no relay runs here",
+    "no running Neovim with the plugin answers",
   ])
     expect(before.text).toContain(what);
   world.link();
   const { port } = await world.lock();
   expect((await check()).text).toContain(
-    `ok    a relay runs here, on port ${port}, for ${world.project}`,
+    `ok    a CLI that you start here finds a relay of Neovim on port ${port}`,
   );
 });
 
@@ -232,7 +229,7 @@ test("doctor names a relay that does not run, with what helps", async () => {
       level: "error",
       cause: "remote-down",
       what: expect.stringContaining("remote dev: down, `no-such-docker` is not on $PATH"),
-      remedy: expect.stringContaining("remotes.dev.relay with `--check`"),
+      remedy: expect.stringContaining("remotes.dev.relay with `doctor`"),
     } as never);
   });
 });

@@ -56,26 +56,20 @@ export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): To
 }
 
 /** stdout first, then stderr and how it ended, each only if there is something to say. */
-function report(result: RunResult): ToolResult {
-  const blocks = [result.stdout];
-  if (result.stderr !== "") blocks.push(`stderr:\n${result.stderr}`);
-  const problem = problemOf(result);
-  if (!problem) return texts(...blocks);
+function report({ stdout, stderr, exitCode }: RunResult): ToolResult {
+  const blocks = [stdout, ...(stderr === "" ? [] : [`stderr:\n${stderr}`])];
+  if (exitCode === 0) return texts(...blocks);
+  const problem = exitCode === undefined ? STOPPED : `Exit code ${exitCode}.`;
   return { ...texts(...blocks, problem), isError: true };
-}
-
-function problemOf({ end, exitCode }: RunResult): string | undefined {
-  if (end === "timed out") return "Stopped after 30 s, with everything in its process group.";
-  if (end === "cancelled") return "Cancelled.";
-  if (exitCode === 0) return undefined;
-  return exitCode === undefined ? "Ended by a signal." : `Exit code ${exitCode}.`;
 }
 
 const LIMITS = {
   timeoutMs: 30_000,
-  /** Of each stream; what comes behind is dropped, and said so. */
+  /** Of each stream. */
   outputBytes: 1024 * 1024,
 } as const;
+const STOPPED =
+  "Ended by a signal: after 30 s, or 1 MB of output, it is stopped, with everything in its process group.";
 
 /** What the program has written arrives a moment after its end. */
 const DRAIN_MS = 500;
@@ -92,12 +86,11 @@ interface RunResult {
   stderr: string;
   /** Undefined when the run was ended by a signal. */
   exitCode: number | undefined;
-  end: "exited" | "timed out" | "cancelled";
 }
 
 /**
- * Runs `code` out of process, in a session and a process group of its own. The whole group is killed at the
- * time-out, when `signal` aborts, when the program ends, and with the executable. What leaves the group (a
+ * Runs `code` out of process, in a session and a process group of its own. The whole group is killed at a limit,
+ * when `signal` aborts, when the program ends, and with the executable. What leaves the group (a
  * daemon) stays: it has the user's rights, as the program has. Rejects when the program cannot be started.
  */
 export async function runCode(
@@ -113,50 +106,34 @@ export async function runCode(
     stdin: Buffer.from(code),
     stdout: "pipe",
     stderr: "pipe",
+    timeout: limits.timeoutMs,
+    maxBuffer: limits.outputBytes,
+    killSignal: "SIGKILL",
+    signal,
   });
   const all = hasGroups ? -child.pid : child.pid;
   ownChildren.add(all);
-  const stdout = collect(child.stdout, limits.outputBytes);
-  const stderr = collect(child.stderr, limits.outputBytes);
-  let end: RunResult["end"] = "exited";
-  const stop = (why: RunResult["end"]) => {
-    end = why;
-    killNow(all);
-  };
-  const timer = setTimeout(() => stop("timed out"), limits.timeoutMs);
-  const cancel = () => stop("cancelled");
-  signal.addEventListener("abort", cancel, { once: true });
+  const outputs = [child.stdout, child.stderr].map(collect);
   await child.exited;
-  clearTimeout(timer);
-  signal.removeEventListener("abort", cancel);
   killNow(all);
   ownChildren.delete(all);
   // A daemon may hold the pipes open.
-  await Promise.race([Promise.all([stdout.ended, stderr.ended]), Bun.sleep(DRAIN_MS)]);
-  const exitCode = child.exitCode ?? undefined;
-  return { stdout: stdout.take(), stderr: stderr.take(), exitCode, end };
+  await Promise.race([Promise.all(outputs.map(({ ended }) => ended)), Bun.sleep(DRAIN_MS)]);
+  const [stdout = "", stderr = ""] = outputs.map(({ take }) => take());
+  return { stdout, stderr, exitCode: child.exitCode ?? undefined };
 }
 
-/** Gathers a stream up to `most` bytes. `take` gives what there is, and ends it. */
-function collect(stream: ReadableStream<Uint8Array>, most: number) {
+/** Gathers a stream. `take` gives what there is, and ends it. */
+function collect(stream: ReadableStream<Uint8Array>) {
   const reader = stream.getReader();
   const chunks: Uint8Array[] = [];
-  let size = 0;
-  let dropped = 0;
   const read = async () => {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      const kept = next.value.subarray(0, most - size);
-      size += kept.length;
-      dropped += next.value.length - kept.length;
-      if (kept.length > 0) chunks.push(kept);
-    }
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+      chunks.push(next.value);
   };
   const take = () => {
     void reader.cancel();
-    // A character cut in two at the limit is dropped, not shown as rubbish.
-    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    const text = decoder.decode(Buffer.concat(chunks), { stream: dropped > 0 });
-    return dropped > 0 ? `${text}\n[${dropped} more bytes dropped]` : text;
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Buffer.concat(chunks));
   };
   return { ended: read(), take };
 }
