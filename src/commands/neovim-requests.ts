@@ -14,7 +14,9 @@ import { WorktreeEndpoint } from "../worktrees/endpoint";
 export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log) {
   const remote = new RemoteEndpoint(editor, server.connect, log);
   const review = new ReviewEndpoint(editor, log);
-  const transcript = new TranscriptEndpoint(editor, log, remote);
+  const transcript = new TranscriptEndpoint(editor, log, (name, id) =>
+    remote.conversation(name, id),
+  );
   const prompt = new PromptEndpoint();
   const worktree = new WorktreeEndpoint();
   const endpoints = { review, transcript, prompt, worktree, remote };

@@ -1,4 +1,5 @@
-import { homedir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { parse } from "jsonc-parser";
 import * as v from "valibot";
@@ -10,7 +11,7 @@ import type { Log } from "../lib/log";
 import { isThere } from "../lib/paths";
 import { readText } from "../lib/read-regular";
 import type { Channel } from "./channels";
-import { ConversationCopy } from "./conversation";
+import { copyConversation } from "./conversation";
 import { runHelper } from "./helpers";
 import { border } from "./ide";
 import { Link } from "./link";
@@ -48,7 +49,8 @@ interface ReportPort {
 export class RemoteEndpoint {
   readonly #links = new Map<string, Link>();
   readonly #maps = new Map<string, PathMap>();
-  readonly #copies = new Map<string, ConversationCopy>();
+  /** For copies of conversations; made with the first one. */
+  #folder: string | undefined;
 
   /** `connect`: a client in a remote is one more client of the server. */
   constructor(
@@ -79,7 +81,6 @@ export class RemoteEndpoint {
       {
         onState: (state) => {
           if (this.#links.get(name) !== link) return;
-          for (const copy of this.#copies.values()) if (copy.remote === name) copy.connect(link);
           this.#send("remote_state", { name, ...state });
         },
         onChannel: (channel, d) => this.#join(channel, d, remote),
@@ -102,27 +103,18 @@ export class RemoteEndpoint {
     this.#links.delete(name);
   }
 
-  /** A conversation there, as a file here. */
-  copyOf(name: string, session: string): ConversationCopy {
-    const toHost = (path: string, folder = "/") => {
+  /** A conversation there, as a file here with what it has now. */
+  async conversation(name: string, session: string) {
+    this.#folder ??= mkdtempSync(join(tmpdir(), "claude-code-remote-"));
+    const open = (id: string) => this.#links.get(name)?.open("conversation", id);
+    const path = await copyConversation(open, session, this.#folder);
+    /** The file here of a path there; a relative one is from `folder`, of here. */
+    const toHost = (given: string, folder = "/") => {
       const map = this.#maps.get(name);
-      const there = isAbsolute(path) ? path : map?.toRemote(resolve(folder, path));
+      const there = isAbsolute(given) ? given : map?.toRemote(resolve(folder, given));
       return there === undefined ? undefined : map?.toHost(there);
     };
-    const key = JSON.stringify([name, session]);
-    const copy = this.#copies.get(key) ?? new ConversationCopy(name, session, toHost, this.log);
-    this.#copies.set(key, copy);
-    copy.connect(this.#links.get(name));
-    return copy;
-  }
-
-  /** Removes those at other paths, once they are whole. */
-  keepCopies(paths: ReadonlySet<string>): void {
-    for (const [key, copy] of this.#copies) {
-      if (paths.has(copy.path) || !copy.isWhole) continue;
-      this.#copies.delete(key);
-      copy.end();
-    }
+    return { path, toHost };
   }
 
   #send(method: string, params: object): void {
@@ -133,7 +125,7 @@ export class RemoteEndpoint {
 
   end(): void {
     for (const name of [...this.#links.keys()]) this.#stop(name);
-    for (const copy of this.#copies.values()) copy.end();
+    if (this.#folder) rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 

@@ -6,7 +6,7 @@ import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
 import { namesIn, newestFiles } from "../lib/paths";
-import type { Conversation, Elsewhere } from "./elsewhere";
+import type { ToHost } from "./entries";
 import { trailOf } from "./trail";
 import { View } from "./view";
 import { WatchedTranscript } from "./watched";
@@ -15,14 +15,12 @@ import { WatchedTranscript } from "./watched";
 const DEBOUNCE_MS = 15;
 /** Neovim may be asking its user something. */
 const REPORT_MS = 30_000;
-/** For a conversation to come from a remote. */
-const COPY_MS = 5_000;
 
 const optional = v.optional(v.string());
 /** `remote`: the name of the one where its Claude runs. */
 const Session = v.object({ session: v.string(), agent: optional, remote: optional });
 const Watched = v.object({
-  sessions: v.array(v.object({ id: v.string(), cwd: v.string(), remote: optional })),
+  sessions: v.array(v.object({ id: v.string(), cwd: v.string() })),
 });
 const Trail = v.object({
   ...Session.entries,
@@ -31,6 +29,12 @@ const Trail = v.object({
 const Shown = v.object({ view: v.number() });
 const Named = v.object({ view: v.number(), name: v.string(), folder: optional });
 const Whole = v.object({ view: v.number(), call: v.string() });
+
+/** The file of a conversation; there may be none yet. */
+interface Conversation {
+  readonly path: string;
+  readonly toHost?: ToHost;
+}
 
 interface TranscriptPort {
   call(method: string, params: object, deadlineMs: number): Promise<unknown>;
@@ -53,7 +57,8 @@ export class TranscriptEndpoint {
   constructor(
     private readonly port: TranscriptPort,
     private readonly log: Log,
-    private readonly elsewhere?: Elsewhere,
+    /** Copies the conversation of a Claude in a remote, as it is now. */
+    private readonly copy?: (remote: string, session: string) => Promise<Conversation>,
   ) {}
 
   async answer(method: string, params: unknown): Promise<unknown> {
@@ -90,6 +95,8 @@ export class TranscriptEndpoint {
     const id = ++this.#last;
     const view = new View(path, toHost);
     const update = readable(path, () => view.update());
+    // Neovim shows one of each.
+    for (const [other, known] of this.#views) if (known.path === path) this.#views.delete(other);
     this.#views.set(id, view);
     this.#follow();
     return { view: id, path, block: update?.block };
@@ -98,12 +105,9 @@ export class TranscriptEndpoint {
   async #find({ session, agent, remote }: v.InferOutput<typeof Session>): Promise<Conversation> {
     if (remote !== undefined && agent !== undefined)
       throw new UserError("the conversation of a subagent in a remote cannot be shown");
-    const copy = remote === undefined ? undefined : this.elsewhere?.copyOf(remote, session);
-    if (copy) await Promise.race([copy.whole, Bun.sleep(COPY_MS)]);
-    if (copy?.isWhole === false)
-      throw new UserError(`it has not come from ${remote} yet: try again, or see :Claude status`);
-    const found = copy ?? { path: transcriptOf(session, agent) ?? "" };
-    if (existsSync(found.path)) return found;
+    const here = { path: transcriptOf(session, agent) ?? "" };
+    const found = remote === undefined ? here : await this.copy?.(remote, session);
+    if (found && existsSync(found.path)) return found;
     const text = "this conversation is not in a file yet: Claude writes it with its first answer";
     throw new UserError(text);
   }
@@ -113,14 +117,9 @@ export class TranscriptEndpoint {
     for (const id of this.#watched.keys()) {
       if (!sessions.some((session) => session.id === id)) this.#watched.delete(id);
     }
-    for (const { id, cwd, remote } of sessions) {
-      const known = this.#watched.get(id);
-      const copy = remote === undefined ? undefined : this.elsewhere?.copyOf(remote, id);
-      const path = copy?.path ?? transcriptOf(id) ?? expectedPath(id, cwd);
-      if (known?.path === path) continue;
-      const watched = new WatchedTranscript(path, copy);
-      this.#watched.set(id, watched);
-      void copy?.whole?.then(() => this.#sendNews(id, watched));
+    for (const { id, cwd } of sessions) {
+      const path = transcriptOf(id) ?? expectedPath(id, cwd);
+      if (this.#watched.get(id)?.path !== path) this.#watched.set(id, new WatchedTranscript(path));
     }
     this.#follow();
   }
@@ -138,7 +137,6 @@ export class TranscriptEndpoint {
 
   #follow(): void {
     const all = [...this.#views.values(), ...this.#watched.values()].map(({ path }) => path);
-    this.elsewhere?.keepCopies(new Set(all));
     // What comes between that and reading is another event; what came before it was none.
     if (this.#watch.follow(all)) this.#soon();
   }

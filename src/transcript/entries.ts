@@ -1,7 +1,9 @@
 import { isObject, type JsonObject, shownJson } from "../lib/json";
 import { cutText } from "../lib/visible";
-import type { ToHost } from "./elsewhere";
 import type { Line } from "./file";
+
+/** The file of this machine that a path of another one means, if it is shared. A relative one is from `folder`, of here. */
+export type ToHost = (path: string, folder?: string) => string | undefined;
 
 /** Of what is shown as it is. */
 const MAX_RAW = 8 * 1024;

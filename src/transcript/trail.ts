@@ -1,7 +1,6 @@
 import { Privacy } from "../review/record/privacy";
 import { type Call, callOf } from "./calls";
-import type { ToHost } from "./elsewhere";
-import { type Item, itemsOf, type ToolCall, type ToolResult } from "./entries";
+import { type Item, itemsOf, type ToHost, type ToolCall, type ToolResult } from "./entries";
 import { type Line, TranscriptFile } from "./file";
 import { lineOf } from "./markdown";
 

@@ -1,6 +1,5 @@
 import { beginning } from "../lib/visible";
-import type { ToHost } from "./elsewhere";
-import { type Item, itemsOf, type ToolCall, type ToolResult } from "./entries";
+import { type Item, itemsOf, type ToHost, type ToolCall, type ToolResult } from "./entries";
 import { type Line, TranscriptFile } from "./file";
 import { type Block, markdown, type Result, resultOf } from "./markdown";
 

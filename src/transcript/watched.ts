@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import type { Conversation } from "./elsewhere";
 import { type Item, itemsOf, type ToolCall } from "./entries";
 import { TranscriptFile } from "./file";
 import { type Step, stepOf } from "./trail";
@@ -28,20 +27,16 @@ export class WatchedTranscript {
   /** Whether all that is in the file came after the watch began. */
   #isNew = false;
 
-  constructor(
-    readonly path: string,
-    private readonly copy?: Conversation,
-  ) {
+  constructor(readonly path: string) {
     this.#file = new TranscriptFile(path);
   }
 
   /** What was added since the last call; of the first one only the usage. Throws where it cannot be read. */
   news(): News | undefined {
-    if (this.copy?.isWhole === false) return undefined;
     if (!existsSync(this.path)) this.#isNew = true;
     const { lines, restarted } = this.#file.appended();
     const before = restarted ? this.#file.earlier(TAIL_BYTES) : [];
-    const items = [...before, ...lines].flatMap((line) => itemsOf(line, this.copy?.toHost));
+    const items = [...before, ...lines].flatMap((line) => itemsOf(line));
     const usage = items.findLast((item) => item.kind === "usage")?.usage;
     this.#model = items.findLast((item) => item.kind === "model")?.name ?? this.#model;
     const all = restarted && !this.#isNew ? [] : items.flatMap((item) => this.#step(item));

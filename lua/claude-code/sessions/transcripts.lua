@@ -30,8 +30,8 @@ local state = { watched = "", warned = {} }
 function M.watch()
   local list = {}
   for _, row in ipairs(rows.list()) do
-    if row.id and row.cwd and row.attached then
-      list[#list + 1] = { id = row.id, cwd = row.cwd, remote = row.remote }
+    if row.id and row.cwd and row.attached and not row.remote then
+      list[#list + 1] = { id = row.id, cwd = row.cwd }
     end
   end
   local key = vim.inspect(list)

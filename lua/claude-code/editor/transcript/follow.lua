@@ -130,6 +130,12 @@ function M.toggle(n)
     local text = "no Claude session runs; :Claude starts one"
     return require("claude-code.messages.notify").info(text)
   end
+  local row = require("claude-code.sessions.rows").get({ n = n })
+  if row and row.remote then
+    local text =
+      "a Claude in a remote cannot be followed; :Claude trail lists what it read and edited"
+    return require("claude-code.messages.notify").info(text)
+  end
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = "wipe"
   local win = open_window(buf)

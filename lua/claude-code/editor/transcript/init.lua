@@ -236,13 +236,13 @@ local function read(id, agent, remote, callback)
   end)
 end
 
---- Shows a conversation, or that of one of its subagents.
+--- Shows a conversation, or that of one of its subagents. One of a remote does not grow: it is read again.
 ---@param id string
 ---@param agent? string
 ---@param remote? string where it is
 function M.open(id, agent, remote)
   local known = find(id, agent)
-  if known and known.view then
+  if known and known.view and not remote then
     show(known)
   else
     read(id, agent, remote, show)
