@@ -31,7 +31,6 @@ local function attach(info)
   require("claude-code.editor.selection").start()
   require("claude-code.editor.review").start()
   require("claude-code.editor.input.keyboard").follow()
-  require("claude-code.editor.language.servers").start()
   require("claude-code.server").on_attach(info.version)
   for _, name in ipairs({ "sessions.transcripts", "editor.transcript", "remote" }) do
     local follower = package.loaded["claude-code." .. name]
@@ -112,10 +111,8 @@ local methods = {
   latest_selection = lazy("editor.selection", "latest"),
   mentions_delivered = lazy("context.mention", "delivered"),
   rename_symbol = lazy("editor.edits.rename", "symbol"),
-  rename_file = lazy("editor.edits.rename", "file"),
   code_action = lazy("editor.edits.code_action", "run"),
   edits_apply = lazy("editor.edits.apply", "run"),
-  file_moved = lazy("editor.edits.rename", "moved"),
   region = lazy("editor.selection", "region"),
   cursor = lazy("editor.methods.cursor", "now"),
   context = lazy("editor.methods.cursor", "context"),

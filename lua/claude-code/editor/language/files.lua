@@ -13,8 +13,6 @@ local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.lib.task")
 local writes = require("claude-code.editor.diagnostics.writes")
 
----Where no server came for a file type, it is waited for no longer than a moment.
-local ATTACH_AGAIN_MS = 150
 local INITIALIZE_MS = 10000
 
 ---FileChangeType (LSP 3.17).
@@ -26,8 +24,6 @@ local M = {
   ATTACH_MS = 3000,
 }
 
-local without_server = {} ---@type table<string, true> file types
-
 ---@return claude-code.Failure
 local function no_server(buf)
   local filetype = vim.bo[buf].filetype
@@ -38,34 +34,30 @@ local function no_server(buf)
   return { code = "no_server", message = text:format(name, filetype) }
 end
 
----Waits until one of the buffer's servers is ready for requests, in a task.
+---Waits until the buffer's servers are ready for requests, in a task.
 ---@param buf integer
 ---@param is_new boolean it was loaded just now
----@return claude-code.Failure?
+---@return claude-code.Failure? if none is
 local function wait_for_servers(buf, is_new)
-  local filetype = vim.bo[buf].filetype
-  local is_seen = is_new and not loading.is_asleep(buf)
-  local attach_ms = is_seen and (without_server[filetype] and ATTACH_AGAIN_MS or M.ATTACH_MS) or 0
-  local is_attached = task.wait_for(function()
+  task.wait_for(function()
     return #servers.of_buffer(buf) > 0
-  end, attach_ms)
-  without_server[filetype] = not is_attached or nil
+  end, is_new and not loading.is_asleep(buf) and M.ATTACH_MS or 0)
   task.wait_for(function()
     return vim.iter(servers.of_buffer(buf)):all(function(client)
       return client.initialized or client:is_stopped()
     end)
-  end, math.min(INITIALIZE_MS, task.time_left() - 1000))
-  local first = servers.of_buffer(buf)[1]
-  if not first then
-    return no_server(buf)
-  elseif
-    not vim.iter(servers.of_buffer(buf)):any(function(client)
-      return client.initialized == true
-    end)
-  then
-    local text = "Not ready: %s is starting. Ask again in 10 s."
-    return { code = "not_ready", message = text:format(first.name) }
+  end, INITIALIZE_MS)
+  local attached = servers.of_buffer(buf)
+  for _, client in ipairs(attached) do
+    if client.initialized then
+      return nil
+    end
   end
+  if #attached == 0 then
+    return no_server(buf)
+  end
+  local text = "Not ready: %s is starting. Ask again in 10 s."
+  return { code = "not_ready", message = text:format(attached[1].name) }
 end
 
 ---@return claude-code.Failure
@@ -79,13 +71,12 @@ end
 ---Loads the first of these paths that is a file of the workspace, unless it is loaded.
 ---@param candidates string[] in normal form
 ---@return integer? buf
----@return claude-code.Failure?
+---@return claude-code.Failure|string|nil
 ---@return boolean is_new it was loaded just now
 local function load(candidates)
   for _, name in ipairs(candidates) do
     if privacy.is_private(name) then
-      local message = privacy.refusal(name)
-      return nil, { code = "private", message = message }, false
+      return nil, { code = "private", message = privacy.refusal(name) }, false
     end
     local buf, failure = path.loaded_buffer(name), nil ---@type integer?, string?
     local is_new = not buf or loading.wake(buf)
@@ -132,19 +123,6 @@ end
 ---The files as they were when they were last compared, by buffer.
 local versions = {} ---@type table<integer, string>
 
----In a task: reloads buffers without unsaved edits whose files have changed.
-local function reload_buffers()
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
-    local version = name and disk.version(name) or nil
-    if version ~= versions[buf] then
-      versions[buf] = version
-      reload.check(buf)
-      task.breathe()
-    end
-  end
-end
-
 ---Notifies every language server of what was written.
 ---@param changes claude-code.ChangedFile[]
 function M.notify(changes)
@@ -160,10 +138,18 @@ function M.notify(changes)
   end
 end
 
----In a task: language servers know then what has changed.
+---In a task: buffers without unsaved edits, and language servers, know then what has changed.
 ---@param changes? claude-code.ChangedFile[]
 function M.take_over(changes)
-  reload_buffers()
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
+    local version = name and disk.version(name) or nil
+    if version ~= versions[buf] then
+      versions[buf] = version
+      reload.check(buf)
+      task.breathe()
+    end
+  end
   M.notify(changes or {})
 end
 

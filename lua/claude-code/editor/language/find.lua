@@ -1,6 +1,5 @@
 --- Answers what Claude asks language servers: where a symbol is defined and used, and what files declare.
 local api = vim.api
-local declarations = require("claude-code.editor.language.declarations")
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
@@ -11,7 +10,7 @@ local servers = require("claude-code.editor.language.servers")
 local symbols = require("claude-code.editor.language.symbol")
 local task = require("claude-code.lib.task")
 
-local HOVER = "textDocument/hover"
+local HOVER, DOCUMENT = "textDocument/hover", "textDocument/documentSymbol"
 local MAX_HOVER, MAX_OUTLINED = 8000, 2000
 
 local M = {}
@@ -40,7 +39,7 @@ local function located(params, answer)
     name = params.symbol,
     definitions = position.answer(symbol.candidates),
     are_candidates = true,
-    states = request.states(symbol.answers, true),
+    states = request.states(symbol.answers),
   }
 end
 
@@ -49,7 +48,7 @@ end
 local function unknown(symbol)
   local line = vim.trim(lines.at(symbol.buf, symbol.row):sub(1, 160))
   local text = "No language server knows what `%s` is in `%s` (a comment, a string or plain text?)."
-  return request.not_ready(request.states(symbol.answers, true), symbol.name)
+  return request.not_ready(symbol.answers, symbol.name)
     or { code = "not_found", message = text:format(symbol.name, line) }
 end
 
@@ -84,7 +83,7 @@ function M.definition(params)
       name = symbol.name,
       definitions = position.answer(symbol.definitions),
       hover = not is_private and hover_of(symbol) or nil,
-      states = request.states(symbol.answers, true),
+      states = request.states(symbol.answers),
     }
   end)
 end
@@ -115,7 +114,7 @@ function M.related(params)
       return task.fail("unsupported", text, names_of(symbol.buf), params.relation)
     end
     local question = position.question(symbol, method, { context = { includeDeclaration = true } })
-    local answers, is_settled = request.settled(request.of_all(clients, question))
+    local answers = request.all(clients, question)
     local places, failure = position.places(answers), request.failure_of(answers)
     if failure then
       return nil, failure
@@ -135,9 +134,56 @@ function M.related(params)
       name = params.symbol,
       definitions = position.answer(symbol.definitions),
       uses = position.answer(places),
-      states = request.states(answers, is_settled),
+      states = request.states(answers),
     }
   end)
+end
+
+---@class claude-code.DocumentSymbol
+---@field name string
+---@field kind string in words: "method"
+---@field detail? string
+---@field depth integer 0 at the top
+---@field first_line integer of the whole declaration, from 1
+---@field last_line integer
+
+---@param kind integer SymbolKind (LSP 3.17)
+---@return string
+local function kind_name(kind)
+  local name = vim.lsp.protocol.SymbolKind[kind]
+  return type(name) == "string" and (name:gsub("(%l)(%u)", "%1 %2")):lower() or "symbol"
+end
+
+---@param item table DocumentSymbol or SymbolInformation
+---@return lsp.Range?
+local function range_of(item)
+  return item.range or (item.location or {}).range
+end
+
+---@param items table[] DocumentSymbol[] or SymbolInformation[], in any order
+---@param depth integer
+---@param list claude-code.DocumentSymbol[]
+local function flatten(items, depth, list)
+  items = vim.tbl_filter(range_of, items)
+  table.sort(items, function(a, b)
+    return range_of(a).start.line < range_of(b).start.line
+  end)
+  for _, item in ipairs(items) do
+    -- A generated file may have tens of thousands.
+    task.breathe()
+    local range = range_of(item)
+    list[#list + 1] = {
+      name = tostring(item.name),
+      kind = kind_name(item.kind),
+      detail = type(item.detail) == "string" and item.detail ~= "" and item.detail or nil,
+      depth = depth,
+      first_line = range.start.line + 1,
+      last_line = range["end"].line + 1,
+    }
+    if type(item.children) == "table" then
+      flatten(item.children, depth + 1, list)
+    end
+  end
 end
 
 ---@class claude-code.Outline
@@ -149,7 +195,7 @@ end
 ---Kinds that belong to the text of a function, and not to what a file declares.
 local LOCAL = { variable = true, constant = true }
 
----What a file declares, in a task.
+---What a file declares, in a task; of several servers by the one that knows the most.
 ---@param params { file: string[], named: string, changes?: claude-code.ChangedFile[] }
 ---@return claude-code.Outline?
 ---@return claude-code.Failure?
@@ -159,24 +205,31 @@ function M.outline(params)
   if not buf then
     return nil, failure
   end
-  local list, answers = declarations.of(buf)
-  local name = api.nvim_buf_get_name(buf)
-  if #answers == 0 then
+  local clients, name = servers.capable(buf, DOCUMENT), api.nvim_buf_get_name(buf)
+  if #clients == 0 then
     local text = "%s cannot list what %s declares. Use Read."
     return task.fail("unsupported", text, names_of(buf), path.title(name))
   end
+  local question = { textDocument = { uri = vim.uri_from_bufnr(buf) } }
+  local answers = request.all(clients, { method = DOCUMENT, params = question, buf = buf })
   failure = request.failure_of(answers)
   if failure then
     return nil, failure
   end
+  local most = {} ---@type claude-code.DocumentSymbol[]
+  for _, answer in ipairs(answers) do
+    local list = {} ---@type claude-code.DocumentSymbol[]
+    flatten(type(answer.result) == "table" and answer.result or {}, 0, list)
+    most = #list > #most and list or most
+  end
   local outlined = vim.tbl_filter(function(symbol)
     return symbol.depth == 0 or not LOCAL[symbol.kind]
-  end, list)
+  end, most)
   return {
     path = path.real(name),
     unsaved = vim.bo[buf].modified or nil,
     symbols = vim.list_slice(outlined, 1, MAX_OUTLINED),
-    states = request.states(answers, true),
+    states = request.states(answers),
   }
 end
 

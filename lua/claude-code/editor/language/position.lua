@@ -47,13 +47,6 @@ end
 ---@field character integer
 ---@field encoding claude-code.Encoding
 
----@param uri string
----@return string? path in normal form; nil if it is not a file's
-local function path_of(uri)
-  local ok, name = pcall(vim.uri_to_fname, uri)
-  return ok and vim.startswith(uri, "file:") and paths.normal(name) or nil
-end
-
 ---@param value any
 ---@return boolean is it a row or a column?
 local function is_index(value)
@@ -74,9 +67,10 @@ function M.place(location, client)
   if type(start) ~= "table" or not (is_index(start.line) and is_index(start.character)) then
     return nil
   end
+  local ok, name = pcall(vim.uri_to_fname, uri)
   return {
     uri = uri,
-    path = path_of(uri),
+    path = ok and vim.startswith(uri, "file:") and paths.normal(name) or nil,
     row = start.line,
     character = start.character,
     encoding = client.offset_encoding,

@@ -1,16 +1,17 @@
 --- The symbol that Claude means: by its name, with a file and a line if Claude knows one, never by a column.
 --- Any occurrence will do: the language servers say what it is, by its definitions.
 local api = vim.api
-local closest = require("claude-code.messages.closest")
-local declarations = require("claude-code.editor.language.declarations")
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
 local position = require("claude-code.editor.language.position")
 local privacy = require("claude-code.editor.privacy")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
+local task = require("claude-code.lib.task")
 
-local DEFINITION = "textDocument/definition"
+local DEFINITION, WORKSPACE = "textDocument/definition", "workspace/symbol"
+---Of a short name a server may know thousands.
+local MAX_SYMBOLS = 5000
 
 ---Claude's line numbers may be from before an edit: the name is searched up to so many lines away.
 local TOLERANCE = 5
@@ -31,18 +32,6 @@ local M = {}
 ---@field definitions claude-code.ServerPlace[] none if the servers know none
 ---@field answers claude-code.ServerAnswer[]
 ---@field candidates? claude-code.ServerPlace[] several symbols have the name: where each is defined
-
----`Parser.parse`, `parser::parse`, `Parser#parse` and `Parser/parse` name one of several.
----@param given string
----@return string name
----@return string? parent
-local function parse(given)
-  local parts = {} ---@type string[]
-  for part in given:gsub("%b()%s*$", ""):gmatch("[^%.:#/%s]+") do
-    parts[#parts + 1] = part
-  end
-  return parts[#parts] or given, parts[#parts - 1]
-end
 
 ---@param char string
 local function is_word(char)
@@ -112,7 +101,7 @@ local function groups_of(list)
       about[#about + 1] = at
     end
   end
-  local answers = request.settled(questions)
+  local answers = request.each(questions)
   local groups, by_key = {}, {}
   for i, answer in ipairs(answers) do
     local places = position.places({ answer })
@@ -138,15 +127,6 @@ local function groups_of(list)
   return groups, answers
 end
 
----@generic T
----@param list T[]
----@param test fun(entry: T): boolean
----@return T[] those that pass; all if none does
-local function preferred(list, test)
-  local some = vim.tbl_filter(test, list)
-  return #some > 0 and some or list
-end
-
 ---@param group claude-code.SymbolGroup
 ---@param name string
 ---@param answers claude-code.ServerAnswer[]
@@ -154,20 +134,6 @@ end
 local function symbol_of(group, name, answers)
   local about = { name = name, definitions = group.places, answers = answers }
   return vim.tbl_extend("error", about, group.occurrence)
-end
-
----In a task.
----@param line integer? 1-based
----@return claude-code.Failure
-local function not_in_file(buf, name, line)
-  local file = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":.")
-  local where = line and ("near line %d of %s"):format(line, file) or "in " .. file
-  local names = vim.tbl_map(function(declared)
-    return declarations.bare(declared.name)
-  end, (declarations.of(buf)))
-  local meant = closest(name, names)
-  local hint = meant and meant ~= name and (" Did you mean `%s`?"):format(meant) or ""
-  return { code = "not_found", message = ("`%s` is not %s.%s"):format(name, where, hint) }
 end
 
 ---In a task.
@@ -180,101 +146,142 @@ local function in_file(params, name)
   if not buf then
     return nil, failure
   end
-  local row = params.line and math.min(params.line, api.nvim_buf_line_count(buf)) - 1
+  local line = params.line
+  local row = line and math.min(line, api.nvim_buf_line_count(buf)) - 1
   local list = row and near(buf, name, row) or all(buf, name)
   if #list == 0 then
-    return nil, not_in_file(buf, name, params.line)
+    local file = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":.")
+    local where = line and ("near line %d of %s"):format(line, file) or "in " .. file
+    return task.fail("not_found", "`%s` is not %s.", name, where)
   end
   local groups, answers = groups_of(list)
   failure = #groups == 0 and request.failure_of(answers) or nil
   if failure then
     return nil, failure
-  elseif row and #groups > 1 then
-    -- What a declaration holds comes behind its name.
-    groups = preferred(groups, function(group)
-      local at = group.occurrence
-      return vim.iter(group.places):any(function(place)
-        return place.uri == vim.uri_from_bufnr(buf) and place.row == at.row
-      end)
-    end)
-    groups = { groups[1] }
   end
   local symbol = symbol_of(groups[1] or { occurrence = list[1], places = {} }, name, answers)
-  symbol.candidates = #groups > 1
-      and vim.tbl_map(function(group)
-        return group.places[1]
-      end, groups)
-    or nil
+  if #groups > 1 and not row then
+    symbol.candidates = vim.tbl_map(function(group)
+      return group.places[1]
+    end, groups)
+  end
   return symbol
 end
 
----In a task: the symbol that servers find in the project, at a place that they give.
----@param place claude-code.ServerPlace
+---A symbol's name, as Claude and servers give it, in its parts: `Parser.parse`, `parser::parse`, `Parser#parse`. Servers
+---add parameters, the package, a receiver (gopls: "(*Square).Area") or a whole head (rust-analyzer: "impl Shape for
+---Square").
+---@param name string
+---@return string bare
+---@return string? parent
+local function parts_of(name)
+  name = name:match("^impl.*%sfor%s+(.+)") or name
+  name = name:gsub("^%(%*?([^%)%[]+)[^%)]*%)", "%1")
+  local parts = {} ---@type string[]
+  for part in (name:match("^[^%(<%s]+") or name):gmatch("[^%.:#]+") do
+    parts[#parts + 1] = part
+  end
+  return parts[#parts] or name, parts[#parts - 1]
+end
+
+---@class claude-code.WorkspaceSymbol
+---@field container? string
+---@field place claude-code.ServerPlace
+---@field client vim.lsp.Client
+
+---In a task: the symbols of the project that have the name.
+---@param name string not empty: some servers would answer with all there are
+---@return claude-code.WorkspaceSymbol[] without those in private files
+---@return claude-code.ServerAnswer[]
+local function find(name)
+  local found, seen = {}, {} ---@type claude-code.WorkspaceSymbol[], table<string, true>
+  local clients = servers.running(WORKSPACE)
+  local answers = request.all(clients, { method = WORKSPACE, params = { query = name } })
+  for _, answer in ipairs(answers) do
+    local result = type(answer.result) == "table" and answer.result or {}
+    for _, item in ipairs(vim.list_slice(result, 1, MAX_SYMBOLS)) do
+      local given = type(item.name) == "string" and item.name or ""
+      local bare, parent = parts_of(given)
+      local place = (given == name or bare == name)
+        and type(item.location) == "table"
+        and position.place(item.location, answer.client)
+      local key = place and place.uri .. place.row
+      if place and not seen[key] and not privacy.is_private(place.path or place.uri) then
+        seen[key] = true
+        local container = parent or item.containerName
+        container = type(container) == "string" and container:match("[^%.:#/]+$") or nil
+        table.insert(found, { container = container, place = place, client = answer.client })
+      end
+      task.breathe()
+    end
+  end
+  return found, answers
+end
+
+---@generic T
+---@param list T[]
+---@param test fun(entry: T): boolean
+---@return T[] those that pass; all if none does
+local function preferred(list, test)
+  local some = vim.tbl_filter(test, list)
+  return #some > 0 and some or list
+end
+
+---In a task: the symbol that a server finds in the project, at a place that it gives.
+---@param found claude-code.WorkspaceSymbol
 ---@param name string
 ---@return claude-code.Symbol?
 ---@return claude-code.Failure?
-local function at_place(place, name)
-  local buf, failure = files.file({ place.path })
+local function at_place(found, name)
+  local buf, failure = files.file({ found.place.path })
   if not buf then
     return nil, failure
   end
   -- Some servers give the range of the whole declaration.
-  local at = position.occurrence(buf, place)
-  local list = near(buf, name, place.row)
-  local occurrence = vim.iter(list):find(function(one)
+  local at = position.occurrence(buf, found.place)
+  local list = near(buf, name, found.place.row)
+  local is_exact = vim.iter(list):any(function(one)
     return vim.deep_equal(one, at)
-  end) or list[1] or at
-  local groups, answers = groups_of({ occurrence })
-  local group = groups[1] or { occurrence = occurrence, places = {} }
-  -- clangd leads from a definition to its prototype.
-  local own = position.own_place(occurrence, place.encoding)
-  group.places = vim.tbl_filter(function(other)
-    return position.key(other) ~= position.key(own)
-  end, group.places)
-  table.insert(group.places, 1, own)
-  return symbol_of(group, name, answers)
+  end)
+  at = is_exact and at or list[1] or at
+  local own = position.own_place(at, found.place.encoding)
+  local answers = { { client = found.client } }
+  return symbol_of({ occurrence = at, places = { own } }, name, answers)
 end
 
+---In a task.
 ---@param params claude-code.SymbolParams
 ---@param name string
 ---@param parent string?
 ---@return claude-code.Symbol?
 ---@return claude-code.Failure?
 local function in_project(params, name, parent)
-  local exact, similar, answers, is_settled = declarations.find(name)
+  local list, answers = find(name)
   if #answers == 0 then
-    local message = "No language server that runs in Neovim knows the project's symbols. "
+    local text = "No language server that runs in Neovim knows the project's symbols. "
       .. "Give the `path` of a file in which the name occurs, or use Grep."
-    return nil, { code = "no_server", message = message }
+    return task.fail("no_server", text)
+  elseif #list == 0 then
+    local text = "No symbol `%s` in the project. For words in texts use Grep."
+    return nil,
+      request.not_ready(answers, params.symbol) or {
+        code = "not_found",
+        message = text:format(params.symbol),
+      }
   end
-  local function is_public(symbol)
-    return not privacy.is_private(symbol.place.path or symbol.place.uri)
-  end
-  local list = preferred(vim.tbl_filter(is_public, exact), function(symbol)
+  list = preferred(list, function(symbol)
     return position.is_own(symbol.place.path)
   end)
   list = preferred(list, function(symbol)
-    return parent ~= nil and (symbol.container or ""):match("[^%.:#/]+$") == parent
+    return parent ~= nil and symbol.container == parent
   end)
   if #list == 1 and list[1].place.path then
-    return at_place(list[1].place, name)
-  elseif #list > 0 then
-    local places = vim.tbl_map(function(symbol)
-      return symbol.place
-    end, list)
-    return { name = name, definitions = {}, answers = answers, candidates = places }
+    return at_place(list[1], name)
   end
-  local names = vim.tbl_map(function(symbol)
-    return declarations.bare(symbol.name)
-  end, vim.tbl_filter(is_public, similar))
-  local meant = closest(name, names)
-  local hint = meant and ("Did you mean `%s`? "):format(meant) or ""
-  local text = "No symbol `%s` in the project. %sFor words in texts use Grep."
-  return nil,
-    request.not_ready(request.states(answers, is_settled), params.symbol) or {
-      code = "not_found",
-      message = text:format(params.symbol, hint),
-    }
+  local places = vim.tbl_map(function(symbol)
+    return symbol.place
+  end, list)
+  return { name = name, definitions = {}, answers = answers, candidates = places }
 end
 
 ---In a task, once buffers and servers have taken over what was written outside.
@@ -283,7 +290,7 @@ end
 ---@return claude-code.Failure?
 function M.find(params)
   files.take_over(params.changes)
-  local name, parent = parse(params.symbol)
+  local name, parent = parts_of(params.symbol)
   local symbol, failure = (params.file and in_file or in_project)(params, name, parent)
   table.sort(symbol and symbol.candidates or {}, function(a, b)
     return a.uri < b.uri or a.uri == b.uri and a.row < b.row
