@@ -205,13 +205,8 @@ export const METHODS = {
   outline: { params: v.object(Question), result: unchecked<OutlineAnswer>() },
   /** Edits of language servers: `EditAnswer` of `src/nvim-lsp/edits/`, which also makes them. */
   rename_symbol: { params: unchecked<object>(), result: v.unknown() },
-  rename_file: { params: unchecked<object>(), result: v.unknown() },
   code_action: { params: unchecked<object>(), result: v.unknown() },
   edits_apply: { params: unchecked<object>(), result: v.unknown() },
-  file_moved: {
-    params: v.object({ old_path: v.string(), new_path: v.string() }),
-    result: v.unknown(),
-  },
 
   // Hooks send whose they are with each call: HookCall in `src/hooks/call.ts`.
   session_start: { params: v.object({ source: v.optional(v.string()) }), result: v.unknown() },

@@ -8,7 +8,7 @@ import { counted } from "../../lib/visible";
 import type { FollowedNeovim } from "../../locate/followed";
 import { recordLanguageEdit } from "../../review/record/language-edit";
 import { compare } from "../../review/weave/compare";
-import { EditProblem, type Operation, operationsOf, type ServerEdit } from "./workspace-edit";
+import { EditProblem, type FileEdit, fileEditsOf, type ServerEdit } from "./workspace-edit";
 
 const TASK_MS = 20_000;
 /** Neovim loads each file that a session has edited, for the check at the end of Claude's turn. */
@@ -17,16 +17,14 @@ const MAX_LINES = 80;
 const MAX_NAMES = 60;
 const MAX_LENGTH = 160;
 
-/** A file before and after an edit; undefined: it does not exist. */
-export interface FileChange {
+/** A file before and after an edit. */
+interface FileChange {
   /** Absolute, symlinks resolved. */
   path: string;
-  before: Uint8Array | undefined;
-  after: Uint8Array | undefined;
+  before: Uint8Array;
+  after: Uint8Array;
   /** How many text edits were made in it. */
   edits: number;
-  /** The path from which the file is moved. */
-  from?: string;
 }
 
 /** What lua/claude-code/editor/edits answers about an edit. */
@@ -41,8 +39,6 @@ interface LanguageEdit {
   tool: string;
   use: string | undefined;
   answer: EditAnswer;
-  /** The file that is moved besides. */
-  move?: { from: string; to: string };
   /** The old and new name of a symbol. */
   renamed?: { from: string; to: string };
   preview?: boolean | undefined;
@@ -73,12 +69,8 @@ export class LanguageEdits {
    * what the hooks find in the work tree.
    */
   async apply(edit: LanguageEdit): Promise<Applied> {
-    const { answer, move, renamed, preview = false } = edit;
-    const operations = answer.edits.flatMap(operationsOf);
-    if (move) {
-      const { from: path, to: new_path } = move;
-      operations.push({ kind: "rename", path, new_path, ignore: false });
-    }
+    const { answer, renamed, preview = false } = edit;
+    const operations = answer.edits.flatMap(fileEditsOf);
     this.#refuseProtected(operations);
     const { ticks = {} } = answer;
     const params = { operations, ticks, preview, ...(renamed && { renamed }) };
@@ -87,40 +79,36 @@ export class LanguageEdits {
     });
     const { changes, problem } = done as Made;
     const made = changes.map(
-      ({ path, before, after, edits, from }): FileChange => ({
+      ({ path, before, after, edits }): FileChange => ({
         // Neovim's paths have other separators on Windows.
         path: resolve(path),
-        before: decoded(before),
-        after: decoded(after),
+        before: Buffer.from(before, "base64"),
+        after: Buffer.from(after, "base64"),
         edits,
-        ...(from !== undefined && { from: resolve(from) }),
       }),
     );
     if (!preview && made.length > 0) await this.#report(edit, made);
     return { changes: made, ...(problem !== undefined && { problem }) };
   }
 
-  #refuseProtected(operations: readonly Operation[]): void {
-    const paths = operations.flatMap((one) => [
-      one.path,
-      ...("new_path" in one && one.new_path !== undefined ? [one.new_path] : []),
-    ]);
-    const found = [...new Set(paths)].filter((path) => isProtected(path, this.place));
-    if (found.length === 0) return;
-    const names = found.slice(0, MAX_NAMES).map((path) => shownPath(path, this.place));
+  #refuseProtected(files: readonly FileEdit[]): void {
+    const found = new Set(
+      files.map(({ path }) => path).filter((path) => isProtected(path, this.place)),
+    );
+    if (found.size === 0) return;
+    const names = [...found].slice(0, MAX_NAMES).map((path) => shownPath(path, this.place));
     throw new EditProblem(
       `These names run or configure something, so this tool leaves them alone: ${names.join(", ")}. Use Edit or Write.`,
     );
   }
 
   /** The files are changed, whatever fails now. */
-  async #report({ tool, use, move }: LanguageEdit, changes: readonly FileChange[]): Promise<void> {
+  async #report({ tool, use }: LanguageEdit, changes: readonly FileChange[]): Promise<void> {
     let { session } = this.session;
     await this.#try("The check at the end of the turn", async () => {
-      const edited = changes.filter(({ after }) => after).slice(0, MAX_CHECKED);
-      for (const { path, before } of edited) {
+      for (const { path } of changes.slice(0, MAX_CHECKED)) {
         // One at a time: Neovim may load the file.
-        const params = { ...this.session, edits: [{ path, created: !before }] };
+        const params = { ...this.session, edits: [{ path, created: false }] };
         const answer = await this.neovim.ask("session_changed", params);
         session = answer.session ?? session;
       }
@@ -128,9 +116,6 @@ export class LanguageEdits {
     await this.#try("Recording for the review", async () => {
       if (session !== undefined) recordLanguageEdit(this.place, { session, tool, use }, changes);
     });
-    if (!move) return;
-    const paths = { old_path: move.from, new_path: move.to };
-    await this.#try("Notifying language servers", () => this.neovim.ask("file_moved", paths));
   }
 
   async #try(what: string, work: () => Promise<unknown>): Promise<void> {
@@ -143,20 +128,13 @@ export class LanguageEdits {
 }
 
 interface Made {
-  changes: (Omit<FileChange, "before" | "after"> & { before?: string; after?: string })[];
+  changes: { path: string; before: string; after: string; edits: number }[];
   problem?: string;
 }
 
-function decoded(base64: string | undefined): Uint8Array | undefined {
-  return base64 === undefined ? undefined : Buffer.from(base64, "base64");
-}
-
-/** The changed files, each with what was done: one line for each. */
+/** The changed files, one line for each. */
 export function fileLines({ changes, problem }: Applied, root: string): string[] {
-  const moved = new Set(changes.flatMap(({ from }) => from ?? []));
-  const lines = changes
-    .filter(({ path, after }) => after || !moved.has(path))
-    .map((change) => `  ${shownPath(change.path, root)}  ${whatOf(change, root)}`);
+  const lines = changes.map((change) => `  ${headOf(change, root)}`);
   return [
     ...lines.slice(0, MAX_NAMES),
     ...(lines.length > MAX_NAMES ? [`  … and ${lines.length - MAX_NAMES} more`] : []),
@@ -166,10 +144,7 @@ export function fileLines({ changes, problem }: Applied, root: string): string[]
 
 /** The lines that change, file by file: "12- old", "12+ new". */
 export function diffLines({ changes, problem }: Applied, root: string): string[] {
-  const lines = changes.flatMap((change) => [
-    `${shownPath(change.path, root)}  ${whatOf(change, root)}`,
-    ...hunkLines(change),
-  ]);
+  const lines = changes.flatMap((change) => [headOf(change, root), ...hunkLines(change)]);
   return [
     ...lines.slice(0, MAX_LINES),
     ...(lines.length > MAX_LINES ? [`… and ${lines.length - MAX_LINES} more lines`] : []),
@@ -181,11 +156,8 @@ function lastLines(problem: string | undefined): string[] {
   return problem === undefined ? [] : [`Other files of this edit are as they were: ${problem}`];
 }
 
-function whatOf({ before, after, from, edits }: FileChange, root: string): string {
-  const places = edits > 0 ? counted(edits, "edit") : "";
-  if (from) return [`moved from ${shownPath(from, root)}`, places].filter(Boolean).join(", ");
-  if (!after) return "deleted";
-  return before ? places : "created";
+function headOf({ path, edits }: FileChange, root: string): string {
+  return `${shownPath(path, root)}  ${counted(edits, "edit")}`;
 }
 
 function hunkLines({ before, after }: FileChange): string[] {
@@ -196,8 +168,8 @@ function hunkLines({ before, after }: FileChange): string[] {
   ]);
 }
 
-function linesOf(bytes: Uint8Array | undefined): string[] {
-  if (!bytes || bytes.length === 0) return [];
+function linesOf(bytes: Uint8Array): string[] {
+  if (bytes.length === 0) return [];
   return Buffer.from(bytes)
     .toString()
     .replace(/^\uFEFF|\r?\n$/g, "")

@@ -21,10 +21,9 @@ const Position = v.object({
   line: v.pipe(v.number(), v.integer(), v.minValue(0)),
   character: v.pipe(v.number(), v.integer(), v.minValue(0)),
 });
-const Annotated = { annotationId: v.optional(v.string()) };
 const Edit = v.pipe(
   v.object({
-    ...Annotated,
+    annotationId: v.optional(v.string()),
     range: v.object({ start: Position, end: Position }),
     newText: v.optional(v.string()),
     /** 2: a snippet (rust-analyzer's `SnippetTextEdit`). */
@@ -40,20 +39,12 @@ const Edit = v.pipe(
   }),
 );
 const Uri = v.string();
-const Options = v.optional(
-  v.object({
-    overwrite: v.optional(v.boolean()),
-    ignoreIfExists: v.optional(v.boolean()),
-    ignoreIfNotExists: v.optional(v.boolean()),
-  }),
-  {},
-);
-const Document = v.object({ uri: Uri, version: v.optional(v.number()) });
-const Renaming = { kind: v.literal("rename"), oldUri: Uri, newUri: Uri };
 const DocumentChange = v.union([
-  v.object({ textDocument: Document, edits: v.array(Edit) }),
-  v.object({ ...Annotated, kind: v.picklist(["create", "delete"]), uri: Uri, options: Options }),
-  v.object({ ...Annotated, ...Renaming, options: Options }),
+  v.object({
+    textDocument: v.object({ uri: Uri, version: v.optional(v.number()) }),
+    edits: v.array(Edit),
+  }),
+  v.object({ kind: v.picklist(["create", "rename", "delete"]) }),
 ]);
 
 /** What a language server wants to change (LSP 3.17, `WorkspaceEdit`). */
@@ -67,45 +58,45 @@ const WorkspaceEdit = v.object({
     ),
   ),
 });
-type WorkspaceEdit = v.InferOutput<typeof WorkspaceEdit>;
 
-/** One step of an edit, as Lua takes it (editor/edits/apply.lua). Paths are real ones. */
-export type Operation = { path: string } & (
-  | { kind: "edit"; edits: object[]; encoding: Encoding; version?: number }
-  | { kind: "create" | "delete" | "rename"; new_path?: string; ignore: boolean }
-);
+/** The edits of one file, as Lua takes them (editor/edits/apply.lua). `path` is a real one. */
+export interface FileEdit {
+  path: string;
+  edits: object[];
+  encoding: Encoding;
+  version?: number;
+}
 
 /** What a server sent, checked, in its order. Throws EditProblem. */
-export function operationsOf({ edit, encoding, server }: ServerEdit): Operation[] {
+export function fileEditsOf({ edit, encoding, server }: ServerEdit): FileEdit[] {
   const result = v.safeParse(WorkspaceEdit, withoutNulls(edit));
   if (!result.success) {
     const where = result.issues.map((issue) => v.getDotPath(issue) ?? "the whole")[0];
     throw new EditProblem(`The edit of ${server} is not in the protocol: ${where}.`);
   }
-  const changes = changesOf(result.output);
-  refuseConfirmations(result.output, changes);
-  return changes.map((change): Operation => {
-    if (!("kind" in change)) {
-      const { uri, version } = change.textDocument;
-      const edits = change.edits.map(({ range, newText }) => ({ range, newText }));
-      const about = version === undefined ? {} : { version };
-      return { kind: "edit", path: pathOf(uri), edits, encoding, ...about };
-    }
-    const { overwrite, ignoreIfExists, ignoreIfNotExists } = change.options;
-    if (overwrite) throw new EditProblem(`${server} wants to overwrite a file.`);
-    if (change.kind === "rename") {
-      const [path, new_path] = [pathOf(change.oldUri), pathOf(change.newUri)];
-      return { kind: "rename", path, new_path, ignore: ignoreIfExists ?? false };
-    }
-    const ignore = (change.kind === "create" ? ignoreIfExists : ignoreIfNotExists) ?? false;
-    return { kind: change.kind, path: pathOf(change.uri), ignore };
-  });
-}
-
-/** `documentChanges` alone counts where both are there (LSP 3.17). */
-function changesOf({ changes = {}, documentChanges }: WorkspaceEdit) {
+  const { changes = {}, documentChanges, changeAnnotations = {} } = result.output;
   const plain = Object.entries(changes).map(([uri, edits]) => ({ textDocument: { uri }, edits }));
-  return documentChanges ?? (plain as v.InferOutput<typeof DocumentChange>[]);
+  // `documentChanges` alone counts where both are there (LSP 3.17).
+  const all: v.InferOutput<typeof DocumentChange>[] = documentChanges ?? plain;
+  return all.map((change): FileEdit => {
+    if ("kind" in change) {
+      throw new EditProblem(
+        `${server} wants to create, move or delete files: this tool edits texts alone.`,
+      );
+    }
+    // rust-analyzer sends an annotation that needs it with each edit, for the edits it may be about.
+    const asked = change.edits
+      .map(({ annotationId }) => changeAnnotations[annotationId ?? ""])
+      .find((one) => one?.needsConfirmation);
+    if (asked) {
+      throw new EditProblem(
+        `${server} wants the user to confirm this ("${asked.label}"): it can only be done in the editor.`,
+      );
+    }
+    const { uri, version } = change.textDocument;
+    const edits = change.edits.map(({ range, newText }) => ({ range, newText }));
+    return { path: pathOf(uri), edits, encoding, ...(version !== undefined && { version }) };
+  });
 }
 
 /** Servers send null for what they leave out. */
@@ -114,21 +105,6 @@ function withoutNulls(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).filter(([, one]) => one !== null);
   return Object.fromEntries(entries.map(([key, one]) => [key, withoutNulls(one)]));
-}
-
-/** rust-analyzer sends an annotation that needs it with each edit, for the edits it may be about. */
-function refuseConfirmations(
-  { changeAnnotations = {} }: WorkspaceEdit,
-  changes: ReturnType<typeof changesOf>,
-): void {
-  const ids = changes.flatMap((change) =>
-    "kind" in change ? change.annotationId : change.edits.map(({ annotationId }) => annotationId),
-  );
-  const asked = ids.map((id) => changeAnnotations[id ?? ""]).find((one) => one?.needsConfirmation);
-  if (!asked) return;
-  throw new EditProblem(
-    `The language server wants the user to confirm this ("${asked.label}"): it can only be done in the editor.`,
-  );
 }
 
 function pathOf(uri: string): string {

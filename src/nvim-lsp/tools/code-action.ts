@@ -23,7 +23,7 @@ const Input = v.object({
       v.nonEmpty(),
       v.maxLength(MAX_CHARACTERS),
       v.description(
-        "A title of the list, or format, organize_imports, fix_all; lists what is offered if left out",
+        "A title of the list, organize_imports or fix_all; lists what is offered if left out",
       ),
     ),
   ),
@@ -42,7 +42,7 @@ export function codeAction(edits: LanguageEdits, servers: LanguageServers): Tool
     name: "code_action",
     description:
       "List the quick fixes and refactorings that language servers offer for a line or a file, or do " +
-      "one of them; also format, organize_imports and fix_all. The user can undo it in the review.",
+      "one of them; also organize_imports and fix_all. The user can undo it in the review.",
     input: Input,
     annotations: { destructiveHint: true },
     call: (input, call) => run(edits, servers, input, call),

@@ -4,7 +4,7 @@ import { LanguageText } from "../../language/text";
 import { failed, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
-const MAX_NAME = 1_000;
+export const MAX_NAME = 1_000;
 
 export const SymbolName = v.pipe(
   v.string(),

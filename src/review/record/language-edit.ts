@@ -1,16 +1,14 @@
 import { pathBelow } from "../journal/folder";
 import { recordsOf } from "../journal/read";
-import type { Content, FileChange } from "../journal/record";
+import type { FileChange } from "../journal/record";
 import { callFields, RecordedProject, type ToolCall } from "./recorded-project";
 
-/** What an edit of a language server made of a file; undefined: the file is not there. */
+/** What an edit of a language server made of a file. */
 interface EditedFile {
   /** Absolute. */
   path: string;
-  before: Uint8Array | undefined;
-  after: Uint8Array | undefined;
-  /** The path that it was moved from. */
-  from?: string | undefined;
+  before: Uint8Array;
+  after: Uint8Array;
 }
 
 /**
@@ -31,14 +29,9 @@ export function recordLanguageEdit(
   project.append({ type: "change", ...fields, source: "tool", files, head: project.head() });
 }
 
-function changeOf(
-  project: RecordedProject,
-  { path, before, after, from }: EditedFile,
-): FileChange[] {
+function changeOf(project: RecordedProject, { path, before, after }: EditedFile): FileChange[] {
   const relativePath = pathBelow(project.root, path, true);
   if (relativePath === undefined) return [];
-  const moved = from === undefined ? undefined : pathBelow(project.root, from, true);
-  const content = (bytes: Uint8Array | undefined): Content =>
-    bytes ? project.blobs.put(bytes) : { absent: true };
-  return [{ path: relativePath, before: content(before), after: content(after), from: moved }];
+  const [old, now] = [project.blobs.put(before), project.blobs.put(after)];
+  return [{ path: relativePath, before: old, after: now }];
 }

@@ -16,25 +16,20 @@ local MAX_BYTES, MAX_FILES, MAX_TOTAL = 10 * 1024 * 1024, 2000, 50 * 1024 * 1024
 
 local M = {}
 
----@class claude-code.EditOperation the executable has checked its form
----@field kind "edit"|"create"|"rename"|"delete"
+---@class claude-code.FileEdit the executable has checked its form
 ---@field path string real path
----@field new_path? string real path, of a rename
----@field edits? lsp.TextEdit[]
----@field encoding? string in which the edits count columns
+---@field edits lsp.TextEdit[]
+---@field encoding string in which the edits count columns
 ---@field version? integer of the text for which the server made them, as Neovim sent it
----@field ignore? boolean leave it, if the file exists, or if one to delete does not
 
 ---@class claude-code.AppliedFile
 ---@field path string
----@field before? string bytes; nil: the file does not exist
----@field after? string
+---@field before string bytes
+---@field after string
 ---@field edits integer
----@field from? string path from which it is moved
----@field stat? uv.fs_stat.result
+---@field stat uv.fs_stat.result
 ---@field buf? integer loaded
 ---@field tick? integer
----@field version? integer of the text that the server knows
 
 ---Ticks of all loaded buffers of files: what a server is asked about.
 ---@return table<string, integer> by path
@@ -53,35 +48,6 @@ end
 ---@param ... any for string.format()
 local function refuse(text, ...)
   error({ code = "refused", message = text:format(...) }, 0)
-end
-
----@class claude-code.FileSet
----@field by_path table<string, claude-code.AppliedFile>
----@field bytes integer of all files
----@field list claude-code.AppliedFile[]
-local Files = {}
-Files.__index = Files
-
----Throws a failure.
----@param name string
----@return claude-code.AppliedFile
-function Files:get(name)
-  name = path.normal(name)
-  local known = self.by_path[name]
-  if known then
-    return known
-  elseif #self.list == MAX_FILES or self.bytes > MAX_TOTAL then
-    refuse("More than %d files, or 50 MB, would change.", MAX_FILES)
-  end
-  local stat = vim.uv.fs_lstat(name)
-  local file = { path = name, edits = 0, stat = stat }
-  file.before = stat and stat.type == "file" and regular_file.read(name, MAX_BYTES) or nil
-  file.buf, file.after = path.loaded_buffer(name), file.before
-  file.tick = file.buf and api.nvim_buf_get_changedtick(file.buf)
-  self.by_path[name], self.bytes = file, self.bytes + #(file.before or "")
-  table.insert(self.list, file)
-  task.breathe()
-  return file
 end
 
 ---@param a { line: integer, character: integer }
@@ -106,12 +72,14 @@ local function is_misplaced(buf, edit, encoding, renamed)
   return text ~= "" and not text:find(renamed.from:lower(), 1, true)
 end
 
----@param operation claude-code.EditOperation
+---@param edits lsp.TextEdit[]
+---@param encoding string
 ---@param buf integer with the file's lines
 ---@param renamed? { from: string, to: string }
-local function apply_in(operation, buf, renamed)
-  local count, last, encoding = api.nvim_buf_line_count(buf), nil, operation.encoding
-  local sorted = vim.list_slice(operation.edits)
+---@return boolean is_done
+local function apply_in(edits, encoding, buf, renamed)
+  local count, last = api.nvim_buf_line_count(buf), nil
+  local sorted = vim.list_slice(edits)
   table.sort(sorted, function(a, b)
     local x, y = a.range, b.range
     return is_before(x.start, y.start)
@@ -124,12 +92,12 @@ local function apply_in(operation, buf, renamed)
       or last and is_before(range.start, last)
       or is_misplaced(buf, edit, encoding, renamed)
     then
-      local text = "%s has another text than the language server knows. Try again in a moment."
-      refuse(text, path.title(operation.path))
+      return false
     end
     last = range["end"]
   end
-  vim.lsp.util.apply_text_edits(operation.edits, buf, encoding)
+  vim.lsp.util.apply_text_edits(edits, buf, encoding)
+  return true
 end
 
 ---@param text string
@@ -139,13 +107,12 @@ end
 
 ---Edits the text in a buffer that no one sees. BOM, line ends and a missing last line end stay.
 ---@param file claude-code.AppliedFile
----@param operation claude-code.EditOperation
+---@param edit claude-code.FileEdit
 ---@param renamed? { from: string, to: string }
-local function edit_text(file, operation, renamed)
-  local bytes = file.after --[[@as string]]
-  local text = lines.parse(bytes)
-  if not file_change.is_utf8(bytes) or not is_text(bytes) then
-    refuse("%s is not a text in UTF-8.", path.title(file.path))
+local function edit_text(file, edit, renamed)
+  local name, text = path.title(file.path), lines.parse(file.after)
+  if not file_change.is_utf8(file.after) or not is_text(file.after) then
+    refuse("%s is not a text in UTF-8.", name)
   end
   -- As servers count: behind the last line end there is one more line.
   local all = text.newline and vim.list_extend(text.lines, { "" }) or text.lines
@@ -154,100 +121,64 @@ local function edit_text(file, operation, renamed)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].fixendofline, vim.bo[buf].endofline = false, false
   api.nvim_buf_set_lines(buf, 0, -1, false, all)
-  local ok, failure = pcall(apply_in, operation, buf, renamed)
+  local ok, is_done = pcall(apply_in, edit.edits, edit.encoding, buf, renamed)
   all = api.nvim_buf_get_lines(buf, 0, -1, false)
   api.nvim_buf_delete(buf, { force = true })
   vim.o.eventignore = eventignore
-  if not ok then
-    error(failure, 0)
+  if not ok or not is_done then
+    refuse("%s has another text than the language server knows. Try again in a moment.", name)
   end
-  file.after, file.edits = lines.join(all, text, false), file.edits + #operation.edits
+  file.after, file.edits = lines.join(all, text, false), file.edits + #edit.edits
   if #file.after > MAX_BYTES then
-    refuse("%s would have more than 10 MB.", path.title(file.path))
+    refuse("%s would have more than 10 MB.", name)
   end
   task.breathe()
 end
 
----@param file claude-code.AppliedFile
----@param operation claude-code.EditOperation
----@return boolean is_needed it does not exist; throws if it does and must not
-local function must_be_missing(file, operation)
-  if file.after and not operation.ignore then
-    refuse("%s exists already.", path.title(file.path))
-  end
-  return file.after == nil
-end
-
----@param file claude-code.AppliedFile
----@param operation claude-code.EditOperation
-local function must_exist(file, operation)
-  if not file.after and not (operation.kind == "delete" and operation.ignore) then
-    refuse("%s does not exist.", path.title(file.path))
-  end
-end
-
----@param all claude-code.FileSet
----@param operation claude-code.EditOperation
----@param renamed? { from: string, to: string }
-local function perform(all, operation, renamed)
-  local file, kind = all:get(operation.path), operation.kind
-  if kind == "create" then
-    file.after = must_be_missing(file, operation) and "" or file.after
-    return
-  end
-  must_exist(file, operation)
-  if kind == "edit" and #operation.edits > 0 then
-    edit_text(file, operation, renamed)
-  elseif kind == "delete" then
-    file.after = nil
-  elseif kind == "rename" then
-    local to = all:get(operation.new_path --[[@as string]])
-    if to ~= file and must_be_missing(to, operation) then
-      to.after, to.edits, to.from = file.after, file.edits, file.from or file.path
-      file.after, file.edits = nil, 0
-    end
-  end
-end
-
----@param file claude-code.AppliedFile
+---@param name string
 ---@param folders string[] of the workspace
----@param ticks table<string, integer>
----@return "private"|"outside"|"irregular"|"unsaved"|"changed"|"read-only"|nil
-local function obstacle_of(file, folders, ticks)
-  local buf = file.buf
-  if privacy.is_private(file.path) or (buf and privacy.hides(buf)) then
-    return "private"
-  elseif not path.is_in_any(path.real(file.path), folders) or file.path:find("/.git/", 1, true) then
-    return "outside"
-  elseif file.stat and not file.before then
-    return "irregular"
+---@param tick integer? of the file's buffer, when the server was asked
+---@param version integer? of the text that the server knows
+---@return claude-code.AppliedFile throws why it is not edited
+local function opened(name, folders, tick, version)
+  local buf, title = path.loaded_buffer(name), path.title(name)
+  if privacy.is_private(name) or (buf and privacy.hides(buf)) then
+    refuse("It would change a private file (option privacy.patterns).")
+  elseif not path.is_in_any(path.real(name), folders) or name:find("/.git/", 1, true) then
+    refuse("%s is not in the workspace.", title)
+  end
+  local stat, before = vim.uv.fs_lstat(name), regular_file.read(name, MAX_BYTES)
+  if not stat or stat.type ~= "file" or not before then
+    refuse("%s is not a regular file of at most 10 MB.", title)
   elseif buf and vim.bo[buf].modified then
-    return "unsaved"
-  elseif buf and file.version and file.version ~= vim.lsp.util.buf_versions[buf] then
-    return "changed"
-  elseif buf and ticks[file.path] and ticks[file.path] ~= file.tick then
-    return "changed"
-  elseif buf and file.before then
-    local text = lines.parse(file.before, vim.bo[buf].fileformat ~= "dos")
+    refuse("%s has unsaved changes in Neovim. Try again once they are saved.", title)
+  end
+  local now = buf and api.nvim_buf_get_changedtick(buf)
+  if buf then
+    local text = lines.parse(before, vim.bo[buf].fileformat ~= "dos")
     local shown = api.nvim_buf_get_lines(buf, 0, -1, false)
-    if not lines.are_same(shown, text.lines) then
-      return "changed"
+    local is_known = (tick or now) == now
+      and (version or vim.lsp.util.buf_versions[buf]) == vim.lsp.util.buf_versions[buf]
+    if not is_known or not lines.are_same(shown, text.lines) then
+      refuse("The text of %s changed while the language server worked. Try again.", title)
     end
   end
-  return not disk.is_writable(file.path, file.stat) and "read-only" or nil
+  if not disk.is_writable(name, stat) then
+    refuse("%s is read-only.", title)
+  end
+  return {
+    path = name,
+    before = before,
+    after = before,
+    edits = 0,
+    stat = stat,
+    buf = buf,
+    tick = now,
+  }
 end
-
-local SENTENCES = {
-  private = "It would change a private file (option privacy.patterns).",
-  outside = "%s is not in the workspace.",
-  irregular = "%s is not a regular file of at most 10 MB.",
-  unsaved = "%s has unsaved changes in Neovim. Try again once they are saved.",
-  changed = "The text of %s changed while the language server worked. Try again.",
-  ["read-only"] = "%s is read-only.",
-}
 
 ---@class claude-code.ApplyParams
----@field operations claude-code.EditOperation[]
+---@field operations claude-code.FileEdit[]
 ---@field ticks table<string, integer> when the server was asked
 ---@field renamed? { from: string, to: string } the names of a symbol
 ---@field preview? boolean
@@ -255,38 +186,30 @@ local SENTENCES = {
 ---@param params claude-code.ApplyParams
 ---@return claude-code.AppliedFile[] changes sorted by path
 local function changes_of(params)
-  local all = setmetatable({ by_path = {}, list = {}, bytes = 0 }, Files)
-  local operations = params.operations
-  -- First, so that no other failure shows anything of a file.
-  for _, operation in ipairs(operations) do
-    local file = all:get(operation.path)
-    file.version = file.version or operation.version
-    all:get(operation.new_path or operation.path)
-  end
+  local by_path, bytes = {}, 0 ---@type table<string, claude-code.AppliedFile>, integer
   local folders = require("claude-code.lib.workspace").folders()
-  for _, file in ipairs(all.list) do
-    local obstacle = obstacle_of(file, folders, params.ticks)
-    if obstacle then
-      refuse(SENTENCES[obstacle], path.title(file.path))
+  -- First, so that no other failure shows anything of a file.
+  for i, edit in ipairs(params.operations) do
+    local name = path.normal(edit.path)
+    if not by_path[name] then
+      by_path[name] = opened(name, folders, params.ticks[name], edit.version)
+      bytes = bytes + #by_path[name].before
+    end
+    if i > MAX_FILES or bytes > MAX_TOTAL then
+      refuse("More than %d files, or 50 MB, would change.", MAX_FILES)
     end
     task.breathe()
   end
-  for _, operation in ipairs(operations) do
-    perform(all, operation, params.renamed)
+  for _, edit in ipairs(params.operations) do
+    edit_text(by_path[path.normal(edit.path)], edit, params.renamed)
   end
   local changes = vim.tbl_filter(function(file)
     return file.before ~= file.after
-  end, all.list)
+  end, vim.tbl_values(by_path))
   table.sort(changes, function(a, b)
     return a.path < b.path
   end)
   return changes
-end
-
----@param text string?
----@return string? exact, which the channel's strings need not be
-local function encoded(text)
-  return text and vim.base64.encode(text)
 end
 
 ---@param params claude-code.ApplyParams
@@ -308,19 +231,18 @@ function M.run(params)
     end
     changes, problem = done, failure
     files.notify(vim.tbl_map(function(file)
-      local change = not file.before and "created" or file.after and "changed" or "deleted"
-      return { path = file.path, change = change }
+      return { path = file.path, change = "changed" }
     end, changes))
   end
   return {
     problem = problem,
+    -- The channel's strings need not be exact.
     changes = vim.tbl_map(function(file)
       return {
         path = file.path,
-        before = encoded(file.before),
-        after = encoded(file.after),
+        before = vim.base64.encode(file.before),
+        after = vim.base64.encode(file.after),
         edits = file.edits,
-        from = file.from,
       }
     end, changes),
   }

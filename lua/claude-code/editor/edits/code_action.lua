@@ -4,15 +4,12 @@ local apply = require("claude-code.editor.edits.apply")
 local columns = require("claude-code.editor.columns")
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
-local lsp = require("claude-code.lib.lsp")
 local rename = require("claude-code.editor.edits.rename")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.lib.task")
 
 local CODE_ACTION, RESOLVE = "textDocument/codeAction", "codeAction/resolve"
-local FORMATTING = "textDocument/formatting"
-local EXECUTE, APPLY = "workspace/executeCommand", "workspace/applyEdit"
 
 ---What Claude may name instead of a title: the kind that servers are asked for.
 local KINDS = { organize_imports = "source.organizeImports", fix_all = "source.fixAll" }
@@ -30,25 +27,8 @@ local M = {}
 ---@field file string[]
 ---@field named string
 ---@field line? integer 1-based
----@field action? string a title, "format" or one of KINDS; nil: list them
+---@field action? string a title or one of KINDS; nil: list them
 ---@field changes? claude-code.ChangedFile[]
-
----@param row integer?
----@param client vim.lsp.Client
----@return table[] Diagnostic[] (LSP 3.17) as the server sent them
-local function diagnostics_of(buf, row, client)
-  local found = {}
-  for _, item in ipairs(vim.diagnostic.get(buf, { lnum = row })) do
-    local sent = item.user_data and item.user_data.lsp
-    local name = vim.diagnostic.get_namespace(item.namespace).name or ""
-    local is_own = name:find(("%%.%d$"):format(client.id))
-      or name:find(("%%.%d%%."):format(client.id))
-    if sent and sent.range and is_own then
-      found[#found + 1] = sent
-    end
-  end
-  return found
-end
 
 ---@param row integer? nil: the whole file
 ---@param only string[]?
@@ -58,13 +38,17 @@ local function params_of(buf, row, only, client)
   local first, last = row or 0, row or api.nvim_buf_line_count(buf) - 1
   local line = lines.at(buf, last)
   local column = columns.of_byte(line, #line, client.offset_encoding)
+  local diagnostics = {} ---@type table[] Diagnostic[] (LSP 3.17) as servers sent them
+  for _, item in ipairs(vim.diagnostic.get(buf, { lnum = row })) do
+    table.insert(diagnostics, item.user_data and item.user_data.lsp)
+  end
   return {
     textDocument = { uri = vim.uri_from_bufnr(buf) },
     range = {
       start = { line = first, character = 0 },
       ["end"] = { line = last, character = column },
     },
-    context = { diagnostics = diagnostics_of(buf, row, client), only = only, triggerKind = 1 },
+    context = { diagnostics = diagnostics, only = only, triggerKind = 1 },
   }
 end
 
@@ -80,9 +64,10 @@ local function names_private(title, buf)
   return false
 end
 
+---No command runs: neither those of servers nor those of editors.
 ---@param row integer?
 ---@param only? string[]
----@return claude-code.OfferedAction[]
+---@return claude-code.OfferedAction[] without those that are a command alone
 ---@return string? failure of a server
 local function offered(buf, row, only)
   local list, failure = {}, nil
@@ -96,7 +81,9 @@ local function offered(buf, row, only)
   for _, answer in ipairs(found) do
     failure = failure or answer.failure and answer.client.name .. ": " .. answer.failure
     for _, action in ipairs(type(answer.result) == "table" and answer.result or {}) do
-      local is_offered = type(action.title) == "string" and not action.disabled
+      local is_offered = type(action.title) == "string"
+        and not action.disabled
+        and (action.edit or not action.command)
       if is_offered and not names_private(action.title, buf) then
         list[#list + 1] = { client = answer.client, action = action }
       end
@@ -115,103 +102,23 @@ local function shown(list)
   end, list)
 end
 
----@return claude-code.EditAnswer?
----@return claude-code.Failure?
-local function format(buf)
-  local client = servers.capable(buf, FORMATTING)[1]
-  if not client then
-    return task.fail("unsupported", "No language server of this file can format it.")
-  end
-  local uri = vim.uri_from_bufnr(buf)
-  local options = { tabSize = vim.lsp.util.get_effective_tabstop(buf) }
-  options.insertSpaces = vim.bo[buf].expandtab
-  local params = { textDocument = { uri = uri }, options = options }
-  local answer = request.all({ client }, { method = FORMATTING, buf = buf, params = params })[1]
-  if answer.failure then
-    return task.fail("failed", "%s does not format it: %s.", client.name, answer.failure)
-  end
-  local is_empty = #(answer.result or {}) == 0
-  local changes = is_empty and vim.empty_dict() or { [uri] = answer.result }
-  return { edits = { rename.server_edit(client, { changes = changes }) } }
-end
-
----What servers ask to apply while a command of theirs runs.
----@type table<integer, { edits: table[], till: number }> by client
-local catching = {}
-
----@param client vim.lsp.Client
-local function catch_edits(client)
-  lsp.wrap(client.handlers, APPLY, function(inner, err, result, ctx, config)
-    local caught = catching[ctx.client_id]
-    if not caught or vim.uv.now() > caught.till then
-      return (inner or vim.lsp.handlers[APPLY])(err, result, ctx, config)
-    end
-    table.insert(caught.edits, result and result.edit)
-    -- The second would be about a text that no server has yet.
-    return { applied = #caught.edits == 1 }
-  end)
-end
-
----@param client vim.lsp.Client
----@param command table
----@return boolean false if Neovim, or the user's configuration, would run it
-local function is_of_server(client, command)
-  local name = tostring(command.command)
-  local provider = client.server_capabilities.executeCommandProvider or {}
-  local is_of_editor = vim.lsp.commands[name] ~= nil or (client.commands or {})[name] ~= nil
-  return vim.list_contains(provider.commands or {}, name) and not is_of_editor
-end
-
----The edit for which the server of a command asks while it runs, in a task.
----@param client vim.lsp.Client
----@param command { command: string, arguments?: any[] }
----@return claude-code.EditAnswer?
----@return claude-code.Failure?
-local function run_command(client, command)
-  catch_edits(client)
-  -- A task that is cancelled ends here.
-  local caught = { edits = {}, till = vim.uv.now() + task.time_left() }
-  catching[client.id] = caught
-  local sent = { command = command.command, arguments = command.arguments }
-  local answer = request.all({ client }, { method = EXECUTE, params = sent })[1]
-  catching[client.id] = nil
-  if answer.failure then
-    return task.fail("failed", "%s: %s", client.name, answer.failure)
-  elseif #caught.edits > 1 then
-    local text = "%s made several edits one after the other. Nothing was changed."
-    return task.fail("several", text, client.name)
-  end
-  local edit = caught.edits[1]
-  return { edits = edit and { rename.server_edit(client, edit) } or {} }
-end
-
+---The edit of an action, from its server if it was offered without one.
 ---@param entry claude-code.OfferedAction
 ---@return claude-code.CodeActionAnswer?
 ---@return claude-code.Failure?
 local function edits_of(entry, buf)
   local client, action = entry.client, entry.action
   local provider = client.server_capabilities.codeActionProvider
-  local resolves = type(provider) == "table" and provider.resolveProvider
-  if not action.edit and type(action.command) ~= "string" and resolves then
+  if not action.edit and type(provider) == "table" and provider.resolveProvider then
     local answer = request.all({ client }, { method = RESOLVE, buf = buf, params = action })[1]
     if answer.failure then
       return task.fail("failed", "%s: %s", client.name, answer.failure)
     end
     action = answer.result or action
   end
-  -- A Command alone has its name where a CodeAction has the Command.
-  local command = type(action.command) == "string" and action or action.command
-  command = type(command) == "table" and command or nil
-  if type(action.edit) == "table" then
-    local left = command and tostring(command.command) or nil
-    return { edits = { rename.server_edit(client, action.edit) }, left = left }
-  elseif not command then
-    return { edits = {} }
-  elseif not is_of_server(client, command) then
-    local text = "Only an editor can run the command %q of this code action. Nothing was changed."
-    return task.fail("client_command", text, command.command)
-  end
-  return run_command(client, command)
+  local command = type(action.command) == "table" and tostring(action.command.command) or nil
+  local edits = type(action.edit) == "table" and { rename.server_edit(client, action.edit) } or {}
+  return { edits = edits, left = command }
 end
 
 ---@param row integer?
@@ -262,11 +169,7 @@ function M.run(params)
   end
   local ticks = apply.ticks()
   local answer ---@type claude-code.CodeActionAnswer?
-  if params.action == "format" then
-    answer, failure = format(buf)
-  else
-    answer, failure = chosen(buf, row, params)
-  end
+  answer, failure = chosen(buf, row, params)
   return answer and vim.tbl_extend("error", answer, { ticks = ticks }), failure
 end
 
