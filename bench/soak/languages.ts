@@ -10,7 +10,7 @@ import { isolatedEnv, type TestNeovim } from "../../test/support/neovim";
 const FILES = 60;
 const AT_ONCE = 5;
 
-/** A server for the files of one folder, which counts as long started. */
+/** A server for the files of one folder. */
 const SERVE = `
   local cmd, folder = ...
   vim.filetype.add({ extension = { txt = "text" } })
@@ -21,8 +21,7 @@ const SERVE = `
         vim.lsp.start({ name = "soak", cmd = cmd, root_dir = folder }, { bufnr = args.buf })
       end
     end,
-  })
-  require("port").attached_servers.is_young = function() return false end`;
+  })`;
 
 /** As if ten minutes had gone by: what was loaded for a question is released. */
 const AGE = `

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { LanguageProject, scripted } from "../language/world";
+import { LanguageProject } from "../language/world";
 import { runHeadless } from "../support/claude";
 import { eventually } from "../support/eventually";
 import { Model } from "../support/model";
@@ -20,7 +20,7 @@ requireNamespace();
 /** A project with the scripted server, a model, and the arguments of a CLI that Neovim starts. */
 async function open(model: Model) {
   const files = { "one.txt": "def apple\nuse apple\n" };
-  const world = await LanguageProject.open(NEWEST, (at) => ({ text: scripted(at) }), files);
+  const world = await LanguageProject.open(NEWEST, files);
   const { folder, neovim } = world.project;
   mkdirSync(join(neovim.home, "tmp"), { recursive: true });
   const args = await eventually("the server", async () => {

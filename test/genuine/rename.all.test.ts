@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileUri } from "../../src/lib/file-uri";
-import { EditedProject } from "../nvim-lsp/edits";
+import { LanguageProject } from "../language/world";
 import { runHeadless } from "../support/claude";
 import { eventually } from "../support/eventually";
 import { Model } from "../support/model";
@@ -20,15 +20,15 @@ const TOOL = "mcp__nvim-lsp__rename_symbol";
 
 requireNamespace();
 describe(`a rename by the genuine CLI with ${NEWEST.name}`, () => {
-  let edited: EditedProject;
+  let edited: LanguageProject;
   let model: Model;
   const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 3 } };
 
   beforeAll(async () => {
-    edited = await EditedProject.open(NEWEST, { "a.txt": "old a\n", "b.txt": "old b\n" });
+    edited = await LanguageProject.open(NEWEST, { "a.txt": "old a\n", "b.txt": "old b\n" });
     const uri = (name: string) => fileUri(edited.project.path(name));
     const edits = [{ range, newText: "new" }];
-    edited.answer({
+    edited.tell({
       capabilities: { definitionProvider: true, renameProvider: true },
       "textDocument/definition": [{ uri: uri("a.txt"), range }],
       "textDocument/rename": { changes: { [uri("a.txt")]: edits, [uri("b.txt")]: edits } },

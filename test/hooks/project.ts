@@ -128,14 +128,6 @@ export class Project implements AsyncDisposable {
     );
   }
 
-  /**
-   * A server that has just begun is asked again after a moment, and not after 0.7 s: such pauses are most
-   * of what an answer takes.
-   */
-  async askAgainSoon(): Promise<void> {
-    await this.neovim.lua("require('port').language_ready.REPEAT_MS = 50");
-  }
-
   hook(
     event: string,
     input: object | string = {},

@@ -35,7 +35,7 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
       text: scripted(project),
       vim: scripted(project),
     });
-    world = await LanguageProject.open(version, servers, FILES);
+    world = await LanguageProject.open(version, FILES, { servers });
     await world.project.neovim.command("syntax on");
   });
   afterAll(() => world[Symbol.asyncDispose]());
@@ -122,14 +122,14 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
 
   test("keeps none for longer than ten minutes after the last question about it", async () => {
     const { neovim } = world.project;
-    await world.answer("find_symbol", { symbol: "alpha", path: "one.txt" });
-    await world.answer("find_symbol", { symbol: "beta", path: "two.txt" });
+    await world.call("find_symbol", { symbol: "alpha", path: "one.txt" });
+    await world.call("find_symbol", { symbol: "beta", path: "two.txt" });
     expect(await hidden()).toEqual(["one.txt", "two.txt"]);
     await later(neovim, 9 * 60_000);
-    await world.answer("find_symbol", { symbol: "beta", path: "two.txt" });
+    await world.call("find_symbol", { symbol: "beta", path: "two.txt" });
     await later(neovim, 2 * 60_000);
     // The timer itself is not moved; a file that is loaded begins it again.
-    await world.answer("find_symbol", { symbol: "delta", path: "three.txt" });
+    await world.call("find_symbol", { symbol: "delta", path: "three.txt" });
     await eventually("what is old is gone", async () => {
       expect(await hidden()).toEqual(["three.txt", "two.txt"]);
     });

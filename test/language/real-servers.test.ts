@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, ROOT } from "../support/neovim";
 import { TSCONFIG, TYPESCRIPT } from "../support/typescript";
-import { LanguageProject } from "./world";
+import { LanguageProject, PYTHON } from "./world";
 
 /* Real language servers in a real Neovim: what Claude receives. */
 setDefaultTimeout(120_000);
@@ -11,7 +11,7 @@ setDefaultTimeout(120_000);
 const BIN = join(ROOT, "node_modules/.bin");
 const SERVERS = {
   typescript: TYPESCRIPT,
-  python: [join(BIN, "pyright-langserver"), "--stdio"],
+  python: PYTHON,
   sh: [join(BIN, "bash-language-server"), "start"],
 };
 
@@ -69,7 +69,7 @@ const reported = (names: string) =>
 describe.each(NEOVIMS)("real language servers with $name", (version) => {
   let world: LanguageProject;
   beforeAll(async () => {
-    world = await LanguageProject.open(version, () => SERVERS, FILES);
+    world = await LanguageProject.open(version, FILES, { servers: () => SERVERS });
     // A cold start takes many seconds on a machine that does much else.
     await Promise.all(
       ["src/parser.ts", "app.py", "run.sh"].map((path) =>
@@ -82,7 +82,6 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
         ),
       ),
     );
-    await world.project.askAgainSoon();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -188,9 +187,17 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     ],
   ];
   test.each(answers)("%s", async (_name, tool, args, lines) => {
-    const text = await world.answer(tool, args);
+    const text = await world.call(tool, args);
     const shown = text.split("\n").filter((line) => lines.includes(line));
     expect([shown, text]).toEqual([lines, text]);
+  });
+
+  test("pyright renames in files that nobody has open", async () => {
+    const args = { path: "app.py", symbol: "area", new_name: "size" };
+    expect(await world.call("rename_symbol", args)).toContain(
+      "renamed area to size in 2 files, 2 places, as python reports",
+    );
+    expect(world.read("other.py")).toContain("sum(circle.size() for circle in circles)  # area");
   });
 
   test("knows what a shell and git write", async () => {
@@ -203,7 +210,7 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     git("commit", "-qm", "one");
     const shows = (count: number) =>
       eventually(`${count} uses`, async () => {
-        const text = await world.answer("find_references", { symbol: "main", path: "src/use.ts" });
+        const text = await world.call("find_references", { symbol: "main", path: "src/use.ts" });
         expect(text).toContain(`: ${count} use`);
       });
     await shows(0);

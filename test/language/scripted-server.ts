@@ -3,12 +3,13 @@
  * `bun scripted-server.ts PROJECT SWITCHES ENCODING`. `def NAME` defines a name; lines that begin
  * with `#` are comments; every other word is a use. Files in the folder SWITCHES:
  *
+ *   answers    JSON that maps methods to results, or `{ error }`, and `capabilities` to what it can do; then it
+ *              knows nothing else
  *   starting   no answer to `initialize` while it is there
  *   indexing   progress ($/progress), and only what open files hold, while it is there
  *   hang       no answer to a question while it is there
  *   modified   each question is answered with ContentModified, and one byte taken from this file
  *   crash      the server ends at the next question
- *   notify     sends the notification in this file before each answer
  *   private    uses are found in private files, too
  *   log        written by the server: what it received
  */
@@ -30,7 +31,7 @@ interface Message {
   id?: number;
   method?: string;
   params?: {
-    textDocument?: { uri: string; text?: string };
+    textDocument?: { uri: string; text?: string; version?: number };
     contentChanges?: { text: string }[];
     changes?: { uri: string; type: number }[];
     position?: Position;
@@ -131,6 +132,12 @@ const CAPABILITIES = {
   workspaceSymbolProvider: true,
 };
 
+/** What it is told to answer. */
+function tell(): Record<string, unknown> | undefined {
+  const path = join(switches, "answers");
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+}
+
 async function gone(name: string): Promise<void> {
   while (has(name)) await Bun.sleep(STEP_MS);
 }
@@ -139,7 +146,8 @@ async function answer(message: Message): Promise<void> {
   const { id, method } = message;
   if (method === "initialize") {
     await gone("starting");
-    return send({ id, result: { capabilities: CAPABILITIES } });
+    const capabilities = { ...CAPABILITIES, ...(tell()?.capabilities as object) };
+    return send({ id, result: { capabilities } });
   }
   if (method === "shutdown") return send({ id, result: null });
   if (has("crash")) process.exit(3);
@@ -149,8 +157,9 @@ async function answer(message: Message): Promise<void> {
     writeFileSync(join(switches, "modified"), left.slice(1));
     return send({ id, error: { code: -32801, message: "content modified" } });
   }
-  if (has("notify")) send(JSON.parse(readFileSync(join(switches, "notify"), "utf8")));
-  send({ id, result: result(message) ?? null });
+  const told = (tell()?.[method ?? ""] ?? null) as { error?: string } | null;
+  if (told?.error) return send({ id, error: { code: -32803, message: told.error } });
+  send({ id, result: tell() ? told : (result(message) ?? null) });
 }
 
 async function index(): Promise<void> {
@@ -171,6 +180,11 @@ function onMessage(message: Message): void {
   if (method === "initialized") void index();
   if (method === "exit") process.exit(0);
   const uri = params?.textDocument?.uri;
+  if (method === "textDocument/didOpen" || method === "textDocument/didChange") {
+    // Who waits for its report need not wait for ever.
+    const report = { uri, version: params?.textDocument?.version, diagnostics: [] };
+    send({ method: "textDocument/publishDiagnostics", params: report });
+  }
   if (uri && method === "textDocument/didOpen") open.set(uri, params?.textDocument?.text ?? "");
   if (uri && method === "textDocument/didChange")
     open.set(uri, params?.contentChanges?.[0]?.text ?? "");

@@ -3,12 +3,16 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { OPENED, Project } from "../hooks/project";
 import { call, connect } from "../nvim-lsp/client";
-import { isolatedEnv, type NeovimVersion } from "../support/neovim";
+import { isolatedEnv, type NeovimVersion, ROOT } from "../support/neovim";
 import { TYPESCRIPT_OPTIONS } from "../support/typescript";
 
-export interface Reply {
-  text: string;
-  isError: boolean;
+export const PYTHON = [join(ROOT, "node_modules/.bin/pyright-langserver"), "--stdio"];
+
+interface WorldOptions {
+  /** Commands, or configurations, by file type; the scripted server for `*.txt` if left out. */
+  servers?: (project: Project) => Record<string, string[] | object>;
+  /** The id of Claude's session. */
+  session?: string;
 }
 
 /** A project with language servers in a real Neovim, and Claude's MCP server there. */
@@ -18,14 +22,13 @@ export class LanguageProject implements AsyncDisposable {
     readonly client: Client,
   ) {}
 
-  /** `servers`: commands by file type. `files` are there before Neovim starts. */
+  /** `files` are there before Neovim starts. */
   static async open(
     version: NeovimVersion,
-    servers: (project: Project) => Record<string, string[] | object>,
     files: Record<string, string>,
-    setup = "{}",
+    { servers = (at) => ({ text: scripted(at) }), session }: WorldOptions = {},
   ): Promise<LanguageProject> {
-    const project = await Project.open(version, setup);
+    const project = await Project.open(version);
     for (const [name, text] of Object.entries(files)) project.write(name, text);
     mkdirSync(switchesOf(project), { recursive: true });
     Bun.spawnSync(["git", "init", "-q"], { cwd: project.folder });
@@ -50,19 +53,37 @@ export class LanguageProject implements AsyncDisposable {
       project.folder,
       { typescript: TYPESCRIPT_OPTIONS },
     );
-    const client = await connect(project.folder, isolatedEnv(project.neovim.home));
+    const env = isolatedEnv(project.neovim.home);
+    const client = await connect(project.folder, {
+      ...env,
+      ...(session && { CLAUDE_CODE_SESSION_ID: session }),
+    });
     return new LanguageProject(project, client);
   }
 
-  async ask(tool: string, args: object): Promise<Reply> {
+  async ask(tool: string, args: object): Promise<{ text: string; isError: boolean }> {
     const { content, isError } = await call(this.client, tool, args);
     return { text: content[0]?.text ?? "", isError: isError === true };
   }
 
-  async answer(tool: string, args: object): Promise<string> {
+  /** What a tool says; an error begins with "ERROR ". */
+  async call(tool: string, args: object): Promise<string> {
     const { text, isError } = await this.ask(tool, args);
-    if (isError) throw new Error(text);
-    return text;
+    return isError ? `ERROR ${text}` : text;
+  }
+
+  read(name: string): string {
+    return readFileSync(this.project.path(name), "utf8");
+  }
+
+  /** All of these files. */
+  texts(names: readonly string[]): Record<string, string> {
+    return Object.fromEntries(names.map((name) => [name, this.read(name)]));
+  }
+
+  /** What the scripted server answers from now on. */
+  tell(answers: Record<string, unknown>): void {
+    this.set("answers", JSON.stringify(answers));
   }
 
   /** Puts the scripted server into a state, or ends that. */

@@ -1,32 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileUri } from "../../src/lib/file-uri";
+import { LanguageProject } from "../language/world";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST } from "../support/neovim";
-import { EditedProject } from "./edits";
 
-/* Code actions and renames of a server that answers as it is told: commands, refusals, wrong answers. */
+/* Code actions and renames of a server that answers as it is told: refusals, wrong answers. */
 const CAPABILITIES = {
   codeActionProvider: { resolveProvider: true },
   definitionProvider: true,
   executeCommandProvider: { commands: ["fix"] },
-  renameProvider: { prepareProvider: true },
 };
 
 describe.each(NEOVIMS)("code_action with $name", (version) => {
-  let edited: EditedProject;
+  let edited: LanguageProject;
   const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 3 } };
   const uri = () => fileUri(edited.project.path("a.txt"));
   const edit = (newText: string) => ({ changes: { [uri()]: [{ range, newText }] } });
-  const answers = (more: object) => edited.answer({ capabilities: CAPABILITIES, ...more });
+  const answers = (more: object) => edited.tell({ capabilities: CAPABILITIES, ...more });
   const offer = (action: object, more: object = {}) =>
     answers({ "textDocument/codeAction": [{ title: "Do it", ...action }], ...more });
   const run = (action = "Do it") => edited.call("code_action", { path: "a.txt", line: 1, action });
 
   beforeAll(async () => {
-    edited = await EditedProject.open(version, { "a.txt": "old\n", "b.txt": "old\n" });
+    edited = await LanguageProject.open(version, { "a.txt": "old\n", "b.txt": "old\n" });
     answers({});
     await edited.project.neovim.command(`edit ${edited.project.path("a.txt")}`);
   });
@@ -40,20 +38,20 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     reset();
   });
 
-  test("makes the edit of a server's command like any other", async () => {
-    offer({ command: { title: "x", command: "fix" } }, { applyEdit: [edit("by command")] });
-    expect(await run()).toContain("  1+ by command");
-    expect(edited.read("a.txt")).toBe("by command\n");
-    const applied = JSON.parse(readFileSync(join(edited.answers, "applied.json"), "utf8"));
-    expect(applied).toEqual([{ applied: true }]);
-    reset();
-  });
-
-  test("makes the edit before a command, and names the command", async () => {
-    offer({ edit: edit("1st"), command: { title: "x", command: "fix" } }, { applyEdit: [] });
+  test("makes the edit before a command, and runs no command", async () => {
+    claims("A language server's answer runs nothing in Neovim");
+    await edited.project.neovim.lua(`vim.lsp.commands["fix"] = function() _G.ran = true end`);
+    const command = { title: "x", command: "fix" };
+    offer({ edit: edit("1st"), command });
     expect(await run()).toContain("Its second step, the command fix, was not run.");
     expect(edited.read("a.txt")).toBe("1st\n");
     reset();
+    for (const alone of [{ command }, { command: "fix" }]) {
+      offer(alone);
+      expect(await run()).toContain('ERROR No code action "Do it" is offered there');
+    }
+    expect(await edited.project.neovim.lua("return _G.ran == nil")).toBe(true);
+    expect(edited.log).not.toContain("workspace/executeCommand");
   });
 
   test("offers no action whose title quotes a private file's path", async () => {
@@ -92,36 +90,6 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     expect(edited.read("a.txt")).toBe("old\n");
   });
 
-  test("makes none of several edits of one command", async () => {
-    offer({ command: { title: "x", command: "fix" } }, { applyEdit: [edit("1"), edit("2")] });
-    expect(await run()).toContain("ERROR text made several edits one after the other");
-    expect(edited.read("a.txt")).toBe("old\n");
-  });
-
-  test("refuses a command that only an editor runs, by its name", async () => {
-    claims("A language server's answer runs nothing in Neovim");
-    await edited.project.neovim.lua(`vim.lsp.commands["fix"] = function() _G.ran = true end`);
-    const local = { title: "x", command: "editor.action.rename" };
-    offer({ command: local });
-    expect(await run()).toContain('Only an editor can run the command "editor.action.rename"');
-    offer({ command: { title: "x", command: "fix" } });
-    expect(await run()).toContain('Only an editor can run the command "fix"');
-    expect(await edited.project.neovim.lua("return _G.ran == nil")).toBe(true);
-    await edited.project.neovim.lua(`vim.lsp.commands["fix"] = nil`);
-  });
-
-  test("leaves to Neovim what a server asks to apply at another time", async () => {
-    const name = await edited.project.neovim.lua(
-      `
-      local client = vim.lsp.get_clients({ name = "text" })[1]
-      local answer = client.handlers["workspace/applyEdit"](nil, { edit = ... }, { client_id = client.id })
-      return answer.applied`,
-      edit("neovim's"),
-    );
-    expect(name).toBe(true);
-    await edited.project.neovim.command("edit!");
-  });
-
   test("refuses an edit that is not in the protocol", async () => {
     offer({ edit: { changes: { [uri()]: [{ range: "all" }] } } });
     expect(await run()).toContain(
@@ -130,6 +98,12 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     for (const changes of [`{ "__proto__": [] }`, `{ "x": [], "__proto__": { "x": 1 } }`]) {
       offer({ edit: { changes: JSON.parse(changes) } });
       expect(await run()).toContain("ERROR Nothing was changed.");
+    }
+    for (const kind of ["create", "rename", "delete"]) {
+      offer({ edit: { documentChanges: [{ kind, uri: uri(), oldUri: uri(), newUri: uri() }] } });
+      expect(await run()).toContain(
+        "ERROR Nothing was changed. text wants to create, move or delete files",
+      );
     }
     offer({ edit: { changes: { "untitled:x": [] } } });
     expect(await run()).toContain(
@@ -143,7 +117,6 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
 
   const named = (character: number) => ({
     "textDocument/definition": [{ uri: uri(), range }],
-    "textDocument/prepareRename": range,
     "textDocument/rename": {
       documentChanges: [
         {
@@ -174,10 +147,10 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
   });
 
   test("answers with the server's own refusal", async () => {
-    answers({ ...named(0), "textDocument/prepareRename": null });
-    expect(await rename()).toContain("ERROR `old` is not renamed. text: it cannot be renamed");
+    answers({ ...named(0), "textDocument/rename": { error: "not this name" } });
+    expect(await rename()).toContain("ERROR `old` is not renamed. text: not this name");
     answers({ ...named(0), "textDocument/rename": null });
-    expect(await rename()).toContain("ERROR text finds nothing to rename at `old`");
+    expect(await rename()).toContain("ERROR `old` is not renamed. text: it cannot be renamed");
   });
 
   test("changes no private file, and does not name it", async () => {
@@ -197,7 +170,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
 });
 
 test("skips an interrupted edit of an earlier version, with a line in the log", async () => {
-  await using edited = await EditedProject.open(NEWEST, { "a.txt": "new\n" });
+  await using edited = await LanguageProject.open(NEWEST, { "a.txt": "new\n" });
   const { neovim, state } = edited.project;
   const file = { path: edited.project.path("a.txt"), before: "0".repeat(64), after: null, size: 4 };
   const operation = { at: 1, pid: 1, label: "the rename", place: "/", files: [file], folders: [] };

@@ -8,7 +8,7 @@ import { PathMap } from "../../src/remote/path-map";
 import { Remote } from "../../src/remote/remote";
 import { Privacy } from "../../src/review/record/privacy";
 import { StdioTransport } from "../../src/transport/stdio";
-import { LanguageProject, scripted } from "../language/world";
+import { LanguageProject } from "../language/world";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEWEST, nightly, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
@@ -61,7 +61,7 @@ describe("nvim-lsp for a Claude elsewhere", () => {
   let id = 0;
 
   beforeAll(async () => {
-    world = await LanguageProject.open(NEWEST, (at) => ({ text: scripted(at) }), FILES);
+    world = await LanguageProject.open(NEWEST, FILES);
     const shared = world.project.path("shared");
     const folders = new PathMap([{ remote: THERE, host: shared }], "posix");
     const remote = new Remote("dev", folders, { state: new EditorState() });

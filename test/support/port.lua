@@ -5,7 +5,6 @@ local api = vim.api
 ---Modules that tests call directly, as `require("port").log.path()`. Each is loaded at its first use.
 local MODULES = {
   archive = "claude-code.install.archive",
-  attached_servers = "claude-code.editor.language.servers",
   autostart = "claude-code.server.autostart",
   background = "claude-code.editor.documents.background",
   channel = "claude-code.server.channel",
@@ -23,7 +22,6 @@ local MODULES = {
   hooks = "claude-code.claude.hooks",
   install = "claude-code.install",
   language_files = "claude-code.editor.language.files",
-  language_ready = "claude-code.editor.language.request",
   language_servers = "claude-code.editor.diagnostics.servers",
   launch = "claude-code.terminal.launch",
   locate = "claude-code.install.locate",
