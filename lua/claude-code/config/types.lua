@@ -74,10 +74,9 @@
 ---@field languages table<string, string[]> The command that runs each language.
 
 ---@class claude-code.LanguageToolsConfig
----Whether Claude may rename symbols and move files through your language servers.
----@field rename boolean
----Whether Claude may do quick fixes and refactorings, format, and organize imports through your
----language servers.
+---@field rename boolean Whether Claude may rename symbols through your language servers.
+---Whether Claude may do quick fixes and refactorings, and organize imports through your language
+---servers.
 ---@field code_action boolean
 
 ---@class claude-code.LogConfig

@@ -118,6 +118,6 @@ return {
       .. 'matches decides, and `!` makes an exception: { "*.secret", "notes/**", '
       .. '"!.env.example" }. Case is ignored.',
   },
-  switch("rename", "rename symbols and move files"),
-  switch("code_action", "do quick fixes and refactorings, format, and organize imports"),
+  switch("rename", "rename symbols"),
+  switch("code_action", "do quick fixes and refactorings, and organize imports"),
 }
