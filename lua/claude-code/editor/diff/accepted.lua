@@ -37,8 +37,6 @@ function M.new(proposal)
   return setmetatable({ proposal = proposal }, AcceptedHunks)
 end
 
----@param hunk claude-code.Hunk
----@param namespace integer
 ---@return vim.api.keyset.get_extmark_item[] marks that touch it. Between two hunks is at least one line, so that
 --- before any edit a mark touches its own hunk only
 local function marks_at(buf, hunk, namespace)

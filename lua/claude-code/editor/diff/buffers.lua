@@ -117,7 +117,6 @@ function M.colour(buf, like)
   end
 end
 
----@param proposal claude-code.Proposal
 local function name_of(proposal, state)
   -- Neovim's own tab line shortens all folders of a name to a letter each.
   local title = proposal:title()

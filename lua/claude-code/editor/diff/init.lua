@@ -19,7 +19,6 @@ local queue = queues.new()
 ---@field contents string
 
 ---The CLI then asks by itself, and the user reads why.
----@param failure string
 ---@return nil
 ---@return claude-code.Failure
 local function refuse(failure)
@@ -55,7 +54,6 @@ function M.open(params)
 end
 
 ---Nobody waits for its answer any more: what the user made of it stays in a buffer.
----@param diff claude-code.Diff
 ---@param what string what happened
 ---@return boolean closed false if it has ended already
 local function close(diff, what)

@@ -51,8 +51,6 @@ end
 
 function Inline.even_out() end
 
----@param proposal claude-code.Proposal
----@param hunk claude-code.Hunk
 ---@return claude-code.DrawnHunk
 local function drawn(proposal, hunk)
   local lines = hunk.old_count > 0

@@ -31,7 +31,6 @@ local M = {}
 ---@field refresh fun(self) the proposal was edited
 ---@field reveal fun(self, hunk?: claude-code.Hunk) the cursor was moved to it
 
----@param proposal claude-code.Proposal
 local function is_too_big(proposal)
   local found, old, new = proposal:hunks(), proposal.old.lines, proposal:lines()
   if found.added + found.removed > MOST_CHANGED_LINES or #found.list > MOST_HUNKS then
@@ -46,7 +45,6 @@ local function is_too_big(proposal)
   return bytes > MOST_CHANGED_BYTES
 end
 
----@param proposal claude-code.Proposal
 ---@return string? reason that only the layout "inline" shows all of it
 local function why_inline(proposal)
   if is_too_big(proposal) then
@@ -57,8 +55,6 @@ local function why_inline(proposal)
 end
 
 ---The layout that is wanted, or the one that shows all of the diff.
----@param proposal claude-code.Proposal
----@param except? integer
 ---@return claude-code.Layout
 local function pick(proposal, except)
   local wanted = require("claude-code.config").get().diff.layout

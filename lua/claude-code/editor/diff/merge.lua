@@ -56,7 +56,6 @@ local function merge_lines(texts)
   return vim.split(text, "\n", { plain = true }), run.code
 end
 
----@param proposal claude-code.Proposal
 ---@return string[][] lines of the edits, the base, the proposal as it is now
 local function texts_of(proposal)
   local edited = api.nvim_buf_get_lines(proposal.target, 0, -1, false)
@@ -134,7 +133,6 @@ function Merge:has_conflicts()
   return text:find("\n" .. CONFLICT, 1, true) ~= nil
 end
 
----@param proposal claude-code.Proposal
 local function apply(proposal, lines, conflicts)
   local buf = proposal.new_buf --[[@as integer]]
   patch.break_undo(buf)

@@ -96,7 +96,6 @@ local function request(target, name, is_here)
   end)
 end
 
----@param proposal claude-code.Proposal
 local function ask(proposal, name)
   local target, title = proposal.target, proposal:title()
   if #clients_for(target, name) == 0 then

@@ -40,7 +40,6 @@ Proposal.__index = Proposal
 
 local M = {}
 
----@param buf? integer
 local function is_loaded(buf)
   return buf ~= nil and api.nvim_buf_is_loaded(buf)
 end

@@ -37,7 +37,6 @@ function M.new()
   return setmetatable({ waiting = {}, series = { total = 0 } }, Queue)
 end
 
----@param key string
 ---@return vim.api.keyset.get_keymap? mapping for all buffers
 local function mapping_of(key)
   local raw = vim.keycode(key)
@@ -55,7 +54,6 @@ local function ways_back()
   return (key and key .. " or " or "") .. ":Claude diff"
 end
 
----@param diff claude-code.Diff
 local function place_sign(diff)
   local buf, proposed = path.loaded_buffer(diff.proposal.new_path), diff.proposal.proposed.lines
   if not buf then
@@ -74,7 +72,6 @@ end
 
 ---Reports once that a diff waits for what the user is in the middle of: typing, a float, a macro, another plugin's
 ---question.
----@param diff claude-code.Diff
 local function report_wait(diff)
   if diff.waits ~= "reported" then
     diff.waits = "reported"

@@ -2,6 +2,7 @@
 --- the file's window, which is borrowed for that, or on a tab page of their own.
 local api = vim.api
 local highlights = require("claude-code.editor.hunks.highlights")
+local hunks = require("claude-code.editor.hunks")
 local reveal = require("claude-code.editor.hunks.reveal")
 local windows = require("claude-code.editor.windows")
 
@@ -38,28 +39,22 @@ function M.new(proposal, place)
   return setmetatable({ proposal = proposal, place = place, windows = {} }, Sides)
 end
 
----@param win? integer
----@param buf? integer
 local function shows(win, buf)
   return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
-end
-
----@param command "diffthis"|"diffoff"
-local function set_diff(win, command)
-  api.nvim_win_call(win, vim.cmd[command])
 end
 
 ---The proposal's side: a size of its own keeps 'equalalways' from resizing all windows.
 ---@private
 ---@return vim.api.keyset.win_config
 function Sides:split()
-  local width, height = api.nvim_win_get_width(self.old_win), api.nvim_win_get_height(self.old_win)
-  if self.place.is_below then
-    local half = math.max(1, math.floor((height - 1) / 2))
-    return { win = self.old_win, split = "below", height = half }
-  end
-  local half = math.max(1, math.floor((width - 1) / 2))
-  return { win = self.old_win, split = "right", width = half }
+  local win, is_below = self.old_win, self.place.is_below
+  local room = is_below and api.nvim_win_get_height(win) or api.nvim_win_get_width(win)
+  local half = math.max(1, math.floor((room - 1) / 2))
+  return {
+    win = win,
+    split = is_below and "below" or "right",
+    [is_below and "height" or "width"] = half,
+  }
 end
 
 function Sides:open()
@@ -74,7 +69,7 @@ function Sides:open()
     vim.wo[win][0].winfixbuf = false
     -- A link's address, for one, is part of what is written.
     vim.wo[win][0].conceallevel = 0
-    set_diff(win, "diffthis")
+    api.nvim_win_call(win, vim.cmd.diffthis)
     highlights.in_window(win, win == self.old_win and "old" or "new")
     -- Here already: a bar that comes after the cursor has moved may scroll the change to the top line.
     vim.wo[win][0].winbar = " "
@@ -100,18 +95,10 @@ end
 ---Both sides at the first change, so that the user sees what it is about.
 ---@private
 function Sides:to_first_change()
-  api.nvim_win_call(self.win, function()
-    if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
-      pcall(vim.cmd, "keepjumps normal! ]c")
-    end
-  end)
   local hunk = self.proposal:hunks().list[1]
-  if hunk then
-    -- 'cursorbind' does that, unless this window has the memory and the cursor of a window before it, for which
-    -- Neovim 0.12 takes it.
-    local row = hunk.old_count > 0 and hunk.old or hunk.old + 1
-    row = math.min(row, api.nvim_buf_line_count(self.proposal.old_buf))
-    api.nvim_win_set_cursor(self.old_win, { row, 0 })
+  for win, side in pairs(hunk and { [self.old_win] = "old", [self.win] = "new" } or {}) do
+    local count = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
+    api.nvim_win_set_cursor(win, { math.min(hunks.span(hunk, side), count), 0 })
   end
   self:reveal(hunk)
 end
@@ -151,7 +138,7 @@ end
 function Sides:end_diff_mode()
   for _, win in ipairs(self.windows) do
     if api.nvim_win_is_valid(win) then
-      set_diff(win, "diffoff")
+      api.nvim_win_call(win, vim.cmd.diffoff)
     end
   end
   vim.go.scrollopt = self.scrollopt or vim.go.scrollopt
@@ -166,8 +153,6 @@ end
 
 ---Of the windows that show something else by now, all is the user's again.
 ---@private
----@param old_is_ours boolean
----@param new_is_ours boolean
 function Sides:release(old_is_ours, new_is_ours)
   for win, ours in pairs({ [self.old_win or 0] = old_is_ours, [self.win or 0] = new_is_ours }) do
     if win ~= 0 and not ours and api.nvim_win_is_valid(win) then
@@ -176,12 +161,9 @@ function Sides:release(old_is_ours, new_is_ours)
   end
 end
 
----Which window stays in the place of the borrowed one: the proposal's, if that one was closed, or
----if the user opened something beside it.
+---Does the proposal's window stay in the place of the borrowed one? If that was closed, or if the user opened
+---something beside it.
 ---@private
----@param old_is_ours boolean
----@param new_is_ours boolean
----@return boolean
 function Sides:is_replaced(old_is_ours, new_is_ours)
   if not self.borrowed then
     return false

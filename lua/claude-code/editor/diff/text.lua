@@ -14,7 +14,7 @@ local M = {}
 ---@type claude-code.Text a file that is not there
 M.NOTHING = { lines = { "" }, crlf = false, bom = false, newline = false }
 
-M.parse, M.join, M.same_lines = file_lines.parse, file_lines.join, file_lines.are_same
+M.parse, M.same_lines = file_lines.parse, file_lines.are_same
 
 ---@param a claude-code.Text
 ---@param b claude-code.Text
@@ -142,7 +142,7 @@ function M.accepted(lines, old, proposed)
   if not M.same_lines(lines, proposed.lines) then
     newline = newline_of(lines, old, proposed)
   end
-  return M.join(lines, proposed, newline)
+  return file_lines.join(lines, proposed, newline)
 end
 
 return M

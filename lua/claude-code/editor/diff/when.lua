@@ -19,15 +19,14 @@ DecisionGuard.__index = DecisionGuard
 
 local M = {}
 
----@return boolean
-function M.in_terminal()
+local function in_terminal()
   return api.nvim_get_mode().mode == "t"
 end
 
 ---@return integer ms without a key after which the user is not in the middle of typing
 function M.pause_ms()
   -- In terminal mode a prompt is being written, with pauses for thought.
-  return clock.QUIET_MS * (M.in_terminal() and 2 or 1)
+  return clock.QUIET_MS * (in_terminal() and 2 or 1)
 end
 
 ---@return integer ms that are left of that pause
@@ -43,7 +42,7 @@ function M.may_change()
   if may ~= "all" or M.ms_until_idle() == 0 then
     return may
   end
-  return M.in_terminal() and "no_focus" or "nothing"
+  return in_terminal() and "no_focus" or "nothing"
 end
 
 ---May a diff be shown now? A user who types keeps the window they type in: a tab page cannot be made without
@@ -54,7 +53,7 @@ function M.can_show(file)
   local may = M.may_change()
   if may ~= "no_focus" then
     return may == "all"
-  elseif windows.is_floating(0) and not M.in_terminal() then
+  elseif windows.is_floating(0) and not in_terminal() then
     -- A picker's prompt, most likely: it is about to open a file in the window behind it.
     return false
   end
@@ -71,7 +70,6 @@ function M.is_in_float()
     and not require("claude-code.terminal.providers.window").is_terminal(0)
 end
 
----@return boolean
 local function is_busy_by_state()
   -- A float with a file is there to stay, as in zen-mode; the diff gets a tab page of its own.
   local is_behind_float = M.is_in_float() and vim.bo.buftype ~= ""

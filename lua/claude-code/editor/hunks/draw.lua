@@ -53,7 +53,6 @@ local function changed_part(line, other)
   end
 end
 
----@param pen claude-code.Pen
 ---@param name "Add"|"Change"
 local function mark_lines(pen, row, count, name)
   pen(row, 0, {
@@ -66,7 +65,6 @@ local function mark_lines(pen, row, count, name)
   })
 end
 
----@param pen claude-code.Pen
 ---@param old string line in whose place this one stands
 local function mark_pair(buf, pen, row, old)
   local new = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]

@@ -30,8 +30,6 @@ function M.of(option)
   return type(option) == "string" and { option } or option or {}
 end
 
----@param mode string
----@param key string
 ---@return table mapping as of maparg(); empty unless the buffer has one of its own
 local function own_mapping(buf, mode, key)
   return api.nvim_buf_call(buf, function()
@@ -41,8 +39,6 @@ local function own_mapping(buf, mode, key)
 end
 
 ---@param owner claude-code.KeyOwner
----@param mode string
----@param key string
 ---@param entry claude-code.Key
 local function map(buf, owner, mode, key, entry)
   local before = own_mapping(buf, mode, key)
