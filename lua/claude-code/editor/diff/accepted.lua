@@ -10,6 +10,7 @@ local notify = require("claude-code.messages.notify")
 
 local ACCEPTED = api.nvim_create_namespace("claude-code.diff.accepted")
 local OPEN = api.nvim_create_namespace("claude-code.diff.open")
+local NAMESPACES = { accepted = { ACCEPTED }, joined = { ACCEPTED, OPEN }, open = { OPEN } }
 local LABELS = api.nvim_create_namespace("claude-code.diff.accepted.labels")
 
 ---@alias claude-code.HunkState
@@ -46,20 +47,6 @@ local function marks_at(buf, hunk, namespace)
   return api.nvim_buf_get_extmarks(buf, namespace, from, { last, -1 }, { overlap = true })
 end
 
----@param of claude-code.HunkList
-local function compute(buf, of)
-  local found = { of = of, states = {}, count = 0, joined = false }
-  for index, hunk in ipairs(of.list) do
-    local state = "open"
-    if #marks_at(buf, hunk, ACCEPTED) > 0 then
-      state = #marks_at(buf, hunk, OPEN) > 0 and "joined" or "accepted"
-      found.count = found.count + 1
-    end
-    found.states[index], found.joined = state, found.joined or state == "joined"
-  end
-  return found
-end
-
 ---Sets the marks of all hunks again. Marks whose hunk is gone stay: it may come back, by undo.
 ---@param list claude-code.Hunk[]
 ---@param states table<integer, claude-code.HunkState>
@@ -70,12 +57,7 @@ local function mark(buf, list, states)
       api.nvim_buf_del_extmark(buf, ACCEPTED, found[1])
     end
     local first, last = hunks.rows(hunk)
-    local namespaces = {
-      accepted = { ACCEPTED },
-      joined = { ACCEPTED, OPEN },
-      open = { OPEN },
-    }
-    for _, namespace in ipairs(namespaces[states[index] or "open"]) do
+    for _, namespace in ipairs(NAMESPACES[states[index] or "open"]) do
       api.nvim_buf_set_extmark(buf, namespace, first, 0, {
         end_row = last,
         end_col = 0,
@@ -91,7 +73,19 @@ function AcceptedHunks:states()
   local buf = self.proposal.new_buf --[[@as integer]]
   local any = #api.nvim_buf_get_extmarks(buf, ACCEPTED, 0, -1, { limit = 1 }) > 0
   local of = any and self.proposal:hunks()
-  return of and #of.list > 0 and compute(buf, of) or nil
+  if not of or #of.list == 0 then
+    return nil
+  end
+  local found = { of = of, states = {}, count = 0, joined = false }
+  for index, hunk in ipairs(of.list) do
+    local state = "open"
+    if #marks_at(buf, hunk, ACCEPTED) > 0 then
+      state = #marks_at(buf, hunk, OPEN) > 0 and "joined" or "accepted"
+      found.count = found.count + 1
+    end
+    found.states[index], found.joined = state, found.joined or state == "joined"
+  end
+  return found
 end
 
 ---Accepts a hunk by itself, or no longer if it was.

@@ -16,7 +16,7 @@ local WIDE = 100
 ---@field private layout claude-code.Layout
 ---@field private cursor claude-code.HunkCursor
 ---@field private outside boolean the file is outside of the workspace
----@field private found? claude-code.BarFindings
+---@field private found claude-code.BarFindings
 local Bars = {}
 Bars.__index = Bars
 
@@ -37,9 +37,13 @@ local M = {}
 ---@param cursor claude-code.HunkCursor
 ---@return claude-code.Bars
 function M.new(diff, layout, cursor)
-  local bars = { diff = diff, proposal = diff.proposal, layout = layout, cursor = cursor }
-  bars.outside = diff.proposal.destination:is_outside()
-  return setmetatable(bars, Bars)
+  return setmetatable({
+    diff = diff,
+    proposal = diff.proposal,
+    layout = layout,
+    cursor = cursor,
+    outside = diff.proposal.destination:is_outside(),
+  }, Bars)
 end
 
 ---The file, with its folder unless that is the working folder: two of one name differ.
@@ -73,7 +77,7 @@ end
 ---@private
 ---@return claude-code.BarPart[]
 function Bars:warnings()
-  local proposal, found = self.proposal, self.found or {}
+  local proposal, found = self.proposal, self.found
   local too_big = proposal.too_big and "written since proposed, too big to be shown"
   local is_merged = proposal.unsaved and proposal.merge and proposal.merge:is_done()
   return winbar.parts(
@@ -91,9 +95,9 @@ end
 ---@private
 ---@return string words which hunk of how many; if no line differs, what does
 function Bars:hunk_words()
-  local list = self.found and self.found.hunks.list or {}
+  local list = self.found.hunks.list
   if #list == 0 then
-    return self.found and self.proposal:change_of_ends() or ""
+    return self.proposal:change_of_ends() or ""
   end
   local _, nearest = self.cursor:index(list)
   return ("hunk %d/%d"):format(math.max(nearest, 1), #list)
@@ -101,7 +105,6 @@ end
 
 ---What the keys do just now, as many of them as there is room for.
 ---@private
----@param is_wide boolean
 ---@param room integer in cells
 ---@return claude-code.BarPart[]
 function Bars:keys(is_wide, room)
@@ -116,8 +119,7 @@ function Bars:keys(is_wide, room)
       is_needed = action == "accept",
     }
   end
-  local count = self.found and #self.found.hunks.list or 0
-  local accepted = self.found and self.found.accepted
+  local count, accepted = #self.found.hunks.list, self.found.accepted
   if self.diff.series.total > 1 then
     add("other diff", "next_diff", "previous_diff")
   end
@@ -130,13 +132,12 @@ function Bars:keys(is_wide, room)
   if proposal.unsaved and not proposal.merge then
     add("merge your edits", "merge")
   end
-  add(self.found and self.found.edited and "put aside" or "reject", "reject")
+  add(self.found.edited and "put aside" or "reject", "reject")
   add(accepted and ("accept %d of %d hunks"):format(accepted, count) or "accept", "accept")
   return winbar.hints(hints, room)
 end
 
 ---@private
----@param cells integer
 ---@return claude-code.BarPart[]
 function Bars:of_old(cells)
   local proposal = self.proposal
@@ -151,12 +152,11 @@ function Bars:of_old(cells)
 end
 
 ---@private
----@param cells integer
 ---@return claude-code.BarPart[]
 function Bars:of_new(cells)
   local is_wide, is_new = cells >= WIDE, self.proposal:is_new_file()
   local number, total = self.diff.number, self.diff.series.total
-  local found, remote = self.found or {}, self.proposal.remote
+  local found, remote = self.found, self.proposal.remote
   local parts = winbar.parts(
     " ",
     remote
@@ -176,10 +176,10 @@ function Bars:of_new(cells)
   -- In the narrowest window the file's name gives way to the key that accepts.
   table.insert(parts, rest < 0 and (remote and 3 or 2) or #parts + 1, "%<")
   local hints = self:keys(is_wide, cells - winbar.width(parts))
-  local counts = winbar.parts(
-    found.hunks and { (" +%d"):format(found.hunks.added), "Added" },
-    found.hunks and { (" −%d "):format(found.hunks.removed), "Removed" }
-  )
+  local counts = {
+    { (" +%d"):format(found.hunks.added), "Added" },
+    { (" −%d "):format(found.hunks.removed), "Removed" },
+  }
   if winbar.width(parts) + winbar.width(counts) + winbar.width(hints) <= cells then
     vim.list_extend(parts, counts)
   end

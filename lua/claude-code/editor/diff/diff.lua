@@ -24,7 +24,7 @@ local views = require("claude-code.editor.diff.view")
 ---@field series { total: integer } those that wait together, until none waits
 ---@field aside? boolean the user left it undecided, so that it does not come back by itself
 ---@field asked_for? boolean the user wants to see it now, whatever else they do
----@field waits? "short"|"reported" it waited before: for a short pause in typing; and a message said so
+---@field reported? boolean a message said that it waits
 ---@field unwatch? fun() while it is aside
 ---@field private opened? boolean it was on screen before
 ---@field private queue claude-code.Queue
@@ -42,11 +42,6 @@ function M.new(params, queue, series)
   local proposal = proposals.new(params)
   local diff = { proposal = proposal, queue = queue, series = series, number = series.total }
   return setmetatable(diff, Diff)
-end
-
----@return string
-function Diff:title()
-  return self.proposal:title()
 end
 
 ---@return integer? n of the session of this Neovim that proposes it
@@ -98,7 +93,7 @@ function Diff:report_shown(focused)
   local destination = self.proposal.destination
   local reported = destination:report(self.proposal.unsaved, destination.written)
   if not reported and not focused then
-    notify.info(("a proposed change of %s is open"):format(self:title()), "diff")
+    notify.info(("a proposed change of %s is open"):format(self.proposal:title()), "diff")
   end
   self:emit("DiffOpened")
 end
@@ -140,7 +135,7 @@ end
 
 ---Asks why the user rejects it. Without an answer nothing is decided.
 function Diff:reject_with_reason()
-  local title = self:title()
+  local title = self.proposal:title()
   vim.ui.input({ prompt = ("Reject %s, because: "):format(title) }, function(text)
     local reason = vim.trim(text or "")
     if reason == "" then

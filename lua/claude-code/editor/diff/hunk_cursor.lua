@@ -35,27 +35,18 @@ function HunkCursor:viewed()
   return win, buf == self.proposal.old_buf and "old" or "new", api.nvim_buf_line_count(buf)
 end
 
----@private
----@param win integer
----@param line integer
----@return integer? index of the hunk that `go_to` went to, if the cursor is still there
-function HunkCursor:last_target(win, line)
-  local to = self.moved_to
-  local valid = to
-    and to.win == win
-    and to.line == line
-    and to.tick == api.nvim_buf_get_changedtick(self.proposal.new_buf)
-  return valid and to.index or nil
-end
-
 ---@param list? claude-code.Hunk[] instead of those that there are now
 ---@return integer? index of the hunk under the cursor
 ---@return integer nearest index of the last one at or above the cursor, 0 if there is none
 function HunkCursor:index(list)
   local win, side, count = self:viewed()
   list = list or self.proposal:hunks().list
-  local line = api.nvim_win_get_cursor(win)[1]
-  local index = self:last_target(win, line) or hunks.at(list, side, line, count)
+  local line, to = api.nvim_win_get_cursor(win)[1], self.moved_to
+  local is_there = to
+    and to.win == win
+    and to.line == line
+    and to.tick == api.nvim_buf_get_changedtick(self.proposal.new_buf)
+  local index = is_there and to.index or hunks.at(list, side, line, count)
   return index, index or hunks.before(list, side, line)
 end
 
@@ -95,10 +86,13 @@ function HunkCursor:index_to_decide()
   return index
 end
 
----@private
----@param hunk claude-code.Hunk
-function HunkCursor:put_back(hunk)
-  local proposal = self.proposal
+---Puts the old lines back in place of the hunk.
+function HunkCursor:drop()
+  local index, proposal = self:index_to_decide(), self.proposal
+  local hunk = index and proposal:hunks().list[index]
+  if not hunk then
+    return
+  end
   local buf = proposal.new_buf --[[@as integer]]
   local lines = vim.list_slice(proposal.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
   local first, last = hunks.rows(hunk)
@@ -108,15 +102,6 @@ function HunkCursor:put_back(hunk)
   end
   require("claude-code.editor.documents.patch").break_undo(buf)
   api.nvim_buf_set_lines(buf, first, last, false, lines)
-end
-
----Puts the old lines back in place of the hunk.
-function HunkCursor:drop()
-  local index, proposal = self:index_to_decide(), self.proposal
-  if not index then
-    return
-  end
-  self:put_back(proposal:hunks().list[index])
   if proposal:hunks().list[index] then
     self:go_to(index)
   end

@@ -53,9 +53,7 @@ function Inline.even_out() end
 
 ---@return claude-code.DrawnHunk
 local function drawn(proposal, hunk)
-  local lines = hunk.old_count > 0
-      and vim.list_slice(proposal.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
-    or {}
+  local lines = vim.list_slice(proposal.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
   return { new = hunk.new, new_count = hunk.new_count, old_lines = lines }
 end
 

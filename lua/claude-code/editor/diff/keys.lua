@@ -3,17 +3,7 @@ local hunk_keys = require("claude-code.editor.hunks.keys")
 
 local M = {}
 
----@alias claude-code.DiffAction
----| "accept"
----| "reject"
----| "reject_with_reason"
----| "next_hunk"
----| "previous_hunk"
----| "accept_hunk"
----| "drop_hunk"
----| "next_diff"
----| "previous_diff"
----| "merge"
+---@alias claude-code.DiffAction string
 
 ---@type table<claude-code.DiffAction, string>
 local DESCRIPTIONS = {

@@ -133,23 +133,11 @@ function Merge:has_conflicts()
   return text:find("\n" .. CONFLICT, 1, true) ~= nil
 end
 
-local function apply(proposal, lines, conflicts)
-  local buf = proposal.new_buf --[[@as integer]]
-  patch.break_undo(buf)
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  proposal.merge = setmetatable({
-    proposal = proposal,
-    undo = api.nvim_buf_call(buf, vim.fn.undotree).seq_cur,
-    tick = api.nvim_buf_get_changedtick(proposal.target),
-    conflicts = conflicts,
-  }, Merge)
-end
-
 ---Replaces the proposal by its merge with the unsaved edits; `u` undoes that.
 ---@param proposal claude-code.Proposal
 function M.run(proposal)
-  local buf = proposal.target
-  if not (buf and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified) then
+  local target, buf = proposal.target, proposal.new_buf --[[@as integer]]
+  if not (target and api.nvim_buf_is_loaded(target) and vim.bo[target].modified) then
     return notify.info(proposal:title() .. " has no unsaved edits to merge", "diff.merge")
   elseif proposal.merge and proposal.merge:is_done() then
     return notify.info("your unsaved edits are merged already", "diff.merge")
@@ -161,7 +149,14 @@ function M.run(proposal)
       "diff.merge"
     )
   end
-  apply(proposal, lines, conflicts --[[@as integer]])
+  patch.break_undo(buf)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  proposal.merge = setmetatable({
+    proposal = proposal,
+    undo = api.nvim_buf_call(buf, vim.fn.undotree).seq_cur,
+    tick = api.nvim_buf_get_changedtick(target),
+    conflicts = conflicts,
+  }, Merge)
   if conflicts == 0 then
     notify.info("your unsaved edits are in the proposal now; u undoes that", "diff.merge")
   else

@@ -54,11 +54,9 @@ end
 local function show_hover(results)
   local lines = {}
   for _, answer in pairs(results) do
-    local contents = answer.result and answer.result.contents
-    vim.list_extend(
-      lines,
-      contents and vim.lsp.util.convert_input_to_markdown_lines(contents) or {}
-    )
+    if answer.result then
+      lines = vim.lsp.util.convert_input_to_markdown_lines(answer.result.contents, lines)
+    end
   end
   if #lines == 0 then
     return notify.info("no information available", TOPIC)

@@ -127,10 +127,6 @@ function Place:take(buf)
   return win
 end
 
-local function is_ours(tab)
-  return (pcall(api.nvim_tabpage_get_var, tab, TAG))
-end
-
 ---Closes a tab page with nothing in it except Claude's terminal. A user who is there goes to the
 ---terminal where they came from.
 ---@param saved claude-code.SavedLayout
@@ -152,7 +148,10 @@ end
 ---The diff has gone: so does its tab page, unless the user has put something there.
 ---@param saved claude-code.SavedLayout of the tab page before
 function M.close_tab(saved)
-  for _, tab in ipairs(vim.tbl_filter(is_ours, api.nvim_list_tabpages())) do
+  local ours = vim.tbl_filter(function(tab)
+    return vim.t[tab][TAG]
+  end, api.nvim_list_tabpages())
+  for _, tab in ipairs(ours) do
     local wins = vim.iter(api.nvim_tabpage_list_wins(tab)):filter(function(win)
       return not windows.is_floating(win)
     end)

@@ -18,7 +18,7 @@ local windows = require("claude-code.editor.windows")
 local TOPIC = "diff"
 
 ---Of the keys that show a diff that waits, in all windows.
-local DESCRIPTION = "Show the proposal that waits"
+local NEXT, PREVIOUS = "Show the proposal that waits", "Show the last proposal that waits"
 
 local SIGNS = api.nvim_create_namespace("claude-code.diff.waiting")
 
@@ -37,21 +37,12 @@ function M.new()
   return setmetatable({ waiting = {}, series = { total = 0 } }, Queue)
 end
 
----@return vim.api.keyset.get_keymap? mapping for all buffers
-local function mapping_of(key)
-  local raw = vim.keycode(key)
-  return vim.iter(api.nvim_get_keymap("n")):find(function(mapping)
-    return mapping.lhsraw == raw
-  end)
-end
-
 ---@return string words how the user shows one that waits
 local function ways_back()
-  local key = vim.iter(keys.of("next_diff")):find(function(name)
-    local mapping = mapping_of(name)
-    return mapping ~= nil and mapping.desc == DESCRIPTION
+  local mapping = vim.iter(api.nvim_get_keymap("n")):find(function(mapping)
+    return mapping.desc == NEXT
   end)
-  return (key and key .. " or " or "") .. ":Claude diff"
+  return (mapping and mapping.lhs .. " or " or "") .. ":Claude diff"
 end
 
 local function place_sign(diff)
@@ -73,10 +64,10 @@ end
 ---Reports once that a diff waits for what the user is in the middle of: typing, a float, a macro, another plugin's
 ---question.
 local function report_wait(diff)
-  if diff.waits ~= "reported" then
-    diff.waits = "reported"
+  if not diff.reported then
+    diff.reported = true
     local text = "a proposed change of %s waits until you are done here; %s shows it now"
-    notify.info(text:format(diff:title(), ways_back()), TOPIC)
+    notify.info(text:format(diff.proposal:title(), ways_back()), TOPIC)
   end
 end
 
@@ -136,7 +127,6 @@ function Queue:next_up()
 end
 
 ---@private
----@param diff claude-code.Diff
 function Queue:remove_waiting(diff)
   if diff.unwatch then
     diff.unwatch()
@@ -188,7 +178,7 @@ function Queue:put_aside(diff)
       local text = diff.proposal:is_edited()
           and "a proposed change of %s waits with your edits; %s shows it, and :q! there rejects it"
         or "a proposed change of %s waits: %s"
-      notify.info(text:format(diff:title(), ways_back()), TOPIC)
+      notify.info(text:format(diff.proposal:title(), ways_back()), TOPIC)
     end,
   })
 end
@@ -220,7 +210,6 @@ function Queue:switch(step)
 end
 
 ---@private
----@param diff claude-code.Diff
 function Queue:show(diff)
   local focused = diff:show()
   self.shown = diff
@@ -230,13 +219,9 @@ function Queue:show(diff)
 end
 
 ---@private
----@param diff claude-code.Diff
 function Queue:wait(diff)
-  local is_typing = blocked.may_change() == "all"
-  if is_typing and not diff.waits then
-    -- No word of a short pause in typing, unless there is none.
-    diff.waits = "short"
-  else
+  -- Typing ends soon.
+  if blocked.may_change() ~= "all" then
     report_wait(diff)
   end
   local ms = when.ms_until_idle()
@@ -283,7 +268,7 @@ function Queue:show_next(decided)
   local failure = self:try_next(decided)
   if failure then
     local text = "the change of %s was rejected because it cannot be shown: %s"
-    notify.error(text:format(diff:title(), failure))
+    notify.error(text:format(diff.proposal:title(), failure))
     diff:reject()
     self:show_next()
   end
@@ -316,17 +301,20 @@ end
 function Queue:update_keys()
   local is_needed = #self.waiting > 0 and not self.shown
   self:update_signs()
+  local taken = {}
   for _, mapping in ipairs(api.nvim_get_keymap("n")) do
-    if mapping.desc == DESCRIPTION then
+    if mapping.desc == NEXT or mapping.desc == PREVIOUS then
       vim.keymap.del("n", mapping.lhs)
+    else
+      taken[mapping.lhsraw] = true
     end
   end
   for action, step in pairs(is_needed and { next_diff = 1, previous_diff = -1 } or {}) do
     for _, key in ipairs(keys.of(action)) do
-      if not mapping_of(key) then
+      if not taken[vim.keycode(key)] then
         vim.keymap.set("n", key, function()
           self:switch(step)
-        end, { desc = DESCRIPTION })
+        end, { desc = step > 0 and NEXT or PREVIOUS })
       end
     end
   end
@@ -334,7 +322,6 @@ end
 
 ---Shows a diff that was left when the user shows one of its buffers (CTRL-^, :buffer).
 ---@private
----@param diff claude-code.Diff
 function Queue:watch_buffers(diff)
   local events = autocommands.new(("diff.aside.%d"):format(diff.proposal.id))
   local show = vim.schedule_wrap(function(buf)

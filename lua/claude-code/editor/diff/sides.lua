@@ -145,8 +145,6 @@ function Sides:end_diff_mode()
 end
 
 ---@private
----@param win? integer
----@return boolean does it show a side of the diff, whichever?
 function Sides:has_side(win)
   return shows(win, self.proposal.old_buf) or shows(win, self.proposal.new_buf)
 end

@@ -23,9 +23,7 @@ function M.is_same(a, b)
   return M.change_of_ends(a, b) == nil and M.same_lines(a.lines, b.lines)
 end
 
----@param some claude-code.Text
----@return boolean
-function M.has_text(some)
+local function has_text(some)
   return some.newline or not M.same_lines(some.lines, M.NOTHING.lines)
 end
 
@@ -124,11 +122,11 @@ end
 ---@param proposed claude-code.Text
 ---@return boolean newline
 local function newline_of(lines, old, proposed)
-  local differs = M.has_text(old) and old.newline ~= proposed.newline
+  local differs = has_text(old) and old.newline ~= proposed.newline
   if differs and ends_as(lines, old.lines) and not ends_as(proposed.lines, old.lines) then
     return old.newline
   end
-  return proposed.newline or not M.has_text(proposed)
+  return proposed.newline or not has_text(proposed)
 end
 
 ---The text that accepting these lines gives: byte order mark, line ends and a missing last newline stay as the

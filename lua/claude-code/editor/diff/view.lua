@@ -59,36 +59,31 @@ end
 ---@return boolean focused
 function M.open(diff)
   local typing = when.may_change() == "no_focus"
-  local origin = focus.origin()
+  local proposal, origin = diff.proposal, focus.origin()
+  -- A user who types stays in that window.
+  local layout, saved = layouts.open(proposal, typing and origin.win or nil)
   local view = setmetatable({
     diff = diff,
-    proposal = diff.proposal,
+    proposal = proposal,
+    layout = layout,
+    saved = saved,
     origin = origin,
-    guard = when.guard(diff:title()),
+    cursor = hunk_cursor.new(proposal, layout),
+    guard = when.guard(proposal:title()),
     closing = false,
   }, View)
-  view:show(typing and origin.win or nil)
-  local focused = view:place_focus(typing)
-  -- Windows and buffers came with autocommands off: the mirror of the editor's state looks.
-  sync.touch()
-  return view, focused
-end
-
----@private
----@param except? integer window that must not change, as the user types there
-function View:show(except)
-  local proposal = self.proposal
-  local layout, saved = layouts.open(proposal, except)
-  self.layout, self.saved = layout, saved
-  self.cursor = hunk_cursor.new(proposal, layout)
-  self.bars = bars.new(self.diff, layout, self.cursor)
+  view.bars = bars.new(diff, layout, view.cursor)
   if proposal.cursor then
     api.nvim_win_call(layout.win, function()
       vim.fn.winrestview(proposal.cursor)
     end)
   end
-  self.watch = watch.start(self)
-  self:show_bars()
+  view.watch = watch.start(view)
+  view:refresh()
+  local focused = view:place_focus(typing)
+  -- Windows and buffers came with autocommands off: the mirror of the editor's state looks.
+  sync.touch()
+  return view, focused
 end
 
 ---@private
@@ -136,8 +131,7 @@ function View:enter()
   self:take_focus()
 end
 
----Is it on screen, undecided, with all it is made of?
----@return boolean
+---@return boolean on screen, undecided, with all it is made of
 function View:is_open()
   return not self.closing and self.proposal:is_prepared()
 end
@@ -223,7 +217,6 @@ function View:close_on_exit()
 end
 
 ---@private
----@return boolean
 function View:may_close()
   local may = blocked.may_change()
   if may == "no_focus" and self:is_inside() then

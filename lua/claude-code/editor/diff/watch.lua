@@ -106,7 +106,7 @@ function Watch:map_keys()
   end)
 end
 
----Counts and colours stay true while the proposal is edited. Again, once `:edit!` has brought back its text.
+---Counts and colours stay true while the proposal is edited. Called again, once `:edit!` has brought back its text.
 function Watch:follow_edits()
   self:replace("edits", function()
     local is_stopped = false
@@ -159,17 +159,6 @@ function Watch:check_file()
   end
 end
 
----@private
-function Watch:hint()
-  if not self.hinted then
-    self.hinted = true
-    local accept = keys.of("accept")[1] or ":Claude diff accept"
-    local reject = keys.of("reject")[1] or ":Claude diff reject"
-    local text = "this write decided nothing: %s accepts the proposal, %s rejects it"
-    notify.info(text:format(accept, reject))
-  end
-end
-
 ---The write failed: `:wq` and `:x` must not go on and close the window.
 ---@private
 function Watch:fail()
@@ -184,7 +173,6 @@ function Watch:fail()
 end
 
 ---@private
----@param target string
 function Watch:on_write(target)
   if self.is_writing and (self.is_early or self.guard:is_active()) then
     self.guard:report("nothing was written, write again")
@@ -192,9 +180,13 @@ function Watch:on_write(target)
   elseif target ~= self.proposal.label then
     local text = "%s was not written: the proposal is written by accepting it, and to no other file"
     notify.error(text:format(path.base(target)))
-  elseif not self.is_writing then
-    self:hint()
-  else
+  elseif not self.is_writing and not self.hinted then
+    self.hinted = true
+    local accept = keys.of("accept")[1] or ":Claude diff accept"
+    local reject = keys.of("reject")[1] or ":Claude diff reject"
+    local text = "this write decided nothing: %s accepts the proposal, %s rejects it"
+    notify.info(text:format(accept, reject))
+  elseif self.is_writing then
     self.is_writing = false
     -- So that :wq and :x can go on and close the window.
     vim.bo[self.proposal.new_buf].modified = false
@@ -226,7 +218,6 @@ end
 
 ---@private
 ---@param command string that is about to be executed
----@param bang boolean
 function Watch:on_command(command, bang)
   local buf = self.proposal.new_buf
   if WRITING_ALL[command] then

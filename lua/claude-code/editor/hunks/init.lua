@@ -122,16 +122,11 @@ end
 ---@param line integer 1-based
 ---@return integer index of the last hunk that begins at or above the line, 0 if none does
 function M.before(list, side, line)
-  local low, high = 0, #list
-  while low < high do
-    local middle = math.ceil((low + high) / 2)
-    if M.span(list[middle], side) <= line then
-      low = middle
-    else
-      high = middle - 1
-    end
+  local index = 0
+  while index < #list and M.span(list[index + 1], side) <= line do
+    index = index + 1
   end
-  return low
+  return index
 end
 
 ---The hunk under a cursor. Lines missing at the end of the file belong to its last line.

@@ -30,18 +30,13 @@ function M.of(option)
   return type(option) == "string" and { option } or option or {}
 end
 
----@return table mapping as of maparg(); empty unless the buffer has one of its own
-local function own_mapping(buf, mode, key)
-  return api.nvim_buf_call(buf, function()
-    local found = fn.maparg(key, mode, false, true)
-    return found.buffer == 1 and found or {}
-  end)
-end
-
 ---@param owner claude-code.KeyOwner
 ---@param entry claude-code.Key
 local function map(buf, owner, mode, key, entry)
-  local before = own_mapping(buf, mode, key)
+  local before = api.nvim_buf_call(buf, function()
+    local found = fn.maparg(key, mode, false, true)
+    return found.buffer == 1 and found or {}
+  end)
   if mapped[before.callback] then
     return
   end
