@@ -7,7 +7,7 @@ import type { ModelRequest } from "../support/model-request";
 import type { NeovimVersion } from "../support/toolchain";
 import { say } from "../support/turns";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal, START_MS } from "./in-terminal";
+import { InTerminal, START_MS } from "./in-terminal";
 
 export const bash = (command: string): Block[] => [
   { tool: "Bash", input: { command, description: "Run it" } },
@@ -54,7 +54,7 @@ export class Asking extends InTerminal {
       // A plan as a request: plan.test.ts has it as a document.
       setup: "permissions = { answer = true, plan = false }",
     });
-    beforeAll(() => start(asking), CASE_MS);
+    beforeAll(() => start(asking));
     // What a failed test left.
     afterEach(async () => {
       if ((await asking.state()) === "blocked") await asking.press("Escape");

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { NEOVIMS, nightly } from "../support/toolchain";
-import { CASE_MS, Loop } from "./diagnostics-loop";
+import { Loop } from "./diagnostics-loop";
 
 /*
  * The genuine CLI (Claude Code 2.1.330) with our hooks and stdio server, as the CLI gets them that Neovim
@@ -29,23 +29,18 @@ describe.each(NEOVIMS)("the loop with $name", (version) => {
       expect(JSON.stringify(loop.requests(from)[0])).toContain("What the user's Neovim knows");
       expect(existsSync(loop.project.path(".claude"))).toBe(false);
     },
-    CASE_MS,
   );
 
-  test(
-    "the CLI in a terminal, connected to Neovim",
-    async () => {
-      const tool = "mcp__nvim-lsp__get_session_diagnostics";
-      await using claude = await loop.claude();
-      const from = loop.model.requests.length;
-      const file = loop.script(tool);
-      await claude.prompt("go");
-      await claude.terminal.waitFor("Fixed.");
-      await claude.waitForIdle();
-      loop.expectLoop(from, file, tool);
-      // The connection reports new problems itself.
-      expect(loop.requests(from).map(newsText)[2]).not.toContain("hook additional context");
-    },
-    CASE_MS,
-  );
+  test("the CLI in a terminal, connected to Neovim", async () => {
+    const tool = "mcp__nvim-lsp__get_session_diagnostics";
+    await using claude = await loop.claude();
+    const from = loop.model.requests.length;
+    const file = loop.script(tool);
+    await claude.prompt("go");
+    await claude.terminal.waitFor("Fixed.");
+    await claude.waitForIdle();
+    loop.expectLoop(from, file, tool);
+    // The connection reports new problems itself.
+    expect(loop.requests(from).map(newsText)[2]).not.toContain("hook additional context");
+  });
 });

@@ -9,7 +9,6 @@ import { type ModelRequest, newsText, toolResults } from "../support/model-reque
 import type { NeovimVersion } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 
-export const CASE_MS = 120_000;
 const FOUND = "Found 1 error and 1 warning in edited files.";
 
 /** A project in a real Neovim that marks problems, and the genuine CLI, which may not end its turn with them. */
@@ -27,11 +26,11 @@ export class Loop {
       loop.project = await Project.open(version);
       mkdirSync(join(loop.home, "tmp"), { recursive: true });
       loop.model = new Model();
-    }, CASE_MS);
+    });
     afterAll(async () => {
       loop.model?.stop();
       await loop.project?.[Symbol.asyncDispose]();
-    }, CASE_MS);
+    });
     return loop;
   }
 

@@ -3,7 +3,7 @@ import { requireNamespace } from "../support/namespace";
 import { NEOVIMS } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal } from "./in-terminal";
+import { InTerminal } from "./in-terminal";
 
 /* The CLI's own panel of what has changed, which it shows by itself from 144 columns on (measured with 2.1.330). */
 const WIDE = 150;
@@ -22,25 +22,21 @@ describe("the CLI's diff panel", () => {
       local win = vim.fn.bufwinid(require("port").session_rows.get(1).buf)
       vim.api.nvim_win_set_width(win, ${columns}) return true`);
 
-  test(
-    "is there in a wide terminal, and asks for no columns in a narrow one",
-    async () => {
-      Bun.spawnSync(["git", "init", "-q"], { cwd: claude.project, env: claude.env });
-      await claude.command("Claude");
-      await claude.showing(/^❯/m);
-      await resize(WIDE);
-      const main = claude.path("main.lua");
-      claude.model.script([read(main), edit(main, "zero", "one"), say("I did it.")]);
-      await claude.send("change it");
-      await claude.showing(PANEL);
-      await resize(70);
-      claude.model.script([say("It is narrow now.")]);
-      await claude.send("and now?");
-      await claude.showing(/It is narrow now/);
-      const screen = () => claude.neovim.terminal.screen();
-      await eventually(async () => PANEL.test(await screen()), false);
-      expect(await screen()).not.toContain("Resize your terminal");
-    },
-    CASE_MS,
-  );
+  test("is there in a wide terminal, and asks for no columns in a narrow one", async () => {
+    Bun.spawnSync(["git", "init", "-q"], { cwd: claude.project, env: claude.env });
+    await claude.command("Claude");
+    await claude.showing(/^❯/m);
+    await resize(WIDE);
+    const main = claude.path("main.lua");
+    claude.model.script([read(main), edit(main, "zero", "one"), say("I did it.")]);
+    await claude.send("change it");
+    await claude.showing(PANEL);
+    await resize(70);
+    claude.model.script([say("It is narrow now.")]);
+    await claude.send("and now?");
+    await claude.showing(/It is narrow now/);
+    const screen = () => claude.neovim.terminal.screen();
+    await eventually(async () => PANEL.test(await screen()), false);
+    expect(await screen()).not.toContain("Resize your terminal");
+  });
 });

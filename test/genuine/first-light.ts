@@ -17,7 +17,6 @@ export const REJECTED = "The user doesn't want to proceed with this tool use";
 
 const FILLER = Array.from({ length: 80 }, (_, line) => `-- line ${line + 3}`).join("\n");
 const MAIN = `local M = {}\nM.name = "zero"\n${FILLER}\nreturn M\n`;
-export const CASE_MS = 90_000;
 
 /** The genuine CLI beside a Neovim with windows of uneven sizes, which every case leaves as they were. */
 export class FirstLight {
@@ -41,21 +40,21 @@ export class FirstLight {
       const place = () =>
         neovim.lua("return { vim.fn.winnr('$'), vim.fn.line('.'), vim.fn.col('.') }");
       await eventually(place, [3, 40, 6]);
-    }, CASE_MS);
+    });
 
-    afterAll(() => light.bench?.dispose(), CASE_MS);
+    afterAll(() => light.bench?.dispose());
 
     beforeEach(async () => {
       await light.bench.claude.recover();
       await eventually(() => light.bench.neovim.diff(), null);
       before = await light.bench.neovim.layout();
-    }, CASE_MS);
+    });
 
     afterEach(async () => {
       const { neovim } = light.bench;
       await eventually(() => neovim.layout(), before);
       expect(await neovim.terminal.screen()).not.toMatch(/Press ENTER|W1[0-9]:|E\d+:/);
-    }, CASE_MS);
+    });
 
     return light;
   }
@@ -126,46 +125,34 @@ export class FirstLight {
 
 /** Cases after one that has made the name "one". */
 export function changesAndRejects(light: FirstLight): void {
-  test(
-    "changed by the user, then accepted with :w",
-    async () => {
-      const proposal = await light.propose('"one"', '"two"');
-      await light.bench.neovim.terminal.type("GA -- mine");
-      await light.press("Escape");
-      await light.bench.neovim.terminal.type(":w");
-      await light.press("Enter");
-      expect(newsText(await light.received("updated successfully"))).toContain(MODIFIED);
-      await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
-    },
-    CASE_MS,
-  );
+  test("changed by the user, then accepted with :w", async () => {
+    const proposal = await light.propose('"one"', '"two"');
+    await light.bench.neovim.terminal.type("GA -- mine");
+    await light.press("Escape");
+    await light.bench.neovim.terminal.type(":w");
+    await light.press("Enter");
+    expect(newsText(await light.received("updated successfully"))).toContain(MODIFIED);
+    await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
+  });
 
-  test(
-    "rejected with q: nothing changes, and the model learns of it",
-    async () => {
-      const text = await light.onDisk();
-      await light.propose('"two"', '"rejected"');
-      await light.press("q");
-      await light.bench.claude.waitForIdle();
-      await light.expectWritten(text);
-      await light.expectModelToReceive(REJECTED);
-    },
-    CASE_MS,
-  );
+  test("rejected with q: nothing changes, and the model learns of it", async () => {
+    const text = await light.onDisk();
+    await light.propose('"two"', '"rejected"');
+    await light.press("q");
+    await light.bench.claude.waitForIdle();
+    await light.expectWritten(text);
+    await light.expectModelToReceive(REJECTED);
+  });
 }
 
 /** The last case: it breaks the file. */
 export function breaks(light: FirstLight): void {
-  test(
-    "what the edit broke is sent with its result",
-    async () => {
-      await light.startServer();
-      await light.propose("return M", "return WRONG");
-      await light.press("Enter");
-      const said = newsText(await light.received(UPDATED));
-      expect(said).toContain("<new-diagnostics>");
-      expect(said).toContain("return WRONG");
-    },
-    CASE_MS,
-  );
+  test("what the edit broke is sent with its result", async () => {
+    await light.startServer();
+    await light.propose("return M", "return WRONG");
+    await light.press("Enter");
+    const said = newsText(await light.received(UPDATED));
+    expect(said).toContain("<new-diagnostics>");
+    expect(said).toContain("return WRONG");
+  });
 }

@@ -4,7 +4,7 @@ import { requireNamespace } from "../support/namespace";
 import { NEOVIMS } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal } from "./in-terminal";
+import { InTerminal } from "./in-terminal";
 
 /* The genuine CLI edits without asking, and the file has unsaved edits of the user's. */
 requireNamespace();
@@ -15,30 +15,26 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
   });
   const lua = <T>(code: string) => claude.neovim.lua<T>(code);
 
-  test(
-    "waits for :w, and Claude learns that it has to read the file again",
-    async () => {
-      await claude.command("Claude");
-      await claude.showing(/^❯/m);
-      // The user is there.
-      await lua("return vim.api.nvim_input('<C-q>')");
-      await lua(
-        "vim.fn.bufload('main.lua') vim.fn.setbufline('main.lua', 1, { '-- mine', 'return 1' }) return 1",
-      );
-      const path = claude.path("main.lua");
-      claude.model.script([read(path), edit(path, "return 1", "return 2"), [{ text: "I see." }]]);
-      await claude.send("change it");
-      const message = () => lua<string>("return require('claude-code').sessions()[1].msg or ''");
-      await eventually(async () => (await message()).includes("waits for main.lua"), true);
-      expect(await claude.onDisk("main.lua")).toBe("return 1\n");
-      await lua(
-        "vim.api.nvim_buf_call(vim.fn.bufnr('main.lua'), function() vim.cmd.write() end) return 1",
-      );
-      await claude.showing(/I see\./);
-      const results = claude.model.requests.flatMap(toolResults);
-      expect(results.at(-1)).toContain("Read it again");
-      expect(await claude.onDisk("main.lua")).toBe("-- mine\nreturn 1\n");
-    },
-    CASE_MS,
-  );
+  test("waits for :w, and Claude learns that it has to read the file again", async () => {
+    await claude.command("Claude");
+    await claude.showing(/^❯/m);
+    // The user is there.
+    await lua("return vim.api.nvim_input('<C-q>')");
+    await lua(
+      "vim.fn.bufload('main.lua') vim.fn.setbufline('main.lua', 1, { '-- mine', 'return 1' }) return 1",
+    );
+    const path = claude.path("main.lua");
+    claude.model.script([read(path), edit(path, "return 1", "return 2"), [{ text: "I see." }]]);
+    await claude.send("change it");
+    const message = () => lua<string>("return require('claude-code').sessions()[1].msg or ''");
+    await eventually(async () => (await message()).includes("waits for main.lua"), true);
+    expect(await claude.onDisk("main.lua")).toBe("return 1\n");
+    await lua(
+      "vim.api.nvim_buf_call(vim.fn.bufnr('main.lua'), function() vim.cmd.write() end) return 1",
+    );
+    await claude.showing(/I see\./);
+    const results = claude.model.requests.flatMap(toolResults);
+    expect(results.at(-1)).toContain("Read it again");
+    expect(await claude.onDisk("main.lua")).toBe("-- mine\nreturn 1\n");
+  });
 });

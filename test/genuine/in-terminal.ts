@@ -9,7 +9,6 @@ import { claudeCli, type NeovimVersion } from "../support/toolchain";
 import { eventually } from "./eventually";
 import { Neovim } from "./neovim";
 
-export const CASE_MS = 120_000;
 export const START_MS = 40_000;
 
 interface Options {
@@ -50,14 +49,14 @@ export class InTerminal {
       });
       // It answers before it has read its plugins.
       await eventually(() => this.neovim.lua("return vim.v.vim_did_enter"), 1);
-    }, CASE_MS);
+    });
 
     afterAll(async () => {
       await options.finish?.();
       await this.neovim?.close();
       this.model?.stop();
       await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
-    }, CASE_MS);
+    });
 
     return this;
   }

@@ -9,7 +9,6 @@ import { Terminal } from "../support/tmux";
 import { claudeCli, type NeovimVersion } from "../support/toolchain";
 import { eventually } from "./eventually";
 
-export const CASE_MS = 120_000;
 export const START_MS = 40_000;
 /** It takes a connection that is closed as it begins for one that holds (measured with 2.1.330). */
 const SETTLES_MS = 1_000;
@@ -38,13 +37,13 @@ export class Kept {
   /** For the tests of the block around the call. */
   static inBlock(version: NeovimVersion): Kept {
     const kept = new Kept(version);
-    beforeAll(() => kept.open(), CASE_MS);
+    beforeAll(() => kept.open());
     afterAll(async () => {
       await kept.neovim?.[Symbol.asyncDispose]();
       await kept.terminal?.close();
       kept.model?.stop();
       await rm(kept.root, { recursive: true, force: true, maxRetries: 5 });
-    }, CASE_MS);
+    });
     return kept;
   }
 

@@ -3,7 +3,7 @@ import { requireNamespace } from "../support/namespace";
 import { NEOVIMS } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal } from "./in-terminal";
+import { InTerminal } from "./in-terminal";
 import { settings } from "./settings";
 
 /* In which mode the genuine CLI starts, and what an edit does to the user's windows. */
@@ -31,15 +31,11 @@ describe.each(NEOVIMS)("in $name", (version) => {
         () => settings(claude.project, "settings.local.json", "default"),
         /manual mode on/,
       ],
-    ] as const)(
-      "the mode of the settings: %s",
-      async (_, write, shown) => {
-        write();
-        await claude.command("Claude new");
-        await claude.showing(shown, ++n);
-      },
-      CASE_MS,
-    );
+    ] as const)("the mode of the settings: %s", async (_, write, shown) => {
+      write();
+      await claude.command("Claude new");
+      await claude.showing(shown, ++n);
+    });
   });
 
   describe("with the option", () => {
@@ -49,20 +45,16 @@ describe.each(NEOVIMS)("in $name", (version) => {
       prepare: () => settings(claude.project, "settings.json", "plan"),
     });
 
-    test(
-      "it wins, and Claude edits at once",
-      async () => {
-        await claude.command("Claude");
-        await claude.showing(/accept edits on/);
-        const path = claude.path("main.lua");
-        claude.model.script([read(path), edit(path, "return 1", "return 2"), say("Done.")]);
-        await claude.send("change it");
-        await claude.showing(/Done\./);
-        expect(await claude.onDisk("main.lua")).toBe("return 2\n");
-        await claude.says("1 change in 1 file to review");
-      },
-      CASE_MS,
-    );
+    test("it wins, and Claude edits at once", async () => {
+      await claude.command("Claude");
+      await claude.showing(/accept edits on/);
+      const path = claude.path("main.lua");
+      claude.model.script([read(path), edit(path, "return 1", "return 2"), say("Done.")]);
+      await claude.send("change it");
+      await claude.showing(/Done\./);
+      expect(await claude.onDisk("main.lua")).toBe("return 2\n");
+      await claude.says("1 change in 1 file to review");
+    });
   });
 
   describe.each(["always", "waits"])('with diff.open "%s"', (open) => {
@@ -73,33 +65,29 @@ describe.each(NEOVIMS)("in $name", (version) => {
     const status = () => claude.neovim.lua<string>("return require('claude-code').statusline()");
     const windows = async () => (await claude.neovim.layout()).tree;
 
-    test(
-      "the edit is in a diff, and written once it is accepted",
-      async () => {
-        await claude.command("Claude");
-        await claude.showing(/^❯/m);
-        await claude.connected();
-        await claude.command("wincmd p");
-        const before = await windows();
-        const path = claude.path("main.lua");
-        claude.model.script([read(path), edit(path, "return 1", "return 2"), say("Done.")]);
-        await claude.send("change it");
-        await claude.showing(/Do you want to make this edit to main\.lua\?/);
-        if (open === "waits") {
-          await eventually(async () => (await status()).includes("1 edit waits"), true);
-          await claude.neovim.terminal.waitFor("◇ return 1");
-          expect(await windows()).toEqual(before);
-          await claude.command("Claude diff");
-        }
-        const diff = await claude.neovim.waitForDiff("return 2\n");
-        expect(await claude.onDisk("main.lua")).toBe(MAIN);
-        await claude.neovim.focus(diff.proposed.window);
-        await claude.neovim.terminal.press("Enter");
-        await claude.showing(/Done\./);
-        expect(await claude.onDisk("main.lua")).toBe("return 2\n");
-        await eventually(windows, before);
-      },
-      CASE_MS,
-    );
+    test("the edit is in a diff, and written once it is accepted", async () => {
+      await claude.command("Claude");
+      await claude.showing(/^❯/m);
+      await claude.connected();
+      await claude.command("wincmd p");
+      const before = await windows();
+      const path = claude.path("main.lua");
+      claude.model.script([read(path), edit(path, "return 1", "return 2"), say("Done.")]);
+      await claude.send("change it");
+      await claude.showing(/Do you want to make this edit to main\.lua\?/);
+      if (open === "waits") {
+        await eventually(async () => (await status()).includes("1 edit waits"), true);
+        await claude.neovim.terminal.waitFor("◇ return 1");
+        expect(await windows()).toEqual(before);
+        await claude.command("Claude diff");
+      }
+      const diff = await claude.neovim.waitForDiff("return 2\n");
+      expect(await claude.onDisk("main.lua")).toBe(MAIN);
+      await claude.neovim.focus(diff.proposed.window);
+      await claude.neovim.terminal.press("Enter");
+      await claude.showing(/Done\./);
+      expect(await claude.onDisk("main.lua")).toBe("return 2\n");
+      await eventually(windows, before);
+    });
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { requireNamespace } from "../support/namespace";
+import { CASE_MS, requireNamespace } from "../support/namespace";
 import { NEOVIMS } from "../support/toolchain";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal } from "./in-terminal";
+import { InTerminal } from "./in-terminal";
 
 /* A plan of the genuine CLI's as a document, with the file in which Claude has written it. */
 const PLAN = "# Plan\n\n1. do it\n";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { requireNamespace } from "../support/namespace";
 import { NEOVIMS } from "../support/toolchain";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal } from "./in-terminal";
+import { InTerminal } from "./in-terminal";
 
 /* The genuine CLI's prompt in a window of its Neovim. */
 requireNamespace();
@@ -13,26 +13,20 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
   const keys = (typed: string) =>
     lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
 
-  test(
-    "Ctrl+G opens it in a window below, and takes it back on :wq",
-    async () => {
-      await claude.command("Claude");
-      await claude.showing(/^❯/m);
-      await keys("draft");
-      await claude.showing(/draft/);
-      await keys("<C-g>");
-      await eventually(async () => (await name()).startsWith("claude-prompt-"), true);
-      expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")).toEqual([
-        "draft",
-      ]);
-      expect(await lua<string>("return require('claude-code').sessions()[1].msg")).toContain(
-        "waits",
-      );
-      expect(await lua("return require('claude-code').sessions()[1].edits")).toBe(true);
-      await keys("A of two<CR>lines<Esc>:wq<CR>");
-      await claude.showing(/draft of two/);
-      await eventually(() => lua("return vim.api.nvim_get_mode().mode"), "t");
-    },
-    CASE_MS,
-  );
+  test("Ctrl+G opens it in a window below, and takes it back on :wq", async () => {
+    await claude.command("Claude");
+    await claude.showing(/^❯/m);
+    await keys("draft");
+    await claude.showing(/draft/);
+    await keys("<C-g>");
+    await eventually(async () => (await name()).startsWith("claude-prompt-"), true);
+    expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")).toEqual([
+      "draft",
+    ]);
+    expect(await lua<string>("return require('claude-code').sessions()[1].msg")).toContain("waits");
+    expect(await lua("return require('claude-code').sessions()[1].edits")).toBe(true);
+    await keys("A of two<CR>lines<Esc>:wq<CR>");
+    await claude.showing(/draft of two/);
+    await eventually(() => lua("return vim.api.nvim_get_mode().mode"), "t");
+  });
 });

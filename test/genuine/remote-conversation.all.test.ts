@@ -4,7 +4,6 @@ import { requireNamespace } from "../support/namespace";
 import { Container } from "../support/remote";
 import { read } from "../support/turns";
 import { eventually } from "./eventually";
-import { CASE_MS } from "./in-terminal";
 import { InRemote } from "./remote";
 
 /* What a Claude in a container has said and done, in a Neovim outside of it. */
@@ -18,49 +17,41 @@ describe("the conversation of a Claude in a container", () => {
   const name = () => lua<string>("return vim.api.nvim_buf_get_name(0)");
   const other = join(Container.PROJECT, "other.lua");
 
-  test(
-    "is shown, and read again, with the files of here",
-    async () => {
-      await claude.command("Claude");
-      await claude.showing(/^❯/m);
-      claude.model.script([read(other), [{ text: `See ${other}:1 and /etc/passwd` }]]);
-      await claude.send("look");
-      await claude.showing(/See /);
-      await claude.command("Claude transcript");
-      const said = `See ${other}:1 and /etc/passwd`;
-      await eventually(async () => (await lines()).includes(said), true);
-      await eventually(async () => (await lines())[0], "❯ look");
-      claude.model.script([[{ text: "Once more." }]]);
-      await claude.send("again");
-      await claude.showing(/Once more/);
-      await claude.command("Claude transcript");
-      await eventually(async () => (await lines()).includes("Once more."), true);
-    },
-    CASE_MS,
-  );
+  test("is shown, and read again, with the files of here", async () => {
+    await claude.command("Claude");
+    await claude.showing(/^❯/m);
+    claude.model.script([read(other), [{ text: `See ${other}:1 and /etc/passwd` }]]);
+    await claude.send("look");
+    await claude.showing(/See /);
+    await claude.command("Claude transcript");
+    const said = `See ${other}:1 and /etc/passwd`;
+    await eventually(async () => (await lines()).includes(said), true);
+    await eventually(async () => (await lines())[0], "❯ look");
+    claude.model.script([[{ text: "Once more." }]]);
+    await claude.send("again");
+    await claude.showing(/Once more/);
+    await claude.command("Claude transcript");
+    await eventually(async () => (await lines()).includes("Once more."), true);
+  });
 
-  test(
-    "opens the place of a line, and no file that is not shared",
-    async () => {
-      const enter = (text: string) =>
-        lua(`
+  test("opens the place of a line, and no file that is not shared", async () => {
+    const enter = (text: string) =>
+      lua(`
         vim.cmd("stopinsert")
         vim.fn.search([[\\V${text}]], "w")
         vim.api.nvim_feedkeys(vim.keycode("<CR>"), "m", false)
         return true`);
-      const shown = await name();
-      await enter("/etc/passwd");
-      await claude.says("this line names no file");
-      expect(await name()).toBe(shown);
-      await enter(`${other}:1`);
-      await eventually(name, claude.path("other.lua"));
-      expect(await lua("return vim.fn.line('.')")).toBe(1);
-      await claude.command("Claude trail session");
-      const listed = `return vim.tbl_map(function(item)
+    const shown = await name();
+    await enter("/etc/passwd");
+    await claude.says("this line names no file");
+    expect(await name()).toBe(shown);
+    await enter(`${other}:1`);
+    await eventually(name, claude.path("other.lua"));
+    expect(await lua("return vim.fn.line('.')")).toBe(1);
+    await claude.command("Claude trail session");
+    const listed = `return vim.tbl_map(function(item)
         return vim.api.nvim_buf_get_name(item.bufnr)
       end, vim.fn.getqflist())`;
-      await eventually(() => lua<string[]>(listed), [claude.path("other.lua")]);
-    },
-    CASE_MS,
-  );
+    await eventually(() => lua<string[]>(listed), [claude.path("other.lua")]);
+  });
 });

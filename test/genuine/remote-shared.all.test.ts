@@ -2,11 +2,11 @@ import { afterAll, describe, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Claude } from "../support/claude";
-import { requireNamespace } from "../support/namespace";
+import { CASE_MS, requireNamespace } from "../support/namespace";
 import { Container, remotesOption } from "../support/remote";
 import { NEWEST } from "../support/toolchain";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal, START_MS } from "./in-terminal";
+import { InTerminal, START_MS } from "./in-terminal";
 
 /*
  * Each CLI deletes, when it starts, the lock files of what it takes for dead: in a container the one of Neovim, and

@@ -15,7 +15,6 @@ import { say } from "../support/turns";
  * The genuine CLI (Claude Code 2.1.330) renames a symbol by our stdio server, in the project of a real
  * Neovim; the language server answers as it is told.
  */
-const CASE_MS = 120_000;
 const TOOL = "mcp__nvim-lsp__rename_symbol";
 
 requireNamespace();
@@ -36,11 +35,11 @@ describe(`a rename by the genuine CLI with ${NEWEST.name}`, () => {
     await edited.project.neovim.command(`edit ${edited.project.path("a.txt")}`);
     mkdirSync(join(edited.project.neovim.home, "tmp"), { recursive: true });
     model = new Model();
-  }, CASE_MS);
+  });
   afterAll(async () => {
     model?.stop();
     await edited?.[Symbol.asyncDispose]();
-  }, CASE_MS);
+  });
 
   /** Lets the model call the tool; returns the requests. */
   async function rename(args: string[]): Promise<ModelRequest[]> {
@@ -60,43 +59,33 @@ describe(`a rename by the genuine CLI with ${NEWEST.name}`, () => {
     return model.requests.slice(from);
   }
 
-  test(
-    "not without the user's permission, though the reading tools have it",
-    async () => {
-      const [first, second] = await rename([]);
-      const names = (first as unknown as { tools: { name: string }[] }).tools.map(
-        ({ name }) => name,
-      );
-      expect(names).toContain(TOOL);
-      expect(toolResults(second as ModelRequest)[0]).toContain("permission");
-      expect(edited.texts(["a.txt", "b.txt"])).toEqual({ "a.txt": "old a\n", "b.txt": "old b\n" });
-    },
-    CASE_MS,
-  );
+  test("not without the user's permission, though the reading tools have it", async () => {
+    const [first, second] = await rename([]);
+    const names = (first as unknown as { tools: { name: string }[] }).tools.map(({ name }) => name);
+    expect(names).toContain(TOOL);
+    expect(toolResults(second as ModelRequest)[0]).toContain("permission");
+    expect(edited.texts(["a.txt", "b.txt"])).toEqual({ "a.txt": "old a\n", "b.txt": "old b\n" });
+  });
 
-  test(
-    "with it: both files are renamed, and the review has the call's change",
-    async () => {
-      const [, second] = await rename(["--allowedTools", TOOL]);
-      const [answer] = toolResults(second as ModelRequest);
-      expect(answer).toContain("renamed old to new in 2 files, 2 places, as text reports:");
-      expect(edited.texts(["a.txt", "b.txt"])).toEqual({ "a.txt": "new a\n", "b.txt": "new b\n" });
-      const glob = new Bun.Glob("review/*/journal.jsonl");
-      const [journal = ""] = [...glob.scanSync({ cwd: edited.project.state, absolute: true })];
-      const records = readFileSync(journal, "utf8")
-        .split("\n")
-        .filter(Boolean)
-        .map((line) => JSON.parse(line));
-      const prompt = records.findLast(({ type }) => type === "prompt");
-      const changes = records.filter(({ type, files }) => type === "change" && files.length > 0);
-      expect(changes).toHaveLength(1);
-      expect(changes[0]).toMatchObject({
-        session: prompt.session,
-        prompt: prompt.prompt,
-        tool: "rename_symbol",
-        use: expect.stringMatching(/./),
-      });
-    },
-    CASE_MS,
-  );
+  test("with it: both files are renamed, and the review has the call's change", async () => {
+    const [, second] = await rename(["--allowedTools", TOOL]);
+    const [answer] = toolResults(second as ModelRequest);
+    expect(answer).toContain("renamed old to new in 2 files, 2 places, as text reports:");
+    expect(edited.texts(["a.txt", "b.txt"])).toEqual({ "a.txt": "new a\n", "b.txt": "new b\n" });
+    const glob = new Bun.Glob("review/*/journal.jsonl");
+    const [journal = ""] = [...glob.scanSync({ cwd: edited.project.state, absolute: true })];
+    const records = readFileSync(journal, "utf8")
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    const prompt = records.findLast(({ type }) => type === "prompt");
+    const changes = records.filter(({ type, files }) => type === "change" && files.length > 0);
+    expect(changes).toHaveLength(1);
+    expect(changes[0]).toMatchObject({
+      session: prompt.session,
+      prompt: prompt.prompt,
+      tool: "rename_symbol",
+      use: expect.stringMatching(/./),
+    });
+  });
 });

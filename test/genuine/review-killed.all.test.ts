@@ -19,7 +19,6 @@ import { Neovim } from "./neovim";
  * The genuine CLI (Claude Code 2.1.330) is killed at steps of a turn: what it has changed until then is
  * reviewed all the same, and what the user changes afterwards is not. The steps follow each other.
  */
-const STEP_MS = 120_000;
 
 requireNamespace();
 
@@ -85,80 +84,68 @@ async function next(prompt: string): Promise<void> {
   await world.compared();
 }
 
-test(
-  "while a command runs: what it had changed is listed with the next prompt, and can be undone",
-  async () => {
-    {
-      await using claude = await start();
-      model.script([bash("echo half >> a.txt; sleep 3"), say("never")]);
-      await claude.prompt("go");
-      await eventually(() => text("a.txt"), "a\nhalf\n");
-      kill();
-    }
-    await next("again");
-    await eventually(listed, ["a.txt changed"]);
-    await decide("undo", "a.txt");
-    expect(await text("a.txt")).toBe("a\n");
-    await world.answer("back", { files: [] });
-    expect(await text("a.txt")).toBe("a\nhalf\n");
-    await decide("keep", "a.txt");
-    expect(await listed()).toEqual([]);
-  },
-  STEP_MS,
-);
-
-test(
-  "while hooks run after an edit: it is listed at once, and one that the next CLI makes, too",
-  async () => {
-    {
-      await using claude = await start();
-      const main = world.path("a.txt");
-      const content = "new\n";
-      model.script([
-        read(main),
-        edit(main, "half", "HALF"),
-        [{ tool: "Write", input: { file_path: world.path("new.txt"), content } }],
-        say("never"),
-      ]);
-      await claude.prompt("go");
-      await eventually(async () => existsSync(world.path("hooked")), true);
-      await eventually(listed, ["a.txt changed", "new.txt created"]);
-      kill();
-    }
-    world.write("mine.txt", "mine, after the kill\n");
-    await next("again");
-    expect(await listed()).toEqual(["a.txt changed", "new.txt created"]);
-    await decide("undo", "new.txt");
-    await decide("undo", "a.txt");
-    expect([await text("a.txt"), existsSync(world.path("new.txt"))]).toEqual(["a\nhalf\n", false]);
-  },
-  STEP_MS,
-);
-
-test(
-  "beside Neovim: listed without another prompt, and what the user then writes elsewhere is not",
-  async () => {
-    const { folder: project, home } = world;
-    const neovim = await Neovim.start({ version: NEWEST, project, home, files: [] });
-    await using _ = { [Symbol.asyncDispose]: () => neovim.close() };
-    await eventually(async () => (await lockFiles(home)).length, 1, 20_000);
-    const count = () => neovim.lua<number>(`return require("claude-code.editor.review").count()`);
-    {
-      const [lock] = await lockFiles(home);
-      await using claude = await start(lock?.port ?? 0);
-      await claude.waitForEditor();
-      model.script([bash("echo more >> a.txt; sleep 3"), say("never")]);
-      await claude.prompt("go");
-      await eventually(() => text("a.txt"), "a\nhalf\nmore\n");
-      kill();
-    }
-    await eventually(count, 1);
-    world.write("mine.txt", "mine, after another kill\n");
-    await next("again");
-    expect(await listed()).toEqual(["a.txt changed"]);
-    await neovim.lua("vim.cmd('edit a.txt | %Claude undo!') return true");
+test("while a command runs: what it had changed is listed with the next prompt, and can be undone", async () => {
+  {
+    await using claude = await start();
+    model.script([bash("echo half >> a.txt; sleep 3"), say("never")]);
+    await claude.prompt("go");
     await eventually(() => text("a.txt"), "a\nhalf\n");
-    await eventually(count, 0);
-  },
-  STEP_MS,
-);
+    kill();
+  }
+  await next("again");
+  await eventually(listed, ["a.txt changed"]);
+  await decide("undo", "a.txt");
+  expect(await text("a.txt")).toBe("a\n");
+  await world.answer("back", { files: [] });
+  expect(await text("a.txt")).toBe("a\nhalf\n");
+  await decide("keep", "a.txt");
+  expect(await listed()).toEqual([]);
+});
+
+test("while hooks run after an edit: it is listed at once, and one that the next CLI makes, too", async () => {
+  {
+    await using claude = await start();
+    const main = world.path("a.txt");
+    const content = "new\n";
+    model.script([
+      read(main),
+      edit(main, "half", "HALF"),
+      [{ tool: "Write", input: { file_path: world.path("new.txt"), content } }],
+      say("never"),
+    ]);
+    await claude.prompt("go");
+    await eventually(async () => existsSync(world.path("hooked")), true);
+    await eventually(listed, ["a.txt changed", "new.txt created"]);
+    kill();
+  }
+  world.write("mine.txt", "mine, after the kill\n");
+  await next("again");
+  expect(await listed()).toEqual(["a.txt changed", "new.txt created"]);
+  await decide("undo", "new.txt");
+  await decide("undo", "a.txt");
+  expect([await text("a.txt"), existsSync(world.path("new.txt"))]).toEqual(["a\nhalf\n", false]);
+});
+
+test("beside Neovim: listed without another prompt, and what the user then writes elsewhere is not", async () => {
+  const { folder: project, home } = world;
+  const neovim = await Neovim.start({ version: NEWEST, project, home, files: [] });
+  await using _ = { [Symbol.asyncDispose]: () => neovim.close() };
+  await eventually(async () => (await lockFiles(home)).length, 1, 20_000);
+  const count = () => neovim.lua<number>(`return require("claude-code.editor.review").count()`);
+  {
+    const [lock] = await lockFiles(home);
+    await using claude = await start(lock?.port ?? 0);
+    await claude.waitForEditor();
+    model.script([bash("echo more >> a.txt; sleep 3"), say("never")]);
+    await claude.prompt("go");
+    await eventually(() => text("a.txt"), "a\nhalf\nmore\n");
+    kill();
+  }
+  await eventually(count, 1);
+  world.write("mine.txt", "mine, after another kill\n");
+  await next("again");
+  expect(await listed()).toEqual(["a.txt changed"]);
+  await neovim.lua("vim.cmd('edit a.txt | %Claude undo!') return true");
+  await eventually(() => text("a.txt"), "a\nhalf\n");
+  await eventually(count, 0);
+});

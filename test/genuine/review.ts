@@ -12,7 +12,6 @@ import { eventually } from "./eventually";
 import { lockFiles } from "./lock-file";
 import { Neovim } from "./neovim";
 
-export const STEP_MS = 120_000;
 /** A dozen calls of tools, each with its hooks, on a busy machine. */
 export const TURN_MS = 60_000;
 
@@ -45,13 +44,13 @@ export class Review {
   /** For the tests of the block around the call. */
   static inBlock(version: NeovimVersion): Review {
     const review = new Review(version);
-    beforeAll(() => review.open(), STEP_MS);
+    beforeAll(() => review.open());
     afterAll(async () => {
       await review.claude?.close();
       await review.neovim?.close();
       review.model.stop();
       await rm(review.#root, { recursive: true, force: true, maxRetries: 5 });
-    }, STEP_MS);
+    });
     return review;
   }
 

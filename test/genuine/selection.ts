@@ -6,7 +6,6 @@ import { type Bench, startBench } from "./bench";
 
 const MAIN = "local M = {}\n\nfunction M.hello()\n  return 'hello'\nend\n\nreturn M\n";
 export const FUNCTION = "function M.hello()\n  return 'hello'\nend";
-export const CASE_MS = 90_000;
 
 /** The genuine CLI beside a Neovim that shows a file with a function, with the cursor in its first line. */
 export class Selected {
@@ -25,7 +24,7 @@ export class Selected {
     beforeAll(async () => {
       made.bench = await startBench(NEWEST, { "main.lua": MAIN });
       made.main = join(made.bench.project, "main.lua");
-    }, CASE_MS);
+    });
 
     afterAll(() => made.bench?.dispose());
 
@@ -38,7 +37,7 @@ export class Selected {
         vim.api.nvim_win_set_cursor(0, { 1, 0 })
         return true`);
       await claude.terminal.waitFor("⧉ In main.lua");
-    }, CASE_MS);
+    });
 
     return made;
   }

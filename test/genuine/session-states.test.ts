@@ -5,7 +5,7 @@ import { requireNamespace } from "../support/namespace";
 import { NEOVIMS } from "../support/toolchain";
 import { say } from "../support/turns";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal, START_MS } from "./in-terminal";
+import { InTerminal, START_MS } from "./in-terminal";
 
 /* The states of a genuine CLI in Neovim's own terminal, as it reports them. */
 const bash = (command: string): Block[] => [
@@ -80,59 +80,55 @@ describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version
   const happened = () =>
     claude.neovim.lua<string[]>("local all = happened; happened = {}; return all");
 
-  test(
-    "idle, working, what it asks, Esc, a turn that nobody saw, /clear",
-    async () => {
-      await claude.command("Claude");
-      await eventually(async () => (await row())?.source, "terminal", START_MS);
-      await eventually(state, "idle");
-      await eventually(async () => (await row())?.connected, true, START_MS);
-      expect(await rows()).toHaveLength(1);
-      await happened();
+  test("idle, working, what it asks, Esc, a turn that nobody saw, /clear", async () => {
+    await claude.command("Claude");
+    await eventually(async () => (await row())?.source, "terminal", START_MS);
+    await eventually(state, "idle");
+    await eventually(async () => (await row())?.connected, true, START_MS);
+    expect(await rows()).toHaveLength(1);
+    await happened();
 
-      claude.model.script([bash("touch x.txt"), say("Touched.")]);
-      await claude.send("touch it");
-      await eventually(state, "blocked permission");
-      expect((await row())?.msg).toContain("touch x.txt");
-      await answer(/Do you want to proceed/, "1");
-      await eventually(state, "idle");
-      const turn = await happened();
-      expect(turn[0]).toBe("working");
-      expect(turn).toContain("blocked permission");
-      // It was on screen, so it was looked at.
-      expect(turn.slice(-2)).toEqual(["done", "idle"]);
+    claude.model.script([bash("touch x.txt"), say("Touched.")]);
+    await claude.send("touch it");
+    await eventually(state, "blocked permission");
+    expect((await row())?.msg).toContain("touch x.txt");
+    await answer(/Do you want to proceed/, "1");
+    await eventually(state, "idle");
+    const turn = await happened();
+    expect(turn[0]).toBe("working");
+    expect(turn).toContain("blocked permission");
+    // It was on screen, so it was looked at.
+    expect(turn.slice(-2)).toEqual(["done", "idle"]);
 
-      claude.model.script([QUESTION, say("Fine.")]);
-      await claude.send("ask me");
-      await eventually(state, "blocked question");
-      expect((await row())?.msg).toContain("Which colour?");
-      await answer(/Which colour/, "1", "Enter");
-      await eventually(state, "idle");
+    claude.model.script([QUESTION, say("Fine.")]);
+    await claude.send("ask me");
+    await eventually(state, "blocked question");
+    expect((await row())?.msg).toContain("Which colour?");
+    await answer(/Which colour/, "1", "Enter");
+    await eventually(state, "idle");
 
-      claude.model.script([bash("tail -f main.lua > y.txt"), say("Followed.")]);
-      await claude.send("follow it");
-      await eventually(state, "blocked permission");
-      await answer(/Do you want to proceed/, "1");
-      await eventually(state, "working");
-      await happened();
-      await claude.neovim.terminal.waitFor("esc to interrupt");
-      await claude.neovim.terminal.press("Escape");
-      await eventually(state, "idle");
-      expect(await happened()).toEqual(["idle"]);
+    claude.model.script([bash("tail -f main.lua > y.txt"), say("Followed.")]);
+    await claude.send("follow it");
+    await eventually(state, "blocked permission");
+    await answer(/Do you want to proceed/, "1");
+    await eventually(state, "working");
+    await happened();
+    await claude.neovim.terminal.waitFor("esc to interrupt");
+    await claude.neovim.terminal.press("Escape");
+    await eventually(state, "idle");
+    expect(await happened()).toEqual(["idle"]);
 
-      await claude.command("Claude");
-      claude.model.script([say("Nobody looks.")]);
-      await claude.send("say it");
-      await eventually(state, "done");
-      await claude.command("Claude");
-      await eventually(state, "idle");
+    await claude.command("Claude");
+    claude.model.script([say("Nobody looks.")]);
+    await claude.send("say it");
+    await eventually(state, "done");
+    await claude.command("Claude");
+    await eventually(state, "idle");
 
-      const before = await row();
-      await claude.send("/clear");
-      await eventually(async () => (await row())?.id !== before?.id, true);
-      expect(await row()).toMatchObject({ n: 1, pid: before?.pid });
-      expect(await rows()).toHaveLength(1);
-    },
-    CASE_MS,
-  );
+    const before = await row();
+    await claude.send("/clear");
+    await eventually(async () => (await row())?.id !== before?.id, true);
+    expect(await row()).toMatchObject({ n: 1, pid: before?.pid });
+    expect(await rows()).toHaveLength(1);
+  });
 });

@@ -5,7 +5,7 @@ import { requireNamespace } from "../support/namespace";
 import { NEOVIMS, nightly } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal } from "./in-terminal";
+import { InTerminal } from "./in-terminal";
 import type { Layout } from "./neovim";
 
 /*
@@ -28,67 +28,51 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
         return vim.api.nvim_win_get_width(win) * (terminal and -1 or 1)
       end, vim.api.nvim_tabpage_list_wins(0))`);
 
-  test(
-    ":Claude starts it beside the file, connected, with the keyboard; what is sent at once is submitted",
-    async () => {
-      claude.model.script([[{ text: "I have begun." }]]);
-      await claude.command("Claude");
-      await claude.command("Claude send! begin");
-      expect(newsText(await claude.model.nextRequest())).toContain("begin");
-      await claude.showing(/^❯/m);
-      await claude.connected();
-      expect(await widths()).toEqual([115, -64]);
-      await eventually(mode, "t");
-    },
-    CASE_MS,
-  );
+  test(":Claude starts it beside the file, connected, with the keyboard; what is sent at once is submitted", async () => {
+    claude.model.script([[{ text: "I have begun." }]]);
+    await claude.command("Claude");
+    await claude.command("Claude send! begin");
+    expect(newsText(await claude.model.nextRequest())).toContain("begin");
+    await claude.showing(/^❯/m);
+    await claude.connected();
+    expect(await widths()).toEqual([115, -64]);
+    await eventually(mode, "t");
+  });
 
-  test(
-    ":Claude send pastes lines into the prompt as they are, words after them, and ! submits",
-    async () => {
-      claude.model.script([[{ text: "I see two lines." }]]);
-      await claude.command("wincmd p");
-      await claude.command("1,2Claude send");
-      await claude.showing(/return name/);
-      await claude.command("Claude send! -- what is that?");
-      const request = await claude.model.nextRequest();
-      expect(newsText(request)).toContain(`${MAIN}-- what is that?`);
-      await claude.showing(/I see two lines/);
-      // Enter follows at once, and is no part of the text.
-      claude.model.script([[{ text: "I see 2,000 lines." }]]);
-      const long = Array.from({ length: 2_000 }, (_, i) => `line ${i}`).join("\\n");
-      await claude.send(long);
-      expect(newsText(await claude.model.nextRequest())).toContain("line 1999");
-      await claude.showing(/I see 2,000 lines/);
-    },
-    CASE_MS,
-  );
+  test(":Claude send pastes lines into the prompt as they are, words after them, and ! submits", async () => {
+    claude.model.script([[{ text: "I see two lines." }]]);
+    await claude.command("wincmd p");
+    await claude.command("1,2Claude send");
+    await claude.showing(/return name/);
+    await claude.command("Claude send! -- what is that?");
+    const request = await claude.model.nextRequest();
+    expect(newsText(request)).toContain(`${MAIN}-- what is that?`);
+    await claude.showing(/I see two lines/);
+    // Enter follows at once, and is no part of the text.
+    claude.model.script([[{ text: "I see 2,000 lines." }]]);
+    const long = Array.from({ length: 2_000 }, (_, i) => `line ${i}`).join("\\n");
+    await claude.send(long);
+    expect(newsText(await claude.model.nextRequest())).toContain("line 1999");
+    await claude.showing(/I see 2,000 lines/);
+  });
 
-  test(
-    "a line that begins with ! is no command of the shell",
-    async () => {
-      claude.model.script([[{ text: "I see a line." }]]);
-      const ran = claude.path("ran");
-      await claude.command(`new | call setline(1, "!touch ${ran}") | 1Claude send!`);
-      expect(newsText(await claude.model.nextRequest())).toContain(`!touch ${ran}`);
-      await claude.showing(/I see a line/);
-      expect(existsSync(ran)).toBe(false);
-      await claude.command("bwipeout!");
-    },
-    CASE_MS,
-  );
+  test("a line that begins with ! is no command of the shell", async () => {
+    claude.model.script([[{ text: "I see a line." }]]);
+    const ran = claude.path("ran");
+    await claude.command(`new | call setline(1, "!touch ${ran}") | 1Claude send!`);
+    expect(newsText(await claude.model.nextRequest())).toContain(`!touch ${ran}`);
+    await claude.showing(/I see a line/);
+    expect(existsSync(ran)).toBe(false);
+    await claude.command("bwipeout!");
+  });
 
-  nightly.test(
-    "comments are the user's own prompt",
-    async () => {
-      claude.model.script([[{ text: "I see a comment." }]]);
-      await claude.command("2Claude comment! return a table");
-      const request = await claude.model.nextRequest();
-      expect(newsText(request)).toContain("1. main.lua:2: return a table\n   > return name");
-      await claude.showing(/I see a comment/);
-    },
-    CASE_MS,
-  );
+  nightly.test("comments are the user's own prompt", async () => {
+    claude.model.script([[{ text: "I see a comment." }]]);
+    await claude.command("2Claude comment! return a table");
+    const request = await claude.model.nextRequest();
+    expect(newsText(request)).toContain("1. main.lua:2: return a table\n   > return name");
+    await claude.showing(/I see a comment/);
+  });
 
   nightly.test(
     "stays visible beside a diff, which is answered there; then all is as before",
@@ -107,78 +91,61 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
       await claude.showing(/Done\./);
       await eventually(async () => withoutTerminalCursor(await claude.neovim.layout()), before);
     },
-    CASE_MS,
   );
 
-  test(
-    "too big for a diff, it asks by itself, and writes on Enter there",
-    async () => {
-      const big = claude.path("big.txt");
-      const content = "x\n".repeat(20_001);
-      const write = [{ tool: "Write", input: { file_path: big, content } }];
-      claude.model.script([write, [{ text: "Written." }]]);
-      await claude.command("Claude send! write it");
-      await claude.showing(/Do you want to create big\.txt/);
-      await claude.confirm(async () => existsSync(big));
-      await claude.showing(/Written\./);
-      expect(await claude.onDisk("big.txt")).toBe(content);
-    },
-    CASE_MS,
-  );
+  test("too big for a diff, it asks by itself, and writes on Enter there", async () => {
+    const big = claude.path("big.txt");
+    const content = "x\n".repeat(20_001);
+    const write = [{ tool: "Write", input: { file_path: big, content } }];
+    claude.model.script([write, [{ text: "Written." }]]);
+    await claude.command("Claude send! write it");
+    await claude.showing(/Do you want to create big\.txt/);
+    await claude.confirm(async () => existsSync(big));
+    await claude.showing(/Written\./);
+    expect(await claude.onDisk("big.txt")).toBe(content);
+  });
 
-  test(
-    "rejected with a reason, the model receives it at once, as the user's words",
-    async () => {
-      const main = claude.path("main.lua");
-      const text = await claude.onDisk("main.lua");
-      const proposal = text.replace("return", "return -- two");
-      claude.model.script([
-        read(main),
-        edit(main, "return", "return -- two"),
-        [{ text: "I see why." }],
-      ]);
-      await claude.command("Claude send! change it again");
-      const diff = await claude.neovim.waitForDiff(proposal);
-      await claude.neovim.focus(diff.proposed.window);
-      await claude.neovim.terminal.press("Q");
-      await claude.neovim.terminal.waitFor("Reject main.lua, because:");
-      await claude.neovim.terminal.type("use a map, not 'two'");
-      await claude.neovim.terminal.press("Enter");
-      const reason = `I rejected your edit of ${main}: use a map, not 'two'`;
-      const request = await claude.model.nextRequest((one) => newsText(one).includes(reason));
-      expect(newsText(request)).toContain("The user doesn't want to proceed with this tool use");
-      await claude.showing(/I see why\./);
-      expect(await claude.onDisk("main.lua")).toBe(text);
-    },
-    CASE_MS,
-  );
+  test("rejected with a reason, the model receives it at once, as the user's words", async () => {
+    const main = claude.path("main.lua");
+    const text = await claude.onDisk("main.lua");
+    const proposal = text.replace("return", "return -- two");
+    claude.model.script([
+      read(main),
+      edit(main, "return", "return -- two"),
+      [{ text: "I see why." }],
+    ]);
+    await claude.command("Claude send! change it again");
+    const diff = await claude.neovim.waitForDiff(proposal);
+    await claude.neovim.focus(diff.proposed.window);
+    await claude.neovim.terminal.press("Q");
+    await claude.neovim.terminal.waitFor("Reject main.lua, because:");
+    await claude.neovim.terminal.type("use a map, not 'two'");
+    await claude.neovim.terminal.press("Enter");
+    const reason = `I rejected your edit of ${main}: use a map, not 'two'`;
+    const request = await claude.model.nextRequest((one) => newsText(one).includes(reason));
+    expect(newsText(request)).toContain("The user doesn't want to proceed with this tool use");
+    await claude.showing(/I see why\./);
+    expect(await claude.onDisk("main.lua")).toBe(text);
+  });
 
-  nightly.test(
-    "hidden it runs on; shown again it is as it was",
-    async () => {
-      await claude.command("Claude");
-      expect(await widths()).toEqual([180]);
-      claude.model.script([[{ text: "Still here." }]]);
-      await claude.command("Claude send! are you there?");
-      await claude.showing(/Still here/);
-      await claude.command("Claude");
-      expect(await widths()).toEqual([115, -64]);
-      await eventually(mode, "t");
-      await claude.neovim.terminal.waitFor("Still here.");
-    },
-    CASE_MS,
-  );
+  nightly.test("hidden it runs on; shown again it is as it was", async () => {
+    await claude.command("Claude");
+    expect(await widths()).toEqual([180]);
+    claude.model.script([[{ text: "Still here." }]]);
+    await claude.command("Claude send! are you there?");
+    await claude.showing(/Still here/);
+    await claude.command("Claude");
+    expect(await widths()).toEqual([115, -64]);
+    await eventually(mode, "t");
+    await claude.neovim.terminal.waitFor("Still here.");
+  });
 
-  nightly.test(
-    "ends by its own /exit: says so, and the window closes",
-    async () => {
-      await claude.command("Claude send! /exit");
-      await eventually(widths, [180]);
-      expect(await claude.neovim.lua(`return require("port").terminal.is_open()`)).toBe(false);
-      await claude.says("Claude has ended");
-    },
-    CASE_MS,
-  );
+  nightly.test("ends by its own /exit: says so, and the window closes", async () => {
+    await claude.command("Claude send! /exit");
+    await eventually(widths, [180]);
+    expect(await claude.neovim.lua(`return require("port").terminal.is_open()`)).toBe(false);
+    await claude.says("Claude has ended");
+  });
 });
 
 /** Where the cursor of a terminal window stands is for its program to say. */

@@ -3,7 +3,7 @@ import { requireNamespace } from "../support/namespace";
 import { NEOVIMS, nightly } from "../support/toolchain";
 import { read } from "../support/turns";
 import { eventually } from "./eventually";
-import { CASE_MS, InTerminal } from "./in-terminal";
+import { InTerminal } from "./in-terminal";
 
 /* A conversation of the genuine CLI as a buffer, and its screen with either of its two renderers. */
 const LONG = Array.from({ length: 120 }, (_, i) => `${i + 1}. line`).join("\n");
@@ -16,36 +16,32 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
   const keys = (typed: string) =>
     lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
 
-  test(
-    "the key shows all of an answer in Claude's window, what follows comes, and i types again",
-    async () => {
-      claude.model.script([
-        [{ text: "I look." }, ...read(claude.path("main.lua"))],
-        [{ text: LONG }],
-      ]);
-      await claude.command("Claude");
-      await claude.showing(/^❯/m);
-      await claude.send("explain");
-      await claude.showing(/120\. line/);
-      await keys("<C-q>o");
-      // The CLI writes an answer a moment after it has shown it; of what is written the end comes first.
-      await eventually(async () => (await lines()).includes("120. line"), true);
-      await eventually(async () => (await lines())[0], "❯ explain");
-      const shown = await lines();
-      expect(shown.slice(0, 3)).toEqual(["❯ explain", "", "I look."]);
-      expect(shown).toContain("1. line");
-      expect(shown).toContain("▸ Read `main.lua`  1 line");
-      expect(shown).toContain("120. line");
-      expect(await lua<number>("return #vim.api.nvim_list_wins()")).toBe(2);
-      claude.model.script([[{ text: "Once more." }]]);
-      await claude.send("again");
-      await eventually(async () => (await lines()).includes("Once more."), true);
-      await keys("i");
-      await eventually(() => lua("return vim.api.nvim_get_mode().mode"), "t");
-      await claude.showing(/Once more/);
-    },
-    CASE_MS,
-  );
+  test("the key shows all of an answer in Claude's window, what follows comes, and i types again", async () => {
+    claude.model.script([
+      [{ text: "I look." }, ...read(claude.path("main.lua"))],
+      [{ text: LONG }],
+    ]);
+    await claude.command("Claude");
+    await claude.showing(/^❯/m);
+    await claude.send("explain");
+    await claude.showing(/120\. line/);
+    await keys("<C-q>o");
+    // The CLI writes an answer a moment after it has shown it; of what is written the end comes first.
+    await eventually(async () => (await lines()).includes("120. line"), true);
+    await eventually(async () => (await lines())[0], "❯ explain");
+    const shown = await lines();
+    expect(shown.slice(0, 3)).toEqual(["❯ explain", "", "I look."]);
+    expect(shown).toContain("1. line");
+    expect(shown).toContain("▸ Read `main.lua`  1 line");
+    expect(shown).toContain("120. line");
+    expect(await lua<number>("return #vim.api.nvim_list_wins()")).toBe(2);
+    claude.model.script([[{ text: "Once more." }]]);
+    await claude.send("again");
+    await eventually(async () => (await lines()).includes("Once more."), true);
+    await keys("i");
+    await eventually(() => lua("return vim.api.nvim_get_mode().mode"), "t");
+    await claude.showing(/Once more/);
+  });
 });
 
 describe.each(NEOVIMS)("what Claude does in $name", (version) => {
@@ -56,44 +52,36 @@ describe.each(NEOVIMS)("what Claude does in $name", (version) => {
   const keys = (typed: string) =>
     lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
 
-  test(
-    "is in the follow window while the user stays where they are",
-    async () => {
-      await claude.command("Claude");
-      await claude.showing(/^❯/m);
-      await claude.command("Claude follow");
-      claude.model.script([read(claude.path("other.lua")), [{ text: "Read." }]]);
-      await claude.send("look");
-      await claude.showing(/Read\./);
-      const bars = `return vim.tbl_map(function(win)
+  test("is in the follow window while the user stays where they are", async () => {
+    await claude.command("Claude");
+    await claude.showing(/^❯/m);
+    await claude.command("Claude follow");
+    claude.model.script([read(claude.path("other.lua")), [{ text: "Read." }]]);
+    await claude.send("look");
+    await claude.showing(/Read\./);
+    const bars = `return vim.tbl_map(function(win)
         local name = vim.fs.basename(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)))
         return name .. ": " .. vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win }).str
       end, vim.api.nvim_list_wins())`;
-      await eventually(
-        async () => (await lua<string[]>(bars)).includes("other.lua: Claude reads other.lua"),
-        true,
-      );
-      expect(await lua<string>("return vim.api.nvim_get_mode().mode")).toBe("t");
-    },
-    CASE_MS,
-  );
+    await eventually(
+      async () => (await lua<string[]>(bars)).includes("other.lua: Claude reads other.lua"),
+      true,
+    );
+    expect(await lua<string>("return vim.api.nvim_get_mode().mode")).toBe("t");
+  });
 
-  test(
-    "opens as text by Ctrl+O and v",
-    async () => {
-      await keys("<C-o>");
-      await claude.showing(/Showing detailed transcript/);
-      // It would drop what is sent then.
-      await claude.command("Claude send! lost?");
-      const messages = () => lua<string>("return vim.fn.execute('messages')");
-      await eventually(async () => (await messages()).includes("Ctrl+O there, then send"), true);
-      await keys("v");
-      const name = "return vim.fs.basename(vim.api.nvim_buf_get_name(0))";
-      await eventually(async () => (await lua<string>(name)).startsWith("cc-transcript-"), true);
-      expect(await lua<string>("return table.concat(vim.fn.getline(1, '$'))")).toContain("look");
-    },
-    CASE_MS,
-  );
+  test("opens as text by Ctrl+O and v", async () => {
+    await keys("<C-o>");
+    await claude.showing(/Showing detailed transcript/);
+    // It would drop what is sent then.
+    await claude.command("Claude send! lost?");
+    const messages = () => lua<string>("return vim.fn.execute('messages')");
+    await eventually(async () => (await messages()).includes("Ctrl+O there, then send"), true);
+    await keys("v");
+    const name = "return vim.fs.basename(vim.api.nvim_buf_get_name(0))";
+    await eventually(async () => (await lua<string>(name)).startsWith("cc-transcript-"), true);
+    expect(await lua<string>("return table.concat(vim.fn.getline(1, '$'))")).toContain("look");
+  });
 });
 
 describe.each([
@@ -105,19 +93,15 @@ describe.each([
     terminal: `env = { CLAUDE_CODE_NO_FLICKER = "${value}" }`,
   });
 
-  nightly.test(
-    "decides whether what scrolls off stays in the terminal's buffer",
-    async () => {
-      claude.model.script([[{ text: LONG }]]);
-      await claude.command("Claude");
-      await claude.showing(/^❯/m);
-      await claude.send("explain");
-      await claude.showing(/120\. line/);
-      const text = await claude.neovim.lua<string>(`
+  nightly.test("decides whether what scrolls off stays in the terminal's buffer", async () => {
+    claude.model.script([[{ text: LONG }]]);
+    await claude.command("Claude");
+    await claude.showing(/^❯/m);
+    await claude.send("explain");
+    await claude.showing(/120\. line/);
+    const text = await claude.neovim.lua<string>(`
         local row = require("port").session_rows.get(1)
         return table.concat(vim.api.nvim_buf_get_lines(row.buf, 0, -1, true), "\\n")`);
-      expect(/^\W*1\. line/m.test(text)).toBe(hasScrollback);
-    },
-    CASE_MS,
-  );
+    expect(/^\W*1\. line/m.test(text)).toBe(hasScrollback);
+  });
 });

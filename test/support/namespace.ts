@@ -1,9 +1,15 @@
+import { setDefaultTimeout } from "bun:test";
+
+/** A case of the genuine CLI, which starts for seconds and takes turns, on a busy machine. */
+export const CASE_MS = 120_000;
+
 /**
  * Whatever the genuine CLI would like to send to the world, there is to be no world to send it to:
  * `scripts/test` runs test/genuine in a network namespace that holds nothing but loopback, with the
  * stand-in model, Neovim and our executable. Throws where the tests were started without it.
  */
 export function requireNamespace(): void {
+  setDefaultTimeout(CASE_MS);
   if (process.env.CLAUDE_CODE_NVIM_TEST_NETWORK) return;
   throw new Error("The tests of the genuine CLI need a network of their own: scripts/test --fast");
 }
