@@ -1,8 +1,186 @@
-import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { runHeadless, untilAnswered } from "../support/claude";
+import type { Turn } from "../support/model";
+import type { Block } from "../support/model-answer";
+import type { ModelRequest } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS, nightly } from "../support/toolchain";
-import { Asking, bash, QUESTIONS } from "./answer";
+import { NEOVIMS, type NeovimVersion, nightly } from "../support/toolchain";
+import { say } from "../support/turns";
+import { eventually } from "./eventually";
+import { InTerminal, START_MS } from "./in-terminal";
+
+const bash = (command: string): Block[] => [
+  { tool: "Bash", input: { command, description: "Run it" } },
+];
+
+const QUESTIONS: Block[] = [
+  {
+    tool: "AskUserQuestion",
+    input: {
+      questions: [
+        {
+          ...{ question: "Which colour?", header: "Colour", multiSelect: false },
+          options: [
+            { label: "Red", description: "warm" },
+            { label: "Blue", description: "cold" },
+          ],
+        },
+        {
+          ...{ question: "Which sizes?", header: "Sizes", multiSelect: true },
+          options: [
+            { label: "S", description: "small" },
+            { label: "M", description: "middle" },
+            { label: "L", description: "large" },
+          ],
+        },
+      ],
+    },
+  },
+];
+
+interface Request {
+  id: number;
+  title: string;
+  lines: string[];
+}
+
+/** The genuine CLI in Neovim's terminal, and a user who answers it in Neovim, or there. */
+class Asking extends InTerminal {
+  /** For the tests of the block around the call. */
+  static inBlock(version: NeovimVersion): Asking {
+    const asking = new Asking().inBlock(version, {
+      files: { "main.lua": "return 1\n" },
+      terminal: `permission_mode = "default"`,
+      // A plan as a request: plan.test.ts has it as a document.
+      setup: "permissions = { answer = true, plan = false }",
+    });
+    beforeAll(() => start(asking));
+    // What a failed test left.
+    afterEach(async () => {
+      if ((await asking.state()) === "blocked") await asking.press("Escape");
+    });
+    return asking;
+  }
+
+  async requests(): Promise<Request[]> {
+    const found = `return require("claude-code.sessions.requests").list()`;
+    return Object.values(await this.neovim.lua<Request[]>(found));
+  }
+
+  async count(): Promise<number> {
+    return (await this.requests()).length;
+  }
+
+  state(): Promise<string> {
+    return this.neovim.lua(`return (require("claude-code").sessions()[1] or {}).state`);
+  }
+
+  hasState(state: string): Promise<void> {
+    return eventually(() => this.state(), state);
+  }
+
+  /** Claude does something that it asks about. */
+  async ask(...turns: Turn[]): Promise<Request> {
+    this.model.script([...turns, say("The end.")]);
+    await this.send("go on");
+    await eventually(() => this.count(), 1);
+    // The dialog is there although the hook waits.
+    await this.neovim.terminal.waitFor(
+      /Do you want to proceed\?|Which colour\?|Would you like to proceed\?/,
+    );
+    return (await this.requests())[0] as Request;
+  }
+
+  /** Answers in the terminal. */
+  async press(key: string): Promise<void> {
+    const press = () => this.neovim.terminal.press(key);
+    await untilAnswered(press, async () => (await this.state()) !== "blocked");
+    await this.hasState("idle");
+  }
+
+  /** What the command offers; `choose` takes one of it. */
+  async choices(): Promise<string[]> {
+    await this.neovim.lua(`offered = nil; vim.cmd('Claude answer') return true`);
+    await eventually(() => this.neovim.lua("return offered ~= nil"), true);
+    return this.neovim.lua("return offered.texts");
+  }
+
+  choose(text: string): Promise<boolean> {
+    return this.neovim.lua(`return choose([[${text}]])`);
+  }
+
+  /** Waits until the model receives this. */
+  received(text: string): Promise<ModelRequest> {
+    return this.model.nextRequest((each) =>
+      JSON.stringify(each.messages.at(-1)).includes(JSON.stringify(text).slice(1, -1)),
+    );
+  }
+
+  /** Of this Neovim: those of other tests have another folder in their environment. */
+  async hooksThatWait(): Promise<number> {
+    const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return processes.filter((pid) => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+        return (
+          command.includes("\0permission-request\0") &&
+          readFileSync(`/proc/${pid}/environ`, "utf8").includes(this.root)
+        );
+      } catch {
+        return false;
+      }
+    }).length;
+  }
+
+  /** The request is nowhere any more. */
+  async isOver(): Promise<void> {
+    await eventually(() => this.count(), 0);
+    await eventually(() => this.hooksThatWait(), 0);
+  }
+}
+
+async function start({ neovim }: Asking): Promise<void> {
+  await neovim.lua(`
+    -- A picker: it offers, and the user chooses later.
+    vim.ui.select = function(items, options, callback)
+      local texts = vim.tbl_map(options.format_item, items)
+      offered = { prompt = options.prompt, texts = texts, items = items, callback = callback }
+    end
+    vim.ui.input = function(_, callback)
+      callback(reason)
+    end
+    function choose(text)
+      for i, other in ipairs(offered.texts) do
+        if other == text then
+          offered.callback(offered.items[i])
+          return true
+        end
+      end
+      error("not offered: " .. text .. vim.inspect(offered.texts))
+    end
+    return true`);
+  await eventually(
+    () => neovim.lua(`return require("claude-code").status().state`),
+    "ready",
+    START_MS,
+  );
+  await neovim.lua("vim.cmd('Claude') return true");
+  const row = () =>
+    neovim.lua<{ source?: string; connected?: boolean }>(
+      `return require("claude-code").sessions()[1] or {}`,
+    );
+  await eventually(async () => (await row()).source, "terminal", START_MS);
+  await eventually(async () => (await row()).connected, true, START_MS);
+}
+
+/** What a plan asks to be allowed with it. */
+const RUN_TESTS = { tool: "Bash", prompt: "run tests" };
+/** The CLI says which file the plan has to be in. */
+const writePlan: Turn = (request) => {
+  const path = JSON.stringify(request).match(/[^" ]*\.claude\/plans\/[a-z-]+\.md/)?.[0];
+  return [{ tool: "Write", input: { file_path: path, content: "1. do it\n" } }];
+};
 
 /* The user answers a genuine CLI in Neovim, or in its terminal: whoever comes first. */
 requireNamespace();
@@ -75,5 +253,85 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     await asking.choose("Done");
     await asking.received('"Which colour?"="Blue", "Which sizes?"="S, L"');
     await asking.hasState("idle");
+  });
+
+  nightly.test("a rule that Claude suggests: it does not ask again", async () => {
+    await asking.ask(bash("make first"), bash("make first"));
+    const rule = (await asking.choices()).find((text) => text.includes("do not ask again"));
+    expect(rule).toBe("Allow, and do not ask again in this project, for you: Bash(make first *)");
+    await asking.choose(rule ?? "");
+    await asking.hasState("idle");
+    await asking.neovim.terminal.waitFor("The end.");
+    const settings = await asking.onDisk(".claude/settings.local.json");
+    expect(JSON.parse(settings).permissions.allow).toEqual(["Bash(make first *)"]);
+  });
+
+  nightly.test("a question: a text of the user's", async () => {
+    await asking.ask(QUESTIONS);
+    await asking.choices();
+    await asking.neovim.lua(`reason = "a dark green" return true`);
+    await asking.choose("Type an answer…");
+    await asking.choose("[ ] M");
+    await asking.choose("Done");
+    await asking.received('"Which colour?"="a dark green", "Which sizes?"="M"');
+    await asking.hasState("idle");
+  });
+
+  nightly.test("a question is declined, and a plan approved", async () => {
+    await asking.ask(QUESTIONS);
+    await asking.choices();
+    await asking.choose("Decline");
+    await asking.hasState("idle");
+
+    await asking.ask([{ tool: "EnterPlanMode", input: {} }], writePlan, [
+      { tool: "ExitPlanMode", input: { allowedPrompts: [RUN_TESTS] } },
+    ]);
+    expect((await asking.requests())[0]).toMatchObject({
+      title: "ExitPlanMode",
+      lines: expect.arrayContaining(["1. do it", '    "prompt": "run tests"']),
+    });
+    await asking.choices();
+    await asking.choose("Allow");
+    await asking.received("Exited Plan Mode");
+    await asking.hasState("idle");
+  });
+
+  nightly.test("claude -p, which has no dialog, is not kept waiting", async () => {
+    const launch = `return require("port").launch.launch_arguments()[1]`;
+    const settings = await asking.neovim.lua<string>(launch);
+    expect(settings).toContain("PermissionRequest");
+    asking.model.script([bash("touch p.txt"), say("The end.")]);
+    const { project, home, model } = asking;
+    const options = { project, home, model };
+    const args = [settings, "--permission-mode", "default"];
+    const { stdout } = await runHeadless({ ...options, args }, "go on");
+    expect(stdout).toContain("The end.");
+    expect(existsSync(asking.path("p.txt"))).toBe(false);
+    expect(await asking.count()).toBe(0);
+  });
+
+  nightly.test("a request has a diff, too: the command leads to it", async () => {
+    asking.model.script([
+      [{ tool: "Write", input: { file_path: asking.path("new.txt"), content: "new\n" } }],
+      say("Written."),
+    ]);
+    await asking.send("write");
+    await eventually(async () => (await asking.neovim.diff()) !== null, true);
+    await eventually(() => asking.count(), 1);
+    await asking.neovim.lua(`offered = nil; vim.cmd('Claude answer') return true`);
+    expect(await asking.neovim.lua("return offered ~= nil")).toBe(false);
+    await asking.neovim.lua("vim.cmd('Claude diff accept') return true");
+    await asking.hasState("idle");
+    expect(await asking.onDisk("new.txt")).toBe("new\n");
+    expect(await asking.count()).toBe(0);
+  });
+
+  nightly.test("kill -9 of the CLI ends the hook and the request", async () => {
+    await asking.ask(bash("touch e.txt"));
+    process.kill(
+      await asking.neovim.lua<number>(`return require("claude-code").sessions()[1].pid`),
+      "SIGKILL",
+    );
+    await asking.isOver();
   });
 });

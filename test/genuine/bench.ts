@@ -3,12 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Claude } from "../support/claude";
 import { Model } from "../support/model";
-import { squeeze } from "../support/tmux";
 import type { NeovimVersion } from "../support/toolchain";
 import { type LockFile, lockFiles } from "./lock-file";
 import { Neovim } from "./neovim";
-
-const LOCK_TIMEOUT_MS = 20_000;
 
 /** A project, a home, and the three who meet there: the model's stand-in, Neovim, the CLI. */
 export interface Bench {
@@ -49,7 +46,10 @@ export async function startBench(
     undo.push(() => model.stop());
     const neovim = await Neovim.start({ version, project, home, files: paths, columns: COLUMNS });
     undo.push(() => neovim.close());
-    const lock = await waitForLock(home, neovim);
+    const lock = await neovim.eventually(
+      "the lock file",
+      async () => (await lockFiles(home))[0] ?? false,
+    );
     const start = () => Claude.start({ project, model, port: lock.port, home });
     const bench = { project, home, model, neovim, claude: await start(), lock, dispose };
     undo.push(() => bench.claude.close());
@@ -61,18 +61,5 @@ export async function startBench(
   } catch (error) {
     await dispose();
     throw error;
-  }
-}
-
-async function waitForLock(home: string, neovim: Neovim): Promise<LockFile> {
-  const deadline = Date.now() + LOCK_TIMEOUT_MS;
-  for (;;) {
-    const [lock] = await lockFiles(home);
-    if (lock) return lock;
-    if (Date.now() > deadline) {
-      const screen = await neovim.terminal.screen();
-      throw new Error(`No lock file in ${home}/.claude/ide. Neovim shows:\n${squeeze(screen)}`);
-    }
-    await Bun.sleep(30);
   }
 }

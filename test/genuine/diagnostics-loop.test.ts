@@ -1,9 +1,124 @@
-import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { newsText } from "../support/model-request";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { OPENED, Project } from "../hooks/project";
+import { Claude, runHeadless } from "../support/claude";
+import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { Model } from "../support/model";
+import { type ModelRequest, newsText, toolResults } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS, nightly } from "../support/toolchain";
-import { Loop } from "./diagnostics-loop";
+import {
+  claudeCli,
+  EXECUTABLE,
+  NEOVIMS,
+  NEWEST,
+  type NeovimVersion,
+  nightly,
+  ROOT,
+} from "../support/toolchain";
+import { edit, read, say } from "../support/turns";
+
+const FOUND = "Found 1 error and 1 warning in edited files.";
+
+/** A project in a real Neovim that marks problems, and the genuine CLI, which may not end its turn with them. */
+class Loop {
+  project!: Project;
+  model!: Model;
+  #count = 0;
+
+  private constructor() {}
+
+  /** For the tests of the block around the call. */
+  static inBlock(version: NeovimVersion): Loop {
+    const loop = new Loop();
+    beforeAll(async () => {
+      loop.project = await Project.open(version);
+      mkdirSync(join(loop.home, "tmp"), { recursive: true });
+      loop.model = new Model();
+    });
+    afterAll(async () => {
+      loop.model?.stop();
+      await loop.project?.[Symbol.asyncDispose]();
+    });
+    return loop;
+  }
+
+  get home(): string {
+    return this.project.neovim.home;
+  }
+
+  get folder(): string {
+    return this.project.folder;
+  }
+
+  /** A new file, and a script in which Claude breaks it, is blocked, looks, fixes it, and ends. */
+  script(tool: string): string {
+    const file = this.project.write(`main-${++this.#count}.lua`, "local x = 1\n");
+    const bad = "ERROR one\nWARN two";
+    this.model.script([
+      read(file),
+      edit(file, "local x = 1", bad),
+      say("All done."),
+      [{ tool, input: {} }],
+      edit(file, bad, "local x = 2"),
+      say("Fixed."),
+    ]);
+    return file;
+  }
+
+  /** The requests of one scripted run, in order. */
+  requests(from: number): ModelRequest[] {
+    return this.model.requests.slice(from);
+  }
+
+  /** Blocked once with the reason, shown the details, allowed after the fix; never blocked twice. */
+  expectLoop(from: number, file: string, tool: string): void {
+    const news = this.requests(from).map(newsText);
+    expect(news).toHaveLength(6);
+    expect(news[3]).toContain(FOUND);
+    expect(news[3]).toContain(`Use '${tool}' to see details.`);
+    const name = file.slice(this.folder.length + 1);
+    expect(news[3]).toContain(`${name}:1:1 error: ERROR one (marks)`);
+    const details = toolResults(this.requests(from)[4] as ModelRequest)[0] ?? "";
+    expect(JSON.parse(details)).toEqual({
+      [name]: [
+        { line: 1, column: 1, severity: "ERROR", message: "ERROR one", source: "marks" },
+        { line: 2, column: 1, severity: "WARN", message: "WARN two", source: "marks" },
+      ],
+    });
+    expect(news.filter((text) => text.includes("Stop hook"))).toHaveLength(1);
+    expect(readFileSync(file, "utf8")).toBe("local x = 2\n");
+  }
+
+  /** `claude -p` with a script. */
+  async headless(args: string[]): Promise<void> {
+    const { folder: project, home, model } = this;
+    const all = ["--permission-mode", "acceptEdits", ...args];
+    const result = await runHeadless({ project, home, model, args: all }, "go");
+    expect(result).toMatchObject({ code: 0, stdout: "Fixed.\n" });
+  }
+
+  /** The CLI in a terminal, connected to Neovim. */
+  async claude(): Promise<Claude> {
+    const { folder: project, home, model } = this;
+    const { port } = await this.project.neovim.lock();
+    const args = [
+      "--permission-mode",
+      "acceptEdits",
+      ...(await this.project.neovim.launchArguments()),
+    ];
+    const claude = await Claude.start({ project, home, model, port, args });
+    await claude.waitForEditor();
+    return claude;
+  }
+}
 
 /*
  * The genuine CLI (Claude Code 2.1.330) with our hooks and stdio server, as the CLI gets them that Neovim
@@ -20,7 +135,7 @@ describe.each(NEOVIMS)("the loop with $name", (version) => {
       const tool = "mcp__nvim-lsp__get_session_diagnostics";
       const from = loop.model.requests.length;
       const file = loop.script(tool);
-      await loop.headless(await loop.launchArguments());
+      await loop.headless(await loop.project.neovim.launchArguments());
       loop.expectLoop(from, file, tool);
       // Without a connection to an editor, the hook after the edit reports what it broke.
       expect(loop.requests(from).map(newsText)[2]).toContain(
@@ -42,5 +157,96 @@ describe.each(NEOVIMS)("the loop with $name", (version) => {
     loop.expectLoop(from, file, tool);
     // The connection reports new problems itself.
     expect(loop.requests(from).map(newsText)[2]).not.toContain("hook additional context");
+  });
+});
+
+/* Hooks and server brought to the CLI in other ways, and beside a language server that is not ready. */
+nightly.describe(`the loop with ${NEWEST.name}`, () => {
+  const loop = Loop.inBlock(NEWEST);
+
+  test("a language server that is still starting: the user reads that problems are unknown", async () => {
+    const control = mkdtempSync(join(loop.home, "tmp/server-"));
+    writeFileSync(join(control, "starting"), "");
+    await loop.project.neovim.lua(
+      `local command = ...
+         require("port").sessions.BUSY_DEADLINE_MS = 3000
+         vim.api.nvim_create_autocmd("FileType", { pattern = "slow", callback = function(args)
+           vim.lsp.start({ name = "scripted", cmd = command }, { bufnr = args.buf })
+         end })
+         vim.filetype.add({ extension = { slow = "slow" } })
+         local servers = { slow = true }
+         ${OPENED}`,
+      [process.execPath, join(ROOT, "test/support/scripted-language-server.ts"), control],
+    );
+    const file = loop.project.write("main.slow", "one\n");
+    loop.model.script([read(file), edit(file, "one", "two"), say("All done.")]);
+    await using claude = await loop.claude();
+    const from = loop.model.requests.length;
+    await claude.prompt("go");
+    await claude.terminal.waitFor(/Waiting for language servers in Neovim/);
+    await claude.terminal.waitFor(
+      /diagnostics of main\.slow unknown \(scripted is still starting\)/,
+    );
+    await claude.waitForIdle();
+    // The turn has ended: the model receives nothing more.
+    expect(loop.requests(from)).toHaveLength(3);
+  });
+
+  test("set up with install-hooks, for a CLI outside; taken back byte for byte", async () => {
+    await prepareClaudeHome(loop.home, loop.folder);
+    const settings = loop.project.write(".claude/settings.local.json", '{ "x": [1,2] }');
+    const run = async (command: string) => {
+      const child = Bun.spawn([EXECUTABLE, command, "--yes", "--claude", claudeCli()], {
+        cwd: loop.folder,
+        env: claudeEnv(loop.home, loop.model.url),
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "inherit",
+      });
+      expect(await new Response(child.stdout).text()).toContain("Done.");
+      expect(await child.exited).toBe(0);
+    };
+    const server = () =>
+      JSON.parse(readFileSync(join(loop.home, ".claude.json"), "utf8")).projects?.[loop.folder]
+        ?.mcpServers?.["nvim-lsp"];
+    await run("install-hooks");
+    expect(server()).toMatchObject({ type: "stdio", command: "/usr/bin/env" });
+
+    const tool = "mcp__nvim-lsp__get_session_diagnostics";
+    const from = loop.model.requests.length;
+    const file = loop.script(tool);
+    await loop.headless(["--allowedTools", "mcp__nvim-lsp"]);
+    loop.expectLoop(from, file, tool);
+    // What goes along from Neovim then leaves the hooks out, or they would run twice.
+    expect((await loop.project.neovim.launchArguments())[0]).not.toContain("hook stop");
+
+    await run("uninstall-hooks");
+    expect(readFileSync(settings, "utf8")).toBe('{ "x": [1,2] }');
+    expect(server()).toBeUndefined();
+    expect(existsSync(loop.project.path(".nvim-claude"))).toBe(false);
+  });
+
+  test("as a Claude Code plugin, and with the hooks of Neovim's terminal beside it", async () => {
+    const stable = join(loop.home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
+    if (!existsSync(stable)) {
+      mkdirSync(join(stable, ".."), { recursive: true });
+      copyFileSync(EXECUTABLE, stable);
+    }
+    const plugin = ["--plugin-dir", join(ROOT, "dist/claude-plugin")];
+    const prefix = "mcp__plugin_claude-code-nvim_nvim-lsp";
+    const tool = `${prefix}__get_session_diagnostics`;
+    const from = loop.model.requests.length;
+    const file = loop.script(tool);
+    await loop.headless([...plugin, "--allowedTools", prefix]);
+    loop.expectLoop(from, file, tool);
+
+    const again = loop.model.requests.length;
+    const both = loop.script("mcp__nvim-lsp__get_session_diagnostics");
+    await loop.headless([...plugin, ...(await loop.project.neovim.launchArguments())]);
+    expect(readFileSync(both, "utf8")).toBe("local x = 2\n");
+    const blocked = loop
+      .requests(again)
+      .filter((request) => newsText(request).includes("Stop hook feedback"));
+    expect(blocked).toHaveLength(1);
   });
 });

@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Model } from "../support/model";
 import { type ModelRequest, newsText } from "../support/model-request";
-import { type NeovimVersion, ROOT } from "../support/toolchain";
+import type { NeovimVersion } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { type Bench, startBench } from "./bench";
 import { eventually } from "./eventually";
@@ -96,20 +95,6 @@ export class FirstLight {
     await neovim.focus(diff.proposed.window);
   }
 
-  /** Starts a language server for the main file, to which WRONG is one. */
-  async startServer(): Promise<void> {
-    const control = mkdtempSync(join(this.bench.home, "tmp/server-"));
-    const server = [process.execPath, join(ROOT, "test/support/scripted-language-server.ts")];
-    const cmd = JSON.stringify([...server, control]);
-    await this.bench.neovim.lua(`
-      vim.lsp.start({ name = "scripted", cmd = vim.json.decode([=[${cmd}]=]) }, {
-        bufnr = vim.fn.bufnr("main.lua"),
-      })
-      return true`);
-    const isReady = 'return (vim.lsp.get_clients({ name = "scripted" })[1] or {}).initialized';
-    await eventually(() => this.bench.neovim.lua(isReady), true);
-  }
-
   received(words: string): Promise<ModelRequest> {
     return this.model.nextRequest((request) => newsText(request).includes(words));
   }
@@ -121,38 +106,4 @@ export class FirstLight {
     expect(newsText(await this.model.nextRequest())).toContain(words);
     await this.bench.claude.waitForIdle();
   }
-}
-
-/** Cases after one that has made the name "one". */
-export function changesAndRejects(light: FirstLight): void {
-  test("changed by the user, then accepted with :w", async () => {
-    const proposal = await light.propose('"one"', '"two"');
-    await light.bench.neovim.terminal.type("GA -- mine");
-    await light.press("Escape");
-    await light.bench.neovim.terminal.type(":w");
-    await light.press("Enter");
-    expect(newsText(await light.received("updated successfully"))).toContain(MODIFIED);
-    await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
-  });
-
-  test("rejected with q: nothing changes, and the model learns of it", async () => {
-    const text = await light.onDisk();
-    await light.propose('"two"', '"rejected"');
-    await light.press("q");
-    await light.bench.claude.waitForIdle();
-    await light.expectWritten(text);
-    await light.expectModelToReceive(REJECTED);
-  });
-}
-
-/** The last case: it breaks the file. */
-export function breaks(light: FirstLight): void {
-  test("what the edit broke is sent with its result", async () => {
-    await light.startServer();
-    await light.propose("return M", "return WRONG");
-    await light.press("Enter");
-    const said = newsText(await light.received(UPDATED));
-    expect(said).toContain("<new-diagnostics>");
-    expect(said).toContain("return WRONG");
-  });
 }

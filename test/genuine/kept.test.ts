@@ -1,9 +1,168 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { untilAnswered } from "../support/claude";
+import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { Model } from "../support/model";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
+import { TestNeovim } from "../support/neovim";
+import { Terminal } from "../support/tmux";
+import { claudeCli, NEOVIMS, NEWEST, type NeovimVersion, nightly } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
-import { Kept, START_MS, TEXT } from "./kept";
+
+const START_MS = 40_000;
+/** It takes a connection that is closed as it begins for one that holds (measured with 2.1.330). */
+const SETTLES_MS = 1_000;
+/** A question ignores the keys of its first 250 ms or so (measured with Claude Code 2.1.330). */
+const QUESTION_MS = 600;
+const TEXT = "one\ntwo\n";
+
+interface Row {
+  n?: number;
+  id: string;
+  state?: string;
+  connected?: boolean;
+}
+
+/** The genuine CLI in a pane of a real tmux, and one Neovim after the other beside it. */
+class Kept {
+  root!: string;
+  model!: Model;
+  terminal!: Terminal;
+  neovim!: TestNeovim;
+  /** Claude's. */
+  pane = "";
+
+  private constructor(private readonly version: NeovimVersion) {}
+
+  /** For the tests of the block around the call. */
+  static inBlock(version: NeovimVersion): Kept {
+    const kept = new Kept(version);
+    beforeAll(() => kept.open());
+    afterAll(async () => {
+      await kept.neovim?.[Symbol.asyncDispose]();
+      await kept.terminal?.close();
+      kept.model?.stop();
+      await rm(kept.root, { recursive: true, force: true, maxRetries: 5 });
+    });
+    return kept;
+  }
+
+  private async open(): Promise<void> {
+    this.root = await realpath(await mkdtemp(join(tmpdir(), "claude-kept-")));
+    const { home, project } = this;
+    for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
+    await mkdir(project);
+    await writeFile(this.file, TEXT);
+    await prepareClaudeHome(home, project);
+    this.model = new Model();
+    const env = claudeEnv(home, this.model.url);
+    this.terminal = await Terminal.start({ command: ["cat"], cwd: project, env, columns: 300 });
+    await this.start();
+    await this.neovim.command("Claude");
+    const panes = async () =>
+      (await this.terminal.tmux("list-panes", "-F", "#{pane_id}")).trim().split("\n");
+    await eventually(async () => (await panes()).length, 2);
+    this.pane = (await panes()).at(-1) ?? "";
+    await this.shows(/^❯/m);
+    await this.connected();
+  }
+
+  private get project(): string {
+    return join(this.root, "project");
+  }
+
+  private get home(): string {
+    return join(this.root, "home");
+  }
+
+  get file(): string {
+    return join(this.project, "a.txt");
+  }
+
+  /** The next Neovim. */
+  async start(): Promise<void> {
+    const { home, project: cwd, version } = this;
+    const command = `{ provider = "tmux", keep = true, permission_mode = "default", command = [[${claudeCli()}]] }`;
+    this.neovim = await TestNeovim.start({
+      ...{ version, home, cwd, args: ["-n", this.file], ui: { width: 160, height: 40 } },
+      setup: `{ terminal = ${command} }`,
+      env: await this.terminal.inside(),
+    });
+    await this.neovim.lua(`
+      SAID, HOOKS = {}, 0
+      vim.notify = function(text) table.insert(SAID, text) end
+      local sources = require("port").session_sources
+      local report = sources.on_hook
+      sources.on_hook = function(...)
+        HOOKS = HOOKS + 1
+        return report(...)
+      end`);
+  }
+
+  async kill(): Promise<void> {
+    const gone = new Promise((resolve) => this.neovim.process.once("exit", resolve));
+    this.neovim.process.kill("SIGKILL");
+    await gone;
+  }
+
+  press(...keys: string[]): Promise<string> {
+    return this.terminal.tmux("send-keys", "-t", this.pane, ...keys);
+  }
+
+  /** Waits until Claude's pane shows it. */
+  shows(wanted: RegExp): Promise<void> {
+    const screen = () => this.terminal.tmux("capture-pane", "-p", "-t", this.pane);
+    return eventually(async () => wanted.test(await screen()), true, START_MS);
+  }
+
+  onDisk(): Promise<string> {
+    return readFile(this.file, "utf8");
+  }
+
+  async row(): Promise<Row | undefined> {
+    const rows = await this.neovim.lua<Row[]>(`return require("claude-code").sessions()`);
+    return rows.find(({ n }) => n === 1);
+  }
+
+  async connected(): Promise<void> {
+    await eventually(async () => (await this.row())?.connected, true, START_MS);
+    await Bun.sleep(SETTLES_MS);
+  }
+
+  async connectByIde(): Promise<void> {
+    await this.neovim.command("Claude send! /ide");
+    await this.shows(/Connect to an IDE/);
+    for (const key of ["Up", "Enter"]) {
+      await Bun.sleep(QUESTION_MS);
+      await this.press(key);
+    }
+    await this.shows(/Connect to your IDE automatically/);
+    await Bun.sleep(QUESTION_MS);
+    await this.press("Enter");
+    await this.connected();
+  }
+
+  hasState(state: string): Promise<void> {
+    return eventually(async () => (await this.row())?.state, state, START_MS);
+  }
+
+  /** What Neovim has said. */
+  said(): Promise<string> {
+    return this.neovim.lua(`return table.concat(SAID, " ")`);
+  }
+
+  says(part: string): Promise<void> {
+    return eventually(async () => (await this.said()).includes(part), true, START_MS);
+  }
+
+  diffShown(): Promise<void> {
+    const shown = () => this.neovim.lua<boolean>(`return require("port").diff_shown()`);
+    return eventually(shown, true, START_MS);
+  }
+}
 
 /*
  * A genuine CLI (Claude Code 2.1.330) that outlives its Neovim connects to the next one by /ide. Only the model
@@ -39,5 +198,38 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
     // Its hooks find the new Neovim, too.
     const hooks = () => kept.neovim.lua<number>("return HOOKS");
     await eventually(async () => (await hooks()) > 0, true, START_MS);
+  });
+});
+
+/** A CLI that has lost its Neovim tries for 17 s to find it again (measured with 2.1.330). */
+const GIVES_UP_MS = 21_000;
+
+nightly.describe("a Claude that is left in tmux", () => {
+  const kept = Kept.inBlock(NEWEST);
+
+  test("by kill -9 of Neovim and its server with a diff on screen: asks in its pane", async () => {
+    kept.model.script([read(kept.file), edit(kept.file, "one", "eins"), say("Done.")]);
+    await kept.neovim.command("Claude send! change it");
+    await kept.diffShown();
+    const server = await kept.neovim.lua<number>(`return require("port").server.process.pid`);
+    process.kill(server, "SIGKILL");
+    await kept.kill();
+    await kept.start();
+    await kept.hasState("blocked");
+    expect(await kept.neovim.lua(`return require("port").no_diff()`)).toBe(true);
+    await kept.neovim.command("Claude send! 1");
+    expect(await kept.said()).toContain("answer it first");
+    const isWritten = async () => (await kept.onDisk()) !== TEXT;
+    await untilAnswered(() => kept.press("Enter"), isWritten);
+    expect(await kept.onDisk()).toBe(TEXT.replace("one", "eins"));
+    await kept.shows(/Done\./);
+  });
+
+  test("given up, it connects by /ide", async () => {
+    await kept.kill();
+    await Bun.sleep(GIVES_UP_MS);
+    await kept.start();
+    await eventually(async () => (await kept.row())?.n, 1);
+    await kept.connectByIde();
   });
 });

@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LanguageProject } from "../language/world";
 import { runHeadless } from "../support/claude";
-import { eventually } from "../support/eventually";
 import { Model } from "../support/model";
 import { toolResults } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
@@ -22,10 +21,7 @@ async function open(model: Model) {
   const world = await LanguageProject.open(NEWEST, files);
   const { folder, neovim } = world.project;
   mkdirSync(join(neovim.home, "tmp"), { recursive: true });
-  const args = await eventually("the server", async () => {
-    const made = await neovim.lua<string[]>("return require('port').launch.launch_arguments()");
-    return made.length > 0 && made;
-  });
+  const args = await neovim.launchArguments();
   return { world, run: { project: folder, home: neovim.home, model, args } };
 }
 

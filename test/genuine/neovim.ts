@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
@@ -9,7 +9,7 @@ import { squeeze, Terminal } from "../support/tmux";
 import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
 
 const ANSWER_TIMEOUT_MS = 20_000;
-const DIFF_TIMEOUT_MS = 20_000;
+const WAIT_MS = 20_000;
 
 export interface Layout {
   windows: Record<string, number | string>[];
@@ -46,9 +46,9 @@ export class Neovim {
     files: string[];
     /** Lua source of the table for `setup`; default `{}`. */
     setup?: string;
-    /** The whole environment; by default nothing but the home. */
     /** Constants of the plugin that have another value: "selection.DEBOUNCE_MS = 20". */
     constants?: string[];
+    /** The whole environment; by default nothing but the home. */
     env?: Record<string, string>;
     columns?: number;
     rows?: number;
@@ -138,21 +138,35 @@ export class Neovim {
       return vim.NIL`);
   }
 
+  /** Starts a language server for a file, to which WRONG is an error. */
+  async startServer(file: string, home: string): Promise<void> {
+    const control = mkdtempSync(join(home, "tmp/server-"));
+    const server = [process.execPath, join(ROOT, "test/support/scripted-language-server.ts")];
+    const cmd = JSON.stringify([...server, control]);
+    await this.lua(`
+      vim.lsp.start({ name = "scripted", cmd = vim.json.decode([=[${cmd}]=]) }, {
+        bufnr = vim.fn.bufnr("${file}"),
+      })
+      return true`);
+    const isReady = 'return (vim.lsp.get_clients({ name = "scripted" })[1] or {}).initialized';
+    await eventually("the server", () => this.lua<boolean>(`${isReady} == true`));
+  }
+
+  /** Waits; what fails says what Neovim shows instead. */
+  async eventually<T>(what: string, attempt: () => Promise<T>): Promise<Exclude<T, false>> {
+    return eventually<unknown>(what, attempt, WAIT_MS).catch(async (error: Error) => {
+      const screen = squeeze(await this.terminal.screen());
+      throw new Error(`${error.message}. Neovim shows:\n${screen}`);
+    }) as Promise<Exclude<T, false>>;
+  }
+
   /** Waits until a diff shows `text` on its proposed side. */
-  async waitForDiff(text: string): Promise<Diff> {
-    const deadline = Date.now() + DIFF_TIMEOUT_MS;
-    for (;;) {
+  waitForDiff(text: string): Promise<Diff> {
+    return this.eventually("the diff with the proposal", async () => {
       const diff = await this.diff();
-      if (`${diff?.proposed.lines.join("\n")}\n` === text && diff) return diff;
-      if (Date.now() > deadline) {
-        const screen = await this.terminal.screen();
-        const found = JSON.stringify(diff);
-        throw new Error(
-          `No diff with the proposal. Found ${found}. Neovim shows:\n${squeeze(screen)}`,
-        );
-      }
-      await Bun.sleep(30);
-    }
+      if (diff && `${diff.proposed.lines.join("\n")}\n` === text) return diff;
+      throw new Error(`found ${JSON.stringify(diff)}`);
+    });
   }
 
   /** The diff on show: of its windows the one that can be edited holds the proposal. */

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync } from "node:fs";
-import { join } from "node:path";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { Container } from "../support/remote";
-import { claudeCli, ROOT } from "../support/toolchain";
+import { claudeCli } from "../support/toolchain";
 import { edit } from "../support/turns";
 import { eventually } from "./eventually";
 import { MODIFIED, REJECTED, UPDATED } from "./first-light";
@@ -47,16 +45,7 @@ describe.each(WAYS)("Claude in %s", (_name, way) => {
   });
 
   test("what an edit broke is sent with its result, and Claude may not stop before it is repaired", async () => {
-    const control = mkdtempSync(join(claude.home, "tmp/server-"));
-    const server = [process.execPath, join(ROOT, "test/support/scripted-language-server.ts")];
-    const cmd = JSON.stringify([...server, control]);
-    await claude.neovim.lua(`
-        vim.lsp.start({ name = "scripted", cmd = vim.json.decode([=[${cmd}]=]) }, {
-          bufnr = vim.fn.bufnr("main.lua"),
-        })
-        return true`);
-    const isReady = 'return (vim.lsp.get_clients({ name = "scripted" })[1] or {}).initialized';
-    await eventually(() => claude.neovim.lua(isReady), true);
+    await claude.neovim.startServer("main.lua", claude.home);
     const repair = edit(claude.inside("main.lua"), "return WRONG", "return name");
     await claude.propose("return name", "return WRONG", repair, [{ text: "Repaired." }]);
     await claude.press("Enter");

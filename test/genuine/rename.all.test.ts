@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { fileUri } from "../../src/lib/file-uri";
 import { LanguageProject } from "../language/world";
 import { runHeadless } from "../support/claude";
-import { eventually } from "../support/eventually";
 import { Model } from "../support/model";
 import { type ModelRequest, toolResults } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
@@ -47,12 +46,7 @@ describe(`a rename by the genuine CLI with ${NEWEST.name}`, () => {
     const from = model.requests.length;
     const input = { path: "a.txt", symbol: "old", new_name: "new" };
     model.script([[{ tool: TOOL, input }], say("Done.")]);
-    const fromNeovim = await eventually("the server", async () => {
-      const made = await project.neovim.lua<string[]>(
-        "return require('port').launch.launch_arguments()",
-      );
-      return made.length > 0 && made;
-    });
+    const fromNeovim = await project.neovim.launchArguments();
     const { home } = project.neovim;
     const options = { project: project.folder, home, model, args: [...fromNeovim, ...args] };
     expect(await runHeadless(options, "go")).toMatchObject({ code: 0, stdout: "Done.\n" });

@@ -1,11 +1,145 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
-import { newsText } from "../support/model-request";
+import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cliArguments } from "../../src/claude/cli-arguments";
+import { Claude } from "../support/claude";
+import { isolatedEnv } from "../support/claude-home";
+import { Model } from "../support/model";
+import type { Block } from "../support/model-answer";
+import { type ModelRequest, newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
+import { EXECUTABLE, NEOVIMS, type NeovimVersion, nightly } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
-import { bash, FILES, MAIN, Review, TURN_MS, write } from "./review";
+import { lockFiles } from "./lock-file";
+import { Neovim } from "./neovim";
+
+/** A dozen calls of tools, each with its hooks, on a busy machine. */
+const TURN_MS = 60_000;
+
+const MAIN = "local one = 1\nlocal two = 2\nlocal three = 3\n";
+const FILES: Record<string, string> = {
+  "main.lua": MAIN,
+  "crlf.txt": "one\r\ntwo\r\n",
+  "gone.txt": "gone\n",
+  "old.txt": "old 1\nold 2\n",
+  "mine.txt": "a\nb\nc\n",
+};
+const SETTINGS = cliArguments(EXECUTABLE).settings_with_hooks;
+
+const bash = (command: string): Block[] => [{ tool: "Bash", input: { command, description: "d" } }];
+const write = (path: string, content: string): Block[] => [
+  { tool: "Write", input: { file_path: path, content } },
+];
+
+/** A repository in which the genuine CLI changes files, and a Neovim in which the user reviews that. */
+class Review {
+  neovim!: Neovim;
+  claude!: Claude;
+  readonly model = new Model();
+  #root!: string;
+
+  private constructor(private readonly version: NeovimVersion) {}
+
+  /** For the tests of the block around the call. */
+  static inBlock(version: NeovimVersion): Review {
+    const review = new Review(version);
+    beforeAll(() => review.open());
+    afterAll(async () => {
+      await review.claude?.close();
+      await review.neovim?.close();
+      review.model.stop();
+      await rm(review.#root, { recursive: true, force: true, maxRetries: 5 });
+    });
+    return review;
+  }
+
+  private async open(): Promise<void> {
+    this.#root = await realpath(await mkdtemp(join(tmpdir(), "review-")));
+    for (const folder of ["tmp", "run"]) await mkdir(join(this.home, folder), { recursive: true });
+    await mkdir(this.project);
+    for (const [name, text] of Object.entries(FILES)) await writeFile(this.path(name), text);
+    for (const name of ["gone.txt", "old.txt"]) await chmod(this.path(name), 0o755);
+    this.git("init -q .", "add -A", "commit -qm first");
+    await this.startNeovim(["main.lua"]);
+    this.claude = await this.startClaude("acceptEdits");
+    await this.claude.waitForEditor();
+  }
+
+  private get project(): string {
+    return join(this.#root, "project");
+  }
+
+  get home(): string {
+    return join(this.#root, "home");
+  }
+
+  path(name: string): string {
+    return join(this.project, name);
+  }
+
+  text(name: string): Promise<string> {
+    return Bun.file(this.path(name)).text();
+  }
+
+  git(...commands: string[]): void {
+    for (const line of commands) {
+      const words = ["git", "-c", "user.name=a", "-c", "user.email=a@b", ...line.split(" ")];
+      const done = Bun.spawnSync(words, { cwd: this.project, env: isolatedEnv(this.home) });
+      if (done.exitCode !== 0) throw new Error(`${line}: ${done.stderr}`);
+    }
+  }
+
+  async startNeovim(names: string[]): Promise<void> {
+    const { version, project, home } = this;
+    const files = names.map((name) => this.path(name));
+    this.neovim = await Neovim.start({ version, project, home, files });
+    // So long Neovim waits for the rest of `grn` and the like.
+    await this.neovim.lua("vim.o.timeoutlen = 50 return true");
+    await eventually(async () => (await lockFiles(home)).length, 1, 20_000);
+  }
+
+  /** `further`: beside the first one, by the name of its log. */
+  async startClaude(mode: string, further?: string): Promise<Claude> {
+    const { project, home, model } = this;
+    const [lock] = await lockFiles(home);
+    const args = ["--permission-mode", mode, "--allowedTools=Bash", SETTINGS];
+    const port = lock?.port ?? 0;
+    return Claude.start({ project, home, model, port, args, ...(further && { further }) });
+  }
+
+  command(line: string): Promise<boolean> {
+    return this.neovim.lua(`vim.cmd([[${line}]]) return true`);
+  }
+
+  /** What is still to be reviewed. */
+  count = (): Promise<number> =>
+    this.neovim.lua(`return require("claude-code.editor.review").count()`);
+
+  /** The quickfix list, as the user reads it. */
+  list = (): Promise<string[]> =>
+    this.neovim.lua(`
+      return vim.tbl_map(function(item)
+        local name = item.module ~= "" and item.module or vim.fn.bufname(item.bufnr)
+        return vim.fn.fnamemodify(name, ":.") .. ":" .. item.lnum .. " " .. item.text
+      end, vim.fn.getqflist())`);
+
+  /** The entry under the cursor of the quickfix window is the one of `name`. */
+  select(name: string): Promise<number> {
+    return this.neovim.lua(`
+      vim.cmd("copen")
+      for row, item in ipairs(vim.fn.getqflist()) do
+        local data = item.user_data.claude_code
+        if vim.fs.basename(data.path) == "${name}" then
+          vim.api.nvim_win_set_cursor(0, { row, 0 })
+          return row
+        end
+      end
+      error("${name} is not listed")`);
+  }
+}
 
 /*
  * The review's whole path with the genuine CLI (Claude Code 2.1.330) and a real Neovim: what the CLI
@@ -93,6 +227,128 @@ describe.each(NEOVIMS)("$name", (version) => {
     await review.command("Claude comment!");
     await review.neovim.terminal.waitFor(/there is no comment to send/);
     await review.command("Claude review done");
+    await eventually(review.count, 0);
+  });
+});
+
+/*
+ * Further changes of the genuine CLI (Claude Code 2.1.330) that are reviewed in a real Neovim. The steps
+ * follow each other.
+ */
+nightly.describe.each(NEOVIMS)("$name", (version) => {
+  const review = Review.inBlock(version);
+
+  /** The agent runs beside the session that has started it (2.1.330): who asks first is not known. */
+  const bySubagent = (request: ModelRequest): Block[] => {
+    const isSub = JSON.stringify(request.messages[0]).includes("SUBTASK");
+    if (!isSub) return say("All done.");
+    return request.messages.length > 2 ? say("sub done") : write(review.path("sub.txt"), "sub\n");
+  };
+
+  test("what a subagent writes is told apart", async () => {
+    review.model.script([
+      [
+        {
+          tool: "Agent",
+          input: {
+            description: "sub",
+            prompt: "SUBTASK",
+            subagent_type: "general-purpose",
+            run_in_background: false,
+          },
+        },
+      ],
+      ...Array.from({ length: 4 }, () => bySubagent),
+    ]);
+    await review.claude.prompt("delegate");
+    await review.claude.terminal.waitFor(/Agent "sub" finished/, TURN_MS);
+    await review.claude.waitForIdle();
+    await eventually(review.count, 1);
+    await review.command("Claude review!");
+    const wanted = "sub.txt:1 new file  turn 1  ‹delegate›  Write of a subagent";
+    await eventually(review.list, [wanted]);
+    await review.command("1Claude keep");
+    await eventually(review.count, 0);
+  });
+
+  test("what a command had changed when the user pressed Esc is there at once", async () => {
+    review.model.script([bash("echo half >> mine.txt; sleep 30"), say("never")]);
+    await review.claude.prompt("be slow");
+    await eventually(() => review.text("mine.txt"), `${FILES["mine.txt"]}half\n`);
+    await review.claude.terminal.press("Escape");
+    await eventually(review.count, 1);
+    await review.command("Claude review!");
+    await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
+  });
+
+  test("what the user rewinds in the CLI leaves the review, and nothing of the user's goes with it", async () => {
+    const mine = `${MAIN}-- mine\n`;
+    await review.command("edit main.lua | call append('$', '-- mine') | silent write");
+    await review.command(
+      "edit mine.txt | call setline(2, 'B of mine, unsaved') | hide edit main.lua",
+    );
+    const main = review.path("main.lua");
+    review.model.script([
+      read(main),
+      edit(main, "local two = 2", "local two = 22"),
+      write(review.path("rewound.txt"), "new\n"),
+      say("Rewind me."),
+    ]);
+    await review.claude.prompt("try it");
+    await review.claude.terminal.waitFor(/Rewind me\./, TURN_MS);
+    await eventually(review.count, 3);
+    await review.claude.prompt("/rewind");
+    await review.claude.terminal.waitFor(/Restore the code and\/or conversation/);
+    await review.claude.terminal.press("Up");
+    await review.claude.terminal.waitFor(/❯ try it/);
+    await review.claude.terminal.press("Enter");
+    await review.claude.terminal.waitFor(/3\. Restore code/);
+    await review.claude.terminal.press("3");
+    await eventually(() => review.text("main.lua"), mine);
+    await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
+    expect(existsSync(review.path("rewound.txt"))).toBe(false);
+    await eventually(async () => (await review.neovim.buffer(main))?.text, mine);
+    expect((await review.neovim.buffer(review.path("mine.txt")))?.text).toContain(
+      "B of mine, unsaved\n",
+    );
+    await review.command("buffer mine.txt | edit! | buffer main.lua");
+  });
+
+  test("a second session, in auto mode, is told apart; a commit and a checkout of the user's decide", async () => {
+    await using second = await review.startClaude("auto", "second.log");
+    await second.waitForEditor();
+    review.model.script([
+      read(review.path("main.lua")),
+      edit(review.path("main.lua"), "three = 3", "three = 33"),
+      bash("sed -i s/gone/GONE/ gone.txt"),
+      say("Second done."),
+    ]);
+    await second.prompt("go on");
+    await second.terminal.waitFor(/Second done\./, TURN_MS);
+    await eventually(review.count, 3);
+    await review.command("Claude review! session");
+    await eventually(review.list, [
+      "gone.txt:1 +1 -1  GONE  turn 1  ‹go on›  Bash",
+      "main.lua:3 +1 -1  local three = 33  turn 1  Edit",
+    ]);
+    review.git("checkout -q gone.txt", "commit -qm kept main.lua");
+    await eventually(review.count, 1);
+  });
+
+  test("after kill -9 a Neovim that starts has the same review", async () => {
+    process.kill(await review.neovim.pid(), "SIGKILL");
+    await review.neovim.close();
+    await rm(join(review.home, "nvim.sock"), { force: true });
+    // Else Neovim asks its own question about the buffer that was open.
+    await rm(join(review.home, ".local/state/nvim/swap"), { recursive: true, force: true });
+    await eventually(async () => (await lockFiles(review.home)).length, 0, 20_000);
+    await review.startNeovim([]);
+    await eventually(review.count, 1);
+    await review.command("Claude review");
+    await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
+    await review.neovim.terminal.waitFor(/hunk 1\/1/);
+    await review.neovim.terminal.type("gr");
+    await eventually(() => review.text("mine.txt"), FILES["mine.txt"] ?? "");
     await eventually(review.count, 0);
   });
 });

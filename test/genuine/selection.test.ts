@@ -1,7 +1,74 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { Selected } from "./selection";
+import { NEWEST, nightly } from "../support/toolchain";
+import { type Bench, startBench } from "./bench";
+import { eventually } from "./eventually";
+
+const MAIN = "local M = {}\n\nfunction M.hello()\n  return 'hello'\nend\n\nreturn M\n";
+const FUNCTION = "function M.hello()\n  return 'hello'\nend";
+
+/** The genuine CLI beside a Neovim that shows a file with a function, with the cursor in its first line. */
+class Selected {
+  bench!: Bench;
+  main!: string;
+
+  private constructor() {}
+
+  /**
+   * For the tests of the block around the call. Only the newest Neovim: what each sends is the subject of
+   * test/editor/selection.
+   */
+  static inBlock(): Selected {
+    const made = new Selected();
+
+    beforeAll(async () => {
+      made.bench = await startBench(NEWEST, { "main.lua": MAIN });
+      made.main = join(made.bench.project, "main.lua");
+    });
+
+    afterAll(() => made.bench?.dispose());
+
+    beforeEach(async () => {
+      const { claude, neovim } = made.bench;
+      await claude.recover();
+      await neovim.terminal.press("C-\\", "C-n");
+      await neovim.lua(`
+        vim.cmd("silent only! | edit ${made.main}")
+        vim.api.nvim_win_set_cursor(0, { 1, 0 })
+        return true`);
+      await claude.terminal.waitFor("⧉ In main.lua");
+    });
+
+    return made;
+  }
+
+  selectFunction(): Promise<void> {
+    return this.bench.neovim.terminal.type("3GVjj");
+  }
+
+  /** Waits until the CLI counts so many lines. */
+  shown(lines: number): Promise<string> {
+    return this.bench.claude.terminal.waitFor(`⧉ ${lines} lines selected`);
+  }
+
+  /** Sends a prompt and returns what the model receives with it. */
+  async received(prompt: string): Promise<string> {
+    const { claude, model } = this.bench;
+    model.script([[{ text: "Understood." }]]);
+    await claude.prompt(prompt);
+    const said = newsText(await model.nextRequest());
+    expect(said).toContain(prompt);
+    await claude.waitForIdle();
+    return said;
+  }
+
+  /** What the model reads of the function. */
+  get text(): string {
+    return `The user selected the lines 3 to 5 from ${this.main}:\n${FUNCTION}`;
+  }
+}
 
 /*
  * The genuine CLI (Claude Code 2.1.330) and a real Neovim, each in a real terminal: what is selected
@@ -49,4 +116,60 @@ describe("the selection", () => {
     expect(said).toContain("3\tfunction M.hello()");
     await selection.bench.claude.waitForIdle();
   });
+
+  nightly.test("an empty last line counts as one", async () => {
+    await selection.bench.neovim.terminal.type("3GVjjj");
+    await selection.shown(4);
+    const lines = `The user selected the lines 3 to 6 from ${selection.main}:\n${FUNCTION}\n\n`;
+    expect(await selection.received("What is this?")).toContain(lines);
+  });
+
+  nightly.test("also after /clear", async () => {
+    await selection.selectFunction();
+    await selection.shown(3);
+    await selection.bench.claude.prompt("/clear");
+    await selection.bench.claude.waitForIdle();
+    await selection.shown(3);
+    expect(await selection.received("Once more: what is this?")).toContain(selection.text);
+  });
+
+  nightly.test("selected, left and gone to a terminal before anything was sent", async () => {
+    const { terminal } = selection.bench.neovim;
+    await terminal.type(":botright split | terminal");
+    await terminal.press("Enter");
+    await terminal.type(":wincmd t");
+    await terminal.press("Enter");
+    await terminal.type("3GVjj");
+    await terminal.press("Escape", "C-w", "b");
+    await terminal.type("i");
+    await terminal.type("echo in the terminal");
+    await selection.shown(3);
+    expect(await selection.received("What is selected?")).toContain(selection.text);
+    await terminal.press("C-\\", "C-n");
+  });
+
+  nightly.test("the cursor alone: the model learns of the open file", async () => {
+    await selection.bench.neovim.terminal.type("j");
+    const said = await selection.received("Where am I?");
+    expect(said).toContain(`The user opened the file ${selection.main} in the IDE`);
+    expect(said).not.toContain("The user selected");
+  });
+
+  nightly.test(
+    "a mention that was made before the CLI connected arrives when it does",
+    async () => {
+      const { claude, neovim } = selection.bench;
+      await claude.close();
+      await eventually(
+        () => neovim.lua<number>(`return #require("claude-code").status().clients`),
+        0,
+      );
+      await neovim.terminal.type(":4Claude mention");
+      await neovim.terminal.press("Enter");
+      await neovim.terminal.waitFor("waits for Claude to connect");
+      await selection.bench.startClaude();
+      await selection.bench.claude.terminal.waitFor("@main.lua#L4");
+      await selection.bench.claude.terminal.press("C-u");
+    },
+  );
 });

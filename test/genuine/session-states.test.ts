@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { untilAnswered } from "../support/claude";
 import type { Block } from "../support/model-answer";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
+import { NEOVIMS, nightly } from "../support/toolchain";
 import { say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";
@@ -130,5 +130,26 @@ describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version
     await eventually(async () => (await row())?.id !== before?.id, true);
     expect(await row()).toMatchObject({ n: 1, pid: before?.pid });
     expect(await rows()).toHaveLength(1);
+  });
+
+  nightly.test("one that is killed, or ends, is gone; the next one takes its place", async () => {
+    process.kill((await row())?.pid ?? 0, "SIGKILL");
+    await eventually(async () => Object.keys(await rows()).length, 0);
+    await claude.command("Claude");
+    await eventually(async () => (await row())?.source, "terminal", START_MS);
+    await eventually(async () => (await row())?.connected, true, START_MS);
+    const { pid: before } = (await row()) ?? {};
+    await claude.command("Claude!");
+    await eventually(
+      async () => {
+        const { pid, source, connected } = (await row()) ?? {};
+        return pid !== before && source === "terminal" && connected;
+      },
+      true,
+      START_MS,
+    );
+    expect(await rows()).toHaveLength(1);
+    await claude.send("/exit");
+    await eventually(async () => Object.keys(await rows()).length, 0);
   });
 });

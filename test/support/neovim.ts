@@ -242,6 +242,14 @@ export class TestNeovim implements AsyncDisposable {
     });
   }
 
+  /** What goes along with the CLI that this Neovim starts, once there is a server. */
+  launchArguments(): Promise<string[]> {
+    return eventually("the server", async () => {
+      const made = await this.lua<string[]>("return require('port').launch.launch_arguments()");
+      return made.length > 0 && made;
+    });
+  }
+
   /** Ends Neovim as `:qa!` does and waits for the process. */
   async quit(): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) {
