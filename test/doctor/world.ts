@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Finding } from "../../src/doctor/finding";
 import { eventually } from "../support/eventually";
 import { isolatedEnv, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
-import { isRunning } from "../support/process";
+import { type Ended, isRunning, run } from "../support/process";
 import { EXECUTABLE } from "../support/toolchain";
 
 export interface RunOptions {
@@ -80,17 +80,10 @@ export class World implements AsyncDisposable {
   }
 
   /** Runs a sub-command as a user would. */
-  async run(words: string[], options: RunOptions = {}): Promise<{ code: number; stdout: string }> {
-    const env = isolatedEnv(this.home);
-    const child = Bun.spawn([EXECUTABLE, ...words], {
-      cwd: options.cwd ?? this.project,
-      env: { ...env, PATH: `${this.bin}:${env.PATH}`, ...options.env },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    const stdout = await new Response(child.stdout).text();
-    return { code: await child.exited, stdout };
+  run(words: string[], { cwd = this.project, env = {} }: RunOptions = {}): Promise<Ended> {
+    const own = isolatedEnv(this.home);
+    const PATH = `${this.bin}:${own.PATH}`;
+    return run([EXECUTABLE, ...words], { cwd, env: { ...own, PATH, ...env } });
   }
 
   async findings(options?: RunOptions): Promise<Finding[]> {

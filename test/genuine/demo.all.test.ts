@@ -2,25 +2,18 @@ import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isolatedEnv, NEWEST, ROOT, temporaryFolder } from "../support/neovim";
+import { run } from "../support/process";
 
 test("scripts/demo plays an edit that is accepted and one that is reviewed, to its end", async () => {
   const home = temporaryFolder();
   // The program that `scripts/demo` ends in; all before it is the build, which tests have behind them.
-  const demo = Bun.spawn([process.execPath, join(ROOT, "scripts/demo.ts")], {
+  const { code, stdout, stderr } = await run([process.execPath, join(ROOT, "scripts/demo.ts")], {
     cwd: home,
     env: { ...isolatedEnv(home), NVIM_0_12: NEWEST.binary },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
     timeout: 60_000,
-    killSignal: "SIGKILL",
   });
-  const [stdout, stderr] = await Promise.all([
-    new Response(demo.stdout).text(),
-    new Response(demo.stderr).text(),
-  ]);
   rmSync(home, { recursive: true, force: true });
-  expect({ code: await demo.exited, stderr }).toEqual({ code: 0, stderr: "" });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const steps = [
     "Claude connects to that port",
     "<CR> in Neovim accepts it",

@@ -14,6 +14,7 @@ import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
 import { Model } from "../support/model";
 import { type ModelRequest, newsText, toolResults } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
+import { run } from "../support/process";
 import {
   claudeCli,
   EXECUTABLE,
@@ -195,21 +196,16 @@ nightly.describe(`the loop with ${NEWEST.name}`, () => {
   test("set up with install-hooks, for a CLI outside; taken back byte for byte", async () => {
     await prepareClaudeHome(loop.home, loop.folder);
     const settings = loop.project.write(".claude/settings.local.json", '{ "x": [1,2] }');
-    const run = async (command: string) => {
-      const child = Bun.spawn([EXECUTABLE, command, "--yes", "--claude", claudeCli()], {
-        cwd: loop.folder,
-        env: claudeEnv(loop.home, loop.model.url),
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "inherit",
-      });
-      expect(await new Response(child.stdout).text()).toContain("Done.");
-      expect(await child.exited).toBe(0);
+    const setUp = async (command: string) => {
+      const env = claudeEnv(loop.home, loop.model.url);
+      const words = [EXECUTABLE, command, "--yes", "--claude", claudeCli()];
+      const stdout = expect.stringContaining("Done.");
+      expect(await run(words, { cwd: loop.folder, env })).toMatchObject({ code: 0, stdout });
     };
     const server = () =>
       JSON.parse(readFileSync(join(loop.home, ".claude.json"), "utf8")).projects?.[loop.folder]
         ?.mcpServers?.["nvim-lsp"];
-    await run("install-hooks");
+    await setUp("install-hooks");
     expect(server()).toMatchObject({ type: "stdio", command: "/usr/bin/env" });
 
     const tool = "mcp__nvim-lsp__get_session_diagnostics";
@@ -220,7 +216,7 @@ nightly.describe(`the loop with ${NEWEST.name}`, () => {
     // What goes along from Neovim then leaves the hooks out, or they would run twice.
     expect((await loop.project.neovim.launchArguments())[0]).not.toContain("hook stop");
 
-    await run("uninstall-hooks");
+    await setUp("uninstall-hooks");
     expect(readFileSync(settings, "utf8")).toBe('{ "x": [1,2] }');
     expect(server()).toBeUndefined();
     expect(existsSync(loop.project.path(".nvim-claude"))).toBe(false);

@@ -147,6 +147,25 @@ nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
     await light.expectWritten(second);
   });
 
+  test("one hunk of a new text dropped: the CLI writes the rest, to the byte", async () => {
+    const text = await light.onDisk();
+    const wanted = text.replace("-- line 5\n", "-- LINE 5\n");
+    const content = wanted.replace("-- line 60\n", "-- LINE 60\n");
+    const write = { tool: "Write", input: { file_path: light.main, content } };
+    light.model.script([read(light.main), [write], [{ text: "Done." }]]);
+    await light.bench.claude.prompt("Change two lines");
+    await light.shown(content);
+    await light.bench.neovim.terminal.type("]cgr");
+    await eventually(
+      async () => (await light.bench.neovim.diff())?.proposed.lines.join("\n"),
+      wanted.trimEnd(),
+    );
+    await light.press("Enter");
+    // Of an edit "… proposed changes before accepting them", of a write this.
+    await light.received("The user modified your proposed content before accepting");
+    await light.expectWritten(wanted);
+  });
+
   test("saved while its diff waited: accepting takes a second time, and the CLI reads it again", async () => {
     const saved = (await light.onDisk()).replace("-- line 80", "-- saved by hand");
     await light.propose('"one"', '"two"');

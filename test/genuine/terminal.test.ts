@@ -127,25 +127,6 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     await claude.showing(/I see why\./);
     expect(await claude.onDisk("main.lua")).toBe(text);
   });
-
-  nightly.test("hidden it runs on; shown again it is as it was", async () => {
-    await claude.command("Claude");
-    expect(await widths()).toEqual([180]);
-    claude.model.script([[{ text: "Still here." }]]);
-    await claude.command("Claude send! are you there?");
-    await claude.showing(/Still here/);
-    await claude.command("Claude");
-    expect(await widths()).toEqual([115, -64]);
-    await eventually(mode, "t");
-    await claude.neovim.terminal.waitFor("Still here.");
-  });
-
-  nightly.test("ends by its own /exit: says so, and the window closes", async () => {
-    await claude.command("Claude send! /exit");
-    await eventually(widths, [180]);
-    expect(await claude.neovim.lua(`return require("port").terminal.is_open()`)).toBe(false);
-    await claude.says("Claude has ended");
-  });
 });
 
 /** Where the cursor of a terminal window stands is for its program to say. */

@@ -23,6 +23,7 @@ import {
   OLDEST,
   TestNeovim,
 } from "../support/neovim";
+import { run as runProgram } from "../support/process";
 import { BUILD_MS, TestRelease } from "../support/release";
 import { LATER, shows } from "../terminal/workbench";
 
@@ -210,17 +211,11 @@ describe("a build step", () => {
     const args = commands.flatMap((command) => ["-c", command]);
     const setup = `lua require("claude-code").setup(${published.options})`;
     const rtp = `set rtp^=${published.plugin}`;
-    const child = Bun.spawn(
+    const { code, stdout, stderr } = await runProgram(
       [OLDEST.binary, "--clean", "--headless", "--cmd", rtp, "-c", setup, ...args],
-      {
-        env: { ...isolatedEnv(data.xdg), XDG_DATA_HOME: data.xdg },
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-      },
+      { env: { ...isolatedEnv(data.xdg), XDG_DATA_HOME: data.xdg } },
     );
-    const [out, err] = [await child.stdout.text(), await child.stderr.text()];
-    return { code: await child.exited, output: out + err };
+    return { code, output: stdout + stderr };
   };
 
   test(":Claude install waits until the executable is there", async () => {

@@ -28,6 +28,7 @@ import {
   temporaryFolder,
 } from "../support/neovim";
 import { platformSkip } from "../support/platform-skip";
+import { run as runProgram } from "../support/process";
 import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
 import { first, ROOT } from "../support/toolchain";
 
@@ -57,17 +58,8 @@ const VERSION = `${ROOM}/0.1.0-${NATIVE.name}`;
 /** The folders that it makes before anything is downloaded. */
 const EMPTY = [`${ROOM}/bin`, `${ROOM}/download`, START];
 
-async function run(command: string[], env: Record<string, string> = {}, cwd = "/") {
-  const child = Bun.spawn(command, {
-    cwd,
-    env: { ...isolatedEnv(data), XDG_DATA_HOME: data, ...env },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  return { code: await child.exited, out, err };
-}
+const run = (command: string[], env: Record<string, string> = {}, cwd = "/") =>
+  runProgram(command, { cwd, env: { ...isolatedEnv(data), XDG_DATA_HOME: data, ...env } });
 
 /** The deepest folders, and the files. */
 const leaves = () =>
@@ -118,8 +110,8 @@ describe("install.sh", () => {
     const hostile = join(data, "hostile.js");
     await writeFile(hostile, `require("fs").writeFileSync("${data}/owned", "")`);
     const env = { BUN_OPTIONS: `--preload ${hostile}`, BUN_BE_BUN: "1" };
-    const { code, out } = await installer(env, published);
-    expect([code, out]).toEqual([
+    const { code, stdout } = await installer(env, published);
+    expect([code, stdout]).toEqual([
       0,
       expect.stringContaining("claude-code.nvim 0.1.0 is installed"),
     ]);
@@ -129,15 +121,15 @@ describe("install.sh", () => {
     for (const part of ["LICENSE", "THIRD-PARTY-NOTICES", "doc/tags"]) {
       expect(existsSync(join(data, VERSION, part))).toBe(true);
     }
-    const { out: version } = await run([join(data, STABLE), "--version"]);
+    const { stdout: version } = await run([join(data, STABLE), "--version"]);
     expect(version).toBe("claude-code.nvim 0.1.0\n");
   });
 
   test("what it prints makes Neovim load the plugin, which serves", async () => {
     const env = { NVIM_APPNAME: "other" };
-    const { out } = await installer(env, published);
+    const { stdout } = await installer(env, published);
     const init = join(data, "init.lua");
-    await writeFile(init, out.slice(out.indexOf("init.lua:") + "init.lua:".length));
+    await writeFile(init, stdout.slice(stdout.indexOf("init.lua:") + "init.lua:".length));
     const check = `lua
       local plugin = require("claude-code")
       plugin.start()
@@ -148,7 +140,7 @@ describe("install.sh", () => {
     const args = ["-u", init, "-i", "NONE", "--headless", "-c", check.replaceAll("\n", " ")];
     for (const { binary } of NEOVIMS) {
       const found = await run([binary, ...args, "-c", "qa!"], env);
-      expect(JSON.parse(found.out)).toEqual({
+      expect(JSON.parse(found.stdout)).toEqual({
         binary: { path: join(data, VERSION, "claude-code-nvim"), source: "managed" },
         refused: expect.stringContaining("came together with its executable"),
       });
@@ -179,8 +171,11 @@ describe("install.sh", () => {
   test("leaves alone a plugin that is not its own", async () => {
     const plugin = join(data, START, "claude-code.nvim");
     await mkdir(join(plugin, ".git"), { recursive: true });
-    const { code, err } = await installer();
-    expect([code, err]).toEqual([1, expect.stringContaining(`${plugin} is not a symlink of this`)]);
+    const { code, stderr } = await installer();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`${plugin} is not a symlink of this`),
+    ]);
     expect(small.server.requests).toEqual([]);
   });
 
@@ -204,9 +199,9 @@ describe("install.sh", () => {
     async (behaviour) => {
       claims("`install.sh` installs nothing that it cannot check");
       small.server.onlyFor(".tar.gz", behaviour);
-      const { code, err } = await installer();
+      const { code, stderr } = await installer();
       expect(code).toBe(1);
-      expect(err).toMatch(/cannot download|is damaged or was tampered with/);
+      expect(stderr).toMatch(/cannot download|is damaged or was tampered with/);
       expect(leaves()).toEqual(EMPTY);
     },
   );
@@ -216,8 +211,8 @@ describe("install.sh", () => {
     const common = ["sha256sum", "mktemp", "rm", "sed", "cut", "find", "id", "timeout"];
     const bin = await programs("wget", ...common);
     small.server.onlyFor("SHA256SUMS", "redirect to http");
-    const { code, err } = await installer({ PATH: bin });
-    expect([code, err]).toEqual([
+    const { code, stderr } = await installer({ PATH: bin });
+    expect([code, stderr]).toEqual([
       1,
       expect.stringContaining("redirects to an address that is not"),
     ]);
@@ -230,7 +225,7 @@ describe("install.sh", () => {
     // In units of 512 bytes.
     await writeFile(join(bin, "curl"), `#!/bin/sh\nulimit -f >${data}/limit\nexit 22\n`);
     await chmod(join(bin, "curl"), 0o755);
-    expect((await installer({ PATH: bin })).err).toContain("cannot download");
+    expect((await installer({ PATH: bin })).stderr).toContain("cannot download");
     expect(Number(readFileSync(join(data, "limit"), "utf8"))).toBeLessThan(2 ** 21);
   });
 
@@ -247,8 +242,8 @@ describe("install.sh", () => {
     else await mkdir(folder, { recursive: true });
     if (!isLink) await chmod(folder, mode);
     if (owner) await lchown(folder, owner, owner);
-    const { code, err } = await installer(isLink ? { XDG_DATA_HOME: folder } : {});
-    expect([code, err]).toEqual([1, expect.stringContaining(`can write to ${folder} and`)]);
+    const { code, stderr } = await installer(isLink ? { XDG_DATA_HOME: folder } : {});
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`can write to ${folder} and`)]);
     expect(small.server.requests).toEqual([]);
   });
 
@@ -269,11 +264,11 @@ describe("install.sh", () => {
       const archive = hostileArchive(entry(file.replace(".tar.gz", "")), small.release.archive);
       small.server.replace(file, archive.bytes);
       small.server.replace("SHA256SUMS", Buffer.from(`${archive.sha256}  ${file}\n`));
-      const { code, err } = await installer();
+      const { code, stderr } = await installer();
       for (const path of [small.release.archive, join(small.release.folder, "SHA256SUMS")]) {
         small.server.replace(basename(path), readFileSync(path));
       }
-      expect([code, err]).toEqual([1, expect.stringContaining("the archive was not unpacked")]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining("the archive was not unpacked")]);
       expect(leaves()).toEqual(EMPTY);
     },
   );
@@ -293,8 +288,8 @@ describe("install.sh", () => {
       await writeFile(join(bin, name), `#!/bin/sh\nPATH=${process.env.PATH}\n${body}\n`);
       await chmod(join(bin, name), 0o755);
       small.server.onlyFor(".tar.gz", "drip");
-      const { code, err } = await installer({ PATH: bin });
-      expect([code, err]).toEqual([1, expect.stringContaining("cannot download")]);
+      const { code, stderr } = await installer({ PATH: bin });
+      expect([code, stderr]).toEqual([1, expect.stringContaining("cannot download")]);
       expect(existsSync(join(data, STABLE))).toBe(false);
     },
   );
@@ -314,15 +309,15 @@ describe("install.sh", () => {
       const common = ["sha256sum", "mktemp", "rm", "sed", "cut", "find", "id", "timeout"];
       const env = { PATH: await programs(tool, ...common), CURL_CA_BUNDLE: authority };
       const args = ["--mirror", `https://localhost:${server.port}`];
-      const { code, err } = await run(["sh", script, "--version", "0.1.0", ...args], env);
-      expect([code, err]).toEqual([1, expect.stringContaining("cannot download")]);
+      const { code, stderr } = await run(["sh", script, "--version", "0.1.0", ...args], env);
+      expect([code, stderr]).toEqual([1, expect.stringContaining("cannot download")]);
       expect([requests > 5, requests < 100]).toEqual([true, true]);
     },
   );
 
   test.each(first(1, ["$(id)", "../1.0", "1 0"]))("refuses the version %s", async (version) => {
-    const { code, err } = await run(["sh", script, "--version", version]);
-    expect([code, err]).toEqual([1, expect.stringContaining("is not a version such as")]);
+    const { code, stderr } = await run(["sh", script, "--version", version]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is not a version such as")]);
   });
 
   test.each(first(1, ["SIGKILL", "SIGTERM"] as const))(
@@ -353,19 +348,19 @@ describe("install.sh", () => {
   test("refuses when it cannot check", async () => {
     claims("`install.sh` installs nothing that it cannot check");
     const bin = await programs("curl", "mktemp", "rm", "sed", "cut");
-    const { code, err } = await installer({ PATH: bin });
-    expect([code, err]).toEqual([1, expect.stringContaining("could not be checked")]);
+    const { code, stderr } = await installer({ PATH: bin });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("could not be checked")]);
     expect(small.server.requests).toEqual([]);
   });
 
   test("refuses sums that do not name the archive, and a host that is not https", async () => {
     const sums = join(small.release.folder, "SHA256SUMS");
     small.server.replace("SHA256SUMS", Buffer.from("0".repeat(64)));
-    const { code, err } = await installer();
+    const { code, stderr } = await installer();
     small.server.replace("SHA256SUMS", readFileSync(sums));
-    expect([code, err]).toEqual([1, expect.stringContaining("so it cannot be checked")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("so it cannot be checked")]);
     const plain = await run(["sh", script, "--version", "1", "--mirror", "http://example.com"]);
-    expect([plain.code, plain.err]).toEqual([1, expect.stringContaining("is not https")]);
+    expect([plain.code, plain.stderr]).toEqual([1, expect.stringContaining("is not https")]);
   });
 
   nightly.test("the release's own copy needs only the archive, and no other host", async () => {
@@ -378,7 +373,7 @@ describe("install.sh", () => {
       small.release.asset.file,
     ]);
     small.server.onlyFor(".tar.gz", "tampered");
-    expect((await run(["sh", own, ...args])).err).toContain("is damaged or was tampered with");
+    expect((await run(["sh", own, ...args])).stderr).toContain("is damaged or was tampered with");
   });
 
   nightly.test("removes what a killed run has left, not what one writes that runs", async () => {
@@ -396,13 +391,13 @@ describe("install.sh", () => {
   });
 
   test("--help lists the options, and neither curl nor wget names both", async () => {
-    const { code, out } = await run(["sh", script, "--help"]);
-    expect([code, out]).toEqual([
+    const { code, stdout } = await run(["sh", script, "--help"]);
+    expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(/--version.*--mirror.*--uninstall|--uninstall.*--mirror/s),
     ]);
-    const { err } = await installer({ PATH: await programs() });
-    expect(err).toContain("neither curl nor wget is installed");
+    const { stderr } = await installer({ PATH: await programs() });
+    expect(stderr).toContain("neither curl nor wget is installed");
   });
 
   const disks: [name: string, options: (archive: number) => string, message: string][] = [
@@ -420,9 +415,9 @@ describe("install.sh", () => {
       const mounted = await inMount(folder, options(small.release.asset.size), "/bin/sh", data);
       if (!mounted) return;
       const command = `sh ${script} ${args.join(" ")}; echo $?; find ${folder} ! -type d`;
-      const { out, err } = await run([mounted, "-c", command], { XDG_DATA_HOME: folder });
+      const { stdout, stderr } = await run([mounted, "-c", command], { XDG_DATA_HOME: folder });
       await rm(folder, { recursive: true });
-      expect([out, err]).toEqual(["1\n", expect.stringContaining(message)]);
+      expect([stdout, stderr]).toEqual(["1\n", expect.stringContaining(message)]);
     },
   );
 
@@ -440,9 +435,9 @@ describe("install.sh", () => {
     const own = join(data, "install.sh");
     await writeFile(own, renderInstaller(readFileSync(script, "utf8"), "0.1.0", [asset]));
     small.server.replace(file, bytes);
-    const { code, err } = await run(["sh", own, "--mirror", small.server.url]);
+    const { code, stderr } = await run(["sh", own, "--mirror", small.server.url]);
     small.server.replace(file, readFileSync(small.release.archive));
-    expect([code, err]).toEqual([1, expect.stringContaining("does not run on this machine")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("does not run on this machine")]);
     expect(existsSync(join(data, STABLE))).toBe(false);
   });
 });
@@ -483,10 +478,10 @@ describe("in a folder full of traps", () => {
   test.each([
     [["--version"], 0, "claude-code.nvim 0.1.0\n"],
     [["serve"], 2, ""],
-  ])("the executable's %p runs nothing of it", async (args, code, out) => {
+  ])("the executable's %p runs nothing of it", async (args, code, stdout) => {
     const result = await run([join(unpacked, "claude-code-nvim"), ...args], {}, trap);
-    expect(result).toMatchObject({ code, out });
-    expect(result.err).not.toContain("/evil");
+    expect(result).toMatchObject({ code, stdout });
+    expect(result.stderr).not.toContain("/evil");
     expect(existsSync(join(trap, "owned"))).toBe(false);
   });
 

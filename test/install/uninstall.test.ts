@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { Publication } from "../support/installer";
 import { EXECUTABLE, isolatedEnv, nightly, temporaryFolder } from "../support/neovim";
+import { run as runProgram } from "../support/process";
 import { BUILD_MS, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
@@ -34,11 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-async function run(command: string[], cwd = home) {
-  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  return { code: await child.exited, out, err };
-}
+const run = (command: string[], cwd = home) => runProgram(command, { cwd, env });
 
 function write(path: string, text = "theirs"): string {
   mkdirSync(join(path, ".."), { recursive: true });
@@ -78,7 +75,7 @@ async function everything(): Promise<string[]> {
 test("lists it, asks, and without an answer changes nothing", async () => {
   await everything();
   const before = files(home);
-  const { code, out } = await run([stable(), "uninstall"]);
+  const { code, stdout } = await run([stable(), "uninstall"]);
   expect(code).toBe(1);
   for (const part of [
     `${home}/data/nvim/site/pack/claude-code.nvim/start/claude-code.nvim (a symlink`,
@@ -88,22 +85,25 @@ test("lists it, asks, and without an answer changes nothing", async () => {
     "What stays:",
     "Use --yes",
   ]) {
-    expect(out).toContain(part);
+    expect(stdout).toContain(part);
   }
   expect(files(home)).toEqual(before);
 });
 
 test("removes all that it named, and nothing else", async () => {
   const theirs = await everything();
-  const { code, err, out } = await run([stable(), "uninstall", "--yes"]);
-  expect([code, err]).toEqual([0, ""]);
-  expect(out).toEndWith("Done.\n");
+  const { code, stderr, stdout } = await run([stable(), "uninstall", "--yes"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toEndWith("Done.\n");
   expect(files(home)).toEqual(theirs);
   expect(readFileSync(join(project, ".claude/settings.local.json"), "utf8")).toBe(SETTINGS);
   expect(existsSync(join(home, "data/nvim/site/pack/claude-code.nvim"))).toBe(false);
   expect(existsSync(join(home, "state/claude-code.nvim"))).toBe(false);
   const again = await run([EXECUTABLE, "uninstall", "--yes"]);
-  expect([again.code, again.out]).toEqual([0, expect.stringContaining("Nothing of claude-code")]);
+  expect([again.code, again.stdout]).toEqual([
+    0,
+    expect.stringContaining("Nothing of claude-code"),
+  ]);
 });
 
 nightly.test("leaves a plugin that another program has put in the same place", async () => {
@@ -119,11 +119,11 @@ nightly.test("leaves a plugin that another program has put in the same place", a
 
 nightly.test("install.sh --uninstall does the same, and says where nothing is", async () => {
   await everything();
-  const { out } = await run(["sh", SCRIPT, "--uninstall"]);
-  expect(out).toContain(`${home}/data/claude-code.nvim (the executable`);
+  const { stdout } = await run(["sh", SCRIPT, "--uninstall"]);
+  expect(stdout).toContain(`${home}/data/claude-code.nvim (the executable`);
   rmSync(join(home, "data/claude-code.nvim"), { recursive: true });
   const nothing = await run(["sh", SCRIPT, "--uninstall"]);
-  expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining("is missing")]);
+  expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("is missing")]);
 });
 
 test("hooks in a project do nothing once the program is gone, and say !strip if it is not ours", async () => {
@@ -131,10 +131,10 @@ test("hooks in a project do nothing once the program is gone, and say !strip if 
   const settings = JSON.parse(readFileSync(join(project, ".claude/settings.local.json"), "utf8"));
   const { command } = settings.hooks.Stop[0].hooks[0];
   rmSync(stable());
-  expect(await run(["sh", "-c", command], project)).toEqual({ code: 0, out: "", err: "" });
+  expect(await run(["sh", "-c", command], project)).toEqual({ code: 0, stdout: "", stderr: "" });
   Bun.spawnSync(["cp", process.execPath, stable()]);
-  const { code, err } = await run(["sh", "-c", command], project);
-  expect([code, err]).toEqual([1, expect.stringContaining("!strip")]);
+  const { code, stderr } = await run(["sh", "-c", command], project);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("!strip")]);
 });
 
 nightly.test("a project that cannot be undone keeps nothing else", async () => {
@@ -142,8 +142,8 @@ nightly.test("a project that cannot be undone keeps nothing else", async () => {
   const settings = join(project, ".claude/settings.local.json");
   rmSync(settings);
   mkdirSync(settings);
-  const { code, out } = await run([EXECUTABLE, "uninstall", "--yes"]);
+  const { code, stdout } = await run([EXECUTABLE, "uninstall", "--yes"]);
   expect(code).toBe(0);
-  expect(out).toContain(`The hooks in ${project} stay: ${settings} cannot be read`);
+  expect(stdout).toContain(`The hooks in ${project} stay: ${settings} cannot be read`);
   expect(existsSync(join(home, "data/claude-code.nvim"))).toBe(false);
 });

@@ -13,22 +13,26 @@ import { stateFolder } from "../../src/lib/paths";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
 import { Recorded } from "../review/recorded";
 import { claims } from "../support/claims";
-import { ownState } from "../support/own-state";
+import { temporaryFolder } from "../support/neovim";
 import { first } from "../support/toolchain";
 
 /* What is kept of the user's projects: for nobody else, and by nobody else. */
 
 const { getuid } = process;
-let restore = () => {};
+const { XDG_STATE_HOME } = process.env;
+let folder: string;
 let umask = 0;
 beforeEach(() => {
-  restore = ownState();
+  folder = temporaryFolder();
+  process.env.XDG_STATE_HOME = folder;
   umask = process.umask(0);
 });
 afterEach(() => {
   process.umask(umask);
   process.getuid = getuid as () => number;
-  restore();
+  if (XDG_STATE_HOME === undefined) delete process.env.XDG_STATE_HOME;
+  else process.env.XDG_STATE_HOME = XDG_STATE_HOME;
+  rmSync(folder, { recursive: true });
 });
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 

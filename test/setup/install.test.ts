@@ -26,6 +26,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
+import { run } from "../support/process";
 
 /* `install-hooks` and `uninstall-hooks` with the compiled executable, without a Claude CLI. */
 const SETTINGS = ".claude/settings.local.json";
@@ -41,25 +42,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-async function run(command: string, args: string[] = [], cwd = project, more = {}) {
+function setUp(command: string, args: string[] = [], cwd = project, more = {}) {
   const env = { ...isolatedEnv(home), PATH: "/usr/bin:/bin", ...more };
-  const child = Bun.spawn([EXECUTABLE, command, ...args], {
-    cwd,
-    env,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { stdout, stderr, code };
+  return run([EXECUTABLE, command, ...args], { cwd, env });
 }
 
-const install = (...args: string[]) => run("install-hooks", ["--yes", ...args]);
-const uninstall = (...args: string[]) => run("uninstall-hooks", ["--yes", ...args]);
+const install = (...args: string[]) => setUp("install-hooks", ["--yes", ...args]);
+const uninstall = (...args: string[]) => setUp("uninstall-hooks", ["--yes", ...args]);
 const read = (name: string) => readFileSync(join(project, name), "utf8");
 
 function write(name: string, text: string): void {
@@ -79,14 +68,14 @@ describe("install-hooks", () => {
   test("says what it will do, and does nothing without a yes", async () => {
     write(SETTINGS, THEIRS);
     const before = snapshot();
-    const { stdout, code } = await run("install-hooks");
+    const { stdout, code } = await setUp("install-hooks");
     expect(code).toBe(1);
     expect(stdout).toContain(`change ${join(project, SETTINGS)}`);
     expect(stdout).toContain(`create ${join(project, ".nvim-claude")}`);
     expect(stdout).toContain("claude mcp add nvim-lsp -s local -- /usr/bin/env -u BUN_OPTIONS");
     expect(stdout).toContain("--yes");
     expect(snapshot()).toEqual(before);
-    expect((await run("install-hooks", ["--dry-run"])).code).toBe(0);
+    expect((await setUp("install-hooks", ["--dry-run"])).code).toBe(0);
     expect(snapshot()).toEqual(before);
   });
 
@@ -107,29 +96,27 @@ describe("install-hooks", () => {
       },
     ]);
     const { command } = JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0];
-    const child = Bun.spawn(["sh", "-c", command], {
+    const { stdout } = await run(["sh", "-c", command], {
       env: { ...isolatedEnv(home), BUN_OPTIONS: "--preload=/no/such/file.js" },
       stdin: new Blob(['{"session_id":"x"}']),
-      stdout: "pipe",
     });
-    expect(await new Response(child.stdout).text()).toBe('{"continue":true}\n');
+    expect(stdout).toBe('{"continue":true}\n');
   });
 
   test.each(["a=b", "a b'$(touch trap)`touch trap`\n"])(
     "a hook runs from a folder named %j, and nothing of its name",
     async (name) => {
       const more = { XDG_DATA_HOME: join(home, name) };
-      await run("install-hooks", ["--yes"], project, more);
+      await setUp("install-hooks", ["--yes"], project, more);
       const { command } = JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0];
-      const child = Bun.spawn(["sh", "-c", command], {
+      const { stdout } = await run(["sh", "-c", command], {
         cwd: home,
         env: { ...isolatedEnv(home), ...more },
         stdin: new Blob(['{"session_id":"x"}']),
-        stdout: "pipe",
       });
-      expect(await new Response(child.stdout).text()).toBe('{"continue":true}\n');
+      expect(stdout).toBe('{"continue":true}\n');
       expect(existsSync(join(home, "trap"))).toBe(false);
-      expect((await run("install-hooks", ["--yes"], project, more)).stdout).toContain("in place");
+      expect((await setUp("install-hooks", ["--yes"], project, more)).stdout).toContain("in place");
     },
   );
 
@@ -172,7 +159,7 @@ describe("install-hooks", () => {
     rmSync(stable);
     symlinkSync(next, stable);
     expect((await install()).stdout).toContain("in place already");
-    await run("install-hooks", ["--yes", "--claude-md"]);
+    await setUp("install-hooks", ["--yes", "--claude-md"]);
     expect(readlinkSync(stable)).toBe(next);
   });
 
@@ -180,7 +167,7 @@ describe("install-hooks", () => {
     const bin = join(home, "brew/bin");
     mkdirSync(bin, { recursive: true });
     symlinkSync(EXECUTABLE, join(bin, "claude-code-nvim"));
-    await run("install-hooks", ["--yes"], project, { PATH: `${bin}:/usr/bin:/bin` });
+    await setUp("install-hooks", ["--yes"], project, { PATH: `${bin}:/usr/bin:/bin` });
     const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
     expect(readlinkSync(stable)).toBe(join(bin, "claude-code-nvim"));
     // It was removed: the next time the path leads to what there is.
@@ -315,7 +302,7 @@ describe("install-hooks", () => {
 
   test("from a subfolder it is the repository's top that is set up", async () => {
     mkdirSync(join(project, "deep/er"), { recursive: true });
-    await run("install-hooks", ["--yes"], join(project, "deep/er"));
+    await setUp("install-hooks", ["--yes"], join(project, "deep/er"));
     expect(existsSync(join(project, SETTINGS))).toBe(true);
   });
 
@@ -443,7 +430,7 @@ describe("install-hooks", () => {
   test("names in a plan show what a terminal would obey", async () => {
     const folder = join(home, "work/e\x1b[2Kvil\n  nothing");
     mkdirSync(folder);
-    const { stdout } = await run("install-hooks", ["--dry-run"], folder);
+    const { stdout } = await setUp("install-hooks", ["--dry-run"], folder);
     expect(stdout).toContain("e<1b>[2Kvil<0a>  nothing/.claude");
     expect(stdout).not.toContain("\x1b");
     expect(stdout).not.toContain("\n  nothing");

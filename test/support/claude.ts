@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { claudeEnv, prepareClaudeHome } from "./claude-home";
 import { eventually } from "./eventually";
 import type { Model } from "./model";
+import { type Ended, run } from "./process";
 import { Terminal } from "./tmux";
 import { claudeCli } from "./toolchain";
 
@@ -145,23 +146,14 @@ export async function untilAnswered(
 export async function runHeadless(
   options: Omit<ClaudeOptions, "port">,
   prompt: string,
-): Promise<{ stdout: string; stderr: string; code: number }> {
+): Promise<Ended> {
   await prepareClaudeHome(options.home, options.project);
   await mkdir(options.project, { recursive: true });
-  const child = Bun.spawn([claudeCli(), "-p", ...(options.args ?? []), "--", prompt], {
+  return run([claudeCli(), "-p", ...(options.args ?? []), "--", prompt], {
     cwd: options.project,
     env: claudeEnv(options.home, options.model.url),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
     timeout: HEADLESS_TIMEOUT_MS,
   });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { stdout, stderr, code };
 }
 
 /**

@@ -1,9 +1,7 @@
+import { type Ended, run } from "./process";
 import { EXECUTABLE } from "./toolchain";
 
-export interface HookResult {
-  code: number;
-  stdout: string;
-  stderr: string;
+export interface HookResult extends Ended {
   /** What was printed, as Claude Code reads it; undefined if nothing was. */
   output: unknown;
 }
@@ -33,17 +31,8 @@ function late(text: string, ms: number): ReadableStream {
 export async function runHook(options: HookOptions): Promise<HookResult> {
   const { input } = options;
   const text = typeof input === "string" ? input : JSON.stringify(input);
-  const child = Bun.spawn([EXECUTABLE, "hook", options.event, ...(options.args ?? [])], {
-    cwd: options.cwd,
-    env: options.env,
-    stdin: options.inputMs ? late(text, options.inputMs) : new Blob([text]),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { code, stdout, stderr, output: stdout === "" ? undefined : JSON.parse(stdout) };
+  const { cwd, env, event, args = [], inputMs } = options;
+  const stdin = inputMs ? late(text, inputMs) : new Blob([text]);
+  const ended = await run([EXECUTABLE, "hook", event, ...args], { cwd, env, stdin });
+  return { ...ended, output: ended.stdout === "" ? undefined : JSON.parse(ended.stdout) };
 }

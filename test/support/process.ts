@@ -1,3 +1,25 @@
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+interface Options {
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: Blob | ReadableStream | "ignore";
+  /** Then it is killed. */
+  timeout?: number;
+}
+
+/** Runs a program to its end. */
+export async function run(command: string[], options: Options = {}): Promise<Ended> {
+  const pipes = { stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const;
+  const child = Bun.spawn(command, { ...pipes, killSignal: "SIGKILL", ...options });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
 /** One field of ps(1) for a process; "" if there is none. */
 export function ps(field: string, pid: number): string {
   const { stdout } = Bun.spawnSync(["ps", "-ww", "-o", `${field}=`, "-p", String(pid)]);

@@ -44,6 +44,13 @@ export class Session {
     );
   }
 
+  /** Makes a file below the workspace, and opens it; returns its absolute path. */
+  async open(name: string, text: string | Uint8Array): Promise<string> {
+    const path = this.write(name, text);
+    await this.edit(path);
+    return path;
+  }
+
   /**
    * Waits until the executable knows all that has happened in Neovim: an answer that has to come
    * quickly is given without what is not known yet.

@@ -4,7 +4,6 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { WebSocketClientTransport } from "@modelcontextprotocol/sdk/client/websocket.js";
 import { claims } from "../support/claims";
 import { CallError, TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
 import { OLDEST, TestNeovim } from "../support/neovim";
 
 /** The compiled executable at the socket, as any client meets it; Neovim is the real one behind. */
@@ -328,21 +327,6 @@ describe("framing", () => {
     big.send(`"${"x".repeat(65 * 1024 * 1024)}"`);
     await big.closed;
     expect(await other.request("ping")).toEqual({});
-  });
-});
-
-test("several clients work at once, each with its own answers", async () => {
-  const clients = await Promise.all(
-    Array.from({ length: 50 }, (_, index) => TestClient.open(lock, `client-${index}`)),
-  );
-  const answers = await Promise.all(
-    clients.flatMap((client) => [client.request("ping"), client.texts("closeAllDiffTabs")]),
-  );
-  expect(answers).toHaveLength(100);
-  for (const client of clients) client.close();
-  await eventually("all clients gone", async () => {
-    using probe = await TestClient.open(lock);
-    return Object.keys(await probe.request<object>("ping")).length === 0;
   });
 });
 

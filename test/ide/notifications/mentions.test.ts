@@ -31,8 +31,7 @@ onEachNeovim((session) => {
 
   beforeEach(async () => {
     await session.reset();
-    session.write("main.lua", TEXT);
-    await session.edit(path("main.lua"));
+    await session.open("main.lua", TEXT);
     // Not under the CLI's name: the CLI gets no mention in the first moments of its connection.
     client = await TestClient.open(session.lock);
     session.client.close();
@@ -370,8 +369,7 @@ async function disconnect({ neovim, client }: Session): Promise<void> {
 onNewestNeovim((session) => {
   test("waits for a client, then comes once and in order, with a message", async () => {
     const said = await listenToMessages(session);
-    session.write("main.lua", TEXT);
-    await session.edit(session.path("main.lua"));
+    await session.open("main.lua", TEXT);
     await disconnect(session);
     for (const line of [3, 1, 2]) await session.neovim.command(`${line}Claude mention`);
     await eventually("a word", async () => expect(await said()).toContain("waits for Claude"));
@@ -391,8 +389,7 @@ onNewestNeovim((session) => {
   });
 
   test("goes to another client when the one that it waits for is gone", async () => {
-    session.write("main.lua", TEXT);
-    await session.edit(session.path("main.lua"));
+    await session.open("main.lua", TEXT);
     session.client.close();
     using other = await TestClient.open(session.lock);
     await other.request("ping");
@@ -424,8 +421,7 @@ onEachNeovim(
   (session) => {
     test("is dropped with a message when no client connects", async () => {
       const said = await listenToMessages(session);
-      session.write("main.lua", TEXT);
-      await session.edit(session.path("main.lua"));
+      await session.open("main.lua", TEXT);
       await disconnect(session);
       await session.neovim.command("Claude mention");
       await eventually("a word", async () =>

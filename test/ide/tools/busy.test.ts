@@ -28,8 +28,7 @@ onEachNeovim(
     ];
 
     test("what an answer that came too late contains is not lost", async () => {
-      const path = session.write("late.txt", "text\n");
-      await session.edit(path);
+      const path = await session.open("late.txt", "text\n");
       const uri = `file://${path}`;
       await session.client.texts("getDiagnostics", { uri });
       const working = session.neovim.lua(`
@@ -44,6 +43,17 @@ onEachNeovim(
       );
     });
 
+    test("a crowd of questions is a few for Neovim", async () => {
+      await session.neovim.lua(`ASKED = require("port").count_syncs()`);
+      const letGo = await keepBusy(session.neovim);
+      const answers = Array.from({ length: 200 }, () => session.client.json("getOpenEditors"));
+      // Answered behind all of them, and without Neovim.
+      await session.client.request("ping");
+      await letGo();
+      expect(await Promise.all(answers)).toHaveLength(200);
+      expect(await session.neovim.lua<number>("return ASKED()")).toBeLessThanOrEqual(10);
+    });
+
     /** Asks Neovim something; the function returns whether it has still not answered. */
     function stillBusy(): () => boolean {
       let answered = false;
@@ -55,8 +65,7 @@ onEachNeovim(
 
     describe.each(first(1, busy))("while Neovim %s", (_name, makeBusy) => {
       test("ping and lists answer, diagnostics come from what was known, others say so", async () => {
-        const path = session.write("busy.txt", "text\n");
-        await session.edit(path);
+        const path = await session.open("busy.txt", "text\n");
         await session.neovim.lua(`
           vim.diagnostic.set(vim.api.nvim_create_namespace("busy"), 0, {
             { lnum = 0, col = 0, end_col = 4, message = "known before", severity = 1 } })`);

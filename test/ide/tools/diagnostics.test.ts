@@ -37,8 +37,7 @@ onEachNeovim((session) => {
 
   describe("getDiagnostics", () => {
     test("of one file: every severity, full ranges, code as a string, source", async () => {
-      const path = session.write("d e#1.txt", "one two\nthree\n");
-      await session.edit(path);
+      const path = await session.open("d e#1.txt", "one two\nthree\n");
       await setDiagnostics([
         {
           severity: 1,
@@ -72,8 +71,7 @@ onEachNeovim((session) => {
     });
 
     test("columns count UTF-16 code units", async () => {
-      const path = session.write("wide.txt", "日本😀x\n");
-      await session.edit(path);
+      const path = await session.open("wide.txt", "日本😀x\n");
       const bytes = (text: string) => Buffer.byteLength(text);
       await setDiagnostics([{ col: bytes("日本😀"), end_lnum: 0, end_col: bytes("日本😀x") }]);
       const [file] = await ask({ uri: `file://${path}` });
@@ -81,8 +79,7 @@ onEachNeovim((session) => {
     });
 
     test("of a file without any, or not open, or that is not there: an empty list", async () => {
-      const clean = session.write("clean.txt", "x\n");
-      await session.edit(clean);
+      const clean = await session.open("clean.txt", "x\n");
       for (const path of [clean, session.write("closed.txt", "x\n"), session.path("none.txt")]) {
         expect(await ask({ uri: `file://${path}` })).toEqual([
           { uri: pathToFileURL(path).href, diagnostics: [] },
@@ -138,8 +135,7 @@ onEachNeovim((session) => {
     nightly.test(
       "of everything is capped at 10,000, errors first, and says so; one file never is",
       async () => {
-        const path = session.write("many.txt", "x\n".repeat(12_000));
-        await session.edit(path);
+        const path = await session.open("many.txt", "x\n".repeat(12_000));
         await session.neovim.lua(`
         local items = {}
         for i = 1, 12000 do

@@ -153,6 +153,13 @@ onEachNeovim((session) => {
       ["a folder", (s) => s.neovim.cwd],
       ["a binary file", (s) => s.write("binary.bin", new Uint8Array([1, 0, 2, 0, 255]))],
       ["a device", () => "/dev/zero"],
+      [
+        "a FIFO",
+        (s) => {
+          Bun.spawnSync(["mkfifo", s.path("fifo")]);
+          return s.path("fifo");
+        },
+      ],
       ["a name with a newline", (s) => s.path("new\nline.txt")],
       ["a name with NUL", (s) => s.path("nul\0.txt")],
       ["an empty name", () => ""],
@@ -165,14 +172,6 @@ onEachNeovim((session) => {
       const [{ text: message } = { text: "" }] = answer.content;
       const named = /[\n\0]/.test(filePath) ? JSON.stringify(filePath) : filePath;
       expect(message).toContain(named);
-    });
-
-    test("refuses a FIFO without reading it", async () => {
-      const path = session.path("fifo");
-      Bun.spawnSync(["mkfifo", path]);
-      const answer = await session.client.call("openFile", { filePath: path });
-      expect(answer.isError).toBe(true);
-      expect(answer.content[0]?.text).toContain(path);
     });
 
     test("refuses a file that it may not read", async () => {
@@ -314,8 +313,7 @@ onEachNeovim((session) => {
 
   describe("saveDocument", () => {
     test.each(NAMES)("saves %s", async (name) => {
-      const path = session.write(`save/${name}`, "old\n");
-      await session.edit(path);
+      const path = await session.open(`save/${name}`, "old\n");
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
       expect(await session.client.json("saveDocument", { filePath: path })).toEqual({
         success: true,
@@ -328,8 +326,7 @@ onEachNeovim((session) => {
     });
 
     test("runs the autocommands of a write, formatters among them", async () => {
-      const path = session.write("format.txt", "a\n");
-      await session.edit(path);
+      const path = await session.open("format.txt", "a\n");
       await session.neovim.lua(`
         vim.api.nvim_create_autocmd("BufWritePre", { buffer = 0, callback = function(args)
           vim.api.nvim_buf_set_lines(args.buf, 0, -1, false, { "formatted" })
@@ -347,8 +344,7 @@ onEachNeovim((session) => {
     });
 
     test("that fails is reported and loses nothing", async () => {
-      const path = session.write("refused.txt", "on disk\n");
-      await session.edit(path);
+      const path = await session.open("refused.txt", "on disk\n");
       await session.neovim.lua(`
         vim.api.nvim_buf_set_lines(0, 0, -1, false, { "in the buffer" })
         vim.api.nvim_create_autocmd("BufWritePre", { buffer = 0, callback = function()
@@ -378,8 +374,7 @@ onEachNeovim((session) => {
     test.each(AFTER)(
       "that an autocommand fails after, by %s, has saved",
       async (_, command, said) => {
-        const path = session.write("after.txt", "old\n");
-        await session.edit(path);
+        const path = await session.open("after.txt", "old\n");
         await session.neovim.command(`autocmd BufWritePost <buffer> ${command}`);
         await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
         const answer = await session.client.json<{ message: string }>("saveDocument", {
@@ -394,8 +389,7 @@ onEachNeovim((session) => {
     );
 
     test("says what went wrong in one line, without traces", async () => {
-      const path = session.write("folder/gone.txt", "x\n");
-      await session.edit(path);
+      const path = await session.open("folder/gone.txt", "x\n");
       rmSync(session.path("folder"), { recursive: true });
       const answer = await session.client.json<{ message: string }>("saveDocument", {
         filePath: path,
@@ -406,10 +400,9 @@ onEachNeovim((session) => {
     });
 
     test("and close_tab refuse while the command-line window is open, and say why", async () => {
-      const path = session.write("cmdwin.txt", "old\n");
-      await session.edit(path);
+      const path = await session.open("cmdwin.txt", "old\n");
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
-      const clean = await session.edit(session.write("clean.txt", "x\n"));
+      const clean = await session.open("clean.txt", "x\n");
       await session.neovim.type("q:");
       writeFileSync(session.path("clean.txt"), "written outside\n");
       const why = "Neovim's command-line window is open; :q closes it";
@@ -445,8 +438,7 @@ onEachNeovim((session) => {
     });
 
     test("does not overwrite what another program wrote in the meantime", async () => {
-      const path = session.write("raced.txt", "first\n");
-      await session.edit(path);
+      const path = await session.open("raced.txt", "first\n");
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
       await Bun.sleep(20);
       writeFileSync(path, "theirs, and longer\n");
@@ -463,8 +455,7 @@ onEachNeovim((session) => {
       "asks nothing (W12) where a program writes %s just before",
       async (...row) => {
         const [, text, success] = row;
-        const path = session.write("raced.txt", "first\n");
-        await session.edit(path);
+        const path = await session.open("raced.txt", "first\n");
         await session.neovim.lua(`
         vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })
         vim.api.nvim_create_autocmd("BufWritePre", { buffer = 0, callback = function()
@@ -481,8 +472,7 @@ onEachNeovim((session) => {
     );
 
     test("refuses while a file is being written, whose text is then taken for saved", async () => {
-      const path = session.write("raced.txt", "first\n");
-      await session.edit(path);
+      const path = await session.open("raced.txt", "first\n");
       const saved = await session.neovim.lua<string>(
         `
         local path, call = ..., require("port").dispatcher.call
@@ -501,8 +491,7 @@ onEachNeovim((session) => {
 
   describe("close_tab", () => {
     test.each(["name.txt", "sub/[1] #.txt"])("closes %s by its file name", async (name) => {
-      const path = session.write(name, "x\n");
-      await session.edit(path);
+      await session.open(name, "x\n");
       const label = name.split("/").at(-1);
       expect(await session.client.texts("close_tab", { tab_name: label })).toEqual(["TAB_CLOSED"]);
       const { tabs } = await session.client.json<{ tabs: unknown[] }>("getOpenEditors");
@@ -524,8 +513,7 @@ onEachNeovim((session) => {
     test.each(["\0junk", "\n", "\x7f"])(
       "refuses a name that ends in %j, and closes nothing",
       async (end) => {
-        const path = session.write("kept.txt", "x\n");
-        await session.edit(path);
+        const path = await session.open("kept.txt", "x\n");
         for (const name of [path, "kept.txt"]) {
           const answer = await session.client.call("close_tab", { tab_name: name + end });
           expect(answer.isError).toBe(true);
@@ -538,8 +526,7 @@ onEachNeovim((session) => {
 
     test("never discards unsaved work", async () => {
       claims("Unsaved work is never discarded");
-      const path = session.write("unsaved.txt", "x\n");
-      await session.edit(path);
+      await session.open("unsaved.txt", "x\n");
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "work" })');
       const answer = await session.client.call("close_tab", { tab_name: "unsaved.txt" });
       expect(answer.isError).toBe(true);

@@ -59,13 +59,13 @@ onEachNeovim((session) => {
     });
 
     test("names one buffer once, however many windows and tab pages show it", async () => {
-      await session.edit(session.write("once.txt", "x\n"));
+      await session.open("once.txt", "x\n");
       await session.neovim.command("split | vsplit | tab split");
       expect((await tabs()).map((tab) => tab.label)).toEqual(["once.txt"]);
     });
 
     test("leaves out terminals, scratch, unnamed and unlisted buffers; none of them is active", async () => {
-      await session.edit(session.write("file.txt", "x\n"));
+      await session.open("file.txt", "x\n");
       await session.neovim.command("new | setlocal buftype=nofile | file scratch");
       await session.neovim.command("new | terminal cat");
       expect((await tabs()).map(({ label, isActive }) => [label, isActive])).toEqual([
@@ -76,8 +76,7 @@ onEachNeovim((session) => {
     });
 
     test("follows :w, :bd and :saveas at once", async () => {
-      const path = session.write("follow.txt", "x\n");
-      await session.edit(path);
+      await session.open("follow.txt", "x\n");
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "more" })');
       expect((await tabs())[0]?.isDirty).toBe(true);
       await session.neovim.command("silent write");
@@ -138,8 +137,7 @@ onEachNeovim((session) => {
       ["across lines", "gg5lvj", " line\nzweite", place(0, 5), place(1, 6)],
     ];
     test.each(cases)("%s", async (_name, keys, selected, start, end) => {
-      const path = session.write("selection.txt", text);
-      await session.edit(path);
+      const path = await session.open("selection.txt", text);
       await session.neovim.type(keys);
       expect(await session.client.json<SelectionAnswer>("getCurrentSelection")).toEqual({
         success: true,
@@ -150,8 +148,7 @@ onEachNeovim((session) => {
     });
 
     test("with 'selection' exclusive ends before the cursor", async () => {
-      const path = session.write("selection.txt", text);
-      await session.edit(path);
+      await session.open("selection.txt", text);
       await session.neovim.command("set selection=exclusive");
       await session.neovim.type("gg0v3l");
       const answer = await session.client.json<SelectionAnswer>("getCurrentSelection");
@@ -162,8 +159,7 @@ onEachNeovim((session) => {
 
     test("cut at 100,000 bytes says so", async () => {
       const line = "ü".repeat(49);
-      session.write("big.txt", `${line}\n`.repeat(3_000));
-      await session.edit(session.path("big.txt"));
+      await session.open("big.txt", `${line}\n`.repeat(3_000));
       await session.neovim.type("ggVG");
       const kept = Array.from({ length: 1_011 }, () => line)
         .join("\n")
@@ -207,8 +203,7 @@ onEachNeovim((session) => {
   });
 
   test("getLatestSelection remembers the file when the current buffer is none", async () => {
-    const path = session.write("latest.txt", "one two\n");
-    await session.edit(path);
+    const path = await session.open("latest.txt", "one two\n");
     await session.neovim.type("ggve");
     await eventually("the selection", async () => {
       const latest = await session.client.json<SelectionAnswer>("getLatestSelection");
@@ -226,8 +221,7 @@ onEachNeovim((session) => {
     }
 
     test("are the open files, read with their unsaved text", async () => {
-      const path = session.write("größe #1.txt", "saved\r\nlines\r\n");
-      await session.edit(path);
+      const path = await session.open("größe #1.txt", "saved\r\nlines\r\n");
       const { resources } = await session.client.request<ResourceList>("resources/list");
       expect(resources).toEqual([
         { uri: fileUri(path), name: "größe #1.txt", mimeType: "text/plain" } as never,
@@ -274,8 +268,7 @@ onEachNeovim((session) => {
 
     test("a big one is read a part at a time, and never half before and half after an edit", async () => {
       const text = (word: string) => `\uFEFF${`${word}\r\n`.repeat(200_000)}end`;
-      const path = session.write("big.txt", text("first"));
-      await session.edit(path);
+      const path = await session.open("big.txt", text("first"));
       await session.neovim.command("setlocal nofixendofline");
       // On a busy machine the edit takes Neovim longer than we wait for it: then one asks again.
       const read = async (): Promise<string | undefined> => {
@@ -301,8 +294,7 @@ onEachNeovim((session) => {
     });
 
     test("keep their byte order mark", async () => {
-      const path = session.write("bom.txt", "\uFEFFtext\n");
-      await session.edit(path);
+      const path = await session.open("bom.txt", "\uFEFFtext\n");
       const { contents } = await session.client.request<{ contents: object[] }>("resources/read", {
         uri: fileUri(path),
       });

@@ -144,8 +144,7 @@ onEachNeovim(
 
     describe("for a client that is not the CLI we write the file", () => {
       test("with the final text", async () => {
-        const path = session.write("written.txt", "old\n");
-        await session.edit(path);
+        const path = await session.open("written.txt", "old\n");
         const answer = open(session.client, path, "new\r\n");
         await press("ggA!<Esc><CR>");
         expect(await answer).toEqual(["FILE_SAVED", "new!\r\n"]);
@@ -382,8 +381,7 @@ onEachNeovim(
     });
 
     test("other tools work while a diff waits", async () => {
-      const path = session.write("meanwhile.txt", "old\n");
-      await session.edit(path);
+      const path = await session.open("meanwhile.txt", "old\n");
       const answer = open(cli, path, "new\n");
       await untilShown();
       expect(await cli.json("checkDocumentDirty", { filePath: path })).toMatchObject({
@@ -397,8 +395,7 @@ onEachNeovim(
     });
 
     test("after an accept the buffer shows what the CLI wrote, and keeps its undo", async () => {
-      const path = session.write("followed.txt", "old\n");
-      await session.edit(path);
+      const path = await session.open("followed.txt", "old\n");
       const answer = open(cli, path, "new\n");
       await press("<CR>");
       const [, text = ""] = await answer;
