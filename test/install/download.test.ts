@@ -1,13 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { chmod, chown, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,10 +15,10 @@ import {
   temporaryFolder,
 } from "../support/neovim";
 import { platformSkip } from "../support/platform-skip";
-import { BUILD_MS, TestRelease } from "../support/release";
+import { mayBuild, TestRelease } from "../support/release";
 import type { Behaviour } from "../support/release-server";
 
-setDefaultTimeout(BUILD_MS);
+mayBuild();
 
 /** An archive for this machine, from a server on 127.0.0.1 that does what it should not. */
 let published: Publication;

@@ -1,19 +1,10 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { copyFile, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { DataFolder, install, Publication } from "../support/installer";
+import { DataFolder, install, Publication, reaches, statusOf } from "../support/installer";
 import {
   isolatedEnv,
   NEOVIMS,
@@ -24,10 +15,10 @@ import {
   TestNeovim,
 } from "../support/neovim";
 import { run as runProgram } from "../support/process";
-import { BUILD_MS, TestRelease } from "../support/release";
+import { mayBuild, TestRelease } from "../support/release";
 import { LATER, shows } from "../terminal/workbench";
 
-setDefaultTimeout(BUILD_MS);
+mayBuild();
 
 /** From a plugin without an executable to a session, and from one version to the next. */
 let published: Publication;
@@ -45,44 +36,14 @@ beforeEach(() => {
 });
 afterEach(() => data[Symbol.asyncDispose]());
 
-const options = (binary = "", from = published) =>
-  `{ auto_start = true, binary = { mirror = "${from.server.url}", ${binary} } }`;
+const watched = (version: NeovimVersion, setup = published.starting(), from = published) =>
+  from.watched(version, setup, { env: { XDG_DATA_HOME: data.xdg } });
 
-/** With a UI: only then is anything fetched without a command. */
-function watched(
-  version: NeovimVersion,
-  setup: string,
-  { plugin } = published,
-): Promise<TestNeovim> {
-  return TestNeovim.start({
-    version,
-    runtimepath: plugin,
-    setup,
-    ui: { width: 120, height: 30 },
-    env: { XDG_DATA_HOME: data.xdg },
-    args: [
-      "--cmd",
-      "lua MESSAGES = {} vim.notify = function(text) table.insert(MESSAGES, text) end",
-    ],
-  });
-}
+const messages = async (neovim: TestNeovim) => (await statusOf(neovim)).warnings;
 
-const messages = (neovim: TestNeovim) => neovim.lua<string[]>("return MESSAGES");
+const ready = (neovim: TestNeovim) => reaches(neovim, "ready");
 
-const state = (neovim: TestNeovim) =>
-  neovim.lua<{ state: string; binary?: { path: string; source: string }; last_error?: string }>(
-    `local s = require("claude-code").status()
-     return { state = s.state, binary = s.binary, last_error = s.last_error }`,
-  );
-
-const failed = (neovim: TestNeovim) =>
-  eventually("the server's failure", async () => {
-    const now = await state(neovim);
-    return now.state === "failed" && (now.last_error ?? false);
-  });
-
-const ready = (neovim: TestNeovim) =>
-  eventually("the server", async () => (await state(neovim)).state === "ready", 60_000);
+const failed = async (neovim: TestNeovim) => (await reaches(neovim, "failed")).last_error;
 
 /** A client of Claude's kind gets an answer. */
 async function serves(neovim: TestNeovim): Promise<string[]> {
@@ -101,10 +62,10 @@ describe.each(NEOVIMS)("the first use in $name", (version) => {
   afterAll(() => compiled[Symbol.asyncDispose]());
 
   test("fetches the executable, and serves a session with it", async () => {
-    await using neovim = await watched(version, options("", compiled), compiled);
+    await using neovim = await watched(version, compiled.starting(), compiled);
     expect(await serves(neovim)).toContain("openDiff");
     expect(statSync(data.executable("0.1.0")).size).toBeGreaterThan(1_000_000);
-    const { binary } = await state(neovim);
+    const { binary } = await statusOf(neovim);
     expect(binary).toEqual({ path: data.executable("0.1.0"), source: "managed" });
     expect(await messages(neovim)).toEqual([
       expect.stringMatching(/downloading the executable \(\d+ MB\), once for this version/),
@@ -146,7 +107,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
     await neovim.type("<Esc>");
     const { port } = await neovim.lock();
     await shows(neovim, `port <${port}>`);
-    expect((await state(neovim)).binary?.source).toBe("managed");
+    expect((await statusOf(neovim)).binary?.source).toBe("managed");
     await shows(neovim, "claude-code-nvim hook stop --from-neovim");
     await shows(neovim, `claude-code-nvim","mcp"]`);
     expect((await messages(neovim)).join()).not.toContain("without a connection");
@@ -181,7 +142,7 @@ describe("the first use", () => {
   const version = NEWEST;
 
   test("without permission: names the command, which then also starts the server", async () => {
-    await using neovim = await watched(version, options("download = false"));
+    await using neovim = await watched(version, published.starting("download = false"));
     expect(await failed(neovim)).toMatch(/was not found: run :Claude install, then/);
     expect(published.server.requests).toEqual([]);
     await neovim.command("Claude install");
@@ -191,16 +152,16 @@ describe("the first use", () => {
 
   nightly.test("stopped in the meantime: stays stopped", async () => {
     published.server.reset("slow");
-    await using neovim = await watched(version, options());
+    await using neovim = await watched(version);
     await data.fetching(published.release.asset.file, neovim);
     await neovim.command("ClaudeCodeStop");
     await eventually("the executable", () => data.installedVersion() === "0.1.0", 60_000);
-    expect((await state(neovim)).state).toBe("stopped");
+    expect((await statusOf(neovim)).state).toBe("stopped");
   });
 
   test("cannot fetch it: says why, and is not tried again by itself", async () => {
     published.server.reset("404");
-    await using neovim = await watched(version, options());
+    await using neovim = await watched(version);
     expect(await failed(neovim)).toMatch(/cannot download .*404.*:Claude install tries again/);
     expect(published.server.requests).toHaveLength(1);
   });
@@ -287,7 +248,7 @@ describe("an upgrade while Neovim runs", () => {
     await neovim.command("ClaudeCodeStop");
     await neovim.command("ClaudeCodeStart");
     await ready(neovim);
-    expect((await state(neovim)).binary?.path).toBe(data.executable("0.1.0"));
+    expect((await statusOf(neovim)).binary?.path).toBe(data.executable("0.1.0"));
     expect(await serves(neovim)).toContain("openDiff");
   });
 

@@ -1,13 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { existsSync, readlinkSync, utimesSync } from "node:fs";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
@@ -26,9 +17,9 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
-import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
+import { mayBuild, NATIVE, TestRelease } from "../support/release";
 
-setDefaultTimeout(BUILD_MS);
+mayBuild();
 
 /** Where an executable ends up, and that nothing on the way there can leave half of it. */
 let published: Publication;

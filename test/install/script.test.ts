@@ -1,13 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { chmod, lchown, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
@@ -29,10 +20,10 @@ import {
 } from "../support/neovim";
 import { platformSkip } from "../support/platform-skip";
 import { run as runProgram } from "../support/process";
-import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
+import { mayBuild, NATIVE, TestRelease } from "../support/release";
 import { first, ROOT } from "../support/toolchain";
 
-setDefaultTimeout(BUILD_MS);
+mayBuild();
 
 /** An installation without a plugin manager. */
 let published: Publication;

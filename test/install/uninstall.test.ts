@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -12,10 +12,10 @@ import { join } from "node:path";
 import { Publication } from "../support/installer";
 import { EXECUTABLE, isolatedEnv, nightly, temporaryFolder } from "../support/neovim";
 import { run as runProgram } from "../support/process";
-import { BUILD_MS, TestRelease } from "../support/release";
+import { mayBuild, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
-setDefaultTimeout(BUILD_MS);
+mayBuild();
 
 /** `claude-code-nvim uninstall`, with everything that it may find on a disk. */
 let home: string;

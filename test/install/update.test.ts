@@ -1,30 +1,15 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { readlinkSync, utimesSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CERTIFICATE, KEY } from "../support/certificate";
 import { eventually } from "../support/eventually";
-import { DataFolder, install, Publication } from "../support/installer";
-import {
-  NEOVIMS,
-  NEWEST,
-  type NeovimVersion,
-  nightly,
-  OLDEST,
-  TestNeovim,
-} from "../support/neovim";
-import { BUILD_MS, TestRelease } from "../support/release";
+import { DataFolder, install, Publication, reaches } from "../support/installer";
+import { NEOVIMS, NEWEST, type NeovimVersion, nightly, OLDEST } from "../support/neovim";
+import { mayBuild, TestRelease } from "../support/release";
 import { EXECUTABLE } from "../support/toolchain";
 
-setDefaultTimeout(BUILD_MS);
+mayBuild();
 
 /** An update whose executable cannot be had, or does not run. */
 let old: Publication;
@@ -46,45 +31,17 @@ beforeEach(() => {
 });
 afterEach(() => data[Symbol.asyncDispose]());
 
-interface Start {
-  /** Lua before setup(). */
-  before?: string;
-  env?: Record<string, string>;
-}
-
-/** A Neovim with a user, in which the server starts by itself. */
-function start(
+/** A Neovim with the plugin of a release, and its user's data folder. */
+const start = (
   version: NeovimVersion,
-  plugin: string,
-  mirror: string,
-  { before = "", env = {} }: Start = {},
-): Promise<TestNeovim> {
-  const notify = "MESSAGES = {} vim.notify = function(text) table.insert(MESSAGES, text) end";
-  return TestNeovim.start({
-    version,
-    runtimepath: plugin,
-    setup: `{ auto_start = true, binary = { mirror = "${mirror}" } }`,
-    ui: { width: 120, height: 30 },
+  published: Publication,
+  mirror = published.server.url,
+  { before = "", env = {} } = {},
+) =>
+  published.watched(version, published.starting("", mirror), {
+    before,
     env: { XDG_DATA_HOME: data.xdg, ...env },
-    args: ["--cmd", `lua ${notify} ${before}`],
   });
-}
-
-const status = (neovim: TestNeovim) =>
-  neovim.lua<{ state: string; binary?: { path: string }; last_error?: string; warnings: string[] }>(
-    `local s = require("claude-code").status()
-     return { state = s.state, binary = s.binary, last_error = s.last_error, warnings = MESSAGES }`,
-  );
-
-const reaches = (neovim: TestNeovim, state: "ready" | "failed") =>
-  eventually(
-    `the state ${state}`,
-    async () => {
-      const now = await status(neovim);
-      return now.state === state && now;
-    },
-    60_000,
-  );
 
 /** With version 0.1.0 in the data folder. */
 async function installed(): Promise<void> {
@@ -99,7 +56,7 @@ test.each(NEOVIMS)(
     await installed();
     for (const mirror of [next.server.url, "http://127.0.0.1:9"]) {
       next.server.reset("404");
-      await using neovim = await start(version, next.plugin, mirror);
+      await using neovim = await start(version, next, mirror);
       const { binary, warnings } = await reaches(neovim, "ready");
       expect(binary?.path).toBe(data.executable("0.1.0"));
       const about = warnings.filter((text) =>
@@ -109,7 +66,7 @@ test.each(NEOVIMS)(
       expect(next.server.requests.length).toBe(mirror === next.server.url ? 1 : 0);
     }
     next.server.reset("good");
-    await using neovim = await start(version, next.plugin, next.server.url);
+    await using neovim = await start(version, next);
     expect((await reaches(neovim, "ready")).binary?.path).toBe(data.executable("0.2.0"));
     expect(data.installedVersion()).toBe("0.2.0");
   },
@@ -121,9 +78,8 @@ nightly.test(
     await installed();
     const release = await TestRelease.standIn({ version: "0.2.0", contract: 2 });
     await using incompatible = await Publication.start(release);
-    const { plugin, server } = incompatible;
-    server.reset("404");
-    await using neovim = await start(NEWEST, plugin, server.url);
+    incompatible.server.reset("404");
+    await using neovim = await start(NEWEST, incompatible);
     const { last_error, warnings } = await reaches(neovim, "failed");
     expect(last_error).toContain("does not fit the plugin: run :Claude install, then :Claude");
     expect(last_error).toMatch(
@@ -137,18 +93,18 @@ nightly.test("an older plugin again: the stable path leads to the version in use
   await installed();
   const version = NEWEST;
   await (async () => {
-    await using newer = await start(version, next.plugin, next.server.url);
+    await using newer = await start(version, next);
     await reaches(newer, "ready");
   })();
   expect(data.installedVersion()).toBe("0.2.0");
-  await using older = await start(version, old.plugin, old.server.url);
+  await using older = await start(version, old);
   expect((await reaches(older, "ready")).binary?.path).toBe(data.executable("0.1.0"));
   await eventually("the stable path", () => readlinkSync(data.stable).includes("/0.1.0-"));
   expect(old.server.requests).toHaveLength(1);
 });
 
 test.each(NEOVIMS)("$name: a refused mirror downloads from nowhere", async (version) => {
-  await using neovim = await start(version, old.plugin, "http://mirror.example/claude");
+  await using neovim = await start(version, old, "http://mirror.example/claude");
   const { last_error } = await reaches(neovim, "failed");
   expect(last_error).toContain("correct binary.mirror");
   expect(last_error).toContain("nothing else is used instead");
@@ -168,7 +124,7 @@ nightly.test.each(NEOVIMS)(
   async (version) => {
     await using broken = await unusable();
     for (const requests of [1, 1]) {
-      await using neovim = await start(version, broken.plugin, broken.server.url);
+      await using neovim = await start(version, broken);
       const { last_error } = await reaches(neovim, "failed");
       expect(last_error).toContain("does not run on this machine");
       expect(broken.server.requests).toHaveLength(requests);
@@ -176,7 +132,7 @@ nightly.test.each(NEOVIMS)(
       // Also days later.
       utimesSync(join(data.root, "download", broken.release.asset.file), 0, 0);
     }
-    await using neovim = await start(version, broken.plugin, broken.server.url);
+    await using neovim = await start(version, broken);
     await reaches(neovim, "failed");
     expect((await install(neovim)).message).toContain("does not run on this machine");
     expect(broken.server.requests).toHaveLength(1);
@@ -209,7 +165,7 @@ nightly.test("on NixOS without nix-ld: says what to do before anything is downlo
   const version = NEWEST;
   const rtp = `vim.opt.rtp:prepend([[${old.plugin}]])`;
   const begin = (env: Record<string, string>) =>
-    start(version, old.plugin, old.server.url, { before: `${rtp} ${before}`, env });
+    start(version, old, old.server.url, { before: `${rtp} ${before}`, env });
   await using without = await begin({ NIX_LD: "" });
   const { last_error } = await reaches(without, "failed");
   expect(last_error).toMatch(/nix-ld.*build the executable/);
@@ -227,14 +183,14 @@ nightly.test.each(NEOVIMS)(
       fetch: () => new Response(Bun.file(old.release.archive)),
     });
     const url = `https://localhost:${server.port}`;
-    await using neovim = await start(version, old.plugin, url);
+    await using neovim = await start(version, old, url);
     const { last_error } = await reaches(neovim, "failed");
     expect(last_error).toContain("certificate is not trusted here");
     expect(last_error).toContain("CURL_CA_BUNDLE");
     expect(last_error).not.toContain("web page");
     const authority = join(data.xdg, "company.pem");
     await writeFile(authority, CERTIFICATE);
-    await using trusting = await start(version, old.plugin, url, {
+    await using trusting = await start(version, old, url, {
       env: { CURL_CA_BUNDLE: authority },
     });
     await reaches(trusting, "ready");

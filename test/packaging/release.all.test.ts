@@ -1,11 +1,11 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { checkExecutable, executableKind } from "../../scripts/packaging/executable-file";
 import { signatureProblem, signedAdHoc } from "../../scripts/packaging/mach-o";
 import { buildExecutable } from "../../scripts/packaging/release";
 import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
-import { BUILD_MS, TestRelease } from "../support/release";
+import { mayBuild, TestRelease } from "../support/release";
 
-setDefaultTimeout(BUILD_MS);
+mayBuild();
 
 /** What takes another build of the executable. All targets: `scripts/release --check`. */
 const [DARWIN] = targetsNamed(["darwin-x64"]);

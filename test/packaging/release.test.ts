@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
@@ -13,10 +13,10 @@ import { tar } from "../../scripts/packaging/tar";
 import { TARGETS } from "../../scripts/packaging/targets";
 import { nightly, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
-import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
+import { mayBuild, NATIVE, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
-setDefaultTimeout(BUILD_MS);
+mayBuild();
 
 /** What scripts/release builds. */
 let release: TestRelease;

@@ -31,6 +31,30 @@ export class Publication implements AsyncDisposable {
     return `{ auto_start = false, binary = { mirror = "${this.server.url}" } }`;
   }
 
+  /** Lua source of options under which the server starts by itself; `binary`: more of that table. */
+  starting(binary = "", mirror = this.server.url): string {
+    return `{ auto_start = true, binary = { mirror = "${mirror}", ${binary} } }`;
+  }
+
+  /** A Neovim with a user, without whom nothing is fetched but by a command; what it says is in MESSAGES. */
+  watched(
+    version: NeovimVersion,
+    setup: string,
+    { before = "", env = {} } = {},
+  ): Promise<TestNeovim> {
+    const notify = "MESSAGES = {} vim.notify = function(text) table.insert(MESSAGES, text) end";
+    const { plugin: runtimepath } = this;
+    const args = ["--cmd", `lua ${notify} ${before}`];
+    return TestNeovim.start({
+      version,
+      runtimepath,
+      setup,
+      ui: { width: 120, height: 30 },
+      env,
+      args,
+    });
+  }
+
   /** A Neovim with the plugin. */
   neovim(version: NeovimVersion, env: Record<string, string> = {}): Promise<TestNeovim> {
     const { plugin: runtimepath, options: setup } = this;
@@ -41,6 +65,30 @@ export class Publication implements AsyncDisposable {
     return this.server[Symbol.asyncDispose]();
   }
 }
+
+interface ServerStatus {
+  state: string;
+  binary?: { path: string; source: string };
+  last_error?: string;
+  warnings: string[];
+}
+
+export const statusOf = (neovim: TestNeovim) =>
+  neovim.lua<ServerStatus>(
+    `local s = require("claude-code").status()
+     return { state = s.state, binary = s.binary, last_error = s.last_error, warnings = MESSAGES }`,
+  );
+
+/** Waits until the server is in this state. */
+export const reaches = (neovim: TestNeovim, state: "ready" | "failed") =>
+  eventually(
+    `the state ${state}`,
+    async () => {
+      const now = await statusOf(neovim);
+      return now.state === state && now;
+    },
+    60_000,
+  );
 
 /** The folder of downloaded executables of one user. */
 export class DataFolder implements AsyncDisposable {

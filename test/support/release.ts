@@ -1,3 +1,4 @@
+import { setDefaultTimeout } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { cp, link, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
@@ -17,7 +18,12 @@ export const NATIVE = nativeTarget();
 const LEVEL = 1;
 
 /** How long a test or hook that builds or installs may take on a machine that does much else. */
-export const BUILD_MS = 300_000;
+const BUILD_MS = 300_000;
+
+/** Gives the tests of the file that calls it the time to build and install. */
+export function mayBuild(): void {
+  setDefaultTimeout(BUILD_MS);
+}
 
 interface Options {
   version?: string;
