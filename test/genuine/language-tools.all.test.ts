@@ -13,6 +13,10 @@ import { say } from "../support/turns";
 /** What is always loaded costs tokens in every request. */
 const MOST_CHARACTERS = 2_600;
 
+const APPLE = { symbol: "apple", path: "one.txt" };
+const FOUND =
+  "one.txt:1 apple: def apple\n  def apple\nas text reports; the text may match elsewhere";
+
 requireNamespace();
 
 /** A project with the scripted server, a model, and the arguments of a CLI that Neovim starts. */
@@ -29,12 +33,11 @@ test("claude -p and a subagent of it: the tools are in the request, loaded and s
   using model = new Model();
   const { world, run } = await open(model);
   await using _world = world;
-  const question = { symbol: "apple", path: "one.txt" };
   const task = { description: "sub", prompt: "SUB", subagent_type: "general-purpose" };
   model.script([
-    [{ tool: "mcp__nvim-lsp__find_symbol", input: question }],
+    [{ tool: "mcp__nvim-lsp__find_symbol", input: APPLE }],
     [{ tool: "Agent", input: { ...task, run_in_background: false } }],
-    [{ tool: "mcp__nvim-lsp__find_references", input: question }],
+    [{ tool: "mcp__nvim-lsp__find_references", input: APPLE }],
     say("sub done"),
     say("Done."),
   ]);
@@ -50,28 +53,50 @@ test("claude -p and a subagent of it: the tools are in the request, loaded and s
     expect(JSON.stringify(ours).length).toBeLessThan(MOST_CHARACTERS);
   }
   const results = model.requests.flatMap(toolResults).join("\n");
-  expect(results).toContain(
-    "one.txt:1 apple: def apple\n  def apple\nas text reports; the text may match elsewhere",
-  );
+  expect(results).toContain(FOUND);
   expect(results).toContain("apple (one.txt:1): 1 use in 1 file\none.txt\n  2 use apple\n");
 });
 
-test("plan mode: questions are answered, a rename is not made", async () => {
+const RENAME = "mcp__nvim-lsp__rename_symbol";
+
+test.each<[string, string[], string]>([
+  ["without the user's permission", [], "permission"],
+  ["in plan mode", ["--permission-mode", "plan"], ""],
+])("%s questions are answered, and a rename is not made", async (_when, more, refusal) => {
   using model = new Model();
   const { world, run } = await open(model);
   await using _world = world;
-  const question = { symbol: "apple", path: "one.txt" };
   model.script([
-    [{ tool: "mcp__nvim-lsp__find_symbol", input: question }],
-    [{ tool: "mcp__nvim-lsp__rename_symbol", input: { ...question, new_name: "pear" } }],
+    [{ tool: "mcp__nvim-lsp__find_symbol", input: APPLE }],
+    [{ tool: RENAME, input: { ...APPLE, new_name: "pear" } }],
     say("Done."),
   ]);
-  const args = [...run.args, "--permission-mode", "plan"];
-  expect(await runHeadless({ ...run, args }, "go")).toMatchObject({ code: 0 });
-  const results = model.requests.flatMap(toolResults).join("\n");
-  expect(results).toContain(
-    "one.txt:1 apple: def apple\n  def apple\nas text reports; the text may match elsewhere",
-  );
-  expect(results).not.toContain("renamed apple");
+  const args = [...run.args, ...more];
+  expect(await runHeadless({ ...run, args }, "go")).toMatchObject({ code: 0, stdout: "Done.\n" });
+  const results = model.requests.flatMap(toolResults);
+  expect(results[0]).toContain(FOUND);
+  expect(results.at(-1)).toContain(refusal);
+  expect(results.join()).not.toContain("renamed apple");
   expect(readFileSync(world.project.path("one.txt"), "utf8")).toBe("def apple\nuse apple\n");
+});
+
+test("a rename that is allowed: the review has the call's change", async () => {
+  using model = new Model();
+  const { world, run } = await open(model);
+  await using _world = world;
+  model.script([[{ tool: RENAME, input: { ...APPLE, new_name: "pear" } }], say("Done.")]);
+  const args = [...run.args, "--allowedTools", RENAME];
+  expect(await runHeadless({ ...run, args }, "go")).toMatchObject({ code: 0, stdout: "Done.\n" });
+  expect(model.requests.flatMap(toolResults)[0]).toContain("renamed apple to pear");
+  expect(readFileSync(world.project.path("one.txt"), "utf8")).toBe("def pear\nuse pear\n");
+  const glob = new Bun.Glob("review/*/journal.jsonl");
+  const [journal = ""] = [...glob.scanSync({ cwd: world.project.state, absolute: true })];
+  const records = readFileSync(journal, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  const { session, prompt } = records.findLast(({ type }) => type === "prompt");
+  const changes = records.filter(({ type, files }) => type === "change" && files.length > 0);
+  const use = expect.stringMatching(/./);
+  expect(changes).toMatchObject([{ session, prompt, tool: "rename_symbol", use }]);
 });

@@ -306,25 +306,6 @@ describe("install-hooks", () => {
     expect(existsSync(join(project, SETTINGS))).toBe(true);
   });
 
-  nightly.test("what others changed between two installations stays", async () => {
-    write(SETTINGS, THEIRS);
-    write("CLAUDE.md", "# Old\n");
-    await install("--claude-md");
-    const value = JSON.parse(read(SETTINGS));
-    value.permissions.allow.push("Bash(npm test:*)");
-    delete value.hooks.Stop;
-    write(SETTINGS, JSON.stringify(value, null, 2));
-    write("CLAUDE.md", "# New, and all of it mine\n");
-    await install("--claude-md");
-    expect(JSON.parse(read(SETTINGS)).hooks.Stop).toHaveLength(1);
-    await uninstall();
-    expect(JSON.parse(read(SETTINGS))).toEqual({
-      permissions: { allow: ["Bash(ls:*)", "Bash(npm test:*)"] },
-      x: 1,
-    });
-    expect(read("CLAUDE.md")).toBe("# New, and all of it mine\n");
-  });
-
   test("a settings file that the plugin made and others changed is not removed", async () => {
     await install();
     const value = JSON.parse(read(SETTINGS));

@@ -402,7 +402,7 @@ onEachNeovim((session) => {
     test("and close_tab refuse while the command-line window is open, and say why", async () => {
       const path = await session.open("cmdwin.txt", "old\n");
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
-      const clean = await session.open("clean.txt", "x\n");
+      const clean = await session.edit(session.write("clean.txt", "x\n"));
       await session.neovim.type("q:");
       writeFileSync(session.path("clean.txt"), "written outside\n");
       const why = "Neovim's command-line window is open; :q closes it";
