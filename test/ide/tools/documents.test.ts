@@ -41,21 +41,32 @@ const AS_BEFORE = 'if vim.uv.getuid() == 0 then require("ffi").C.setfsuid(0) end
 onEachNeovim((session) => {
   beforeEach(() => session.reset());
 
-  describe("openFile", () => {
-    test.each(NAMES)("opens %s", async (name) => {
-      claims("A file name is never a pattern, a command or shell code");
-      const path = session.write(`names/${name}`, "one\ntwo\n");
-      session.write("names/foo1.txt", "a trap for patterns\n");
-      expect(await session.client.texts("openFile", { filePath: path })).toEqual([
-        `Opened file: ${path}`,
-      ]);
-      expect(await session.neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
-      expect(await session.neovim.lua("return vim.api.nvim_buf_get_lines(0,0,-1,false)")).toEqual([
-        "one",
-        "two",
-      ]);
+  test.each(NAMES)("%s is opened, checked and saved", async (name) => {
+    claims("A file name is never a pattern, a command or shell code");
+    const path = session.write(`names/${name}`, "one\ntwo\n");
+    session.write("names/foo1.txt", "a trap for patterns\n");
+    const { client, neovim } = session;
+    const check = () => client.json("checkDocumentDirty", { filePath: path });
+    expect(await check()).toEqual({ success: false, message: `Document not open: ${path}` });
+    expect(await client.texts("openFile", { filePath: path })).toEqual([`Opened file: ${path}`]);
+    expect(await neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
+    const lines = "return vim.api.nvim_buf_get_lines(0, 0, -1, false)";
+    expect(await neovim.lua<string[]>(lines)).toEqual(["one", "two"]);
+    const open = { success: true, filePath: path, isUntitled: false };
+    expect(await check()).toEqual({ ...open, isDirty: false });
+    await neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
+    expect(await check()).toEqual({ ...open, isDirty: true });
+    expect(await client.json("saveDocument", { filePath: path })).toEqual({
+      success: true,
+      filePath: path,
+      saved: true,
+      message: "Document saved successfully",
     });
+    expect(readFileSync(path, "utf8")).toBe("new\n");
+    expect(await neovim.lua("return vim.bo.modified")).toBe(false);
+  });
 
+  describe("openFile", () => {
     test("takes a relative path from the workspace", async () => {
       const path = session.write("relative/a.txt", "x\n");
       const answer = await session.client.texts("openFile", { filePath: "relative/a.txt" });
@@ -286,45 +297,18 @@ onEachNeovim((session) => {
     });
   });
 
-  describe("checkDocumentDirty", () => {
-    test.each(NAMES)("of %s: not open, clean, dirty", async (filePath) => {
-      const name = `dirty/${filePath}`;
-      const path = session.write(name, "text\n");
-      const check = () => session.client.json("checkDocumentDirty", { filePath: path });
-      expect(await check()).toEqual({ success: false, message: `Document not open: ${path}` });
-      await session.edit(path);
-      const open = { success: true, filePath: path, isUntitled: false };
-      expect(await check()).toEqual({ ...open, isDirty: false });
-      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "more" })');
-      expect(await check()).toEqual({ ...open, isDirty: true });
-    });
-
-    test("finds a file by its name through a symlink", async () => {
-      const path = session.write("real2/a.txt", "x\n");
-      session.link(`alias-${session.neovim.process.pid}`, session.path("real2"));
-      await session.edit(path);
-      const filePath = session.path(`alias-${session.neovim.process.pid}/a.txt`);
-      expect(await session.client.json("checkDocumentDirty", { filePath })).toMatchObject({
-        success: true,
-        filePath,
-      });
+  test("checkDocumentDirty finds a file by its name through a symlink", async () => {
+    const path = session.write("real2/a.txt", "x\n");
+    session.link(`alias-${session.neovim.process.pid}`, session.path("real2"));
+    await session.edit(path);
+    const filePath = session.path(`alias-${session.neovim.process.pid}/a.txt`);
+    expect(await session.client.json("checkDocumentDirty", { filePath })).toMatchObject({
+      success: true,
+      filePath,
     });
   });
 
   describe("saveDocument", () => {
-    test.each(NAMES)("saves %s", async (name) => {
-      const path = await session.open(`save/${name}`, "old\n");
-      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
-      expect(await session.client.json("saveDocument", { filePath: path })).toEqual({
-        success: true,
-        filePath: path,
-        saved: true,
-        message: "Document saved successfully",
-      });
-      expect(readFileSync(path, "utf8")).toBe("new\n");
-      expect(await session.neovim.lua("return vim.bo.modified")).toBe(false);
-    });
-
     test("runs the autocommands of a write, formatters among them", async () => {
       const path = await session.open("format.txt", "a\n");
       await session.neovim.lua(`

@@ -220,6 +220,17 @@ onEachNeovim((session) => {
       resources: { uri: string; name: string }[];
     }
 
+    const sent = () => session.client.notifications("notifications/resources/list_changed").length;
+    /** How many lists were sent, once no more come. */
+    const quiet = async () => {
+      await eventually("quiet", async () => {
+        const before = sent();
+        await Bun.sleep(300);
+        return sent() === before;
+      });
+      return sent();
+    };
+
     test("are the open files, read with their unsaved text", async () => {
       const path = await session.open("größe #1.txt", "saved\r\nlines\r\n");
       const { resources } = await session.client.request<ResourceList>("resources/list");
@@ -317,14 +328,7 @@ onEachNeovim((session) => {
       expect(await listed()).toEqual(["args 1.txt"]);
       const { tabs } = await session.client.json<{ tabs: { label: string }[] }>("getOpenEditors");
       expect(tabs.map(({ label }) => label)).toEqual(["args 1.txt", "args 2.txt"]);
-      const sent = () =>
-        session.client.notifications("notifications/resources/list_changed").length;
-      await eventually("quiet", async () => {
-        const before = sent();
-        await Bun.sleep(200);
-        return sent() === before;
-      });
-      const before = sent();
+      const before = await quiet();
       await session.neovim.command("next");
       await eventually("the notification", () => sent() > before);
       expect(await listed()).toEqual(["args 1.txt", "args 2.txt"]);
@@ -340,24 +344,14 @@ onEachNeovim((session) => {
     });
 
     test("announce a changed list once for a burst, and nothing when only text changes", async () => {
-      const sent = () =>
-        session.client.notifications("notifications/resources/list_changed").length;
-      const quiet = () =>
-        eventually("quiet", async () => {
-          const before = sent();
-          await Bun.sleep(300);
-          return sent() === before;
-        });
-      await quiet();
-      const before = sent();
+      const before = await quiet();
       const paths = Array.from({ length: 20 }, (_, i) => session.write(`burst/${i}.txt`, "x\n"));
       await session.neovim.lua(
         "for _, path in ipairs({ ... }) do vim.cmd.edit(vim.fn.fnameescape(path)) end",
         ...paths,
       );
       await eventually("the notification", () => sent() > before);
-      await quiet();
-      const after = sent();
+      const after = await quiet();
       expect(after - before).toBeLessThanOrEqual(3);
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "typed" })');
       await Bun.sleep(300);
