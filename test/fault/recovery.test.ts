@@ -118,7 +118,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   test.each([
     ["begins to start", ""],
     ["has written its lock file", `repeat until #vim.fn.glob((...) .. "/*.lock") > 0`],
-  ])("kill -9 of the executable that %s: the next one serves", async (_name, wait) => {
+  ])("kill -9 of the executable that %s: the next start serves", async (_name, wait) => {
     await using neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
     // Neovim learns nothing from it in the meantime.
     await neovim.lua(
@@ -127,6 +127,11 @@ describe.each(NEOVIMS)("$name", (version) => {
       vim.uv.kill(require("claude-code").status().process_id, "sigkill")`,
       neovim.lockFolder,
     );
+    // One that was never ready is not started again by itself.
+    await eventually("its end", () =>
+      neovim.lua<boolean>(`return require("claude-code").status().state == "failed"`),
+    );
+    await neovim.lua(`require("claude-code").start()`);
     await ready(neovim);
     expect(readdirSync(neovim.lockFolder)).toHaveLength(1);
     using client = await TestClient.open(await neovim.lock());
