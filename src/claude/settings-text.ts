@@ -1,133 +1,266 @@
 import { isDeepStrictEqual } from "node:util";
-import { applyEdits, findNodeAtLocation, modify, parseTree } from "jsonc-parser";
+import {
+  applyEdits,
+  findNodeAtLocation,
+  type JSONPath,
+  modify,
+  type Node,
+  parseTree,
+} from "jsonc-parser";
 import { message, UserError } from "../lib/errors";
-import { isObject, type JsonObject } from "../lib/json";
-import { type HookGroup, type HookSettings, isOurHook, ourHook } from "./hooks";
+import { isObject } from "../lib/json";
+import { type HookEntry, type HookGroup, type HookSettings, isOurHook, ourHook } from "./hooks";
+
+type Json = Record<string, unknown>;
 
 const BOM = "\uFEFF";
 
 /**
- * The text of a settings file with our hooks in it: what is outside of `hooks` keeps its bytes. `text` is
+ * The text of a settings file with our hooks in it: everything else keeps its bytes. `text` is
  * undefined for a new file. Throws UserError for what is not a JSON object (comments
  * included: Claude Code would not read them either).
  */
-export function withHooks(text = "", hooks: HookSettings, name: string): string {
-  return edited(text, name, (all) => {
-    for (const [event, groups] of Object.entries(hooks)) {
-      for (const group of groups) addGroup(all, event, group);
-    }
-  });
+export function withHooks(text: string | undefined, hooks: HookSettings, name: string): string {
+  const editor = new SettingsText(text ?? "", name);
+  for (const [event, groups] of Object.entries(hooks)) {
+    for (const group of groups) editor.addGroup(event, group);
+  }
+  return editor.text;
 }
 
 /** The text without our hooks, and without the lists and objects that are empty thereby. */
 export function withoutHooks(text: string, name: string): string {
-  return edited(text, name, (all) => {
-    for (const [event, groups] of Object.entries(all)) {
-      if (!groups.some((group) => entriesOf(group).some(({ command }) => isOurHook(command))))
-        continue;
-      const left = groups.flatMap(withoutOurs);
-      if (left.length > 0) all[event] = left;
-      else delete all[event];
-    }
-  });
+  const editor = new SettingsText(text, name);
+  editor.removeOurs();
+  return editor.text;
 }
 
-/** Adds the group, or points our hook that is there to the command, and gives it time enough. */
-function addGroup(all: HookSettings, event: string, group: HookGroup): void {
-  const [wanted] = group.hooks;
-  if (!wanted) return;
-  const groups = all[event] ?? [];
-  all[event] = groups;
-  const word = ourHook(wanted.command);
-  for (const place of groups) {
-    const entry = entriesOf(place).find(({ command }) => ourHook(command) === word);
-    if (!entry) continue;
-    entry.command = wanted.command;
-    if (entry.timeout < wanted.timeout) entry.timeout = wanted.timeout;
-    // An older version, or one without all answers, picked fewer tools. What stands beside our hook in its
-    // group keeps its matcher.
-    if (place.hooks.length > 1) return;
-    if (group.matcher === undefined) delete place.matcher;
-    else place.matcher = group.matcher;
-    return;
+/** A settings file while it is edited: the text, which keeps what we don't touch, and its value. */
+class SettingsText {
+  #text: string;
+  readonly #bom: string;
+
+  constructor(
+    text: string,
+    private readonly name: string,
+  ) {
+    this.#bom = text.startsWith(BOM) ? BOM : "";
+    this.#text = text.slice(this.#bom.length);
+    if (this.#text.trim() === "") this.#text = "{}\n";
+    this.#value();
   }
-  groups.push(group);
-}
 
-function withoutOurs(group: HookGroup): HookGroup[] {
-  const left = entriesOf(group).filter(({ command }) => !isOurHook(command));
-  if (left.length === entriesOf(group).length) return [group];
-  return left.length > 0 ? [{ ...group, hooks: left }] : [];
-}
+  get text(): string {
+    return this.#bom + this.#text;
+  }
 
-/** Another program may have put anything into the list of an event. */
-function entriesOf(group: HookGroup | null): HookGroup["hooks"] {
-  return Array.isArray(group?.hooks) ? group.hooks.filter(isObject) : [];
-}
-
-function edited(given: string, name: string, change: (hooks: HookSettings) => void): string {
-  const bom = given.startsWith(BOM) ? BOM : "";
-  const text = given.trim() === "" ? "{}\n" : given.slice(bom.length);
-  const value = parsed(text, name);
-  const before = hooksOf(value, name);
-  const hooks = structuredClone(before);
-  change(hooks);
-  if (isDeepStrictEqual(hooks, before)) return given;
-  const { hooks: _, ...others } = value;
-  const isLeft = Object.keys(hooks).length > 0;
-  const after = isLeft ? replaced(text, hooks) : removed(text);
-  // There is no guessing in a user's file.
-  if (isDeepStrictEqual(parsed(after, name), isLeft ? { ...others, hooks } : others))
-    return bom + after;
-  throw new UserError(
-    `${name} cannot be edited without harm (does a key occur twice?); it was not changed`,
-  );
-}
-
-function parsed(text: string, name: string): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new UserError(
-      `${name} is not valid JSON (${message(error)}; comments are not allowed there): fix it first`,
+  /** Adds the group, or points our hook that is there to the command, and gives it time enough. */
+  addGroup(event: string, group: HookGroup): void {
+    const [entry] = group.hooks;
+    if (!entry) return;
+    const word = ourHook(entry.command);
+    const there = this.ours().find(
+      (path) => path[1] === event && ourHook((this.#at(path) as HookEntry).command) === word,
     );
+    if (there) {
+      this.#update([...there, "command"], entry.command);
+      const timeout = [...there, "timeout"];
+      if (Number(this.#at(timeout)) < entry.timeout) this.#replace(timeout, entry.timeout);
+      // An older version, or one without all answers, picked fewer tools. What stands beside our hook in its
+      // group keeps its matcher.
+      const place = there.slice(0, 3);
+      if ((this.#at(place) as HookGroup).hooks.length > 1) return;
+      this.#update([...place, "matcher"], group.matcher);
+      return;
+    }
+    if (this.#value().hooks === undefined) this.#insert([], "hooks", {});
+    if (this.#hooks()[event] === undefined) this.#insert(["hooks"], event, []);
+    this.#insert(["hooks", event], undefined, group);
   }
-  if (!isObject(value)) throw new UserError(`${name} is not a JSON object: fix it first`);
-  return value;
+
+  /** The paths of all our hook entries, last first, so that removing one leaves the others'. */
+  ours(): JSONPath[] {
+    const found: JSONPath[] = [];
+    for (const [event, groups] of Object.entries(this.#hooks())) {
+      (groups as HookGroup[]).forEach((group, index) => {
+        if (!Array.isArray(group?.hooks)) return;
+        group.hooks.forEach((entry, place) => {
+          if (isOurHook(entry?.command)) found.push(["hooks", event, index, "hooks", place]);
+        });
+      });
+    }
+    return found.reverse();
+  }
+
+  removeOurs(): void {
+    for (const path of this.ours()) {
+      this.#replace(path, undefined);
+      // Upwards: the list of entries, the group, the event's list, "hooks".
+      for (let up = path.slice(0, -1); up.length > 0; up = up.slice(0, -1)) {
+        const isGroup = up.length === 3;
+        const value = this.#at(up) as object;
+        const left = isGroup ? (value as HookGroup).hooks : value;
+        if (left !== undefined && Object.keys(left).length > 0) break;
+        if (up.length !== 4) this.#replace(up, undefined);
+      }
+    }
+  }
+
+  #update(path: JSONPath, value: unknown): void {
+    if (this.#at(path) !== value) this.#replace(path, value);
+  }
+
+  #insert(parent: JSONPath, key: string | undefined, value: unknown): void {
+    const place = this.#at(parent);
+    const path = [...parent, key ?? (place as unknown[]).length];
+    const expected = changed(this.#value(), path, value);
+    this.#set(insertLast(this.#text, parent, key, value), expected);
+  }
+
+  /** Without a value, removes what is there, and the comma with it. */
+  #replace(path: JSONPath, value: unknown): void {
+    const expected = changed(this.#value(), path, value);
+    const removed = value === undefined ? removeLast(this.#text, path) : undefined;
+    this.#set(removed ?? applyEdits(this.#text, modify(this.#text, path, value, {})), expected);
+  }
+
+  /** Makes sure that the text means what it should: there is no guessing in a user's file. */
+  #set(text: string | undefined, expected: Json): void {
+    this.#text = text ?? this.#text;
+    if (!isDeepStrictEqual(this.#value(), expected)) {
+      throw new UserError(
+        `${this.name} cannot be edited without harm (does a key occur twice?); it was not changed`,
+      );
+    }
+  }
+
+  #value(): Json {
+    let value: unknown;
+    try {
+      value = JSON.parse(this.#text);
+    } catch (error) {
+      throw new UserError(
+        `${this.name} is not valid JSON (${message(error)}; comments are not allowed there): fix it first`,
+      );
+    }
+    if (!isObject(value)) throw new UserError(`${this.name} is not a JSON object: fix it first`);
+    return value;
+  }
+
+  /** `hooks`, each event a list. */
+  #hooks(): Record<string, unknown> {
+    const { hooks = {} } = this.#value();
+    if (!isObject(hooks) || !Object.values(hooks).every(Array.isArray)) {
+      throw new UserError(`"hooks" in ${this.name} is not in Claude Code's format: fix it first`);
+    }
+    return hooks;
+  }
+
+  #at(path: JSONPath): unknown {
+    let value: unknown = this.#value();
+    for (const key of path) value = (value as Json)[key as string];
+    return value;
+  }
 }
 
-function hooksOf({ hooks = {} }: JsonObject, name: string): HookSettings {
-  if (isObject(hooks) && Object.values(hooks).every(Array.isArray)) return hooks as HookSettings;
-  throw new UserError(`"hooks" in ${name} is not in Claude Code's format: fix it first`);
+/** What the value must be after the edit. */
+function changed(value: Json, path: JSONPath, to: unknown): Json {
+  const copy = structuredClone(value);
+  let place = copy as Record<string | number, unknown>;
+  for (const key of path.slice(0, -1)) {
+    place[key] ??= {};
+    place = place[key] as Record<string | number, unknown>;
+  }
+  const last = path.at(-1) as string | number;
+  if (Array.isArray(place)) {
+    if (to === undefined) place.splice(last as number, 1);
+    else place[last as number] = to;
+  } else if (to === undefined) delete place[last];
+  else place[last] = to;
+  return copy;
 }
 
-function removed(text: string): string {
-  return applyEdits(text, modify(text, ["hooks"], undefined, {}));
-}
-
-/** `hooks` gets the file's line ends and indentation; jsonc-parser would change what is beside it, too. */
-function replaced(text: string, hooks: HookSettings): string {
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  const unit = /^([ \t]+)\S/m.exec(text)?.[1] ?? "  ";
-  const inLines = (value: object, outer: string) =>
-    JSON.stringify(value, null, unit).replaceAll("\n", eol + outer);
+/**
+ * Inserts `value` at the end of the object or list at `parent` (an object needs `key`). All that is
+ * there keeps its bytes (jsonc-parser's `modify` reformats what is beside it); what is added looks
+ * like its surroundings: on lines of its own where they are, else in the same line. Undefined if
+ * there is no such place.
+ */
+function insertLast(
+  text: string,
+  parent: JSONPath,
+  key: string | undefined,
+  value: unknown,
+): string | undefined {
   const root = parseTree(text);
-  const last = root?.children?.at(-1);
-  if (!root || !last) return text.replace(/\{\s*\}/, () => inLines({ hooks }, ""));
-  const there = findNodeAtLocation(root, ["hooks"]);
-  const indent = indentBefore(text, there?.parent?.offset ?? last.offset);
-  if (there) {
-    const end = there.offset + there.length;
-    return text.slice(0, there.offset) + inLines(hooks, indent ?? "") + text.slice(end);
-  }
+  const node = root && findNodeAtLocation(root, parent);
+  if (!node || (node.type !== "object" && node.type !== "array")) return undefined;
+  const name = key === undefined ? "" : `${JSON.stringify(key)}: `;
+  const style = styleOf(text);
+  const last = node.children?.at(-1);
+  if (!last) return fill(text, node, name, value, style);
+  const outer = indentBefore(text, last.offset);
+  const added =
+    outer === undefined
+      ? `, ${name}${inOneLine(value)}`
+      : `,${style.eol}${outer}${name}${inLines(value, outer, style)}`;
   const end = last.offset + last.length;
-  const gap = indent === undefined ? " " : eol + indent;
-  return `${text.slice(0, end)},${gap}"hooks": ${inLines(hooks, indent ?? "")}${text.slice(end)}`;
+  return text.slice(0, end) + added + text.slice(end);
+}
+
+/**
+ * Takes the last of several entries out of a list or an object, with the comma before it: what
+ * `insertLast` has put there. Undefined if there is none at `path`, or it is not the last of several.
+ */
+function removeLast(text: string, path: JSONPath): string | undefined {
+  const root = parseTree(text);
+  const found = root && findNodeAtLocation(root, path);
+  const node = found?.parent?.type === "property" ? found.parent : found;
+  const siblings = node?.parent?.children ?? [];
+  const before = siblings.at(-2);
+  if (!node || !before || siblings.at(-1) !== node) return undefined;
+  return text.slice(0, before.offset + before.length) + text.slice(node.offset + node.length);
+}
+
+interface Style {
+  eol: string;
+  /** One step of indentation. */
+  unit: string;
+}
+
+/** As the file has it: its line ends, and the indentation of its first indented line. */
+function styleOf(text: string): Style {
+  return {
+    eol: text.includes("\r\n") ? "\r\n" : "\n",
+    unit: /^([ \t]+)\S/m.exec(text)?.[1] ?? "  ",
+  };
+}
+
+/** An empty object or list becomes one of several lines. */
+function fill(text: string, node: Node, name: string, value: unknown, style: Style): string {
+  const outer = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", node.offset - 1) + 1))?.[0] ?? "";
+  const inner = outer + style.unit;
+  const open = text.charAt(node.offset);
+  const close = text.charAt(node.offset + node.length - 1);
+  const body = `${style.eol}${inner}${name}${inLines(value, inner, style)}${style.eol}${outer}`;
+  return text.slice(0, node.offset) + open + body + close + text.slice(node.offset + node.length);
 }
 
 /** The indentation of what begins its line at `offset`; undefined if something is before it. */
 function indentBefore(text: string, offset: number): string | undefined {
-  const before = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
-  return before.trim() === "" ? before : undefined;
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  const before = text.slice(start, offset);
+  return start > 0 && before.trim() === "" ? before : undefined;
+}
+
+function inLines(value: unknown, outer: string, { eol, unit }: Style): string {
+  return JSON.stringify(value, null, unit).replaceAll("\n", eol + outer);
+}
+
+/** With blanks after colons and commas, as it is usually written. */
+function inOneLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inOneLine).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value);
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}: ${inOneLine(item)}`).join(", ")}}`;
 }

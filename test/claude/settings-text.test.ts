@@ -25,15 +25,11 @@ const FILES: [string, string][] = [
     "other hooks",
     '{\n  "hooks": {\n    "Stop": [ {"hooks": [{"type":"command","command":"make lint"}]} ],\n    "PreToolUse": [\n      {\n        "matcher": "Bash",\n        "hooks": [{ "type": "command", "command": "true" }]\n      }\n    ]\n  },\n  "unknown": {"deep": [1, {"ü": "\\u00e9"}]}\n}',
   ],
-  [
-    "other hooks, as the CLI writes them",
-    '{\n  "hooks": {\n    "Stop": [\n      {\n        "hooks": [\n          {\n            "type": "command",\n            "command": "true"\n          }\n        ]\n      }\n    ]\n  },\n  "a":1\n}\n',
-  ],
   ["a byte order mark", '\uFEFF{\n  "a": 1\n}\n'],
 ];
 
 describe("hooks in a settings file", () => {
-  test.each(FILES)("%s: what is outside of hooks keeps its bytes", (_name, text) => {
+  test.each(FILES)("%s: everything else keeps its bytes", (_name, text) => {
     const after = add(text);
     // What was there is there, in its order, with only insertions in between.
     expect(isSubsequence(text.replace(/\{\s*\}|\[\s*\]/g, ""), after)).toBe(true);
@@ -57,13 +53,7 @@ describe("hooks in a settings file", () => {
   });
 
   test("where others have their hooks, taking ours out restores every byte", () => {
-    for (const name of [
-      "other hooks, as the CLI writes them",
-      "four spaces, CRLF",
-      "a key",
-      "tabs",
-      "one line",
-    ]) {
+    for (const name of ["other hooks", "four spaces, CRLF", "a key", "tabs", "one line"]) {
       const text = FILES.find(([known]) => known === name)?.[1] as string;
       expect(remove(add(text))).toBe(text);
     }
@@ -100,7 +90,7 @@ describe("hooks in a settings file", () => {
       return JSON.stringify({ hooks });
     };
     const enough = OURS.Stop?.[0]?.hooks[0]?.timeout ?? 0;
-    expect(JSON.parse(add(timeouts(15, 100)))).toEqual(JSON.parse(timeouts(enough, 100)));
+    expect(add(timeouts(15, 100))).toBe(timeouts(enough, 100));
   });
 
   test("a hook of an older version gets the matcher of this one, unless others share its group", () => {
