@@ -11,7 +11,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Listed } from "../../src/review/service";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { first, nightly } from "../support/toolchain";
@@ -345,45 +344,73 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(change).toMatchObject({ session: "one", tool: "Bash", use: "use-1" });
   });
 
-  test("a commit changes nothing", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n" });
-    world.write("b.txt", "mine\n");
-    await world.prompt();
-    await world.failing("git -c user.name=a -c user.email=b commit -qam x");
-    await world.stop();
-    expect(world.files).toEqual([]);
-  });
+  const COMMITS = "git -c user.name=a -c user.email=b commit -qam x";
 
-  test("a folder that is moved, and one that comes from outside of the project", async () => {
-    using world = new RecordedHere({ "src/a.txt": "one\n" });
-    const outside = join(world.home, "gen");
-    mkdirSync(outside);
-    writeFileSync(join(outside, "k.txt"), "k\n");
-    await world.prompt();
-    await world.failing(`mv src lib; mv ${outside} .`);
-    await world.stop();
-    expect(world.files.toSorted()).toEqual([
-      'gen/k.txt: absent > "k\\n"',
-      'lib/a.txt: absent > "one\\n" (from src/a.txt)',
-      'src/a.txt: "one\\n" > absent (644 > 0)',
-    ]);
-  });
-
-  test("a folder in the place of a file", async () => {
-    using world = new RecordedHere({ a: "mine\n" });
-    await world.prompt();
-    await world.failing("rm a; mkdir a; echo x > a/x");
-    await world.stop();
-    expect(world.files).toEqual(['a: "mine\\n" > absent (644 > 0)', 'a/x: absent > "x\\n"']);
+  test.each<
+    [
+      what: string,
+      files: Record<string, string> | undefined,
+      before: string,
+      command: string,
+      found: string[],
+    ]
+  >([
+    ["a commit changes nothing", { "a.txt": "one\n" }, "echo mine > a.txt", COMMITS, []],
+    [
+      "a folder that is moved, and one that comes from outside of the project",
+      { "src/a.txt": "one\n" },
+      "mkdir $HOME/gen; echo k > $HOME/gen/k.txt",
+      "mv src lib; mv $HOME/gen .",
+      [
+        'gen/k.txt: absent > "k\\n"',
+        'lib/a.txt: absent > "one\\n" (from src/a.txt)',
+        'src/a.txt: "one\\n" > absent (644 > 0)',
+      ],
+    ],
+    [
+      "a folder in the place of a file",
+      { a: "mine\n" },
+      "true",
+      "rm a; mkdir a; echo x > a/x",
+      ['a/x: absent > "x\\n"', 'a: "mine\\n" > absent (644 > 0)'],
+    ],
+    [
+      "a move, a directory and a commit in one command",
+      { "a.txt": "one\n", "b.txt": "two\n" },
+      "true",
+      `mkdir -p d && git mv a.txt d/a.txt && echo x >> b.txt && ${COMMITS}`,
+      [
+        'a.txt: "one\\n" > absent (644 > 0)',
+        'b.txt: "two\\n" > "two\\nx\\n"',
+        'd/a.txt: absent > "one\\n" (from a.txt)',
+      ],
+    ],
+    [
+      "on a branch that is another name of one, what is committed is not new",
+      { "a.txt": "one\n" },
+      "git branch real && git symbolic-ref $(git symbolic-ref HEAD) refs/heads/real",
+      "echo two > a.txt",
+      ['a.txt: "one\\n" > "two\\n"'],
+    ],
+    [
+      "a repository without a commit, and one in another one",
+      undefined,
+      "git init -q . && mkdir inner && cd inner && git init -q . && echo x > x.txt",
+      "echo x > a.txt; echo y > inner/x.txt",
+      ['a.txt: absent > "x\\n"', 'inner/x.txt: "x\\n" > "y\\n"'],
+    ],
+  ])("%s", async (_what, files, before, command, found) => {
+    using world = new RecordedHere(files, files !== undefined);
+    world.sh(before);
+    await world.turn(command);
+    expect(world.files.toSorted()).toEqual(found);
   });
 
   test("a file in the place of a folder: what the folder held comes back", async () => {
     using world = new RecordedHere({ "k.txt": "k\n" });
     world.write("notes/n.txt", "the user's\n");
-    await world.prompt();
-    await world.failing("rm -r notes; echo hi > notes");
-    await world.stop();
-    const { files } = (await world.answer("list", {})) as Listed;
+    await world.turn("rm -r notes; echo hi > notes");
+    const { files } = await world.list();
     const some = files.map(({ path }) => ({ path }));
     expect(some).toHaveLength(2);
     await world.answer("undo", { files: some });
@@ -394,9 +421,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     world.sh("ln -s a.txt l; ln -s a.txt m");
     world.git("add -A", "commit -qm link");
-    await world.prompt();
-    await world.failing("rm l m; echo x > m");
-    await world.stop();
+    await world.turn("rm l m; echo x > m");
     const files = ["l", "m"].map((name) => ({ path: world.path(name) }));
     const undone = await world.answer("undo", { files });
     const problem = { problem: expect.stringContaining("is a symlink") };
@@ -406,27 +431,11 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   nightly.test("more files than are looked up at once", async () => {
     const names = Array.from({ length: 600 }, (_, i) => `d/${i}.txt`);
     using world = new RecordedHere(Object.fromEntries(names.map((name) => [name, "one\n"])));
-    await world.prompt();
-    await world.failing("sed -i s/one/two/ d/*.txt");
-    await world.stop();
+    await world.turn("sed -i s/one/two/ d/*.txt");
     expect(new Set(world.files.map((file) => file.replace(/^.*: /, "")))).toEqual(
       new Set(['"one\\n" > "two\\n"']),
     );
     expect(world.files).toHaveLength(600);
-  });
-
-  test("a move, a directory and a commit in one command", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "two\n" });
-    await world.prompt();
-    await world.failing(
-      "mkdir -p d && git mv a.txt d/a.txt && echo x >> b.txt && git -c user.name=a -c user.email=b commit -qam x",
-    );
-    await world.stop();
-    expect(world.files.sort()).toEqual([
-      'a.txt: "one\\n" > absent (644 > 0)',
-      'b.txt: "two\\n" > "two\\nx\\n"',
-      'd/a.txt: absent > "one\\n" (from a.txt)',
-    ]);
   });
 
   test("what the user changed, before, between and after Claude's calls, is not recorded", async () => {
@@ -514,8 +523,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
         world.write(file, "mine\ntwo\n");
         await Bun.sleep(APART_MS);
         const tool_name = how === "mcp" ? "mcp__files__write" : "Bash";
-        const call = { tool_name, tool_use_id: how, tool_input: { command: "x" }, duration_ms: 0 };
-        await world.hook("pre-tool-use", call);
+        const call = { ...(await world.begin(how, tool_name)), duration_ms: 0 };
         world.write(file, "mine\ntwo\nthree\n");
         const bashEditDiff = { files: [], changedFiles: [world.path(file)], moreFiles: 1 };
         if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
@@ -534,12 +542,11 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     using world = new RecordedHere(Object.fromEntries(flags.map((_, i) => [`${i}`, "one\n"])));
     await world.prompt();
     for (const [i, flag] of flags.entries()) {
-      const call = { tool_name: "Bash", tool_use_id: `u${i}`, tool_input: { command: "x" } };
-      await world.hook("pre-tool-use", call);
+      const call = await world.begin(`u${i}`);
       world.write(`${i}`, "two\n");
       const bashEditDiff = { files: [], changedFiles: [], ...flag };
       await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
-      const { incomplete } = (await world.answer("list", {})) as Listed;
+      const { incomplete } = await world.list();
       const others = [expect.stringContaining("Other commands ran")];
       expect(incomplete).toEqual("shared" in flag ? others : []);
     }
@@ -549,13 +556,9 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
 
   test("what the user saved just before the prompt is not Claude's, whatever Claude then adds", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.prompt();
-    await world.failing("true");
-    await world.stop();
+    await world.turn("true");
     world.write("a.txt", "mine\n");
-    await world.prompt();
-    await world.failing("echo x >> a.txt");
-    await world.stop();
+    await world.turn("echo x >> a.txt");
     expect(world.files).toEqual(['a.txt: "mine\\n" > "mine\\nx\\n"']);
   });
 
@@ -568,8 +571,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     async (_title, how) => {
       using world = new RecordedHere({ "a.txt": "one\n2\n3\n4\nfive\n" });
       await world.prompt();
-      const call = { tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
-      await world.hook("pre-tool-use", call);
+      const call = await world.begin();
       await world.compared();
       const half = "ONE\n2\n3\n4\nfive\n";
       world.write("a.txt", half);
@@ -586,7 +588,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
       if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
       else await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
       await world.stop();
-      const { files } = (await world.answer("list", {})) as Listed;
+      const { files } = await world.list();
       expect(
         files.map(({ hunks }) => hunks.map((hunk) => [hunk.old, hunk.new, hunk.mixed])),
       ).toEqual([
@@ -608,11 +610,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     world.write("a.txt", "three\n");
     world.git("commit -qam second");
     await world.prompt();
-    await world.hook("pre-tool-use", {
-      tool_name: "Bash",
-      tool_use_id: "u",
-      tool_input: { command: "x" },
-    });
+    await world.begin();
     await world.compared();
     const path = realpathSync(world.write("a.txt", "three\nClaude's\nmine\n"));
     await world.answer("written", { path, over: btoa("three\nClaude's\n") });
@@ -622,8 +620,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   test("what Neovim saves in a file that no command has changed yet is the user's", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
-    const call = { tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
-    await world.hook("pre-tool-use", call);
+    const call = await world.begin();
     await world.compared();
     world.write("a.txt", "one\nmine\n");
     const path = realpathSync(world.path("a.txt"));
@@ -674,8 +671,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.edit("a.txt", "two\n");
-    const call = { tool_name: "Bash", tool_use_id: "bg", tool_input: { command: "fmt --watch" } };
-    await world.hook("pre-tool-use", call);
+    const call = await world.begin();
     await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
     // One that comes between an edit and its hook would see the edit, too.
     await world.compared();
@@ -693,22 +689,17 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   test("an interrupted command: found at the next prompt", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
-    await world.hook("pre-tool-use", {
-      tool_name: "Bash",
-      tool_use_id: "esc",
-      tool_input: { command: "sed" },
-    });
+    await world.begin();
     world.write("a.txt", "half\n");
     await world.prompt({ prompt_id: "p2" });
     expect(world.files).toEqual(['a.txt: "one\\n" > "half\\n"']);
-    expect(world.changes[0]).toMatchObject({ prompt: "p1", use: "esc", command: "sed" });
+    expect(world.changes[0]).toMatchObject({ prompt: "p1", use: "u", command: "x" });
   });
 
   test("a command in the background: found when the turn ends, and later", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
-    const call = { tool_name: "Bash", tool_use_id: "bg", tool_input: { command: "serve &" } };
-    await world.hook("pre-tool-use", call);
+    const call = await world.begin();
     await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
     await Bun.sleep(100);
     world.write("a.txt", "two\n");
@@ -737,8 +728,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   test("a tool of an MCP server that writes", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
-    const call = { tool_name: "mcp__files__write", tool_use_id: "m", tool_input: { path: 7 } };
-    await world.hook("pre-tool-use", call);
+    const call = await world.begin("m", "mcp__files__write");
     world.write("a.txt", "two\n");
     await world.hook("post-tool-use", { ...call, tool_response: "ok", duration_ms: 5 });
     await world.compared();
@@ -771,35 +761,13 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
           return `${name} ${size} ${mtimeMs}`;
         });
     const before = list();
-    await world.prompt();
-    await world.failing("echo x >> a.txt; echo x >> b.dat; echo x > new.txt");
-    await world.stop();
+    await world.turn("echo x >> a.txt; echo x >> b.dat; echo x > new.txt");
     expect(world.files.sort()).toEqual([
       'a.txt: "one\\n" > "one\\nx\\n"',
       'b.dat: unknown > "one\\nx\\n"',
       'new.txt: absent > "x\\n"',
     ]);
     expect(list()).toEqual(before);
-  });
-
-  test("on a branch that is another name of one, what is committed is not new", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
-    world.git("branch real", "symbolic-ref $(git symbolic-ref HEAD) refs/heads/real");
-    await world.prompt();
-    await world.failing("echo two > a.txt");
-    await world.stop();
-    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
-  });
-
-  test("a repository without a commit, and one in another one", async () => {
-    using world = new RecordedHere({}, false);
-    world.git("init -q .");
-    mkdirSync(world.path("inner"));
-    world.sh("cd inner && git init -q . && echo x > x.txt");
-    await world.prompt();
-    await world.failing("echo x > a.txt; echo y > inner/x.txt");
-    await world.stop();
-    expect(world.files.sort()).toEqual(['a.txt: absent > "x\\n"', 'inner/x.txt: "x\\n" > "y\\n"']);
   });
 
   nightly.test(
@@ -943,9 +911,7 @@ describe("what is not known is said", () => {
     ]),
   )("%s: said once a turn", async (_name, command, expected) => {
     using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.prompt();
-    await world.failing(command);
-    await world.stop();
+    await world.turn(command);
     const sentences = world.changes.flatMap(({ incomplete }) => incomplete ?? []);
     expect(sentences).toEqual([expect.stringContaining(expected)]);
   });
@@ -994,7 +960,7 @@ test.each(["Bash", "Write"])(
     await world.compared();
     await world.failing("rm scratch.sh");
     await world.stop();
-    const { files } = (await world.answer("list", {})) as Listed;
+    const { files } = await world.list();
     expect(files).toEqual([]);
   },
 );
@@ -1011,7 +977,7 @@ test("what a command leaves in git's index alone waits", async () => {
   await world.failing(commands.join("; "));
   await world.failing("true");
   await world.stop();
-  const listed = async () => ((await world.answer("list", {})) as Listed).files;
+  const listed = async () => (await world.list()).files;
   const found = await listed();
   const files = ["a.txt", "b.txt", "gone.txt"].map((name) => ({
     path: join(realpathSync(world.folder), name),
@@ -1025,10 +991,8 @@ test("what a command leaves in git's index alone waits", async () => {
 test("what the user stages in part is the user's", async () => {
   using world = new RecordedHere({ "a.txt": "one\n" });
   world.sh("echo two > a.txt; git add a.txt; echo three > a.txt");
-  await world.prompt();
-  await world.failing("true");
-  await world.stop();
+  await world.turn("true");
   world.sh("echo four > a.txt; git add a.txt; echo five > a.txt");
   await world.prompt({ prompt_id: "more" });
-  expect(((await world.answer("list", {})) as Listed).files).toEqual([]);
+  expect((await world.list()).files).toEqual([]);
 });

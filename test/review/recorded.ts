@@ -9,7 +9,7 @@ import { JournalReader } from "../../src/review/journal/read";
 import type { Content, FileChange, JournalRecord, RecordOf } from "../../src/review/journal/record";
 import { compareInTurns, requestComparison } from "../../src/review/record/comparison-request";
 import { Recorder } from "../../src/review/record/recorder";
-import { ReviewService } from "../../src/review/service";
+import { type Listed, ReviewService } from "../../src/review/service";
 import { eventually } from "../support/eventually";
 import { type HookResult, runHook } from "../support/hook";
 import { isolatedEnv, temporaryFolder } from "../support/neovim";
@@ -175,6 +175,25 @@ export class Recorded {
     await begun;
     await this.hook("post-tool-use-failure", { ...call, error: "Exit code 3", duration_ms });
     await this.compared();
+  }
+
+  /** A whole turn with one command that fails. */
+  async turn(command: string): Promise<void> {
+    await this.prompt();
+    await this.failing(command);
+    await this.stop();
+  }
+
+  /** A call of Bash begins, or of another tool. */
+  async begin(tool_use_id = "u", tool_name = "Bash"): Promise<object> {
+    const call = { tool_name, tool_use_id, tool_input: { command: "x" } };
+    await this.hook("pre-tool-use", call);
+    return call;
+  }
+
+  /** What waits for a review. */
+  async list(): Promise<Listed> {
+    return (await this.answer("list", {})) as Listed;
   }
 
   /** The folder of the journal. */
