@@ -101,8 +101,7 @@ onEachNeovim((session) => {
     async (method, when) => {
       const { neovim } = session;
       const text = "1\n2\n3\n";
-      world.write("k", text);
-      world.claude({ k: "1\nII\n3\n" });
+      world.edited("k", text, "1\nII\n3\n");
       const path = world.path("k");
       await neovim.lua("vim.cmd.edit(vim.fn.fnameescape((...)))", path);
       const shown = async () => {

@@ -6,8 +6,7 @@ import { World } from "./state/world";
 let world: World;
 beforeAll(() => {
   world = new World();
-  world.write("a", "1\n2\none\n");
-  world.claude({ a: "1\n2\ntwo\n" });
+  world.edited("a", "1\n2\none\n", "1\n2\ntwo\n");
 });
 afterAll(() => world[Symbol.dispose]());
 

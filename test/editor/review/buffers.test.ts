@@ -54,8 +54,7 @@ onEachNeovim((session, version) => {
 
   /** A review of two hunks in `a`, whose first one has the cursor. */
   async function reviewed(): Promise<void> {
-    world.write("a", TEN);
-    world.claude({ a: CHANGED });
+    world.edited("a", TEN, CHANGED);
     await nvim().command("Claude review");
     await entries(2);
     await all();
@@ -66,8 +65,7 @@ onEachNeovim((session, version) => {
   test("a file in UTF-16 whose first bytes have neither NUL nor mark shows its hunk, and does not crash Neovim", async () => {
     const utf16 = (text: string) => Buffer.from(text, "utf16le").toString("latin1");
     const far = "\u4e2d".repeat(4100);
-    world.write("a", utf16(`${far}\n\u4ed8\u4ed8`));
-    world.claude({ a: utf16(`${far}\n\u4e2d\u4ed8`) });
+    world.edited("a", utf16(`${far}\n\u4ed8\u4ed8`), utf16(`${far}\n\u4e2d\u4ed8`));
     await nvim().command("edit ++enc=utf-16le a | Claude review");
     await eventually("the hunk", async () =>
       expect(await lua<object>(SHOWN)).toMatchObject({ hunks: 1 }),
@@ -77,8 +75,7 @@ onEachNeovim((session, version) => {
 
   test("a NUL far down in a text is undone to the byte in its buffer, and shown in the base text", async () => {
     const far = `${"a long line of text\n".repeat(500)}`;
-    world.write("a", `${far}one\0\nkept\0\n`);
-    world.claude({ a: `${far}ONE\0\nkept\0\n` });
+    world.edited("a", `${far}one\0\nkept\0\n`, `${far}ONE\0\nkept\0\n`);
     await nvim().command("edit a | Claude review");
     await entries(1);
     await shows("the hunk", { rows: "501", hunks: 1, keys: true, bar: "hunk 1/1" });

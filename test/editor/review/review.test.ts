@@ -26,6 +26,12 @@ onEachNeovim((session) => {
     return world.claude(Object.fromEntries(placed), { session: `S${tests}`, ...call });
   };
   const write = (name: string, text: string) => world.write(at(name), text);
+  const edited = (name: string, before: string, after?: string) => {
+    write(name, before);
+    claude({ [name]: after });
+  };
+  /** Its fifth line. */
+  const five = TEN.replace("line 5\n", "five\n");
   const read = (name: string) => world.read(at(name));
   const nvim = () => session.neovim;
   const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
@@ -91,18 +97,24 @@ onEachNeovim((session) => {
   const said = () => lua<string[]>("return _G.said");
   const cursor = () => lua<[number, number]>("return vim.api.nvim_win_get_cursor(0)");
   const bar = () => lua<string>("return vim.wo.winbar");
-  /** The old lines that are drawn, without the margin. */
-  const virtual = () =>
-    lua<string[]>(`
-      local found = {}
+  /** What is drawn: the rows that have a sign (from 1), and old lines, each with its margin. */
+  const marks = async () => {
+    const found = await lua<{ row: number; sign: boolean; lines: [string, string][] }[]>(`
       local space = vim.api.nvim_create_namespace("claude-code.review")
-      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })) do
-        for _, line in ipairs(mark[4].virt_lines or {}) do
+      local all = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+      return vim.tbl_map(function(mark)
+        local lines = vim.tbl_map(function(line)
           local texts = vim.tbl_map(function(chunk) return chunk[1] end, vim.list_slice(line, 2))
-          table.insert(found, (table.concat(texts):gsub(" +$", "")))
-        end
-      end
-      return found`);
+          return { line[1][1], (table.concat(texts):gsub(" +$", "")) }
+        end, mark[4].virt_lines or {})
+        return { row = mark[2] + 1, sign = mark[4].sign_text ~= nil, lines = lines }
+      end, all)`);
+    const signs = found.flatMap(({ row, sign }) => (sign ? [row] : []));
+    const lines = found.flatMap((mark) => [...mark.lines]);
+    return { count: found.length, signs, lines };
+  };
+  /** The old lines that are drawn, without the margin. */
+  const virtual = async () => (await marks()).lines.map(([, text]) => text);
   /** The keys of the review are there in the current buffer. */
   const mapped = (key = "ga") =>
     lua<boolean>(`return vim.fn.maparg(..., "n", false, true).buffer == 1`, key);
@@ -390,7 +402,7 @@ onEachNeovim((session) => {
     test("u after the last undo of a file brings it back to the review once it is written", async () => {
       write("a", TEN);
       write("b", TEN);
-      claude({ a: TEN.replace("line 5\n", "five\n"), b: TEN.replace("line 5\n", "five\n") });
+      claude({ a: five, b: five });
       await review(2, 5);
       await nvim().type("gr");
       await listed(1);
@@ -419,8 +431,7 @@ onEachNeovim((session) => {
       const session = `S${tests}`;
       const news = (field: string) =>
         lua<unknown>(`return require("claude-code.editor.review.client").summary().${field}`);
-      write("a", TEN);
-      claude({ a: `${TEN}claude\n` });
+      edited("a", TEN, `${TEN}claude\n`);
       await world.keep([{ path: world.path(at("a")) }]);
       await nvim().command(`edit ${at("a")}`);
       const prompt = world.prompt(session);
@@ -449,21 +460,8 @@ onEachNeovim((session) => {
       );
     });
 
-    test("a part of a hunk by visual mode", async () => {
-      write("a", TEN);
-      claude({ a: TEN.replace("line 5\n", "five\nfive and a half\nsix minus\n") });
-      await review(1, 5);
-      await nvim().type("jVjgr");
-      // A file that is written is empty for a moment.
-      await eventually(
-        "the rest",
-        () => /five\n/.test(read("a") ?? "") && !read("a")?.includes("half"),
-      );
-    });
-
     test("the user's edits inside of a hunk stay, those beside it are not shown", async () => {
-      write("a", TEN);
-      claude({ a: TEN.replace("line 5\n", "five\nmore\n") });
+      edited("a", TEN, TEN.replace("line 5\n", "five\nmore\n"));
       await nvim().command(`edit ${at("a")}`);
       await lua(
         `vim.api.nvim_buf_set_lines(0, 5, 5, false, { "mine" }); vim.api.nvim_buf_set_lines(0, 0, 1, false, { "top" }); vim.cmd("silent write")`,
@@ -478,8 +476,7 @@ onEachNeovim((session) => {
     });
 
     test("a conflict is shown with its texts; gr there undoes it and keeps the user's line", async () => {
-      write("a", TEN);
-      claude({ a: TEN.replace("line 5\n", "five\nand more\n") });
+      edited("a", TEN, TEN.replace("line 5\n", "five\nand more\n"));
       await nvim().command(`edit ${at("a")}`);
       // Where the user folds by indent, the texts are not folded.
       await nvim().command("setglobal foldmethod=indent foldlevel=0 shiftwidth=2");
@@ -523,8 +520,7 @@ onEachNeovim((session) => {
 
     test("an old line that is wider than the window is broken where the window wraps", async () => {
       const long = "0123456789".repeat(30);
-      write("a", TEN.replace("line 5", long));
-      claude({ a: TEN.replace("line 5", `${long}+`) });
+      edited("a", TEN.replace("line 5", long), TEN.replace("line 5", `${long}+`));
       await review(1);
       await eventually("the old line in pieces", async () => {
         const rows = await virtual();
@@ -541,7 +537,7 @@ onEachNeovim((session) => {
       write("a", TEN);
       await nvim().command(`edit ${at("a")}`);
       await lua(`vim.api.nvim_buf_set_lines(0, 0, 1, false, { "mine" })`);
-      claude({ a: TEN.replace("line 5\n", "five\n") });
+      claude({ a: five });
       await eventually("the warning", async () =>
         (await said()).some((text) => text.includes("changed on disk")),
       );
@@ -563,8 +559,7 @@ onEachNeovim((session) => {
     test("line ends that .editorconfig changes stay until the user writes the file", async () => {
       const text = TEN.replaceAll("\n", "\r\n");
       write(".editorconfig", "root = true\n[*]\nend_of_line = lf\n");
-      write("a", text);
-      claude({ a: text.replace("line 5", "five").replace("line 8", "eight") });
+      edited("a", text, text.replace("line 5", "five").replace("line 8", "eight"));
       const items = await review(2);
       expect(items[0]?.text).not.toContain("conflict");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
@@ -574,19 +569,6 @@ onEachNeovim((session) => {
       await eventually("in the buffer", async () => (await lines())[4] === "line 5");
       await listed(1);
       write(".editorconfig", "");
-    });
-
-    test("CRLF, a byte order mark and a missing last line end stay", async () => {
-      const text = `\xef\xbb\xbf${TEN.replaceAll("\n", "\r\n").slice(0, -2)}`;
-      write("a", text);
-      claude({
-        a: text.replace("\xef\xbb\xbfline 1", "\xef\xbb\xbfone").replace("line 10", "ten"),
-      });
-      await nvim().command(`edit ${at("a")}`);
-      await inList(2);
-      await nvim().command("wincmd p");
-      await nvim().command("Claude undo!");
-      await eventually("the old text", () => read("a") === text);
     });
   });
 
@@ -626,19 +608,9 @@ onEachNeovim((session) => {
   test("deleted lines, colours and signs are drawn, and go with the review", async () => {
     await changed();
     await nvim().command(`edit ${at("a")}`);
-    const marks = () =>
-      lua<{ virtual: number; signs: number }>(`
-        local found = { virtual = 0, signs = 0 }
-        local space = vim.api.nvim_create_namespace("claude-code.review")
-        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })) do
-          found.virtual = found.virtual + (mark[4].virt_lines and #mark[4].virt_lines or 0)
-          found.signs = found.signs + (mark[4].sign_text and 1 or 0)
-        end
-        return found`);
-    await eventually("signs alone", async () => {
-      const { virtual, signs } = await marks();
-      return virtual === 0 && signs === 3;
-    });
+    await eventually("signs alone", async () =>
+      expect(await marks()).toMatchObject({ lines: [], signs: [2, 8, 9] }),
+    );
     expect(await lua("return vim.b.claude_code_review")).toEqual({
       hunks: 2,
       added: 3,
@@ -647,9 +619,9 @@ onEachNeovim((session) => {
       turn: 1,
     });
     await review();
-    await eventually("old lines", async () => (await marks()).virtual === 2);
+    await eventually("old lines", async () => (await virtual()).length === 2);
     await nvim().command("Claude review close");
-    await eventually("signs alone", async () => (await marks()).virtual === 0);
+    await eventually("signs alone", async () => (await virtual()).length === 0);
     expect([await bar(), await mapped()]).toEqual(["", false]);
   });
 
@@ -669,9 +641,7 @@ onEachNeovim((session) => {
     await nvim().type("gz");
     await listed(4);
     await nvim().command("Claude review close | cclose");
-    const marks = `return #vim.api.nvim_buf_get_extmarks(0,
-      vim.api.nvim_create_namespace("claude-code.review"), 0, -1, {})`;
-    await eventually("no signs", async () => (await lua<number>(marks)) === 0);
+    await eventually("no signs", async () => (await marks()).count === 0);
     expect(await lua("return vim.b.claude_code_review")).toBeNull();
     expect(await said()).toEqual([]);
     await option(`review.signs, review.message, review.keys = "always", true, BEFORE`);
@@ -744,8 +714,7 @@ onEachNeovim((session) => {
   });
 
   test("old lines above the first line are in sight", async () => {
-    write("a", TEN);
-    claude({ a: TEN.replace("line 1\nline 2\n", "one\n") });
+    edited("a", TEN, TEN.replace("line 1\nline 2\n", "one\n"));
     await review(1);
     const fill = () => lua<number>("return vim.fn.winsaveview().topfill");
     await eventually("both old lines", async () => expect(await fill()).toBe(2));
@@ -802,21 +771,13 @@ onEachNeovim((session) => {
   });
 
   test("old lines stand where the text does, also when the signs have moved it", async () => {
-    write("a", TEN);
-    claude({ a: TEN.replace("line 5\n", "five\n") });
+    edited("a", TEN, five);
     await lua("vim.o.number = true");
     await review(1);
-    const widths = () =>
-      lua<number[]>(`
-        local space = vim.api.nvim_create_namespace("claude-code.review")
-        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })) do
-          local line = mark[4].virt_lines and mark[4].virt_lines[1]
-          if line then return { vim.fn.strwidth(line[1][1]), vim.fn.getwininfo(vim.fn.win_getid())[1].textoff } end
-        end
-        return { 0 }`);
     await eventually("old lines", async () => {
-      const [margin, text] = await widths();
-      return margin !== 0 && margin === text;
+      const [[margin = ""] = []] = (await marks()).lines;
+      const text = "return vim.fn.getwininfo(vim.fn.win_getid())[1].textoff";
+      return margin !== "" && Bun.stringWidth(margin) === (await lua<number>(text));
     });
     await lua("vim.o.number = false");
   });
@@ -841,8 +802,7 @@ onEachNeovim((session) => {
     });
 
     test("has as many keys as there is room for, and the end of a long path", async () => {
-      write("a", TEN);
-      claude({ a: TEN.replace("line 5\n", "five\n") });
+      edited("a", TEN, five);
       await review(1);
       await eventually("the bar", async () => (await bar()).includes("hunk 1/1"));
       await nvim().command("vsplit");
@@ -928,10 +888,10 @@ onEachNeovim((session) => {
   describe("in the quickfix window", () => {
     test("the cursor stays at its entry when others come", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
-      claude({ b: TEN.replace("line 5\n", "five\n"), c: TEN.replace("line 5\n", "five\n") });
+      claude({ b: five, c: five });
       await inList(2);
       await nvim().type("G");
-      claude({ a: TEN.replace("line 5\n", "five\n") });
+      claude({ a: five });
       await listed(3);
       expect(await cursor()).toEqual([3, 0]);
       await nvim().type("gr");
@@ -939,8 +899,7 @@ onEachNeovim((session) => {
     });
 
     test("the last decision closes it", async () => {
-      write("a", TEN);
-      claude({ a: TEN.replace("line 5\n", "five\n") });
+      edited("a", TEN, five);
       await inList(1);
       await nvim().type("ga");
       await listCloses();
@@ -949,8 +908,7 @@ onEachNeovim((session) => {
     test("after the last decision the cursor is in the user's file, not in a deleted one's text or a terminal", async () => {
       await nvim().command(`edit ${at("mine")} | botright 8new | terminal`);
       await nvim().command("wincmd p");
-      write("d", TEN);
-      claude({ d: undefined });
+      edited("d", TEN, undefined);
       await inList(1);
       await nvim().type("ga");
       await listCloses();
@@ -991,8 +949,7 @@ onEachNeovim((session) => {
     });
 
     test("that closed with the last decision is there again once that is taken back", async () => {
-      write("a", TEN);
-      claude({ a: TEN.replace("line 5\n", "five\n") });
+      edited("a", TEN, five);
       const opened = () => lua<boolean>("return vim.fn.getqflist({ winid = 0 }).winid ~= 0");
       await nvim().command("Claude review");
       await eventually("keys", () => mapped());
@@ -1062,7 +1019,7 @@ onEachNeovim((session) => {
     test("a changed mode is an entry beside the hunks, undone and taken back by itself", async () => {
       write("a", TEN);
       world.chmod(at("a"), 0o755);
-      claude({ a: TEN.replace("line 5\n", "five\n") });
+      claude({ a: five });
       const same = world.content(read("a"));
       const file = { path: at("a"), before: same, after: same };
       const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
@@ -1105,9 +1062,7 @@ onEachNeovim((session) => {
       claude({ d: undefined, e: TEN }, { tool: "Bash" });
       expect((await review(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
       await eventually("the bar", async () => (await bar()).includes("renamed from"));
-      const marks = `return #vim.api.nvim_buf_get_extmarks(0,
-        vim.api.nvim_create_namespace("claude-code.review"), 0, -1, {})`;
-      expect([await lua(marks), await lines()]).toEqual([0, TEN.trimEnd().split("\n")]);
+      expect([(await marks()).count, await lines()]).toEqual([0, TEN.trimEnd().split("\n")]);
       await nvim().type("gr");
       await eventually("the file", () => read("d") === TEN && read("e") === undefined);
     });
@@ -1116,12 +1071,7 @@ onEachNeovim((session) => {
       write("d", TEN);
       claude({ d: undefined, e: TEN }, { tool: "Bash", from: { [at("e")]: at("d") } });
       claude({ e: TEN.replace("line 4\n", "four\n") });
-      const signs = () =>
-        lua<number[]>(`
-          local space = vim.api.nvim_create_namespace("claude-code.review")
-          local found = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
-          return vim.iter(found):filter(function(mark) return mark[4].sign_text ~= nil end)
-            :map(function(mark) return mark[2] + 1 end):totable()`);
+      const signs = async () => (await marks()).signs;
       await nvim().command(`edit ${at("e")}`);
       await eventually("its sign", async () => (await signs()).join() === "4");
       expect((await review(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
@@ -1214,8 +1164,7 @@ onEachNeovim((session) => {
   });
 
   test("the keys of a diff stay when a review ends beside it", async () => {
-    write("a", TEN);
-    claude({ a: TEN.replace("line 5\n", "five\n") });
+    edited("a", TEN, five);
     await review(1);
     await nvim().command("new");
     await lua(`
@@ -1262,31 +1211,6 @@ onEachNeovim((session) => {
     expect(text).toStartWith("a^[b, ");
     expect(text).toContain("prompt   do^@it\n");
     await nvim().type("q");
-  });
-
-  test("a prompt is shown where it differs from the entry above, and gW shows all of it", async () => {
-    write("a", TEN);
-    const prompt = world.prompt(`S${tests}`, "rename the lines");
-    claude({ a: TEN.replace("line 2\n", "two\n").replace("line 8\n", "eight\n") }, { prompt });
-    claude({ c: "made\n" }, { prompt: world.prompt(`S${tests}`, "and c") });
-    world.stop(`S${tests}`);
-    await lua(`vim.g.mapleader = " "; require("claude-code.keymaps").set()`);
-    await nvim().type(" av");
-    const found = await listed(3);
-    expect(found.map(({ text }) => text.replace(/^.*? {2}/, ""))).toEqual([
-      "two  turn 1  ‹rename the lines›  Edit",
-      "eight  turn 1  Edit",
-      "turn 2  ‹and c›  Edit",
-    ]);
-    await nvim().command("2");
-    await nvim().type("gW");
-    const text = await eventually("the window", async () => {
-      const shown = (await lines()).join("\n");
-      return shown.includes("session") && shown;
-    });
-    expect(text).toContain("prompt   rename the lines\n");
-    await nvim().type("q");
-    await lua(`require("claude-code.keymaps").remove(); vim.g.mapleader = nil`);
   });
 
   test("of several sessions each change has its own, and one may be chosen", async () => {

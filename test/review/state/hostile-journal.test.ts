@@ -14,8 +14,7 @@ import { World } from "./world";
 let world: World;
 beforeEach(() => {
   world = new World();
-  world.write("good", "one\n");
-  world.claude({ good: "two\n" });
+  world.edited("good", "one\n", "two\n");
 });
 afterEach(() => world[Symbol.dispose]());
 

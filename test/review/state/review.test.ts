@@ -4,7 +4,6 @@ import { journalPath } from "../../../src/review/journal/append";
 import { takeUndoneEdits } from "../../../src/review/undone-edits";
 import { claims } from "../../support/claims";
 import { outcomeOf } from "../../support/outcome";
-import { nightly } from "../../support/toolchain";
 import { base64, World } from "./world";
 
 let world: World;
@@ -76,28 +75,6 @@ describe("what is listed", () => {
     ]);
   });
 
-  test("a text in a buffer rather than the disk's", async () => {
-    world.write("a", "1\n2\n");
-    world.claude({ a: "1\n2\n3\n" });
-    const file = await world.file("a", { text: base64("0\n1\n2\n3\n") });
-    expect(file?.hunks).toMatchObject([{ new: [4, 1] }]);
-  });
-
-  test("a private file says that it changed, and offers no undo", async () => {
-    world.record({
-      type: "change",
-      session: "A",
-      tool: "Edit",
-      source: "tool",
-      files: [{ path: ".env", before: { withheld: "private" }, after: { withheld: "private" } }],
-    });
-    const { files } = await world.list();
-    expect(files).toMatchObject([{ kind: "unseen", hunks: [] }]);
-    expect((await world.undo([at(".env")])).files[0]?.problem).toContain("is private");
-    await world.keep([at(".env")]);
-    expect((await world.list()).files).toEqual([]);
-  });
-
   test("a change of a text that is not known is none of Claude's once the user deletes the file", async () => {
     world.write("a", "2\n");
     const [before, after] = [{ withheld: "large" as const }, world.content("2\n")];
@@ -109,8 +86,7 @@ describe("what is listed", () => {
   });
 
   test("what Neovim wrote while a command ran is the user's", async () => {
-    world.write("a", "1\n2\n3\n");
-    world.claude({ a: "1\n2\n3\nclaude\n" });
+    world.edited("a", "1\n2\n3\n", "1\n2\n3\nclaude\n");
     await world.keep([at("a")]);
     const prompt = world.prompt();
     world.record({ type: "begin", session: "A", prompt, tool: "Bash", use: "u1" });
@@ -128,40 +104,6 @@ describe("what is listed", () => {
       files: [{ path: "a", before, after: world.content(world.read("a")) }],
     });
     expect(await world.summary()).toEqual(["a changed 1>1@3"]);
-  });
-});
-
-describe("a long list", () => {
-  /** 7 hunks in each of 300 files. */
-  async function large(): Promise<void> {
-    const text = (name: string) => Array.from({ length: 30 }, (_, i) => `${name} ${i}\n`);
-    const names = Array.from({ length: 300 }, (_, i) => `f${String(i).padStart(3, "0")}`);
-    for (const name of names) world.write(name, text(name).join(""));
-    const changed = (name: string) =>
-      text(name).map((line, i) => (i % 4 === 3 ? line.toUpperCase() : line));
-    world.claude(Object.fromEntries(names.map((name) => [name, changed(name).join("")])));
-  }
-
-  nightly.test(
-    "has 500 hunks, of each other file the first; those of a file when it is asked for",
-    async () => {
-      await large();
-      const { files, counts, incomplete } = await world.list();
-      expect(counts).toMatchObject({ files: 300, hunks: 2_100 });
-      expect(incomplete).toEqual([]);
-      const sizes = files.map(({ hunks, hunk_count }) => `${hunks.length}/${hunk_count}`);
-      expect(sizes.slice(0, 71)).toEqual(Array.from({ length: 71 }, () => "7/7"));
-      expect(sizes.slice(71)).toEqual(Array.from({ length: 229 }, () => "1/7"));
-      expect((await world.file("f299"))?.hunks).toHaveLength(7);
-    },
-  );
-
-  nightly.test("has at most 2,000 files, and says so", async () => {
-    const names = Array.from({ length: 2_001 }, (_, i) => `f${i}`);
-    world.claude(Object.fromEntries(names.map((name) => [name, "new\n"])));
-    const { files, counts, incomplete } = await world.list();
-    expect([files.length, counts.files]).toEqual([2_000, 2_001]);
-    expect(incomplete).toEqual([expect.stringContaining("only 2000 of 2001 files are listed")]);
   });
 });
 
@@ -198,11 +140,9 @@ describe("decisions", () => {
   });
 
   test("of a file that was moved and edited only the edit differs, and it is decided as a whole", async () => {
-    world.write("a", "1\n2\n3\n4\n5\n");
-    world.claude({ a: "1\n2\nIII\n4\n5\n" });
+    world.edited("a", "1\n2\n3\n4\n5\n", "1\n2\nIII\n4\n5\n");
     world.claude({ a: undefined, b: "1\n2\nIII\n4\n5\n" }, { from: { b: "a" } });
-    world.write("b", "0\n1\n2\nIII\n5\n");
-    world.claude({ b: "0\n2\nIII\n5\n6\n" });
+    world.edited("b", "0\n1\n2\nIII\n5\n", "0\n2\nIII\n5\n6\n");
     expect(await world.summary()).toEqual(["b renamed 5>5@1"]);
     const shown = await world.file("b");
     const text = (lines?: Uint8Array[]) => lines?.map((line) => Buffer.from(line).toString());
@@ -233,8 +173,7 @@ describe("decisions", () => {
   });
 
   test("keep, undo and back, hunk by hunk", async () => {
-    world.write("a", "1\n2\n3\n4\n5\n");
-    world.claude({ a: "I\n2\n3\n4\nV\n" });
+    world.edited("a", "1\n2\n3\n4\n5\n", "I\n2\n3\n4\nV\n");
     const [first, last] = (await world.file("a"))?.hunks ?? [];
     await world.keep([at("a", { hunks: [first?.id] })]);
     expect(await world.summary()).toEqual(["a changed 1>1@5"]);
@@ -250,8 +189,7 @@ describe("decisions", () => {
   });
 
   test("the rows of a range", async () => {
-    world.write("a", "1\n2\n3\n4\n");
-    world.claude({ a: "1\nII\nIII\n4\n" });
+    world.edited("a", "1\n2\n3\n4\n", "1\nII\nIII\n4\n");
     await world.undo([at("a", { range: [3, 3] })]);
     expect(world.read("a")).toBe("1\nII\n3\n4\n");
     await world.keep([at("a", { range: [1, 4] })]);
@@ -259,8 +197,7 @@ describe("decisions", () => {
   });
 
   test("a buffer gets edits, and its file is left alone", async () => {
-    world.write("a", "1\n2\n");
-    world.claude({ a: "1\nII\n" });
+    world.edited("a", "1\n2\n", "1\nII\n");
     const text = "unsaved\n1\nII\n";
     const { files } = await world.undo([at("a", { text: base64(text) })]);
     expect(files[0]?.edits).toEqual([
@@ -272,11 +209,9 @@ describe("decisions", () => {
 
   test("what has changed since it was shown is refused", async () => {
     claims("An undo changes only what you decided about");
-    world.write("a", "1\n2\n");
-    world.claude({ a: "1\nII\n" });
+    world.edited("a", "1\n2\n", "1\nII\n");
     const [hunk] = (await world.file("a"))?.hunks ?? [];
-    world.write("a", "1\nII\nIII\n");
-    world.claude({ a: "1\nii\nIII\n" });
+    world.edited("a", "1\nII\nIII\n", "1\nii\nIII\n");
     const { decision, files } = await world.undo([at("a", { hunks: [hunk?.id] })]);
     expect(decision).toBeUndefined();
     expect(files[0]?.problem).toContain("has changed since it was shown");
@@ -284,8 +219,7 @@ describe("decisions", () => {
   });
 
   test("a row that both changed is shown as a conflict, and not decided", async () => {
-    world.write("a", "1\n2\n3\n4\n");
-    world.claude({ a: "1\nII\nIII\n4\n" });
+    world.edited("a", "1\n2\n3\n4\n", "1\nII\nIII\n4\n");
     world.write("a", "1\nII\nmine\n4\n");
     const { decision, files } = await world.undo([at("a")]);
     expect(decision).toBeUndefined();
@@ -302,8 +236,7 @@ describe("decisions", () => {
   });
 
   test("what another session has made of the rows is a conflict of a session's review alone", async () => {
-    world.write("a", "1\n2\n");
-    world.claude({ a: "1\nII\n" }, { session: "A" });
+    world.edited("a", "1\n2\n", "1\nII\n", { session: "A" });
     world.claude({ a: "1\nzwei\n" }, { session: "B" });
     const scope = { scope: "session", session: "A" };
     const { files } = await world.undo([at("a")], scope);
@@ -314,8 +247,7 @@ describe("decisions", () => {
   });
 
   test("a part of such a hunk is the same conflict", async () => {
-    world.write("a", "1\n2\n3\n4\n5\n6\n");
-    world.claude({ a: "1\nII\nIII\n4\nV\nVI\n" });
+    world.edited("a", "1\n2\n3\n4\n5\n6\n", "1\nII\nIII\n4\nV\nVI\n");
     world.write("a", "1\nII mine\nIII\n4\nV\nVI\n");
     const { decision, files } = await world.undo([at("a", { range: [2, 2] })]);
     expect(decision).toBeUndefined();
@@ -353,8 +285,7 @@ describe("decisions", () => {
 
   test("a file that one session created, the user wrote into and another session deleted", async () => {
     world.claude({ a: "1\n2\n" }, { session: "B" });
-    world.write("a", "1\nmine\n2\n");
-    world.claude({ a: undefined });
+    world.edited("a", "1\nmine\n2\n", undefined);
     const before = await world.list();
     expect(before.files).toMatchObject([{ kind: "deleted" }]);
     await world.undo([at("a")]);
@@ -374,10 +305,8 @@ describe("decisions", () => {
   });
 
   test("a file that the user deleted, and Claude made again, is created, and undoing all removes it", async () => {
-    world.write("a", "1\n2\n3\n");
-    world.claude({ a: "1\nII\n3\n" });
-    world.write("a", undefined);
-    world.claude({ a: "new\n" }, { session: "B" });
+    world.edited("a", "1\n2\n3\n", "1\nII\n3\n");
+    world.edited("a", undefined, "new\n", { session: "B" });
     expect(await world.summary()).toEqual(["a created 0>1@1"]);
     await world.undo([at("a")]);
     expect(world.read("a")).toBeUndefined();
@@ -389,21 +318,18 @@ describe("decisions", () => {
   });
 
   test("a file that sessions made in turn, and the user deleted, is Claude's once it is made again", async () => {
-    world.write("a", "1\n2\n");
-    world.claude({ a: undefined });
+    world.edited("a", "1\n2\n", undefined);
     world.claude({ a: "B\n" }, { session: "B" });
     world.write("a", undefined);
     expect(await world.summary()).toEqual([]);
     world.claude({ a: "A\n" });
     expect(await world.summary()).toEqual(["a created 0>1@1"]);
-    world.write("a", "1\n2\n");
-    world.claude({ a: undefined }, { session: "B" });
+    world.edited("a", "1\n2\n", undefined, { session: "B" });
     expect(await world.summary()).toEqual(["a deleted 2>0@0"]);
   });
 
   test("a file that one session deleted, and another made again, is as it was without either", async () => {
-    world.write("a", "1\n2\n");
-    world.claude({ a: undefined });
+    world.edited("a", "1\n2\n", undefined);
     world.claude({ a: "B\n" }, { session: "B" });
     const { decision } = await world.undo([at("a")], { scope: "session", session: "B" });
     expect(world.read("a")).toBeUndefined();
@@ -620,8 +546,7 @@ describe("decisions", () => {
   });
 
   test("skips the undos that a journal has queued, and keeps what they did to the files", async () => {
-    world.write("a", "1\n2\n3\n");
-    world.claude({ a: "I\n2\nIII\n" }, { prompt: world.prompt() });
+    world.edited("a", "1\n2\n3\n", "I\n2\nIII\n", { prompt: world.prompt() });
     const [before, after] = [world.content("I\n2\nIII\n"), world.content("1\n2\nIII\n")];
     const files = [{ path: "a", text: before, undo: { old: [[1, 1]], new: [[1, 1]] } }];
     const undone = [{ path: "a", before, after, undo: { queued: "q" } }];
@@ -654,8 +579,7 @@ describe("decisions", () => {
   });
 
   test("an edit that was accepted in a diff is kept, and what Claude changed before is not", async () => {
-    world.write("a", "1\r\n2\r\n3\r\n");
-    world.claude({ a: "I\r\n2\r\n3\r\n" });
+    world.edited("a", "1\r\n2\r\n3\r\n", "I\r\n2\r\n3\r\n");
     const request = { path: world.path("a"), text: base64("I\n2\nIII\n") };
     await world.service.answer("accepted", request);
     world.claude({ a: "I\r\n2\r\nIII\r\n" });
@@ -664,8 +588,7 @@ describe("decisions", () => {
   });
 
   test("a decision about a file outside of the workspace can be taken back, too", async () => {
-    world.write("a", "1\n");
-    world.claude({ a: "2\n" });
+    world.edited("a", "1\n", "2\n");
     const again = world.another();
     again.follow([world.path("elsewhere")]);
     expect(await again.answer("list", {})).toMatchObject({ files: [] });
@@ -673,17 +596,6 @@ describe("decisions", () => {
     expect(world.read("a")).toBe("1\n");
     await again.answer("back", {});
     expect(world.read("a")).toBe("2\n");
-  });
-
-  test("two Neovims see one state", async () => {
-    world.write("a", "1\n2\n");
-    world.claude({ a: "1\nII\n" });
-    const other = world.another();
-    await other.answer("list", {});
-    await world.keep([at("a")]);
-    expect(await other.answer("list", {})).toMatchObject({ files: [] });
-    await other.answer("back", {});
-    expect(await world.summary()).toHaveLength(1);
   });
 
   test("why: prompt, tool and session of a row, also of a kept one", async () => {
@@ -698,8 +610,7 @@ describe("decisions", () => {
   });
 
   test("the base text, to the byte", async () => {
-    world.write("a", "\xef\xbb\xbf1\r\n\xff2");
-    world.claude({ a: "1\n" });
+    world.edited("a", "\xef\xbb\xbf1\r\n\xff2", "1\n");
     expect(await world.service.answer("base", { path: world.path("a") })).toEqual({
       text: Buffer.from("\xef\xbb\xbf1\r\n\xff2", "latin1"),
     });

@@ -51,8 +51,7 @@ describe("at the same time", () => {
   });
 
   test("taking a decision back is done once", async () => {
-    world.write("a", "1\n");
-    world.claude({ a: "2\n" });
+    world.edited("a", "1\n", "2\n");
     const { decision } = await world.undo([at("a")]);
     const answers = await Promise.allSettled(
       [world.service, world.another()].map((service) => service.answer("back", { decision })),
@@ -86,8 +85,7 @@ describe("a keep that comes too late", () => {
   });
 
   test("keeps what the buffer showed, and not what came to the disk since", async () => {
-    world.write("a", "1\n2\n3\n");
-    world.claude({ a: "1\nII\n3\n" });
+    world.edited("a", "1\n2\n3\n", "1\nII\n3\n");
     const unsaved = base64("0\n1\nII\n3\n");
     world.claude({ a: "1\nII\n3\nIV\n" });
     await world.keep([at("a", { text: unsaved })]);

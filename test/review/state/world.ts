@@ -101,6 +101,12 @@ export class World implements Disposable {
     return this.record({ type: "change", ...call, ...began, files: changes }).id;
   }
 
+  /** The user has written a file, or removed it, and Claude changes it. */
+  edited(name: string, before: string | undefined, after: string | undefined, call?: Call): string {
+    this.write(name, before);
+    return this.claude({ [name]: after }, call);
+  }
+
   chmod(name: string, mode: number): void {
     chmodSync(this.path(name), mode);
   }
