@@ -25,10 +25,8 @@ export interface ReviewSummary {
   runs: boolean;
 }
 
-/** A summary, and when to look for the next one. */
+/** A summary, and what may change it. */
 export interface WatchedSummary extends ReviewSummary {
-  /** Processes that commands have left behind still run: their end is no event. */
-  waits: boolean;
   /** Another one as soon as something was recorded. */
   version: string;
   watched: string[];
@@ -60,7 +58,6 @@ export class WatchedProjects {
       counts: sum(all.map(({ counts }) => counts)),
       incomplete: all.some(({ incomplete }) => incomplete),
       comments: commentsOf(this.projects),
-      waits: all.some(({ waits }) => waits),
       runs: all.some(({ runs }) => runs),
       version: all.map(({ version }) => version).join(),
       watched: all.flatMap(({ watched }) => watched),
@@ -124,7 +121,6 @@ class WatchedProject {
         withRenames(entries, ALL).filter(({ file }) => !ignore.matches(this.project.path(file))),
       ),
       incomplete: incompleteSince(folder) !== undefined,
-      waits: sessions.unended.some(({ left }) => left),
       runs: sessions.anyRuns(),
       version,
       watched: [
