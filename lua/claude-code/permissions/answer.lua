@@ -14,14 +14,11 @@ local LONGEST_LINE = 1000
 ---@field text string
 ---@field run fun()
 
----@param request claude-code.PermissionRequest
 ---@return claude-code.SessionRow?
 local function row_of(request)
   return sessions.get({ n = request.session, pid = request.pid })
 end
 
----@param request claude-code.PermissionRequest
----@param answer claude-code.PermissionAnswer
 local function send(request, answer)
   local ok, problem = requests.answer(request.id, answer)
   if not ok then
@@ -29,9 +26,6 @@ local function send(request, answer)
   end
 end
 
----@param request claude-code.PermissionRequest
----@param answer claude-code.PermissionAnswer
----@return claude-code.AnswerChoice
 local function choice_of(request, text, answer)
   return {
     text = text,
@@ -41,7 +35,6 @@ local function choice_of(request, text, answer)
   }
 end
 
----@param request claude-code.PermissionRequest
 local function deny_with_reason(request)
   vim.ui.input({ prompt = "Reason for Claude: " }, function(reason)
     if reason and vim.trim(reason) ~= "" then
@@ -51,8 +44,6 @@ local function deny_with_reason(request)
 end
 
 --- What can be done with any request.
----@param request claude-code.PermissionRequest
----@return claude-code.AnswerChoice[]
 local function other_choices(request)
   local row = row_of(request)
   local deny = request.questions and "Decline" or "Deny"
@@ -76,8 +67,6 @@ local function other_choices(request)
   return choices
 end
 
----@param request claude-code.PermissionRequest
----@return claude-code.AnswerChoice[]
 local function permission_choices(request)
   local choices = { choice_of(request, "Allow", { allow = true }) }
   for number, text in ipairs(request.suggestions) do
@@ -86,14 +75,11 @@ local function permission_choices(request)
   return choices
 end
 
----@param request claude-code.PermissionRequest
 local function heading(request)
   return request.questions and "Question" or request.tool
 end
 
 --- In a window with a cursor; closing it goes back to the choice.
----@param request claude-code.PermissionRequest
----@param back fun()
 local function show_whole(request, lines, back)
   local buf = float.open(heading(request), lines)
   vim.bo[buf].syntax = request.syntax or ""
@@ -102,7 +88,6 @@ local function show_whole(request, lines, back)
 end
 
 --- In one line: the whole is above. Of several questions it is the one that is shown.
----@param request claude-code.PermissionRequest
 local function prompt_of(request, lines)
   local title = request.questions and lines[1] or request.title
   local name = label.of({ n = request.session, pid = request.pid })
@@ -130,8 +115,6 @@ local function in_rows(lines)
 end
 
 --- Shows the lines above the choices.
----@param request claude-code.PermissionRequest
----@param own claude-code.AnswerChoice[]
 local function choose(request, lines, own)
   lines = in_rows(lines)
   local choices = vim.list_extend(vim.list_slice(own), other_choices(request))
@@ -170,9 +153,6 @@ local function choose(request, lines, own)
   end
 end
 
----@param question claude-code.PermissionQuestion
----@param index integer
----@param count integer
 local function lines_of(question, index, count)
   local lines = vim.list_slice(question.text)
   if count > 1 then
@@ -187,7 +167,6 @@ end
 
 ---@param chosen table<integer, true>
 ---@param text? string
----@return claude-code.PermissionReply
 local function reply_of(chosen, text)
   local options = vim.tbl_keys(chosen)
   table.sort(options)
@@ -195,7 +174,6 @@ local function reply_of(chosen, text)
 end
 
 ---@param chosen table<integer, true>
----@param done fun(reply: claude-code.PermissionReply)
 local function type_own(chosen, done)
   vim.ui.input({ prompt = "Your answer: " }, function(text)
     if text and vim.trim(text) ~= "" then
@@ -204,11 +182,7 @@ local function type_own(chosen, done)
   end)
 end
 
----@param request claude-code.PermissionRequest
----@param question claude-code.PermissionQuestion
----@param lines string[]
 ---@param chosen table<integer, true> of a question with several options
----@param done fun(reply: claude-code.PermissionReply)
 local function ask_one(request, question, lines, chosen, done)
   local choices = {}
   for number, option in ipairs(question.options) do
@@ -242,7 +216,6 @@ local function ask_one(request, question, lines, chosen, done)
 end
 
 --- Asks Claude's own questions, one after the other. Nothing is answered if the user leaves one undecided.
----@param request claude-code.PermissionRequest
 ---@param replies claude-code.PermissionReply[] those so far
 local function ask_questions(request, replies)
   local index = #replies + 1
@@ -257,13 +230,11 @@ local function ask_questions(request, replies)
 end
 
 --- An edit with a diff is answered there, where the user may have changed it.
----@param request claude-code.PermissionRequest
 local function has_diff(request)
   local row = request.is_edit and row_of(request)
   return row and require("claude-code.sessions.attention").has_diff(row) or false
 end
 
----@param request claude-code.PermissionRequest
 local function show_diff(request)
   local diff = require("claude-code.editor.diff")
   if not diff.current() then

@@ -30,20 +30,16 @@ local MARK = "%(%(%(%(%)%)%)%)"
 ---@type table<integer, claude-code.Plan> by their requests
 local plans = {}
 
----@param plan claude-code.Plan
 local function text_of(plan)
   return table.concat(api.nvim_buf_get_lines(plan.buf, 0, -1, true), "\n")
 end
 
----@param plan claude-code.Plan
----@return boolean
 local function is_shown(plan)
   local win = plan.win
   return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == plan.buf
 end
 
 --- Gives the window back, and the cursor to where it was.
----@param plan claude-code.Plan
 local function hide(plan)
   local win, origin, borrowed, watch = plan.win, plan.origin, plan.borrowed, plan.spare
   local was_shown = is_shown(plan)
@@ -66,7 +62,6 @@ local function hide(plan)
   windows.restore_bufhidden(borrowed)
 end
 
----@param plan claude-code.Plan
 local function finish(plan)
   plans[plan.request.id] = nil
   hide(plan)
@@ -75,8 +70,6 @@ local function finish(plan)
   end
 end
 
----@param plan claude-code.Plan
----@param answer claude-code.PermissionAnswer
 local function send(plan, answer)
   plan.is_answered = true
   local ok, problem = requests.answer(plan.request.id, answer)
@@ -92,7 +85,6 @@ local WAYS = {
   { text = "Not yet" },
 }
 
----@param plan claude-code.Plan
 ---@return string text
 ---@return boolean is_edited
 local function now(plan)
@@ -100,7 +92,6 @@ local function now(plan)
   return text, text ~= plan.request.plan:gsub("\n$", "")
 end
 
----@param plan claude-code.Plan
 local function approve(plan)
   local text, is_edited = now(plan)
   if not text:find("%S") then
@@ -119,7 +110,6 @@ local function approve(plan)
   end)
 end
 
----@param plan claude-code.Plan
 ---@return string? text the comments with the lines that they are about, and the plan as it was edited
 local function answer_of(plan)
   local text, is_edited = now(plan)
@@ -138,7 +128,6 @@ local function answer_of(plan)
 end
 
 --- Claude receives the comments and the edits, or else a reason, and goes on planning.
----@param plan claude-code.Plan
 local function reject(plan)
   local answer = answer_of(plan)
   if answer then
@@ -152,7 +141,6 @@ local function reject(plan)
 end
 
 --- On the line of the cursor, or the first one that is selected.
----@param plan claude-code.Plan
 local function comment(plan)
   local row = math.min(vim.fn.line("."), vim.fn.line("v")) - 1
   -- At once: keys that are fed would be the answer to what is asked here.
@@ -183,8 +171,6 @@ local KEYS = {
   { modes = { "n", "x" }, key = "gC", desc = "Comment on the line", run = comment },
 }
 
----@param buf integer
----@param text string
 local function fill(buf, text)
   vim.bo[buf].undolevels = -1
   api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, "\n"))
@@ -193,7 +179,6 @@ local function fill(buf, text)
 end
 
 --- The user has left it: the file is there again where its window is closed, and nothing else is decided.
----@param plan claude-code.Plan
 local function on_left(plan)
   local borrowed, left = plan.borrowed, plan.spare
   plan.win, plan.borrowed, plan.spare, plan.origin = nil, nil, nil, nil
@@ -208,8 +193,6 @@ local function on_left(plan)
   end)
 end
 
----@param request claude-code.PermissionRequest
----@return claude-code.Plan
 local function new(request)
   local buf = api.nvim_create_buf(false, true)
   local plan = { request = request, buf = buf, comments = {} }
@@ -260,7 +243,6 @@ local function new(request)
   return plan
 end
 
----@param plan claude-code.Plan
 local function show_bar(plan)
   local name =
     require("claude-code.sessions.label").of({ n = plan.request.session, pid = plan.request.pid })

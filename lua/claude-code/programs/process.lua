@@ -29,7 +29,6 @@ function M.domain()
   return system:find("Windows") and "linux:" .. uv.os_gethostname():lower() or "linux"
 end
 
----@param pid integer|"self"
 ---@return string? name
 ---@return string[] fields of /proc/PID/stat from the third on; none where there is no such file
 local function stat(pid)
@@ -57,7 +56,6 @@ function M.is_alive(pid, start)
   return not start or not fields[20] or fields[20] == start
 end
 
----@param arguments string[]
 ---@return string output of ps(1); "" if it cannot be run
 local function ps(arguments)
   local path = require("claude-code.programs").on_path("ps")

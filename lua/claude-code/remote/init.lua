@@ -32,7 +32,6 @@ local function new_token()
   return token
 end
 
----@param link claude-code.RemoteLink
 local function answer(link)
   local callbacks = link.waiting
   link.waiting = {}
@@ -41,7 +40,6 @@ local function answer(link)
   end
 end
 
----@param link claude-code.RemoteLink
 local function start(link)
   local place = link.place
   local request = {

@@ -9,8 +9,6 @@ local M = {}
 ---@field path_mappings? table<string, string>
 
 --- Calls an option that is a function; any other is what it is.
----@param option any
----@param key string
 ---@return any value
 ---@return string? message
 local function value_for(option, key, folder)
@@ -25,7 +23,6 @@ local function value_for(option, key, folder)
 end
 
 ---@param name string
----@param folder string
 ---@return claude-code.Remote? remote of the option `remotes`
 ---@return string? message
 local function remote_named(name, folder)

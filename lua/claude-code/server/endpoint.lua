@@ -34,7 +34,6 @@ function M.renew()
   own.token, own.next_token = M.next_token(), nil
 end
 
----@param address string
 local function is_local_socket(address)
   if vim.fn.has("win32") == 1 then
     return vim.startswith(address, [[\\.\pipe\]])

@@ -8,7 +8,6 @@ local LOOPBACK = { "127.0.0.1", "localhost" }
 ---@type table<string, { before?: string, after: string }> by the variable's name
 local changes = {}
 
----@param value string
 local function set(name, value)
   changes[name] = { before = vim.env[name], after = value }
   vim.env[name] = value
@@ -19,7 +18,6 @@ local function is_set(name)
 end
 
 --- Adds loopback to a no_proxy list, unless it is exempt already.
----@param list string
 local function with_loopback(list)
   local entries = vim.split(list, "[,%s]+", { trimempty = true })
   if vim.tbl_contains(entries, "*") then

@@ -11,7 +11,6 @@ M.MISMATCHES = { [2] = true, [3] = true }
 ---@field code integer
 ---@field signal integer 0 unless one ended it
 
----@param ending claude-code.Ending
 local function cause(ending)
   if ending.signal ~= 0 then
     return ("signal %d"):format(ending.signal)
@@ -19,13 +18,11 @@ local function cause(ending)
   return ("exit code %d"):format(ending.code)
 end
 
----@param ending claude-code.Ending
 local function details(ending)
   local line = ending.stderr[#ending.stderr]
   return line and ("%s: %s"):format(ending.binary.path, line) or ending.binary.path
 end
 
----@param binary claude-code.Binary
 local function remedy(binary)
   return require("claude-code.install.locate").remedy(binary.source) .. ", then :Claude"
 end

@@ -86,7 +86,6 @@ end
 
 --- Forgets what held for the process that is gone. Its lock file goes too: a client that starts
 --- now would find a dead port there, and not try again.
----@param reason "stopped"|"crashed"|"failed"
 local function forget(reason)
   local was_ready = M.ready_since ~= nil
   -- Neovim reports no closed channel.
@@ -121,9 +120,6 @@ local function next_delay()
   return run.has_been_ready and DELAYS_MS[#run.ends] or nil
 end
 
----@param process claude-code.Process
----@param code integer
----@param signal integer
 local function on_exit(process, code, signal)
   if process ~= M.process then
     return -- we stopped it
@@ -163,7 +159,6 @@ function spawn()
   info("started %s serve (%s) as process %d", M.binary.path, M.binary.source, process.pid)
 end
 
----@param binary claude-code.Binary
 local function launch(binary)
   M.binary = binary
   M.state = "starting"
@@ -303,7 +298,6 @@ function M.on_lock_problem(params)
   M.last_error = params.problem
 end
 
----@param clients claude-code.Client[]
 ---@return table<any, claude-code.Client> those that have a name, by id
 local function named(clients)
   local result = {}

@@ -25,7 +25,6 @@ Process.__index = Process
 --- reads it as it starts; its own value wakes a process at rest 13 times a second.
 local GC_TIMER_MS = 10000
 
----@param address string
 ---@return table<string, string>
 local function environment_for(address)
   local env = executable.environment()
@@ -36,7 +35,6 @@ local function environment_for(address)
 end
 
 --- What it has written is read before its end is noticed: libuv looks for signals last.
----@param process claude-code.Process
 ---@param pipe uv.uv_pipe_t
 local function collect_stderr(process, pipe)
   pipe:read_start(function(err, data)

@@ -9,7 +9,6 @@ local M = {}
 --- What happens within this time is one report, and what is over by then is none. In ms.
 local MERGE_MS = 1000
 
----@param row claude-code.SessionRow
 local function key_of(row)
   return row.n and "n" .. row.n or "pid" .. tostring(row.pid)
 end
@@ -19,7 +18,6 @@ end
 ---@type { has_focus: boolean, pending: table<string, integer> }
 local user = { has_focus = true, pending = {} }
 
----@param row claude-code.SessionRow
 local function is_on_screen(row)
   return row.buf ~= nil and vim.fn.bufwinid(row.buf) ~= -1
 end
@@ -49,7 +47,6 @@ function M.has_diff(row)
     end)
 end
 
----@param row claude-code.SessionRow
 local function is_wanted(row)
   local on = require("claude-code.config").get().notify.on
   local is_before_eyes = user.has_focus and is_on_screen(row)
@@ -81,7 +78,6 @@ local function call_outside(text)
   end
 end
 
----@param row claude-code.SessionRow
 ---@return boolean can the user answer here what it asks?
 local function can_answer(row)
   local requests = package.loaded["claude-code.sessions.requests"]

@@ -33,7 +33,6 @@ local KINDS = {
   ["dialog open"] = "question",
 }
 
----@param value any
 ---@return string?
 local function text(value)
   return type(value) == "string" and value ~= "" and value or nil
@@ -75,7 +74,6 @@ local function sessions_folder()
   return vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "sessions")
 end
 
----@param pid integer
 local function path_of(pid)
   return vim.fs.joinpath(sessions_folder(), pid .. ".json")
 end

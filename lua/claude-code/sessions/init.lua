@@ -25,7 +25,6 @@ function M.use(n)
 end
 
 ---The session has ended; another one may get its number.
----@param n integer
 local function forget(n)
   used[n] = nil
   for _, tab in ipairs(api.nvim_list_tabpages()) do

@@ -56,14 +56,11 @@ local function row_of(params)
   return rows.get({ n = params.n, pid = params.pid, id = params.session })
 end
 
----@param row claude-code.SessionRow
----@param request claude-code.PermissionRequest
 local function is_of(row, request)
   return row.n ~= nil and row.n == request.session or row.pid ~= nil and row.pid == request.pid
 end
 
 --- Ends one: its hook answers Claude, or ends without an answer.
----@param entry claude-code.WaitingRequest
 ---@param answer? claude-code.PermissionAnswer
 local function finish(entry, answer)
   queue.waiting = vim.tbl_filter(function(other)
@@ -76,7 +73,6 @@ local function finish(entry, answer)
   end
 end
 
----@param ends fun(entry: claude-code.WaitingRequest): boolean?
 local function finish_where(ends)
   for _, entry in ipairs(vim.tbl_filter(ends, queue.waiting)) do
     finish(entry)
@@ -124,14 +120,12 @@ function M.wanted(params)
     and (row.source == "terminal" or row.source == "registry")
 end
 
----@param entry claude-code.WaitingRequest
 ---@return boolean does the session's dialog ask it just now?
 local function is_asked(entry)
   local row = rows.get({ n = entry.request.session, pid = entry.request.pid })
   return row ~= nil and row.state == "blocked"
 end
 
----@param entry claude-code.WaitingRequest
 local function finish_without_dialog(entry)
   require("claude-code.lib.timer").once(DIALOG_MS, function()
     if vim.list_contains(queue.waiting, entry) and not is_asked(entry) then

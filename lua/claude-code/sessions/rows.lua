@@ -61,14 +61,11 @@ local entries = {}
 ---@type table<integer, true> by process
 local ended = {}
 
----@param entry claude-code.SessionEntry
----@return claude-code.SessionRow
 local function copy(entry)
   return vim.deepcopy(entry.row)
 end
 
 ---@param field string
----@param value any
 ---@return claude-code.SessionEntry?
 local function entry_with(field, value)
   for _, entry in ipairs(value ~= nil and entries or {}) do
@@ -88,7 +85,6 @@ local function free_number()
 end
 
 --- Is it the row of a CLI that runs, and not of this one?
----@param entry claude-code.SessionEntry
 ---@param pid? integer
 local function has_other_cli(entry, pid)
   return entry.has_cli == true and entry.row.pid ~= pid and process.is_alive(entry.row.pid)
@@ -120,8 +116,6 @@ local function sort()
   end)
 end
 
----@param entry claude-code.SessionEntry
----@param change fun(row: claude-code.SessionRow)
 local function update(entry, change)
   local before = copy(entry)
   change(entry.row)
@@ -134,8 +128,6 @@ local function update(entry, change)
   events.emit("SessionChanged", data)
 end
 
----@param row claude-code.SessionRow
----@param fields table
 local function set_fields(row, fields)
   for name, value in pairs(fields) do
     if value == vim.NIL then
@@ -151,8 +143,6 @@ local function now()
   return seconds * 1000 + math.floor(microseconds / 1000)
 end
 
----@param fields table
----@return claude-code.SessionEntry
 local function insert(fields)
   local defaults = { since = now(), seen = true, attached = fields.n ~= nil }
   local entry = { row = vim.tbl_extend("force", defaults, fields) }
@@ -161,7 +151,6 @@ local function insert(fields)
   return entry
 end
 
----@param entry claude-code.SessionEntry
 local function remove(entry)
   if entry.row.n and entry.row.pid then
     ended[entry.row.pid] = true
@@ -173,7 +162,6 @@ local function remove(entry)
 end
 
 --- A process has one row.
----@param entry claude-code.SessionEntry
 ---@param pid? integer
 local function remove_other(entry, pid)
   local other = entry_with("pid", pid)
@@ -247,9 +235,6 @@ function M.list()
   return vim.tbl_map(copy, entries)
 end
 
----@param row claude-code.SessionRow
----@param source claude-code.StateSource
----@param report claude-code.StateReport
 local function apply(row, source, report)
   if row.source and RANK[source] < RANK[row.source] then
     return

@@ -43,7 +43,6 @@ local function add(key, fields)
 end
 
 --- The file of a CLI is gone, or its process.
----@param pid integer
 local function forget(pid)
   if not following.listed[pid] then
     return
@@ -59,13 +58,11 @@ local function forget(pid)
 end
 
 --- The process id of another machine or container names none of here.
----@param entry claude-code.CliFile
 local function is_running(entry)
   local is_foreign = entry.domain ~= nil and entry.domain ~= process.domain()
   return not is_foreign and process.is_alive(entry.pid, entry.start)
 end
 
----@param entry claude-code.CliFile
 local function on_entry(entry)
   local key = { pid = entry.pid, id = entry.id, job = entry.job }
   following.listed[entry.pid] = true
@@ -85,7 +82,6 @@ local function on_entry(entry)
   rows.report(key, "registry", entry.report, fields)
 end
 
----@param pid integer
 local function read(pid)
   local entry, is_gone = cli_files.read(pid)
   if is_gone or (entry and not is_running(entry)) then

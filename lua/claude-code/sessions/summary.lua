@@ -10,7 +10,6 @@ local M = {}
 ---@type claude-code.SessionState[]
 local ORDER = { "blocked", "error", "working", "done" }
 
----@param row claude-code.SessionRow
 local function name(row)
   return row.name or row.worktree or row.n and ("session %d"):format(row.n) or "another"
 end
@@ -31,7 +30,6 @@ function M.attached()
   end, rows.list())
 end
 
----@param all claude-code.SessionRow[]
 ---@return string?
 local function fullest(all)
   local full = all[1]
@@ -72,7 +70,6 @@ end
 ---@type claude-code.Activity?
 local emitted
 
----@param row claude-code.SessionRow
 ---@return claude-code.Activity?
 local function activity_of(row)
   -- No hook reports that a CLI was killed.

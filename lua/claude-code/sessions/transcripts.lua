@@ -47,7 +47,6 @@ function M.on_attach()
   M.watch()
 end
 
----@param row claude-code.SessionRow
 local function warn_when_full(row)
   if (row.context or 0) < WARN_FROM then
     state.warned[row.id] = nil

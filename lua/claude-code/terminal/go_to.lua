@@ -38,7 +38,6 @@ function M.session(row)
   end
 end
 
----@param session claude-code.SessionArguments
 ---@return claude-code.SessionRow?
 local function named(session)
   return vim.iter(sessions.list()):find(function(row)

@@ -46,8 +46,6 @@ function M.new(arguments)
 end
 
 ---@param row? claude-code.SessionRow of the session that the arguments name
----@param arguments string[]
----@param options claude-code.TerminalOptions
 local function open(row, arguments, options)
   local n = options.n or current()
   if row and not (options.restart and row.n == n) then
@@ -150,13 +148,10 @@ local DRAW_TRIES = 100
 ---@type table<claude-code.Terminal, (fun(waited: boolean))[]> what waits
 local waiting = {}
 
----@param terminal claude-code.Terminal
 local function has_drawn(terminal)
   return not terminal.has_drawn or terminal:has_drawn()
 end
 
----@param terminal claude-code.Terminal
----@param tries integer
 local function wait(terminal, tries)
   local is_over = tries == 0 or not terminal:is_open() or has_drawn(terminal)
   require("claude-code.lib.timer").once(SETTLE_MS, function()
@@ -174,8 +169,6 @@ end
 --- Calls back once the terminal shows something, or has ended: at once if it does, and in the order of the calls.
 --- What a CLI gets before it shows its prompt keeps its text and loses its Enter, and what it asks first, as whether
 --- its user trusts the folder, loses both (measured with 2.1.330).
----@param terminal claude-code.Terminal
----@param callback fun(waited: boolean)
 local function when_drawn(terminal, callback)
   if waiting[terminal] then
     table.insert(waiting[terminal], callback)

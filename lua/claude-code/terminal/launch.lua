@@ -16,7 +16,6 @@ local M = {}
 ---@field answers table<string, claude-code.HookGroup[]>
 
 --- Which settings the CLI gets, by which of our hooks it does not have yet.
----@param installed claude-code.InstalledHooks
 ---@return "settings"|"settings_with_hooks"|"settings_with_answers"|"settings_with_all"
 local function settings_for(folder, installed)
   local are_installed = require("claude-code.claude.hooks").are_installed
@@ -65,7 +64,6 @@ local SESSION_OPTIONS = {
 
 local ID = "^%x+%-%x+%-%x+%-%x+%-%x+$"
 
----@param words string[]
 ---@return table<string, string> given the value of each option; "" without one
 local function parse(words)
   local given = {}
@@ -113,7 +111,6 @@ function M.session_of(words)
 end
 
 --- Do the user's own arguments name a permission mode? The option is ignored then.
----@param words string[]
 local function has_permission_mode(words)
   return vim.iter(words):any(function(word)
     return word == "--dangerously-skip-permissions" or word:find("^%-%-permission%-mode") ~= nil
@@ -191,7 +188,6 @@ end
 
 --- The folder that the user's option names.
 ---@param folder string of the tab page
----@return any
 local function configured_folder(folder)
   local cwd = require("claude-code.config").get().terminal.cwd
   if type(cwd) == "function" then

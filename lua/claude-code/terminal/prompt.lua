@@ -4,7 +4,6 @@ local running = require("claude-code.terminal.running")
 
 local M = {}
 
----@param row claude-code.SessionRow
 local function is_row_asking(row)
   -- What it reports to its terminal is there before its own file says so.
   local is_blocked = row.source == "terminal" and row.state == "blocked"
@@ -29,7 +28,6 @@ end
 --- Enter comes at once, as in `terminal.send`: between the two the CLI could begin to ask something. It takes
 --- them apart, also after 5,000 lines (measured with Claude Code 2.1.330).
 ---@param buf integer of a terminal that is no session's
----@param submit boolean
 local function paste_into(buf, text, submit)
   require("claude-code.terminal.providers.buffer").paste(vim.bo[buf].channel, text, submit)
 end
@@ -63,7 +61,6 @@ function M.focus_after_send(n)
 end
 
 --- Reports which session received something, where there are several, and that it is out of sight.
----@param n integer
 ---@param what? string
 local function report_sent(n, what)
   local label, several = require("claude-code.sessions.label").of(n), #running.list() > 1

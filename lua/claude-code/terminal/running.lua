@@ -9,7 +9,6 @@ local M = {}
 local terminals = {}
 
 --- Calls a terminal, which may be a user's, and reports what fails.
----@param terminal claude-code.Terminal|claude-code.Provider
 ---@param name string of its function
 ---@param ... any its arguments
 ---@return any value false or nil if it failed
@@ -30,15 +29,12 @@ local function update_reload()
   require("claude-code.editor.documents.auto_reload").set("terminal", M.is_any_open)
 end
 
----@param n integer
 local function remove(n)
   terminals[n] = nil
   sessions.remove(n)
 end
 
 --- It is current in its tab page from when the user goes there.
----@param n integer
----@param terminal claude-code.Terminal
 local function keep(n, terminal)
   terminals[n], terminal.n = terminal, n
   update_reload()
@@ -78,7 +74,6 @@ function M.open(n, launch)
 end
 
 --- Its CLI looks for the server of the Neovim that is gone.
----@param n integer
 local function ask_to_connect(n)
   local text = "%s runs on in its tmux pane, without a connection to this Neovim; "
     .. "type /ide there and choose Neovim"

@@ -7,7 +7,6 @@ local sessions = require("claude-code.sessions")
 
 local M = {}
 
----@param row claude-code.SessionRow
 ---@param current? integer
 local function place(row, current)
   local parts = {}
@@ -23,7 +22,6 @@ local function place(row, current)
 end
 
 --- "2 ● docs: Reading api.md, 3 min (current)"
----@param row claude-code.SessionRow
 ---@param current? integer
 local function line(row, current)
   local number = row.n and tostring(row.n) or " "
@@ -38,15 +36,12 @@ local function line(row, current)
 end
 
 --- "↺ rename the parser: 5.2 MB, 3 h, topic (past)"
----@param past claude-code.Conversation
 local function past_line(past)
   local parts = { ("%.1f MB"):format(past.bytes / 1024 / 1024), label.age(past.at), past.branch }
   return ("  ↺ %s: %s (past)"):format(past.title, table.concat(parts, ", "))
 end
 
----@param rows (claude-code.SessionRow|claude-code.Conversation)[]
 ---@param prompt string
----@param callback fun(row: claude-code.SessionRow|claude-code.Conversation)
 local function choose(rows, prompt, callback)
   if #rows == 0 then
     return notify.info("no Claude session runs; :Claude starts one")
@@ -85,7 +80,6 @@ local TIMEOUT_MS = 5000
 ---@field at number ms since 1970, of its last entry
 
 ---@param output string of `sessions --json`
----@return claude-code.Conversation[]
 local function parse(output)
   local ok, data = pcall(vim.json.decode, output, { luanil = { object = true } })
   return ok and type(data) == "table" and data.conversations or {}
@@ -143,7 +137,6 @@ function M.show()
   end)
 end
 
----@param rows claude-code.SessionRow[]
 ---@param matches fun(row: claude-code.SessionRow): boolean
 ---@return claude-code.SessionRow? row that has matched longest
 local function longest(rows, matches)

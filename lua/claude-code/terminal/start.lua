@@ -38,7 +38,6 @@ function M.cancel()
 end
 
 --- Runs `callback` in normal mode: the terminal takes the cursor, so not from a user who types.
----@param callback fun()
 local function in_normal_mode(callback)
   if vim.api.nvim_get_mode().mode == "n" then
     return callback()
@@ -61,7 +60,6 @@ end
 --- Runs `callback` once the server is ready, and also if it fails: the CLI is useful without an
 --- editor, too.
 ---@param place? claude-code.RemotePlace whose relay is waited for, too
----@param callback fun()
 local function after_server(place, callback)
   local this, was_downloading = {}, false
   local function finish()
@@ -98,9 +96,7 @@ end
 
 --- The command line and the environment name the server and its executable, so they are made when
 --- both are there.
----@param arguments string[]
 ---@param n? integer
----@param folder string
 ---@param place? claude-code.RemotePlace
 local function open(arguments, n, folder, place)
   local launch = require("claude-code.terminal.launch")

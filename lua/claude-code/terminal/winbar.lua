@@ -17,10 +17,8 @@ local NAME = 16
 --- Cells that what a session does needs at least, or it is left out.
 local ACTIVITY = 8
 
----@param rows claude-code.SessionRow[]
 ---@param buf integer of the session that is shown
 ---@param has_names boolean else the numbers stand alone
----@return claude-code.BarPart[]
 local function parts_for(rows, buf, has_names)
   local parts = {}
   for _, row in ipairs(rows) do
@@ -35,7 +33,6 @@ local function parts_for(rows, buf, has_names)
   return parts
 end
 
----@param row claude-code.SessionRow
 ---@return string text what it does, with a file as it is called elsewhere
 local function activity_of(row)
   return (

@@ -78,7 +78,6 @@ local function open_named(n)
 end
 
 --- The options `terminal.keys`, and what Neovim would show in Claude's window.
----@param terminal claude-code.BufferTerminal
 local function map_keys(terminal)
   local buf = terminal.buf
   for name, key in pairs(require("claude-code.config").get().terminal.keys) do
@@ -94,7 +93,6 @@ local function map_keys(terminal)
   end
 end
 
----@param terminal claude-code.BufferTerminal
 ---@param fewer integer rows
 local function resize(terminal, fewer)
   local width, height = 0, 0
@@ -173,7 +171,6 @@ function Terminal:forget()
 end
 
 --- Calls back once no key was typed for a while.
----@param callback fun()
 local function when_typing_pauses(callback)
   local namespace = api.nvim_create_namespace("claude-code.terminal.exited")
   local on_key, cancel
@@ -186,8 +183,6 @@ local function when_typing_pauses(callback)
   on_key()
 end
 
----@param launch claude-code.TerminalLaunch
----@param code integer
 local function report_end(launch, code)
   local notify = require("claude-code.messages.notify")
   local sessions = require("claude-code.sessions")

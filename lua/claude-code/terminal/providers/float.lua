@@ -6,7 +6,6 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
----@return vim.api.keyset.win_config
 local function geometry()
   local share = placement.share()
   local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight

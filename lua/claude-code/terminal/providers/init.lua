@@ -65,8 +65,6 @@ local NONE = {
 local NO_TABLE = "it returns no table; see :help claude-code-terminal-provider"
 
 --- Calls the user's functions without the terminal as first argument.
----@param functions claude-code.TerminalFunctions
----@return claude-code.Terminal
 local function terminal_of(functions)
   return setmetatable({}, {
     __index = function(_, name)
@@ -79,8 +77,6 @@ local function terminal_of(functions)
 end
 
 --- A provider that the user wrote. Its open() returns a table of functions for the terminal that it opened.
----@param provider claude-code.TerminalProvider
----@return claude-code.Provider
 local function custom(provider)
   return {
     open = function(launch)

@@ -42,8 +42,6 @@ local function has_ended(buf)
     and not buffer.runs(buf)
 end
 
----@param command string[]
----@param options table
 ---@return integer job 0 or less if it cannot be started
 local function start(win, command, options)
   local job = api.nvim_win_call(win, function()

@@ -90,8 +90,6 @@ local function beside()
 end
 
 --- A pane takes the place of another one, which goes where it was: by that no size changes.
----@param pane string
----@param other claude-code.TmuxTerminal
 local function swap(pane, other)
   run({ "swap-pane", "-d", "-s", pane, "-t", other.pane })
   run({ "select-pane", "-t", pane })
@@ -103,16 +101,13 @@ local function is_kept()
   return options.provider == "tmux" and options.keep and M.is_around()
 end
 
----@param n integer
 local function own_tag(n)
   return ("%d.%d"):format(vim.uv.os_getpid(), n)
 end
 
----@param pane string
 ---@param pid integer of what runs there
 ---@param n integer number of its session
 ---@param outlives boolean
----@return claude-code.TmuxTerminal
 local function add(pane, pid, n, outlives)
   local fields = { pane = pane, pid = pid, n = n, outlives = outlives }
   terminals[pane] = setmetatable(fields, Terminal)
@@ -126,8 +121,6 @@ local function add(pane, pid, n, outlives)
   return terminals[pane]
 end
 
----@param pane string
----@param n integer
 ---@return boolean tagged so that the next Neovim finds it
 local function tag(pane, n)
   local output, message = run({ "set-option", "-p", "-t", pane, OWNER, own_tag(n) })
@@ -140,7 +133,6 @@ end
 
 --- A lone word would be handed to a shell, so it all goes through env(1). A pane that outlives Neovim
 --- does not name its socket, which may be another Neovim's later: the folder leads to the next one.
----@param launch claude-code.TerminalLaunch
 local function command(launch)
   local words = { "/usr/bin/env" }
   if is_kept() then
@@ -153,7 +145,6 @@ local function command(launch)
   return vim.list_extend(words, vim.tbl_map(literal, launch.command))
 end
 
----@param launch claude-code.TerminalLaunch
 ---@param other? claude-code.TmuxTerminal that is beside Neovim
 ---@return string[] arguments of tmux
 local function open_arguments(launch, other)
@@ -192,9 +183,7 @@ function M.open(launch)
 end
 
 --- Several Neovims may start at once: tmux gives each pane to one of them.
----@param pane string
 ---@param owner string its tag
----@param n integer
 ---@return boolean taken
 local function take(pane, owner, n)
   local is_same = ("#{==:#{%s},%s}"):format(OWNER, owner)

@@ -35,8 +35,6 @@ local function set_options(win)
 end
 
 ---@param enter boolean
----@param position claude-code.TerminalPosition
----@param cells integer
 ---@return integer win
 local function open_split(buf, enter, position, cells)
   local restore_others = layout.keep_sizes()
