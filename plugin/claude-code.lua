@@ -132,14 +132,18 @@ api.nvim_create_autocmd("BufReadCmd", {
 })
 
 -- Another one in a session file is an empty buffer that has its name, and a file of a review has the review's bar
--- where 'sessionoptions' has "localoptions". The bar begins with MARK of editor/review/bars.lua.
+-- where 'sessionoptions' has "localoptions". The bar begins with MARK of editor/review/view.lua; a review that is open
+-- sees to its own.
 api.nvim_create_autocmd("SessionLoadPost", {
   group = buffers,
   callback = function(event)
     local is_ours = event.match:find("^claude%-code://") and not event.match:find("//terminal")
+    local listing = package.loaded["claude-code.editor.review.listing"]
+    local is_reviewing = listing and listing.review() ~= nil
     local is_left = is_ours and not vim.b[event.buf].claude_code_file and not refill(event.buf)
     for _, win in ipairs(vim.fn.win_findbuf(event.buf)) do
-      if is_left or vim.startswith(vim.wo[win].winbar, "%(%)") then
+      local has_bar = not is_reviewing and vim.startswith(vim.wo[win].winbar, "%(%)")
+      if is_left or has_bar then
         vim.fn.win_execute(win, "diffoff | setlocal winbar=")
       end
     end

@@ -104,6 +104,42 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
   });
 
+  const NAMES = [
+    "terminal",
+    "base/a.txt",
+    "1/a.txt (proposed)",
+    "transcript/1",
+    "result/1",
+    "prompt/1",
+    "plan/1",
+  ];
+  test.each(["", "localoptions"])(
+    "an older version's, with each of its buffers, loads without an error: 'sessionoptions' with %p",
+    async (option) => {
+      const path = join(folder, "older.vim");
+      await using older = await start(false, "--cmd", "set noloadplugins", join(folder, "a.txt"));
+      for (const name of NAMES)
+        await older.lua(
+          `vim.cmd.vsplit()
+          local buf = vim.api.nvim_create_buf(true, false)
+          vim.api.nvim_buf_set_name(buf, "claude-code://" .. ...)
+          vim.api.nvim_win_set_buf(0, buf)
+          vim.cmd((...) == "terminal" and "noautocmd call nvim_open_term(0, {})" or "diffthis")
+          vim.wo.winbar = "%(%)x"`,
+          name,
+        );
+      await older.command(`set sessionoptions+=${option} | mksession! ${path}`);
+      rmSync(starts, { force: true });
+      await using neovim = await start(options, "-S", path);
+      await eventually("the file alone", async () =>
+        expect(await shown(neovim)).toEqual(["a.txt"]),
+      );
+      expect(await buffers(neovim)).not.toContain("claude-code:");
+      expect(await neovim.lua("return vim.v.errmsg .. vim.fn.execute('messages')")).toBe("");
+      expect(started()).toEqual([]);
+    },
+  );
+
   test("saved as Neovim ends has no tab page of a diff", async () => {
     const setup = options.replace(/}$/, ', diff = { layout = "tab" } }');
     // Wide enough for Claude's terminal beside the diff.

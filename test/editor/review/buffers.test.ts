@@ -151,6 +151,9 @@ onEachNeovim((session, version) => {
     await reviewed();
     await nvim().command("set noswapfile sessionoptions+=localoptions");
     await nvim().command("vsplit | mksession! s.vim | only");
+    // Read while the review is open, it takes no bar of that.
+    const bar = await lua("vim.cmd.doautocmd('SessionLoadPost') return vim.wo.winbar");
+    expect(bar).toStartWith("%(%)");
     await nvim().command("Claude review close | set sessionoptions&");
     await using other = await TestNeovim.start({ version, cwd: nvim().cwd });
     await other.command("set noswapfile | source s.vim");
