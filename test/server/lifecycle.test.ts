@@ -273,14 +273,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(log).not.toContain(lock.content.authToken);
     });
 
-    test("survives that Neovim is suspended", async () => {
-      neovim.process.kill("SIGSTOP");
-      await Bun.sleep(100);
-      neovim.process.kill("SIGCONT");
-      expect((await status(neovim)).state).toBe("ready");
-      expect(isRunning(executable)).toBe(true);
-    });
-
     test(":ClaudeCodeStop ends it, :ClaudeCodeStart brings the same one back", async () => {
       await neovim.command("ClaudeCodeStop");
       expect(locks(neovim)).toEqual([]);

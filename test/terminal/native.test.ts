@@ -56,37 +56,6 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await waitForMode(neovim, "n");
   };
 
-  const sides: [position: string, window: object][] = [
-    ["right", { column: 77, row: 0, width: 43 }],
-    ["left", { column: 0, row: 0, width: 43 }],
-    ["top", { column: 0, row: 0, height: 10 }],
-    ["bottom", { column: 0, row: 18, height: 10 }],
-  ];
-  test.each(sides)(
-    "opens %s, in terminal mode, with its share of the screen",
-    async (side, window) => {
-      await configure(neovim, `{ command = ${ECHO}, position = "${side}" }`);
-      await open();
-      await waitForMode(neovim, "t");
-      const [claude, ...others] = (await windows(neovim)).filter((one) => one.terminal);
-      expect(others).toEqual([]);
-      expect(claude).toMatchObject(window);
-    },
-  );
-
-  test("finds the port, loopback past the proxy and this Neovim in its environment", async () => {
-    const print = `${LATER} echo "$CLAUDE_CODE_SSE_PORT $ENABLE_IDE_INTEGRATION $no_proxy $NVIM"; exec cat`;
-    await neovim.lua(`require("claude-code").stop(); vim.env.http_proxy = "http://proxy.invalid"`);
-    await configure(neovim, `{ command = { "sh", "-c", [[${print}]] }, size = 0.9 }`);
-    // Asked for while the server is not even starting: the terminal waits for it.
-    await neovim.command("Claude");
-    const { port } = await neovim.lock();
-    const address = await neovim.lua<string>("return vim.v.servername");
-    await shows(neovim, `${port} true 127.0.0.1,localhost ${address}`);
-    await waitForMode(neovim, "t");
-    await neovim.lua("vim.env.http_proxy = nil");
-  });
-
   test("a project that switches hooks off: a message at the start, and a word in the status line", async () => {
     const folder = join(neovim.cwd, ".claude");
     mkdirSync(folder);
@@ -289,20 +258,6 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       await waitForMode(neovim, "t");
     });
 
-    test("not where nvim-unception puts Claude back by itself", async () => {
-      await neovim.command("let g:unception_block_while_host_edits = v:true");
-      const before = await layout();
-      const claude = await neovim.lua<number>("return vim.api.nvim_get_current_buf()");
-      await neovim.type(":edit opened.txt<CR>");
-      await neovim.lua("vim.wait(50)");
-      expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false, false]);
-      // As it does before the file's window closes.
-      await neovim.command(`split | buffer ${claude} | wincmd x | quit | startinsert`);
-      await isKept();
-      expect((await layout()).length).toBe(before.length);
-      await neovim.command("unlet g:unception_block_while_host_edits");
-    });
-
     test("a window beside it that shows a file, or that Claude leaves, is the user's", async () => {
       await neovim.type(":leftabove vsplit opened.txt<CR>");
       await opened("opened.txt", 1);
@@ -389,27 +344,6 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
     },
   );
-
-  test("ended badly, its output can be read, and only a command closes it", async () => {
-    await configure(
-      neovim,
-      `{ command = { "sh", "-c", "${LATER} echo words; read line; exit 3" } }`,
-    );
-    await neovim.command("Claude");
-    await waitForMode(neovim, "t");
-    await neovim.type("<CR>");
-    await eventually("keys that count", async () => {
-      // Who presses a key more often than every half a second is typing.
-      await Bun.sleep(600);
-      await neovim.type("ggyG");
-      return (await neovim.lua<string>("return vim.fn.getreg('0')")).includes("words");
-    });
-    for (const key of "ixax") await neovim.type(key);
-    await waitForMode(neovim, "nt");
-    expect(await terminalText(neovim)).toContain("words");
-    await neovim.type(":quit<CR>");
-    expect(await windows(neovim)).toHaveLength(1);
-  });
 
   test("is not installed: names the command that installs it", async () => {
     await configure(neovim, `{ command = "claude-that-is-nowhere" }`);
@@ -557,17 +491,6 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     ]);
   });
 
-  test("hidden it gets text as well, and that is said", async () => {
-    await open();
-    await neovim.command("Claude send seen");
-    await neovim.command("Claude");
-    await neovim.command("Claude send unseen");
-    await shows(neovim, "^[[200~seen^[[201~^[[200~unseen^[[201~");
-    expect(await said(neovim)).toEqual([
-      expect.stringMatching(/whose terminal is hidden; :Claude shows it/),
-    ]);
-  });
-
   test.each(["native", "none"])(
     "in a terminal of one's own it gets text (%s)",
     async (provider) => {
@@ -629,11 +552,6 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       expect.stringContaining(`would carry out ${line.trim().split(" ")[0]}`),
     ]);
     expect(await terminalText(neovim)).not.toContain("[200~");
-  });
-
-  test("sending to nobody says so", async () => {
-    await neovim.command("Claude send hello");
-    expect(await said(neovim)).toEqual([expect.stringContaining(":Claude starts it")]);
   });
 
   test("text of a private file is refused", async () => {

@@ -255,12 +255,5 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await shows(neovim, "/model opus^[[201~");
       expect(await said(neovim)).toEqual([expect.stringContaining("/model opus; submit it there")]);
     });
-
-    test("nothing happens without a choice", async () => {
-      await use(ECHO, "nil");
-      await neovim.command("Claude model");
-      expect(await neovim.lua("return SAID")).toEqual([]);
-      expect(await neovim.lua("return vim.bo.buftype")).toBe("");
-    });
   });
 });

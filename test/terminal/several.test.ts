@@ -132,15 +132,6 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await eventually("none", async () => expect(await shown()).toEqual([]));
   });
 
-  test("a number that no session has is refused: says what to do", async () => {
-    await openTwo();
-    await neovim.command("7ClaudeCode");
-    expect(await said(neovim)).toEqual([
-      expect.stringContaining("there is no Claude session 7; :Claude sessions lists them"),
-    ]);
-    expect(await shown()).toEqual([2]);
-  });
-
   test("the one that was just started is current, also once the user is elsewhere", async () => {
     await neovim.command("Claude");
     await up(1);
@@ -339,43 +330,6 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await neovim.command("tabprevious");
     expect(await shown()).toEqual([1]);
     await waitForMode(neovim, "t");
-  });
-
-  test("with a single one nothing looks as if there were several", async () => {
-    await neovim.lua(`vim.o.statusline = "%{v:lua.require'claude-code'.statusline()}"`);
-    await neovim.command("Claude");
-    await up(1);
-    const looks = () =>
-      neovim.lua<object>(`
-        vim.cmd.redraw()
-        local bars = vim.tbl_map(function(win) return vim.wo[win].winbar end, vim.api.nvim_list_wins())
-        local screen, names = {}, {}
-        for row = 1, vim.o.lines - 1 do
-          for column = 1, vim.o.columns do table.insert(screen, vim.fn.screenstring(row, column)) end
-        end
-        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-          table.insert(names, vim.api.nvim_buf_get_name(buf))
-        end
-        local label = require("port").session_list
-        return {
-          bars, names, table.concat(screen), label.of(1), label.by_conversation() == nil,
-          require("claude-code").statusline(), vim.api.nvim_win_get_width(0),
-        }`);
-    await report(1, "blocked");
-    const before = await looks();
-    expect(JSON.stringify(before)).toContain('"Claude",true,"Claude needs input"');
-    await neovim.command("Claude new -n docs");
-    await up(2);
-    expect(await looks()).not.toEqual(before);
-    await neovim.command("Claude close");
-    await eventually("as before", async () => expect(await looks()).toEqual(before));
-    await neovim.lua("SAID = {}");
-    await leave();
-    await report(1, "idle");
-    await neovim.command("Claude send words");
-    await received(1, "words");
-    expect(await neovim.lua<string[]>("return SAID")).toEqual([]);
-    await neovim.command("set statusline&");
   });
 
   /** What stands above Claude's window, as drawn; "" if nothing does. */

@@ -103,6 +103,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     ["right", "vsplit", "noequalalways", [60, 15, -43]],
     ["bottom", "split", "equalalways", [8, 8, -10]],
     ["bottom", "split", "noequalalways", [14, 2, -10]],
+    ["top", "split", "noequalalways", [-10, 3, 13]],
   ];
   test.each(shares)("at the %s is given by windows of a %s: %s", async (...row) => {
     const [position, split, options, during] = row;

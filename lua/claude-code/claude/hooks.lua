@@ -83,24 +83,19 @@ function M.off(folder)
   end
 end
 
-local reasons = {} ---@type table<string, string|false> by the folder of a CLI that was started
+local last ---@type string? the reason that was found last
 
 --- The same, which the status line then shows.
 ---@param folder string
 ---@return string? reason
 function M.look(folder)
-  reasons[folder] = false
-  for other in pairs(reasons) do
-    reasons[other] = M.off(other) or false
-  end
-  return reasons[folder] or nil
+  last = M.off(folder)
+  return last
 end
 
----@return boolean did the last look find hooks switched off anywhere?
+---@return boolean did the last look find hooks switched off?
 function M.is_off()
-  return vim.iter(pairs(reasons)):any(function(_, reason)
-    return reason ~= false
-  end)
+  return last ~= nil
 end
 
 return M

@@ -35,10 +35,13 @@ local function choice_of(request, text, answer)
   }
 end
 
-local function deny_with_reason(request)
-  vim.ui.input({ prompt = "Reason for Claude: " }, function(reason)
-    if reason and vim.trim(reason) ~= "" then
-      send(request, { allow = false, reason = reason })
+--- Asks for a text, unless the user leaves it empty.
+---@param prompt string
+---@param done fun(text: string)
+function M.input(prompt, done)
+  vim.ui.input({ prompt = prompt }, function(text)
+    if text and vim.trim(text) ~= "" then
+      done(text)
     end
   end)
 end
@@ -52,7 +55,9 @@ local function other_choices(request)
     {
       text = deny .. " with a reason…",
       run = function()
-        deny_with_reason(request)
+        M.input("Reason for Claude: ", function(reason)
+          send(request, { allow = false, reason = reason })
+        end)
       end,
     },
   }
@@ -173,15 +178,6 @@ local function reply_of(chosen, text)
   return { options = options, text = text }
 end
 
----@param chosen table<integer, true>
-local function type_own(chosen, done)
-  vim.ui.input({ prompt = "Your answer: " }, function(text)
-    if text and vim.trim(text) ~= "" then
-      done(reply_of(chosen, text))
-    end
-  end)
-end
-
 ---@param chosen table<integer, true> of a question with several options
 local function ask_one(request, question, lines, chosen, done)
   local choices = {}
@@ -201,7 +197,9 @@ local function ask_one(request, question, lines, chosen, done)
   table.insert(choices, {
     text = "Type an answer…",
     run = function()
-      type_own(chosen, done)
+      M.input("Your answer: ", function(text)
+        done(reply_of(chosen, text))
+      end)
     end,
   })
   if next(chosen) then

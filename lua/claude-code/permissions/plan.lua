@@ -133,11 +133,12 @@ local function reject(plan)
   if answer then
     return send(plan, { allow = false, reason = answer })
   end
-  vim.ui.input({ prompt = "What should Claude change in its plan? " }, function(reason)
-    if reason and vim.trim(reason) ~= "" then
+  require("claude-code.permissions.answer").input(
+    "What should Claude change in its plan? ",
+    function(reason)
       send(plan, { allow = false, reason = reason })
     end
-  end)
+  )
 end
 
 --- On the line of the cursor, or the first one that is selected.

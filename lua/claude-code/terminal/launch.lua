@@ -152,16 +152,10 @@ end
 ---@param own table<string, string>
 ---@return string?
 local function users_editor(own)
-  local inherited = vim.env.CLAUDE_CODE_NVIM_EDITOR
-  for _, name in ipairs({
-    inherited or vim.env.VISUAL or "",
-    own.EDITOR or "",
-    vim.env.EDITOR or "",
-  }) do
-    if name ~= "" then
-      return name
-    end
-  end
+  local inherited = vim.env.CLAUDE_CODE_NVIM_EDITOR or vim.env.VISUAL
+  return vim.iter({ inherited or "", own.EDITOR or "", vim.env.EDITOR or "" }):find(function(name)
+    return name ~= ""
+  end)
 end
 
 --- The user's variables, and what the CLI must find in its environment to reach this Neovim, for

@@ -4,24 +4,21 @@ local running = require("claude-code.terminal.running")
 
 local M = {}
 
-local function is_row_asking(row)
-  -- What it reports to its terminal is there before its own file says so.
-  local is_blocked = row.source == "terminal" and row.state == "blocked"
-  return is_blocked
-    or row.pid ~= nil and require("claude-code.sessions.cli_files").is_asking(row.pid)
-end
-
 --- Does the CLI that receives what is pasted ask its user something?
 ---@param n? integer the session; the current one if left out
 local function is_asking(n)
   n = n or running.current()
-  local row = n and require("claude-code.sessions").get(n)
-  if row and is_row_asking(row) then
+  local row, pids = n and require("claude-code.sessions").get(n) or {}, clients.pids()
+  -- What it reports to its terminal is there before its own file says so.
+  if row.source == "terminal" and row.state == "blocked" then
     return true
   end
-  return vim.iter(clients.pids()):any(function(pid)
-    return require("claude-code.sessions.cli_files").is_asking(pid)
-      and (n and clients.session(pid) == n or not n and clients.terminal({ pid }))
+  table.insert(pids, row.pid)
+  return vim.iter(pids):any(function(pid)
+    local is_its = pid == row.pid
+      or n and clients.session(pid) == n
+      or not n and clients.terminal({ pid })
+    return is_its and require("claude-code.sessions.cli_files").is_asking(pid)
   end)
 end
 
@@ -32,20 +29,14 @@ local function paste_into(buf, text, submit)
   require("claude-code.terminal.providers.buffer").paste(vim.bo[buf].channel, text, submit)
 end
 
+--- Pasted out of sight, it would seem to be lost.
 ---@param what? string
 ---@param whom string
----@param remark? string
-local function notify_sent(what, whom, remark)
-  local text = ("%ssent to %s%s"):format(what and what .. " " or "", whom, remark or "")
+---@param command? string that shows the terminal, which is hidden
+local function notify_sent(what, whom, command)
+  local where = command and (", whose terminal is hidden; %s shows it"):format(command) or ""
+  local text = ("%ssent to %s%s"):format(what and what .. " " or "", whom, where)
   require("claude-code.messages.notify").info(text, "send")
-end
-
---- What is pasted out of sight would seem to be lost.
----@param what? string
----@param whom string
----@param command string that shows the terminal
-local function notify_out_of_sight(what, whom, command)
-  notify_sent(what, whom, (", whose terminal is hidden; %s shows it"):format(command))
 end
 
 --- Moves to the terminal if the option send.focus says so.
@@ -67,7 +58,7 @@ local function report_sent(n, what)
   if M.focus_after_send(n) and not several and not what then
     return
   elseif running.is_hidden(n) then
-    notify_out_of_sight(what, label, several and (":Claude %d"):format(n) or ":Claude")
+    notify_sent(what, label, several and (":Claude %d"):format(n) or ":Claude")
   elseif several or what then
     notify_sent(what, label)
   end
@@ -95,7 +86,7 @@ function M.paste(text, submit, n, what)
   end
   paste_into(buf, text, submit)
   if not require("claude-code.terminal.providers.window").find(buf) then
-    notify_out_of_sight(what, "Claude", (":buffer %d"):format(buf))
+    notify_sent(what, "Claude", (":buffer %d"):format(buf))
   elseif what then
     notify_sent(what, "Claude")
   end

@@ -171,8 +171,7 @@ end
 function M.keep(buf, is_open)
   events:on("BufLeave", function()
     local win = api.nvim_get_current_win()
-    -- nvim-unception puts the terminal back by itself once the file is closed.
-    local is_meant = vim.g.SessionLoad == 1 or vim.g.unception_block_while_host_edits
+    local is_meant = vim.g.SessionLoad == 1
     vim.schedule(function()
       local is_kept = api.nvim_win_is_valid(win) and vim.w[win].claude_code_terminal
       if not is_kept or M.is_terminal(win) or is_meant or not is_open() then
