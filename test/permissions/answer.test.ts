@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { isolatedEnv, NEOVIMS, NEWEST, TestNeovim } from "../support/neovim";
+import { isolatedEnv, NEOVIMS, NEWEST, nightly, TestNeovim } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { type Asked, BASH, Editor, type Request } from "./editor";
 
@@ -46,7 +46,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     editor = await Editor.start(version);
   });
   afterEach(() => editor.reset());
-  afterAll(() => editor.end());
+  afterAll(() => editor[Symbol.asyncDispose]());
 
   test.each([
     ["a plain yes", BASH, "{ allow = true }", { behavior: "allow" }],
@@ -84,9 +84,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       },
     ],
   ] as const)("%s", async (_, asked, answer, decision) => {
-    await editor.block();
-    const output = editor.hook(asked);
-    const { id } = await editor.wait();
+    const { output, id } = await editor.asking(asked);
     expect(await editor.answer(id, answer)).toEqual([true]);
     expect(await output).toEqual(decision);
     expect(await editor.requests()).toEqual([]);
@@ -96,22 +94,18 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
   test("what ends a request without an answer: the hook prints nothing", async () => {
     claims("A question is shown whole");
     for (const end of ["working", "idle", "done"]) {
-      const n = await editor.block();
-      const output = editor.hook(BASH);
-      const { id } = await editor.wait();
+      const { n, output, id } = await editor.asking();
       await editor.report(n, end);
       expect(await output).toBeUndefined();
       expect(await editor.answer(id, "{ allow = true }")).toEqual([false, OVER]);
       await editor.reset();
     }
     // A session has one dialog at a time.
-    const n = await editor.block();
-    const first = editor.hook(BASH);
-    const before = await editor.wait();
+    const { n, output: first, id: before } = await editor.asking();
     const second = editor.hook({ ...BASH, tool_input: { command: "make" } });
     expect(await first).toBeUndefined();
     const { id, title } = await editor.wait();
-    expect([id > before.id, title]).toEqual([true, "Bash: make"]);
+    expect([id > before, title]).toEqual([true, "Bash: make"]);
     await editor.neovim.lua(`require("port").session_rows.remove(${n})`);
     expect(await second).toBeUndefined();
   });
@@ -269,11 +263,10 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
   });
 
   test("of several questions the list names the one that it answers", async () => {
-    await editor.block();
     const second = { question: "In which colour?", header: "Colour", options: [{ label: "red" }] };
     const questions = [{ ...second, question: "Which sizes?" }, second];
-    const output = editor.hook({ tool_name: "AskUserQuestion", tool_input: { questions } });
-    await editor.wait();
+    const asked = { tool_name: "AskUserQuestion", tool_input: { questions } };
+    const { output } = await editor.asking(asked);
     await editor.neovim.command("Claude answer");
     const prompt = () => editor.neovim.lua("return offered.prompt");
     expect(await prompt()).toBe("Claude asks: 1 of 2: Which sizes?");
@@ -285,17 +278,8 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
 
   test("the request is above the list, whole or by a choice, and goes with it", async () => {
     await editor.block();
-    const float = () =>
-      editor.neovim.lua<{ width: number; height: number; text: string }[]>(`
-        local found = {}
-        for _, win in ipairs(vim.api.nvim_list_wins()) do
-          local config = vim.api.nvim_win_get_config(win)
-          if config.relative ~= "" then
-            local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
-            table.insert(found, { width = config.width, height = config.height, text = lines[1] })
-          end
-        end
-        return found`);
+    const float = async () =>
+      (await editor.floats()).map(({ lines, ...one }) => ({ ...one, text: lines[0] }));
     for (const [command, shown, whole] of [
       ["npm test", { width: 21, height: 1 }, 1],
       ["y".repeat(200), { width: 78, height: 3 }, 3],
@@ -329,41 +313,25 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
   test("an option is read whole before it is sent, and nothing of a plan is concealed", async () => {
     const label = `Use a map ${"and more ".repeat(40)}--force`;
     const questions = [{ question: "Which?", options: [{ label }, { label: "List" }] }];
-    await editor.block();
-    const output = editor.hook({ tool_name: "AskUserQuestion", tool_input: { questions } });
-    await editor.wait();
+    const asked = { tool_name: "AskUserQuestion", tool_input: { questions } };
+    const { output } = await editor.asking(asked);
     await editor.neovim.lua("vim.o.conceallevel = 2");
     await editor.neovim.command("Claude answer");
-    const seen = await editor.neovim.lua<[string, number]>(`
-      for _, win in ipairs(vim.api.nvim_list_wins()) do
-        if vim.api.nvim_win_get_config(win).relative ~= "" then
-          local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
-          return { table.concat(lines, " "), vim.wo[win].conceallevel }
-        end
-      end`);
-    expect(seen[0]).toContain("--force");
-    expect(seen[1]).toBe(0);
+    const [seen] = await editor.floats();
+    expect(seen?.lines.join(" ")).toContain("--force");
+    expect(seen?.conceal).toBe(0);
     await editor.neovim.lua("vim.o.conceallevel = 0");
     await editor.neovim.lua("choose(...)", "List");
     expect(await output).toMatchObject({ behavior: "allow" });
   });
 
   test("a line of 200,000 characters is shown whole, in lines that Neovim draws quickly", async () => {
-    await editor.block();
     const command = `echo ${"ü€x".repeat(66_000)}`;
-    const output = editor.hook({ ...BASH, tool_input: { command } });
-    await editor.wait();
+    const { output } = await editor.asking({ ...BASH, tool_input: { command } });
     await editor.neovim.command("Claude answer");
-    const shown = () =>
-      editor.neovim.lua<string[]>(`
-        for _, win in ipairs(vim.api.nvim_list_wins()) do
-          if vim.api.nvim_win_get_config(win).relative ~= "" then
-            return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
-          end
-        end`);
     for (const choice of ["", "Show the whole request"]) {
       if (choice) await editor.neovim.lua("choose(...)", choice);
-      const lines = await shown();
+      const lines = (await editor.floats())[0]?.lines ?? [];
       expect(lines.join("") === command).toBe(true);
       expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(1_000);
     }
@@ -404,43 +372,55 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
 });
 
 describe("answers in the newest Neovim", () => {
-  test("it is killed while it waits: the hook prints nothing", async () => {
-    const editor = await Editor.start(NEWEST);
+  nightly.test("a CLI that is killed ends the hook", async () => {
+    await using editor = await Editor.start(NEWEST);
+    const { output } = await editor.asking();
+    editor.cli.kill("SIGKILL");
+    expect(await output).toBeUndefined();
+    // Neovim learns of the hook's end a moment later.
+    await eventually("no request", async () => (await editor.requests()).length === 0);
+  });
+
+  nightly.test("a Neovim that is busy is asked again", async () => {
+    await using editor = await Editor.start(NEWEST);
     await editor.block();
+    editor.neovim.process.kill("SIGSTOP");
     const output = editor.hook(BASH);
-    await editor.wait();
+    await Bun.sleep(2_000);
+    editor.neovim.process.kill("SIGCONT");
+    const { id } = await editor.wait();
+    await editor.answer(id, "{ allow = true }");
+    expect(await output).toEqual({ behavior: "allow" });
+  });
+
+  test("it is killed while it waits: the hook prints nothing", async () => {
+    await using editor = await Editor.start(NEWEST);
+    const { output } = await editor.asking();
     editor.neovim.process.kill("SIGKILL");
     expect(await output).toBeUndefined();
-    await editor.end();
   });
 
   test("the plugin is deactivated: the hook ends, and the dialog stays Claude's", async () => {
-    const editor = await Editor.start(NEWEST);
-    await editor.block();
-    const output = editor.hook(BASH);
-    await editor.wait();
+    await using editor = await Editor.start(NEWEST);
+    const { output } = await editor.asking();
     await editor.neovim.lua(`require("claude-code").deactivate()`);
     expect(await output).toBeUndefined();
-    await editor.end();
   });
 
   test("off, as by default: no request is taken, and the command says how to turn it on", async () => {
-    const editor = await Editor.start(NEWEST, { isOn: false });
+    await using editor = await Editor.start(NEWEST, { isOn: false });
     await editor.block();
     expect(await editor.hook(BASH)).toBeUndefined();
     await editor.neovim.lua("vim.cmd('Claude answer')");
     await editor.says("the option permissions.answer is off");
-    await editor.end();
   });
 
   test("no client of the server can answer: it has no method or tool for that", async () => {
     claims("Only you answer Claude's questions");
-    const editor = await Editor.start(NEWEST, { serves: true });
+    await using editor = await Editor.start(NEWEST, { serves: true });
     const lock = await editor.neovim.lock();
-    await editor.block();
-    const output = editor.hook(BASH);
-    const { id } = await editor.wait();
-    const client = await TestClient.open(lock);
+    const { output, id } = await editor.asking();
+    using client = await TestClient.open(lock);
     const { tools } = (await client.request("tools/list", {})) as { tools: { name: string }[] };
     expect(tools.filter(({ name }) => /permission|answer|request/i.test(name))).toEqual([]);
     for (const method of ["permission_request", "permission_wanted", "permissions/answer"]) {
@@ -457,13 +437,11 @@ describe("answers in the newest Neovim", () => {
     process.kill(pid, "SIGKILL");
     await editor.answer(id, "{ allow = false }");
     expect(await output).toMatchObject({ behavior: "deny" });
-    client[Symbol.dispose]();
-    await editor.end();
   });
 
   test("the CLI that Neovim starts gets the hook only with the option, and only once", async () => {
     for (const answers of [false, true]) {
-      const neovim = await TestNeovim.start({
+      await using neovim = await TestNeovim.start({
         version: NEWEST,
         setup: `{ permissions = { answer = ${answers} } }`,
       });
@@ -494,7 +472,6 @@ describe("answers in the newest Neovim", () => {
       expect(readFileSync(file, "utf8")).toContain(" hook permission-request");
       run("uninstall-hooks");
       expect(await launch()).toContain("PermissionRequest");
-      await neovim[Symbol.asyncDispose]();
     }
   });
 });

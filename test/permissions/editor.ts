@@ -23,7 +23,7 @@ export interface Request {
 }
 
 /** A Neovim with sessions that are blocked, as their terminals would report. */
-export class Editor {
+export class Editor implements AsyncDisposable {
   private constructor(
     readonly neovim: TestNeovim,
     private readonly address: string,
@@ -129,6 +129,30 @@ export class Editor {
     return [output];
   }
 
+  /** A session is blocked, and its hook waits in Neovim. */
+  async asking(asked: Asked = BASH): Promise<{ n: number; output: Promise<unknown>; id: number }> {
+    const n = await this.block();
+    const output = this.hook(asked);
+    const { id } = await this.wait();
+    return { n, output, id };
+  }
+
+  /** The floating windows with their lines. */
+  floats(): Promise<{ width: number; height: number; conceal: number; lines: string[] }[]> {
+    return this.neovim.lua(`
+      local found = {}
+      for _, win in ipairs(vim.api.nvim_list_wins()) do
+        local config = vim.api.nvim_win_get_config(win)
+        if config.relative ~= "" then
+          table.insert(found, {
+            width = config.width, height = config.height, conceal = vim.wo[win].conceallevel,
+            lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false),
+          })
+        end
+      end
+      return found`);
+  }
+
   answer(id: number, answer: string): Promise<unknown[]> {
     return this.neovim.lua(
       `return { require("claude-code.sessions.requests").answer(${id}, ${answer}) }`,
@@ -141,7 +165,7 @@ export class Editor {
     );
   }
 
-  async end(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const cli of this.#clis.splice(0)) cli.kill("SIGKILL");
     await this.neovim[Symbol.asyncDispose]();
   }

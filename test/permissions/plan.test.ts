@@ -26,7 +26,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     await lua(`INPUT_OF_NEOVIM = vim.ui.input
       vim.ui.input = function(_, callback) callback(INPUT) end`);
   });
-  afterAll(() => editor.end());
+  afterAll(() => editor[Symbol.asyncDispose]());
   let n: number;
   let output: Promise<unknown>;
   let before: unknown;

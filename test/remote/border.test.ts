@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { claims } from "../support/claims";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { nightly, temporaryFolder } from "../support/neovim";
+import { temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { remotesOption } from "../support/remote";
 import { onNewestNeovim } from "../support/session";
@@ -170,20 +170,6 @@ onNewestNeovim(
       expect(await outcomeOf(Promise.all(waiting))).toThrow("connection closed");
     });
 
-    nightly.test("a reason for a rejection quotes the path there", async () => {
-      const here = session.write("a.lua", "old\n");
-      const answer = open(cli, `${THERE}/a.lua`, "new\n");
-      await shown(here);
-      await session.neovim.lua('require("port").reject(nil, "no")');
-      await answer;
-      const uri = "rejection:reason";
-      await eventually("its mention", () => cli.notifications("at_mentioned").length > 0);
-      const { contents } = await cli.request<{ contents: [{ text: string }] }>("resources/read", {
-        uri,
-      });
-      expect(contents[0].text).toBe(`I rejected your edit of ${THERE}/a.lua: no`);
-    });
-
     test("a file is opened here to be seen, and named as there", async () => {
       const path = session.write("seen.lua", "return {}\n");
       const filePath = `${THERE}/b/../seen.lua`;
@@ -321,16 +307,6 @@ onNewestNeovim(
       expect(await cli.json("getCurrentSelection")).toMatchObject({ success: false });
       expect(await cli.json("getLatestSelection")).toMatchObject({ success: false });
       expect(count()).toBe(before);
-    });
-
-    nightly.test("changed problems: with paths there, or not at all", async () => {
-      const here = session.write("a b.lua", "return {}\n");
-      await setProblem(secret);
-      await setProblem(here);
-      const changed = () =>
-        cli.notifications<{ uris: string[] }>("diagnostics_changed").flatMap(({ uris }) => uris);
-      await eventually("the problems", () => changed().includes(`file://${THERE}/a%20b.lua`));
-      for (const uri of changed()) expect(uri).toStartWith(`file://${THERE}/`);
     });
 
     test("a mention of what it may not see waits for a client that may", async () => {

@@ -10,7 +10,7 @@ import { Privacy } from "../../src/review/record/privacy";
 import { StdioTransport } from "../../src/transport/stdio";
 import { LanguageProject } from "../language/world";
 import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, NEWEST, nightly, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, isolatedEnv, NEWEST, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { first } from "../support/toolchain";
 
@@ -147,13 +147,6 @@ describe("nvim-lsp for a Claude elsewhere", () => {
       ]);
     },
   );
-
-  nightly.test("a symbol that is defined elsewhere stays where it is", async () => {
-    await world.project.neovim.command(`edit ${world.project.path("shared/outer.txt")}`);
-    const { text } = await call("find_symbol", { symbol: "quince", path: "outer.txt" });
-    expect(text.split("\n")[0]).toBe("quince is defined in a private file");
-    expect((await call("find_symbol", { symbol: "plum" })).isError).toBe(true);
-  });
 
   test("loads no file that the user has not opened", async () => {
     const before = await buffers();

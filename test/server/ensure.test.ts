@@ -55,14 +55,6 @@ describe.each(NEOVIMS)("ensure() in $name", (version) => {
     expect(await ensure(neovim, "{ is_wanted = true }")).toBe("starting");
     expect((await answers(neovim, 3))[2]).toEqual({ ready: true, later: true });
   });
-
-  test("without an executable, and without a user to ask: says at once what to do", async () => {
-    await using neovim = await start("{ auto_start = false }");
-    await neovim.lua(`require("port").locate.ORDER = { "managed" }`);
-    expect(await ensure(neovim)).toBe("failed");
-    const message = expect.stringContaining("was not found: build the executable");
-    expect(await answers(neovim, 1)).toEqual([{ message, later: false }]);
-  });
 });
 
 nightly.test(

@@ -140,25 +140,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(gone[1]).toMatchObject({ name: "somebody" });
     });
 
-    test("shows a report without a hit-enter prompt", async () => {
-      await neovim.command("Claude status");
-      const report = await neovim.lua<string>(
-        `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`,
-      );
-      for (const part of [
-        "ready",
-        "(build), version 0.1.0",
-        String(lock.port),
-        lock.path,
-        neovim.cwd,
-      ]) {
-        expect(report).toContain(part);
-      }
-      await neovim.type("q");
-      expect(await neovim.lua<number>(`return #vim.api.nvim_list_wins()`)).toBe(1);
-      expect(await neovim.lua<number>(`return #vim.api.nvim_list_bufs()`)).toBe(1);
-    });
-
     test("follows :cd by real paths, the home folder left out", async () => {
       const real = join(neovim.cwd, "real");
       mkdirSync(real);
