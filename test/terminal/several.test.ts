@@ -148,25 +148,18 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(await said(neovim)).toContainEqual(expect.stringContaining("Claude 2 (docs) was ended"));
   });
 
-  test("closing one that works asks first, and names it", async () => {
+  test("closing one that works needs a !", async () => {
     await openTwo();
     await leave();
-    await neovim.lua(`
-      require("port").session_rows.report({ n = 2 }, "hook", { state = "working" })
-      _G.asked, _G.choice = {}, 2
-      vim.ui.select = function(items, options, callback)
-        table.insert(_G.asked, options.prompt)
-        callback(items[_G.choice], _G.choice)
-      end`);
+    await report(2, "working");
     const numbers = async () => (await rows()).map((row) => row.n);
     await neovim.command("Claude close");
     expect(await numbers()).toEqual([1, 2]);
-    await neovim.lua("_G.choice = 1");
-    await neovim.command("Claude close");
-    expect(await numbers()).toEqual([1]);
-    expect(await neovim.lua<string[]>("return _G.asked")).toEqual(
-      Array(2).fill("Claude 2 (docs) is working: end it?"),
+    expect((await said(neovim)).at(-1)).toContain(
+      "Claude 2 (docs) is working; :Claude close! ends it all the same",
     );
+    await neovim.command("Claude close!");
+    expect(await numbers()).toEqual([1]);
     await neovim.command("Claude close");
     expect(await numbers()).toEqual([]);
   });

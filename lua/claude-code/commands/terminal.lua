@@ -72,9 +72,8 @@ return {
     end,
   },
 
-  --- Ends the CLI of the current session, or cancels a start that waits for the executable. If it
-  --- works or asks something, you are asked first; with ! you are not. If other sessions run, the
-  --- window shows the next one.
+  --- Ends the CLI of the current session, or cancels a start that waits for the executable. One that
+  --- works or asks something ends only with !. If other sessions run, the window shows the next one.
   close = {
     bang = true,
     run = function(args)

@@ -36,9 +36,7 @@ local function choice_of(request, text, answer)
 end
 
 --- Asks for a text, unless the user leaves it empty.
----@param prompt string
----@param done fun(text: string)
-function M.input(prompt, done)
+local function input(prompt, done)
   vim.ui.input({ prompt = prompt }, function(text)
     if text and vim.trim(text) ~= "" then
       done(text)
@@ -55,7 +53,7 @@ local function other_choices(request)
     {
       text = deny .. " with a reason…",
       run = function()
-        M.input("Reason for Claude: ", function(reason)
+        input("Reason for Claude: ", function(reason)
           send(request, { allow = false, reason = reason })
         end)
       end,
@@ -197,7 +195,7 @@ local function ask_one(request, question, lines, chosen, done)
   table.insert(choices, {
     text = "Type an answer…",
     run = function()
-      M.input("Your answer: ", function(text)
+      input("Your answer: ", function(text)
         done(reply_of(chosen, text))
       end)
     end,

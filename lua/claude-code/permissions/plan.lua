@@ -133,12 +133,11 @@ local function reject(plan)
   if answer then
     return send(plan, { allow = false, reason = answer })
   end
-  require("claude-code.permissions.answer").input(
-    "What should Claude change in its plan? ",
-    function(reason)
+  vim.ui.input({ prompt = "What should Claude change in its plan? " }, function(reason)
+    if reason and vim.trim(reason) ~= "" then
       send(plan, { allow = false, reason = reason })
     end
-  )
+  end)
 end
 
 --- On the line of the cursor, or the first one that is selected.

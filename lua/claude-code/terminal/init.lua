@@ -98,9 +98,9 @@ function M.toggle(arguments, options)
   end
 end
 
---- Ends the current session, or cancels a start, and names it where there are several. If it works or asks
---- something, the user has to agree first.
----@param force? boolean without a question
+--- Ends the current session, or cancels a start, and names it where there are several. One that works or asks
+--- something needs `force`.
+---@param force? boolean
 ---@return boolean found false if none ran, nor was about to start
 function M.close(force)
   local was_waiting = start.cancel()
@@ -110,23 +110,16 @@ function M.close(force)
   end
   local label, row = require("claude-code.sessions.label"), sessions.get(n) or {}
   local name, several = label.of(n), #running.list() > 1
-  local function close()
-    running.close(n)
-    if several then
-      require("claude-code.messages.notify").info(name .. " was ended")
-    end
-  end
+  local notify = require("claude-code.messages.notify")
   -- One in the background goes on without its terminal.
-  if force or row.where == "background" or not label.is_busy(row) then
-    close()
+  if label.is_busy(row) and row.where ~= "background" and not force then
+    notify.warn(label.sentence(row) .. "; :Claude close! ends it all the same")
     return true
   end
-  local question = { prompt = label.sentence(row) .. ": end it?" }
-  vim.ui.select({ "End it", "Leave it" }, question, function(_, index)
-    if index == 1 then
-      close()
-    end
-  end)
+  running.close(n)
+  if several then
+    notify.info(name .. " was ended")
+  end
   return true
 end
 
