@@ -9,7 +9,6 @@ local SLICE_MS = 2
 local M = {}
 
 ---@class claude-code.Task
----@field ends number when it is given up, by uv.now()
 ---@field slice number when its present slice began, in ns
 ---@field is_over boolean
 ---@field resume fun(thread: thread): boolean, any
@@ -101,22 +100,8 @@ function M.fail(code, text, ...)
   return nil, { code = code, message = text:format(...) }
 end
 
----@return number ms that the task still has
-function M.time_left()
-  return math.max(0, current().ends - uv.now())
-end
-
----@param channel integer
----@param id integer
-local function key_of(channel, id)
-  return channel .. ":" .. id
-end
-
----@param timeout_ms number
-local function late(timeout_ms)
-  local text = "No answer within %g s: a language server hangs or works on something long. "
-    .. "Ask again in 10 s, or use Grep."
-  return text:format(timeout_ms / 1000)
+local function key_of(params)
+  return params.channel .. ":" .. params.id
 end
 
 ---@class claude-code.TaskParams
@@ -129,9 +114,9 @@ end
 ---@param resume fun(thread: thread): boolean, any as coroutine.resume(), for each step
 ---@return { answer?: claude-code.Answer } without one it comes as the notification "settled"
 function M.start(params, work, resume)
-  local key = key_of(params.channel, params.id)
+  local key = key_of(params)
   local cancel_deadline, answer_now, is_late = nothing, nil, false
-  local task = { ends = uv.now() + params.timeout_ms, slice = 0, is_over = false }
+  local task = { slice = 0, is_over = false }
   task.cancel_wait, task.resume = nothing, resume
   function task.finish(answer)
     if task.is_over then
@@ -149,7 +134,10 @@ function M.start(params, work, resume)
   local thread = coroutine.create(work)
   tasks[thread], started[key] = task, task
   cancel_deadline = timer.once(params.timeout_ms, function()
-    task.finish({ error = { code = "late", message = late(params.timeout_ms) } })
+    local text = "No answer within %g s: a language server hangs or works on something long. "
+      .. "Ask again in 10 s, or use Grep."
+    local message = text:format(params.timeout_ms / 1000)
+    task.finish({ error = { code = "late", message = message } })
   end)
   step(thread)
   is_late = true
@@ -159,7 +147,7 @@ end
 ---Whoever asked no longer wants the answer.
 ---@param params { channel: integer, id: integer }
 function M.cancel(params)
-  local task = started[key_of(params.channel, params.id)]
+  local task = started[key_of(params)]
   if task then
     task.finish(nil)
   end

@@ -44,14 +44,12 @@ function M.ticks()
   return ticks
 end
 
----@param text string
----@param ... any for string.format()
 local function refuse(text, ...)
   error({ code = "refused", message = text:format(...) }, 0)
 end
 
----@param a { line: integer, character: integer }
----@param b { line: integer, character: integer }
+---@param a lsp.Position
+---@param b lsp.Position
 local function is_before(a, b)
   return a.line < b.line or a.line == b.line and a.character < b.character
 end
@@ -59,7 +57,6 @@ end
 ---What a server that knows an older text would do: the new name may take only the place of a text with the old one.
 ---@param edit lsp.TextEdit
 ---@param renamed? { from: string, to: string }
----@return boolean
 local function is_misplaced(buf, edit, encoding, renamed)
   if not renamed or not edit.newText:find(renamed.to, 1, true) then
     return false
@@ -73,9 +70,7 @@ local function is_misplaced(buf, edit, encoding, renamed)
 end
 
 ---@param edits lsp.TextEdit[]
----@param encoding string
 ---@param buf integer with the file's lines
----@param renamed? { from: string, to: string }
 ---@return boolean is_done
 local function apply_in(edits, encoding, buf, renamed)
   local count, last = api.nvim_buf_line_count(buf), nil
@@ -100,7 +95,6 @@ local function apply_in(edits, encoding, buf, renamed)
   return true
 end
 
----@param text string
 local function is_text(text)
   return not text:find("\0", 1, true) and not text:find("\r[^\n]") and not vim.endswith(text, "\r")
 end
@@ -108,7 +102,6 @@ end
 ---Edits the text in a buffer that no one sees. BOM, line ends and a missing last line end stay.
 ---@param file claude-code.AppliedFile
 ---@param edit claude-code.FileEdit
----@param renamed? { from: string, to: string }
 local function edit_text(file, edit, renamed)
   local name, text = path.title(file.path), lines.parse(file.after)
   if not file_change.is_utf8(file.after) or not is_text(file.after) then

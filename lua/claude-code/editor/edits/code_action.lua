@@ -30,10 +30,10 @@ local M = {}
 ---@field action? string a title or one of KINDS; nil: list them
 ---@field changes? claude-code.ChangedFile[]
 
+---CodeActionParams (LSP 3.17).
 ---@param row integer? nil: the whole file
 ---@param only string[]?
 ---@param client vim.lsp.Client
----@return table CodeActionParams (LSP 3.17)
 local function params_of(buf, row, only, client)
   local first, last = row or 0, row or api.nvim_buf_line_count(buf) - 1
   local line = lines.at(buf, last)
@@ -92,16 +92,6 @@ local function offered(buf, row, only)
   return list, failure
 end
 
----@param list claude-code.OfferedAction[]
----@return { title: string, kind?: string, server: string }[]
-local function shown(list)
-  return vim.tbl_map(function(entry)
-    local action = entry.action
-    local kind = type(action.kind) == "string" and action.kind ~= "" and action.kind or nil
-    return { title = action.title, kind = kind, server = entry.client.name }
-  end, list)
-end
-
 ---The edit of an action, from its server if it was offered without one.
 ---@param entry claude-code.OfferedAction
 ---@return claude-code.CodeActionAnswer?
@@ -121,28 +111,6 @@ local function edits_of(entry, buf)
   return { edits = edits, left = command }
 end
 
----@param row integer?
----@param params claude-code.CodeActionParams
----@return claude-code.CodeActionAnswer?
----@return claude-code.Failure?
-local function chosen(buf, row, params)
-  local action = params.action --[[@as string]]
-  local kind = KINDS[action]
-  local list, problem = offered(buf, row, kind and { kind } or nil)
-  for _, entry in ipairs(list) do
-    -- Some servers offer more than what they are asked for.
-    local is_kind = kind and vim.startswith(tostring(entry.action.kind), kind)
-    if is_kind or not kind and entry.action.title == action then
-      return edits_of(entry, buf)
-    end
-  end
-  if kind and not problem then
-    return { edits = {} }
-  end
-  local text = problem or ("No code action %q is offered there. List them first."):format(action)
-  return task.fail("not_found", "%s", text)
-end
-
 ---@class claude-code.CodeActionAnswer : claude-code.EditAnswer
 ---@field left? string the command behind an edit, which is not run
 ---@field actions? { title: string, kind?: string, server: string }[] without `action`
@@ -160,17 +128,29 @@ function M.run(params)
     return nil, failure
   end
   local row = params.line and math.min(params.line, api.nvim_buf_line_count(buf)) - 1
-  if not params.action then
-    local list, problem = offered(buf, row)
-    if #list == 0 and problem then
-      return task.fail("failed", "%s", problem)
+  local action, ticks = params.action, apply.ticks()
+  local kind = KINDS[action]
+  local list, problem = offered(buf, row, kind and { kind } or nil)
+  for _, entry in ipairs(list) do
+    -- Some servers offer more than what they are asked for.
+    local is_kind = kind and vim.startswith(tostring(entry.action.kind), kind)
+    if is_kind or not kind and entry.action.title == action then
+      local answer, refusal = edits_of(entry, buf)
+      return answer and vim.tbl_extend("error", answer, { ticks = ticks }), refusal
     end
-    return { edits = {}, actions = shown(list) }
   end
-  local ticks = apply.ticks()
-  local answer ---@type claude-code.CodeActionAnswer?
-  answer, failure = chosen(buf, row, params)
-  return answer and vim.tbl_extend("error", answer, { ticks = ticks }), failure
+  if problem and (action or #list == 0) then
+    return task.fail("failed", "%s", problem)
+  elseif action and not kind then
+    local text = "No code action %q is offered there. List them first."
+    return task.fail("not_found", text, action)
+  end
+  local shown = vim.tbl_map(function(entry)
+    local given = entry.action.kind
+    local named = type(given) == "string" and given ~= "" and given or nil
+    return { title = entry.action.title, kind = named, server = entry.client.name }
+  end, list)
+  return { edits = {}, actions = not action and shown or nil }
 end
 
 return M

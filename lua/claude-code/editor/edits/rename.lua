@@ -1,6 +1,7 @@
 --- Asks language servers for the edits of a rename. They run in a task.
 local apply = require("claude-code.editor.edits.apply")
 local files = require("claude-code.editor.language.files")
+local find = require("claude-code.editor.language.find")
 local lines = require("claude-code.editor.documents.lines")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
@@ -48,7 +49,6 @@ end
 
 ---The first server that can rename the symbol does: two would edit the same places twice.
 ---@param symbol claude-code.Symbol
----@param new_name string
 ---@return claude-code.EditAnswer?
 ---@return claude-code.Failure?
 local function rename(symbol, new_name)
@@ -87,12 +87,7 @@ function M.symbol(params)
   elseif symbol.candidates then
     return { edits = {}, candidates = position.answer(symbol.candidates) }
   elseif #symbol.definitions == 0 then
-    local text = "No language server knows what `%s` is there."
-    return nil,
-      request.not_ready(symbol.answers, symbol.name) or {
-        code = "not_found",
-        message = text:format(symbol.name),
-      }
+    return nil, find.unknown(symbol)
   end
   return rename(at_definition(symbol), params.new_name)
 end

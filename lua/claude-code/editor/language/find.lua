@@ -45,7 +45,7 @@ end
 
 ---@param symbol claude-code.Symbol
 ---@return claude-code.Failure
-local function unknown(symbol)
+function M.unknown(symbol)
   local line = vim.trim(lines.at(symbol.buf, symbol.row):sub(1, 160))
   local text = "No language server knows what `%s` is in `%s` (a comment, a string or plain text?)."
   return request.not_ready(symbol.answers, symbol.name)
@@ -73,7 +73,7 @@ end
 function M.definition(params)
   return located(params, function(symbol)
     if #symbol.definitions == 0 then
-      return nil, unknown(symbol)
+      return nil, M.unknown(symbol)
     end
     -- What servers show about it is text of the place where it is defined.
     local is_private = vim.iter(symbol.definitions):any(function(place)
@@ -119,7 +119,7 @@ function M.related(params)
     if failure then
       return nil, failure
     elseif #places == 0 and #symbol.definitions == 0 then
-      return nil, unknown(symbol)
+      return nil, M.unknown(symbol)
     elseif params.relation == "references" then
       -- A definition is named first, and is not a use. A prototype is one.
       local defined = {}
@@ -148,7 +148,6 @@ end
 ---@field last_line integer
 
 ---@param kind integer SymbolKind (LSP 3.17)
----@return string
 local function kind_name(kind)
   local name = vim.lsp.protocol.SymbolKind[kind]
   return type(name) == "string" and (name:gsub("(%l)(%u)", "%1 %2")):lower() or "symbol"
@@ -161,8 +160,6 @@ local function range_of(item)
 end
 
 ---@param items table[] DocumentSymbol[] or SymbolInformation[], in any order
----@param depth integer
----@param list claude-code.DocumentSymbol[]
 local function flatten(items, depth, list)
   items = vim.tbl_filter(range_of, items)
   table.sort(items, function(a, b)

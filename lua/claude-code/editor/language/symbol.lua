@@ -33,27 +33,15 @@ local M = {}
 ---@field answers claude-code.ServerAnswer[]
 ---@field candidates? claude-code.ServerPlace[] several symbols have the name: where each is defined
 
----@param char string
-local function is_word(char)
-  return char:find("^[%w_\128-\255]") ~= nil
-end
-
----@param row integer
 ---@return claude-code.Occurrence[] of the name as a whole word
 local function in_row(buf, name, row)
-  local line, list, from = lines.at(buf, row), {}, 1
-  while true do
-    local first, last = line:find(name, from, true)
-    if not first or not last then
-      return list
-    end
-    local starts = not (is_word(name) and is_word(line:sub(first - 1, first - 1)))
-    local ends = not (is_word(name:sub(-1)) and is_word(line:sub(last + 1, last + 1)))
-    if (first == 1 or starts) and ends then
-      list[#list + 1] = { buf = buf, row = row, col = first - 1 }
-    end
-    from = last + 1
+  local word, list = "[%w_\128-\255]", {}
+  local head = name:find("^" .. word) and "%f" .. word or ""
+  local tail = name:find(word .. "$") and "%f[^%w_\128-\255]" or ""
+  for col in lines.at(buf, row):gmatch("()" .. head .. vim.pesc(name) .. tail) do
+    list[#list + 1] = { buf = buf, row = row, col = col - 1 }
   end
+  return list
 end
 
 ---@param row integer 0-based
@@ -74,11 +62,8 @@ end
 local function all(buf, name)
   local list = {}
   for i, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
-    if line:find(name, 1, true) then
+    if line:find(name, 1, true) and #list < MAX_OCCURRENCES then
       vim.list_extend(list, in_row(buf, name, i - 1))
-    end
-    if #list >= MAX_OCCURRENCES then
-      break
     end
   end
   return vim.list_slice(list, 1, MAX_OCCURRENCES)
@@ -128,17 +113,13 @@ local function groups_of(list)
 end
 
 ---@param group claude-code.SymbolGroup
----@param name string
----@param answers claude-code.ServerAnswer[]
 ---@return claude-code.Symbol
 local function symbol_of(group, name, answers)
   local about = { name = name, definitions = group.places, answers = answers }
   return vim.tbl_extend("error", about, group.occurrence)
 end
 
----In a task.
 ---@param params claude-code.SymbolParams
----@param name string
 ---@return claude-code.Symbol?
 ---@return claude-code.Failure?
 local function in_file(params, name)
@@ -189,7 +170,7 @@ end
 ---@field place claude-code.ServerPlace
 ---@field client vim.lsp.Client
 
----In a task: the symbols of the project that have the name.
+---The symbols of the project that have the name.
 ---@param name string not empty: some servers would answer with all there are
 ---@return claude-code.WorkspaceSymbol[] without those in private files
 ---@return claude-code.ServerAnswer[]
@@ -218,18 +199,14 @@ local function find(name)
   return found, answers
 end
 
----@generic T
----@param list T[]
----@param test fun(entry: T): boolean
----@return T[] those that pass; all if none does
+---@return claude-code.WorkspaceSymbol[] those that pass; all if none does
 local function preferred(list, test)
   local some = vim.tbl_filter(test, list)
   return #some > 0 and some or list
 end
 
----In a task: the symbol that a server finds in the project, at a place that it gives.
+---The symbol that a server finds in the project, at a place that it gives.
 ---@param found claude-code.WorkspaceSymbol
----@param name string
 ---@return claude-code.Symbol?
 ---@return claude-code.Failure?
 local function at_place(found, name)
@@ -249,10 +226,7 @@ local function at_place(found, name)
   return symbol_of({ occurrence = at, places = { own } }, name, answers)
 end
 
----In a task.
 ---@param params claude-code.SymbolParams
----@param name string
----@param parent string?
 ---@return claude-code.Symbol?
 ---@return claude-code.Failure?
 local function in_project(params, name, parent)
