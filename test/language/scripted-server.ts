@@ -5,7 +5,6 @@
  *
  *   answers    JSON that maps methods to results, or `{ error }`, and `capabilities` to what it can do; then it
  *              knows nothing else
- *   starting   no answer to `initialize` while it is there
  *   indexing   progress ($/progress), and only what open files hold, while it is there
  *   hang       no answer to a question while it is there
  *   modified   each question is answered with ContentModified, and one byte taken from this file
@@ -145,7 +144,6 @@ async function gone(name: string): Promise<void> {
 async function answer(message: Message): Promise<void> {
   const { id, method } = message;
   if (method === "initialize") {
-    await gone("starting");
     const capabilities = { ...CAPABILITIES, ...(tell()?.capabilities as object) };
     return send({ id, result: { capabilities } });
   }

@@ -3,10 +3,8 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { OPENED, Project } from "../hooks/project";
 import { call, connect } from "../nvim-lsp/client";
-import { isolatedEnv, type NeovimVersion, ROOT } from "../support/neovim";
+import { isolatedEnv, type NeovimVersion } from "../support/neovim";
 import { TYPESCRIPT_OPTIONS } from "../support/typescript";
-
-export const PYTHON = [join(ROOT, "node_modules/.bin/pyright-langserver"), "--stdio"];
 
 interface WorldOptions {
   /** Commands, or configurations, by file type; the scripted server for `*.txt` if left out. */

@@ -137,23 +137,6 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     await neovim.command(`cclose | edit ${edited.project.path("parser.ts")}`);
   });
 
-  test("refuses while a file has unsaved changes, and does it once they are saved", async () => {
-    const { neovim } = edited.project;
-    await neovim.command("call append(0, '// typed')");
-    const args = { path: "main.ts", symbol: "parse", new_name: "parseText" };
-    expect(await edited.call("rename_symbol", args)).toContain(
-      "ERROR Nothing was changed. parser.ts has unsaved changes in Neovim.",
-    );
-    expect(edited.texts(NAMES)).toEqual(FILES);
-    // The user saves, and the next try does it.
-    await neovim.command("write");
-    expect(edited.read("parser.ts")).toStartWith("// typed\n");
-    expect(await edited.call("rename_symbol", args)).toContain(
-      "renamed parse to parseText in 4 files",
-    );
-    reset();
-  });
-
   test("lists code actions, and does one by its title", async () => {
     const path = "unused.ts";
     const list = await edited.call("code_action", { path, line: 1 });
