@@ -20,6 +20,7 @@ const BUSY: { with: string; lua?: string; keys?: string; end: string }[] = [
   },
   { with: "a float, closed by :q", lua: FLOAT, end: ":q<CR>" },
   { with: "a float, left", lua: FLOAT, end: "<C-w>p" },
+  { with: "a picker's prompt", lua: FLOAT, keys: "ioth", end: "<Esc>:close<CR>" },
   {
     with: "a terminal in a float",
     lua: `${FLOAT} vim.cmd("terminal cat") vim.cmd.startinsert()`,

@@ -9,25 +9,6 @@ import { Attached } from "../attached";
 
 const UI = { width: 120, height: 40 };
 
-const TEXTS: [string, string][] = [
-  ["empty", ""],
-  ["one newline", "\n"],
-  ["two newlines", "\n\n"],
-  ["no last newline", "a\nb"],
-  ["CRLF", "a\r\nb\r\n"],
-  ["CRLF, no last newline", "a\r\nb"],
-  ["mixed line ends", "a\r\nb\nc\r\n"],
-  ["a lone CR", "a\rb\n"],
-  ["CR before the end, no newline", "a\r\nb\r"],
-  ["BOM", "\uFEFFa\nb\n"],
-  ["BOM only", "\uFEFF"],
-  ["BOM and CRLF", "\uFEFFa\r\nb\r\n"],
-  ["NUL bytes", "a\0b\n\0\n"],
-  ["astral characters and combining ones", "😀é\u0301\n日本\n"],
-  ["tabs, form feed, escape", "\t\f\u001b[0m\n"],
-  ["a line of 100,000 characters", `${"x".repeat(100_000)}\n`],
-];
-
 /** What is accepted: the old file, the proposal, keys before, the text. */
 const ACCEPTED: [string, old: string, proposal: string, keys: string, text: string][] = [
   ["NUL", "a\n", "a\0\nB\n", "", "a\0\nB\n"],
@@ -72,29 +53,6 @@ for (const version of NEOVIMS) {
       }
     });
 
-    test("texts of all kinds: unedited they come back as nothing, edited with one change only", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.nvim.command("set noautoindent");
-      await a.attach();
-      for (const [name, text] of TEXTS) {
-        const path = a.file("main.txt", "before\n");
-        const first = await a.propose(path, text);
-        await a.shown();
-        await a.nvim.type("<CR>");
-        expect([name, await a.outcome(first)]).toEqual([name, { id: first, outcome: "accepted" }]);
-        const second = await a.propose(path, text);
-        await a.shown();
-        await a.nvim.type("ggOnew<Esc><CR>");
-        const end = await a.outcome(second);
-        const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
-        const body = text.slice(bom.length);
-        const eol = /\r\n/.test(body) && !/(^|[^\r])\n/.test(body) ? "\r\n" : "\n";
-        // An empty buffer has one line all the same, so the line above it is one of two.
-        const expected = body === "" ? `${bom}new\n\n` : `${bom}new${eol}${body}`;
-        expect([name, end.text]).toEqual([name, expected]);
-      }
-    });
-
     test("a new file in a folder that does not exist, and names that are odd, or a folder's", async () => {
       await using a = await Attached.attached({ version, ui: UI });
       for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua", "a\nb.lua"]) {
@@ -114,31 +72,6 @@ for (const version of NEOVIMS) {
         ).error,
       ).toContain("is a folder");
       await a.says("is a folder: decide where Claude asks you");
-    });
-
-    test("coloured on both sides, and no FileType autocommand runs", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.nvim.lua(
-        `_G.types = {} vim.api.nvim_create_autocmd("FileType", { callback = function(args) table.insert(types, args.file) end })`,
-      );
-      await a.attach();
-      for (const name of ["a.lua", "a.py"]) {
-        const id = await a.propose(a.file(name, "x = 1\n"), "x = 2\n");
-        const sides = () =>
-          a.nvim.lua<[string, boolean][]>(`return vim.tbl_map(function(win)
-          local buf = vim.api.nvim_win_get_buf(win)
-          return { vim.bo[buf].filetype, vim.treesitter.highlighter.active[buf] ~= nil or vim.b[buf].current_syntax ~= nil }
-        end, vim.api.nvim_tabpage_list_wins(0))`);
-        const type = name.endsWith("lua") ? "lua" : "python";
-        await eventually("the colours", async () =>
-          expect(await sides()).toEqual([
-            [type, true],
-            [type, true],
-          ]),
-        );
-        await a.rejects(id);
-      }
-      expect(await a.nvim.lua("return types")).toEqual([]);
     });
 
     test("a side too big for colours has none, the other one has them", async () => {
@@ -177,32 +110,6 @@ for (const version of NEOVIMS) {
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
     });
 
-    test("an auto-save plugin accepts nothing, sees no error, and one hint is given", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, "one\n");
-      const id = await a.propose(a.main, "two\n");
-      await a.nvim.type("x");
-      const errors = await a.nvim.lua<string[]>(`
-        local errors = {}
-        for _, command in ipairs({ "write", "silent! wall", "update", "silent write", "lockmarks write" }) do
-          local ok, message = pcall(vim.cmd, command)
-          if not ok then table.insert(errors, message) end
-        end
-        return errors`);
-      expect(errors).toEqual([]);
-      const hints = async () => (await a.messages()).match(/accepts/g)?.length;
-      expect(await hints()).toBe(1);
-      // Who types one gets the hint each time.
-      for (const [i, command] of [":wall", ":wall"].entries()) {
-        await a.nvim.type(`${command}<CR>`);
-        await eventually(`hint ${i + 2}`, async () => (await hints()) === i + 2);
-      }
-      expect(a.ended).toEqual([]);
-      // A mapping that types :w is the user's doing.
-      await a.nvim.command("nnoremap <C-s> :w<CR>");
-      await a.nvim.type("<C-s>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
-    });
-
     test(":w other.txt writes nothing, says so, and decide nothing; an aborted :w neither", async () => {
       await using a = await Attached.attached({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
@@ -238,16 +145,18 @@ for (const version of NEOVIMS) {
     });
 
     test.each(["vertical", "inline"])(
-      ":edit! in the %s layout: as proposed, as if new",
+      ":edit! in the %s layout: as proposed, as if new, in colours without FileType autocommands",
       async (layout) => {
         await using a = await Attached.attached({ version, ui: UI });
         await a.diffLayout(layout);
+        const types =
+          'TYPES = {} vim.api.nvim_create_autocmd("FileType", { callback = function(args) table.insert(TYPES, args.file) end })';
+        await a.nvim.lua(types);
         for (const name of ["a.lua", "a.py"]) {
           const path = a.file(name, "x = 1\ny = 1\nz = 1\n");
           const proposal = "x = 2\ny = 1\nz = 2\n";
           const id = await a.propose(path, proposal);
-          const bar = (text: string) =>
-            eventually(text, async () => (await a.bar()).includes(text));
+          const bar = (text: string) => a.barShows(text);
           await a.nvim.type("x:e!<CR>uu");
           if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR>x<C-w>l");
           const coloured = () =>
@@ -265,6 +174,7 @@ for (const version of NEOVIMS) {
           await bar("+2 −2");
           await a.accepts(id);
         }
+        expect(await a.nvim.lua("return TYPES")).toEqual([]);
       },
     );
 
@@ -460,13 +370,8 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     await using a = await Attached.attached({ version, ui: UI });
     await a.propose(a.file("tabs.txt", `${"\t".repeat(200_000)}\n`), "x\n");
     await a.barShows("hunk 1/1");
-    const shown = await a.nvim.lua<string>(`
-      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })) do
-        local line = (mark[4].virt_lines or {})[1]
-        if line then
-          return vim.iter(line):map(function(chunk) return chunk[1] end):join("")
-        end
-      end`);
+    const [line = []] = (await a.marks("diff.inline")).flatMap((mark) => mark.virt_lines ?? []);
+    const shown = line.map(([text]) => text).join("");
     expect(shown).toContain("… and 198000 more bytes");
   });
 });

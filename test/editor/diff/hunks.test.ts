@@ -258,22 +258,6 @@ for (const version of BOTH_NEOVIMS) {
       await a.cleared();
     });
 
-    test("diff.keys changed while a diff waits: the old key is free once the new one works", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.configure(`{ diff = { keys = { accept = "<F2>" } } }`);
-      const id = await a.propose(path, NEW);
-      await a.configure(`{ diff = { keys = { accept = "<F3>" } } }`);
-      // A file that is written makes its diff begin again.
-      a.file("main.txt", `${OLD}more\n`);
-      const mapped = (key: string) =>
-        a.nvim.lua<boolean>(`return vim.fn.maparg("${key}", "n") ~= ""`);
-      await eventually("the new key", () => mapped("<F3>"));
-      expect(await mapped("<F2>")).toBe(false);
-      await a.nvim.type("<F3><F3>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-    });
-
     test("several wait: the next and the previous one, edits kept, each answered to its own", async () => {
       await using a = await Attached.asNew({ version, ui: UI });
       const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));

@@ -137,8 +137,14 @@ for (const version of NEOVIMS) {
         const id = await a.propose(a.main, NEW);
         await a.nvim.command("redraw");
         // The lines above the neighbours are one fold.
-        const top = `return { vim.fn.line("w0"), vim.fn.foldclosedend(1), vim.fn.line(".") }`;
-        expect(await a.nvim.lua(top)).toEqual([1, 93, 100]);
+        const tops = `return vim.tbl_map(function(win)
+          return { vim.fn.line("w0", win), vim.api.nvim_win_get_cursor(win)[1] }
+        end, vim.api.nvim_tabpage_list_wins(0))`;
+        expect(await a.nvim.lua(tops)).toEqual([
+          [1, 100],
+          [1, 100],
+        ]);
+        expect(await a.nvim.lua("return vim.fn.foldclosedend(1)")).toBe(93);
         await a.rejects(id);
       }
     });

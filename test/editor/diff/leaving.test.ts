@@ -194,19 +194,6 @@ for (const version of NEOVIMS) {
       expect(await file(a)).toBe("third.txt");
     });
 
-    test("closed while it waits: nothing is left of it", async () => {
-      const [a, path] = await start();
-      await using _ = a;
-      const before = await a.picture();
-      const id = await a.propose(path, NEW);
-      await a.nvim.type("<C-w>o");
-      await a.waits();
-      expect(await a.call("diff_close", { ids: [id] })).toBe(1);
-      await a.cleared();
-      expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toBe("");
-      expect((await a.picture()).windows.length).toBe(before.windows.length);
-    });
-
     test("a mapping of the user's for the key stays, and is not named", async () => {
       const [a, path] = await start("vertical", "nnoremap ]f :echo 'mine'<CR>");
       await using _ = a;
@@ -244,21 +231,6 @@ for (const version of NEOVIMS) {
         expect(await a.outcome(id)).toEqual({ id, outcome: "rejected" });
         await a.cleared();
         expect(await file(a)).toBe("main.txt");
-      }
-    });
-
-    test("typed too early, :q and CTRL-W c put it aside", async () => {
-      for (const keys of [":q<CR>", "<C-w>c"]) {
-        await using a = await Attached.asNew({ version, ui: UI });
-        await a.edit(a.file("main.txt", OLD));
-        await a.attach();
-        await a.pauses(30_000);
-        await a.holdClock();
-        await a.propose(a.path("main.txt"), NEW);
-        await a.shown();
-        await a.nvim.type(keys);
-        await a.waits();
-        expect(a.ended).toEqual([]);
       }
     });
   });

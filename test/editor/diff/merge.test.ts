@@ -194,20 +194,5 @@ for (const version of NEOVIMS) {
       await a.says("no unsaved edits");
       await a.accepts(id);
     });
-
-    test("in the inline layout, hunks dropped after the merge", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.nvim.type("GA and mine<Esc>gg");
-      await a.attach();
-      await a.configure(`{ diff = { layout = "inline" } }`);
-      const id = await a.propose(path, NEW);
-      await a.barShows("without your unsaved edits");
-      await a.nvim.type("gm");
-      await a.barShows("with your unsaved edits");
-      await a.nvim.type("gggr<CR>");
-      expect((await a.outcome(id)).text).toBe(MERGED.replace("ONE", "one"));
-    });
   });
 }

@@ -121,24 +121,6 @@ for (const version of NEOVIMS) {
       },
     );
 
-    test("a picker's window is left alone: the diff waits until it has gone", async () => {
-      const [a, path] = await start();
-      await using _ = a;
-      await a.nvim.lua(`
-        vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
-          { relative = "editor", row = 2, col = 2, width = 20, height = 1 })`);
-      await a.nvim.type("i");
-      await a.inMode("i");
-      const id = await a.propose(path, NEW);
-      await a.nvim.type("oth");
-      expect(await a.nvim.lua("return #vim.api.nvim_list_wins()")).toBe(2);
-      await a.nvim.type("<Esc>:close | edit other.txt<CR>");
-      await a.shown();
-      expect(a.ended).toEqual([]);
-      await a.reject(id);
-      expect(await a.nvim.lua("return vim.fn.expand('%')")).toBe("other.txt");
-    });
-
     test.each(["tab", "vertical"])("global options go on to count (%s)", async (layout) => {
       const [a, path] = await start("enew | setlocal buftype=nofile", layout);
       await using _ = a;

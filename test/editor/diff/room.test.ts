@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, TestNeovim } from "../../support/neovim";
-import { first } from "../../support/toolchain";
 import { shows, terminalText, waitForMode, windows } from "../../terminal/workbench";
 import { Attached } from "../attached";
 
@@ -193,29 +192,6 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
 
   const wide = async (neovim: TestNeovim) => (await windows(neovim)).map(({ width }) => width);
 
-  test.each(first(1, ["inline", "vertical"]))(
-    "that has enough beside it keeps its columns, its program as well (%s)",
-    async (layout) => {
-      await using neovim = await start(`layout = "${layout}"`);
-      const path = join(neovim.cwd, "a.lua");
-      // Lua has colours, for which Neovim calls buffers that no window shows.
-      writeFileSync(path, "return 1\n");
-      using client = await TestClient.open(await neovim.lock(), "claude-code");
-      await waitForMode(neovim, "t");
-      const answer = client.texts("openDiff", {
-        ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
-        new_file_contents: "return 2\n",
-      });
-      await waitForMode(neovim, "n");
-      // Neovim, and then the program, learn of a new size later.
-      await Bun.sleep(300);
-      const text = (await terminalText(neovim)).replaceAll(/\s+/g, "");
-      expect([...new Set(text.match(/has\d+\./g))]).toEqual(["has60."]);
-      await neovim.command("Claude diff reject");
-      await answer;
-    },
-  );
-
   test.each([
     ["vertical", "", 2],
     ["vertical", " | vsplit", 1],
@@ -229,6 +205,10 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     await eventually("the diff", () => neovim.lua('return require("port").diff_shown()'));
     expect((await neovim.lua<Shown>(DIFF)).sizes.length).toBe(count);
     expect((await wide(neovim)).at(-1)).toBe(60);
+    // Neovim, and then the program, learn of a new size later.
+    await Bun.sleep(300);
+    const text = (await terminalText(neovim)).replaceAll(/\s+/g, "");
+    expect([...new Set(text.match(/has\d+\./g))]).toEqual(["has60."]);
     await neovim.command("Claude diff reject");
     await answer;
     await eventually("the windows", async () => expect(await windows(neovim)).toEqual(before));

@@ -29,28 +29,6 @@ for (const version of NEOVIMS) {
       expect(sizes(await a.picture())).toEqual(sizes(before));
     });
 
-    test("both sides stand at the first change, with the old text left and the new right", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const sides = () =>
-        a.nvim.lua<unknown[]>(`
-          return vim.tbl_map(function(win)
-            return { vim.api.nvim_win_get_position(win)[2] == 0 and "left" or "right",
-              vim.api.nvim_win_get_cursor(win)[1], vim.wo[win].diff,
-              vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 99, 100, false)[1] }
-          end, vim.api.nvim_tabpage_list_wins(0))`);
-      // Again and again: a window may get the memory of the one before, for which Neovim (0.12) then takes it.
-      for (let i = 0; i < 10; i++) {
-        if (i > 0) await a.nvim.type("q");
-        await a.cleared();
-        await a.propose(a.main, NEW);
-        expect(await sides()).toEqual([
-          ["left", 100, true, "line 100"],
-          ["right", 100, true, "LINE 100"],
-        ]);
-      }
-      expect(await a.nvim.lua("return vim.api.nvim_win_get_position(0)[2] > 0")).toBe(true);
-    });
-
     test("others get an event for each buffer that goes, to forget what they kept of it", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
       await a.nvim.lua(`
