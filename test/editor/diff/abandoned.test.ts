@@ -39,14 +39,8 @@ const KEPT = `
     return { table.concat(lines, "\\n"), vim.bo[info.bufnr].modified, vim.bo[info.bufnr].filetype, info.name }
   end, vim.tbl_filter(function(info) return info.name == "" end, vim.fn.getbufinfo({ buflisted = 1 })))`;
 
-/** A proposal on screen that the user has edited. */
-async function editedIn(a: Attached): Promise<number> {
-  await a.edit(a.file("a.txt", OLD));
-  await a.attach();
-  const id = await a.propose(a.path("a.txt"), NEW);
-  await a.nvim.type("GAmine<Esc>");
-  return id;
-}
+const channelEnds = (a: Attached) =>
+  eventually("the end of the channel", () => a.nvim.lua<boolean>(NO_SOCKET));
 
 describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
   test.each([
@@ -69,7 +63,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     socket.destroy();
     await once(socket, "close");
     if (keys === "<CR>") {
-      await eventually("the end of the channel", () => a.nvim.lua<boolean>(NO_SOCKET));
+      await channelEnds(a);
       await a.nvim.type(keys);
     }
     await a.cleared();
@@ -93,30 +87,28 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     await a.cleared();
     if (isReceived) await a.nvim.lua(ANSWER_ALL);
     socket.destroy();
-    await eventually("the end of the channel", () => a.nvim.lua<boolean>(NO_SOCKET));
+    await channelEnds(a);
     expect(await a.nvim.lua<boolean>('return require("port").channel.is_attached()')).toBe(false);
     expect(await a.nvim.lua<unknown[]>(KEPT)).toHaveLength(isReceived ? 0 : 1);
   });
 
-  test("the user's edits of a diff that Claude closes, as when it is answered in the terminal", async () => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    const id = await editedIn(a);
-    await a.call("diff_close", { ids: [id] });
+  test.each([
+    ["a diff that Claude closes, as when it is answered in the terminal", "Claude closed the diff"],
+    ["a file that was written since: Claude does not write it", "Claude does not overwrite a file"],
+  ])("the user's edits of %s", async (_, words) => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    const id = await a.propose(a.main, NEW);
+    await a.nvim.type("GAmine<Esc>");
+    if (words.includes("closed")) await a.call("diff_close", { ids: [id] });
+    else {
+      a.file("main.txt", "another\n");
+      await a.nvim.type("<CR><CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "one\n2mine\n" });
+    }
     await a.cleared();
     expect(await a.nvim.lua(KEPT)).toEqual([["one\n2mine", true, "text", ""]] as never);
-    expect(await a.messages()).toContain(
-      "Claude closed the diff: your version of a.txt is in buffer",
-    );
-  });
-
-  test("the user's edits of a file that was written since: Claude does not write it", async () => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    const id = await editedIn(a);
-    a.file("a.txt", "another\n");
-    await a.nvim.type("<CR><CR>");
-    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "one\n2mine\n" });
-    await a.cleared();
-    expect(await a.nvim.lua(KEPT)).toEqual([["one\n2mine", true, "text", ""]] as never);
+    await a.says(words);
+    await a.says("your version of main.txt is in buffer");
   });
 
   test("of a diff without edits nothing stays, and no word is said", async () => {
@@ -144,7 +136,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
       await a.inMode("n");
       socket.destroy();
       if (when === "before Neovim has noticed") {
-        await eventually("the end of the channel", () => a.nvim.lua<boolean>(NO_SOCKET));
+        await channelEnds(a);
         await a.nvim.type("<CR>");
       }
       await a.cleared();

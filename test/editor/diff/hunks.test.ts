@@ -89,28 +89,6 @@ for (const version of BOTH_NEOVIMS) {
       }
     });
 
-    test("between an edit and a pause the bar shows one state, not two mixed; then the new one", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      for (const layout of LAYOUTS) {
-        await a.diffLayout(layout);
-        const id = await a.propose(path, OLD.replace("line 10\n", "LINE 10\n"));
-        const shows = (text: string) => a.barShows(text);
-        await shows("hunk 1/1  +1 −1");
-        // At once, as a key does it before anything else can happen.
-        await a.nvim.lua(`
-          vim.api.nvim_buf_set_lines(0, 29, 30, false, { "mine", "too" })
-          vim.api.nvim_win_set_cursor(0, { 30, 0 })
-          vim.cmd.doautocmd("CursorMoved")
-          AT_ONCE = vim.wo.winbar`);
-        expect(await a.nvim.lua("return AT_ONCE")).toMatch(/hunk 1\/1 .*\+1.*−1 /);
-        await shows("hunk 2/2  +3 −2");
-        await a.nvim.type("Onew<Esc>");
-        await shows("hunk 2/2  +4 −2");
-        await a.rejects(id, "ZQ");
-      }
-    });
-
     test("gr does not wait for a longer mapping", async () => {
       await using a = await Attached.asNew({ version, ui: UI });
       await a.nvim.lua("vim.o.timeoutlen = 60000; vim.keymap.set('n', 'grx', 'x')");

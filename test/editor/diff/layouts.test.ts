@@ -343,39 +343,6 @@ for (const version of NEOVIMS) {
       ]);
     });
 
-    test.each(["vertical", "inline"])(
-      "what is deleted has a background of its own (%s)",
-      async (layout) => {
-        await using a = await Attached.start({ version, ui: UI });
-        await a.attach();
-        await a.diffLayout(layout);
-        await a.propose(a.file("main.txt", OLD), NEW);
-        const background = (name: string) =>
-          a.nvim.lua<number | null>(
-            "return vim.api.nvim_get_hl(0, { name = ..., link = false }).bg",
-            name,
-          );
-        const seen = [];
-        for (const value of ["dark", "light"]) {
-          await a.nvim.lua("vim.o.background = ...", value);
-          const of = await Promise.all(
-            ["Delete", "DeleteText", "Add"].map((name) => background(`ClaudeCodeDiff${name}`)),
-          );
-          expect(of).not.toContain(null);
-          seen.push(...of);
-        }
-        expect(new Set(seen).size).toBe(6);
-        // A colour scheme that has one of its own goes before ours.
-        await a.nvim.command("highlight DiffDelete guibg=#010203 | doautocmd ColorScheme");
-        const link = 'return vim.api.nvim_get_hl(0, { name = "ClaudeCodeDiffDelete" }).link';
-        expect(await a.nvim.lua(link)).toBe("DiffDelete");
-        if (layout === "vertical") {
-          const maps = "return vim.wo[require('port').diff_windows()[1]].winhighlight";
-          expect(await a.nvim.lua(maps)).toContain("DiffAdd:ClaudeCodeDiffDelete");
-        }
-      },
-    );
-
     test("inline: an edited line that begins with half a character", async () => {
       await using a = await Attached.attached({ version, ui: UI });
       await a.configure(`{ diff = { layout = "inline" } }`);
@@ -387,20 +354,33 @@ for (const version of NEOVIMS) {
       expect(text).toMatchObject({ column: 0, end_col: 1 });
     });
 
-    test("highlight groups: defaults, the user's own kept, again after a colour scheme", async () => {
+    test("highlight groups: what is deleted has a background; colour schemes and users have others", async () => {
       await using a = await Attached.start({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
       await a.nvim.command("highlight ClaudeCodeDiffKey guifg=#123456");
-      await a.edit(path);
       await a.attach();
-      await a.propose(path, NEW);
-      const links = () =>
-        a.nvim.lua(`
-          return { vim.api.nvim_get_hl(0, { name = "ClaudeCodeDiffAdd" }).link, vim.api.nvim_get_hl(0, { name = "ClaudeCodeDiffKey" }).fg,
-            vim.wo.winhighlight:find("DiffAdd:ClaudeCodeDiffAdd", 1, true) ~= nil }`);
-      expect(await links()).toEqual(["DiffAdd", 0x123456, true]);
+      await a.propose(a.file("main.txt", OLD), NEW);
+      const group = (name: string, link: boolean) =>
+        a.nvim.lua<{ bg?: number; fg?: number; link?: string }>(
+          "local name, link = ... return vim.api.nvim_get_hl(0, { name = name, link = link })",
+          `ClaudeCodeDiff${name}`,
+          link,
+        );
+      const seen = new Set<number | undefined>();
+      for (const value of ["dark", "light"]) {
+        await a.nvim.lua("vim.o.background = ...", value);
+        for (const name of ["Delete", "DeleteText", "Add"]) seen.add((await group(name, false)).bg);
+      }
+      expect(seen).not.toContain(undefined);
+      expect(seen.size).toBe(6);
+      expect(await group("Key", true)).toMatchObject({ fg: 0x123456 });
       await a.nvim.command("colorscheme blue");
-      expect(((await links()) as unknown[])[0]).toBe("DiffAdd");
+      expect(await group("Add", true)).toMatchObject({ link: "DiffAdd" });
+      // A colour scheme that has one of its own goes before ours.
+      await a.nvim.command("highlight DiffDelete guibg=#010203 | doautocmd ColorScheme");
+      expect(await group("Delete", true)).toMatchObject({ link: "DiffDelete" });
+      const maps = "return vim.wo[require('port').diff_windows()[1]].winhighlight";
+      expect(await a.nvim.lua(maps)).toContain("DiffAdd:ClaudeCodeDiffDelete");
+      expect(await a.nvim.lua("return vim.wo.winhighlight")).toContain("DiffAdd:ClaudeCodeDiffAdd");
     });
   });
 }

@@ -159,16 +159,6 @@ for (const version of BOTH_NEOVIMS)
       expect(await a.nvim.lua("return vim.g.mine")).toBe(1);
     });
 
-    test("mappings of the buffer in which the user is do not count", async () => {
-      const [a, path] = await start(version);
-      await using _ = a;
-      await a.nvim.command("vsplit other.txt");
-      await a.nvim.lua("vim.keymap.set('n', 'gd', 'x', { buffer = true })");
-      await a.propose(path, NEW);
-      await a.shown();
-      expect(await keysOf(a)).toEqual(["K", "gd"]);
-    });
-
     test("without a server of the file no key is mapped; of a buffer that went a message says so", async () => {
       const [a, path] = await start(version);
       await using _ = a;
