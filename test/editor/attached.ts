@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { type NeovimOptions, TestNeovim } from "../support/neovim";
 
@@ -50,6 +51,12 @@ export interface Picture {
   mode: string;
   windows: ({ options: Record<string, unknown> } & Record<string, unknown>)[];
   buffers: string[];
+}
+
+/** What a client asks for a diff of a file. */
+export function openDiff(client: TestClient, path: string, contents: string): Promise<string[]> {
+  const paths = { old_file_path: path, new_file_path: path };
+  return client.texts("openDiff", { ...paths, new_file_contents: contents, tab_name: path });
 }
 
 const PICTURE = `

@@ -5,7 +5,7 @@ import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, TestNeovim } from "../../support/neovim";
 import { shows, terminalText, waitForMode, windows } from "../../terminal/workbench";
-import { Attached } from "../attached";
+import { Attached, openDiff } from "../attached";
 
 /* Side by side where both sides fit in the file's window, else inline. Nothing else changes its size. */
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
@@ -182,14 +182,6 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     return neovim;
   }
 
-  function propose(neovim: TestNeovim, client: TestClient) {
-    const path = join(neovim.cwd, "a.txt");
-    return client.texts("openDiff", {
-      ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
-      new_file_contents: NEW,
-    });
-  }
-
   const wide = async (neovim: TestNeovim) => (await windows(neovim)).map(({ width }) => width);
 
   test.each([
@@ -201,7 +193,7 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     await using neovim = await start(`layout = "${layout}"`, make);
     using client = await TestClient.open(await neovim.lock(), "claude-code");
     const before = await windows(neovim);
-    const answer = propose(neovim, client);
+    const answer = openDiff(client, join(neovim.cwd, "a.txt"), NEW);
     await eventually("the diff", () => neovim.lua('return require("port").diff_shown()'));
     expect((await neovim.lua<Shown>(DIFF)).sizes.length).toBe(count);
     expect((await wide(neovim)).at(-1)).toBe(60);

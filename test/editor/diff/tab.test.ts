@@ -5,6 +5,7 @@ import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, nightly, TestNeovim } from "../../support/neovim";
 import { ECHO, shows, waitForMode } from "../../terminal/workbench";
+import { openDiff } from "../attached";
 
 /* A diff in a tab page of its own, while Claude's terminal is open. */
 /** Per tab page the windows' files and widths; the terminal is "claude". */
@@ -38,29 +39,31 @@ const ways: [name: string, keys: string[]][] = [
 ];
 
 describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
+  /** A Neovim in whose terminal Claude runs. */
+  const start = (diff = "{}") =>
+    TestNeovim.start({
+      version,
+      ui: { width: 160, height: 40 },
+      setup: `{ terminal = { command = ${ECHO} }, diff = ${diff} }`,
+    });
+  /** Opens a.txt, and Claude's terminal, in which the user types from then on. */
+  async function openTerminal(neovim: TestNeovim, prepare: string[] = []): Promise<void> {
+    for (const name of ["a.txt", "b.txt"]) writeFileSync(join(neovim.cwd, name), "one\n");
+    for (const command of ["edit a.txt", ...prepare, "Claude"]) await neovim.command(command);
+    await shows(neovim, "up");
+    await waitForMode(neovim, "t");
+  }
+  const propose = (neovim: TestNeovim, client: TestClient) =>
+    openDiff(client, join(neovim.cwd, "a.txt"), "ONE\n");
+
   describe.each(reasons)("as %s", (_, options, prepare) => {
     test.each(ways)("the terminal is there, too; the user %s", async (_, commands) => {
-      await using neovim = await TestNeovim.start({
-        version,
-        ui: { width: 160, height: 40 },
-        setup: `{ terminal = { command = ${ECHO} }, diff = { ${options} } }`,
-      });
-      const path = join(neovim.cwd, "a.txt");
-      writeFileSync(path, "one\n");
-      writeFileSync(join(neovim.cwd, "b.txt"), "two\n");
+      await using neovim = await start(`{ ${options} }`);
       using client = await TestClient.open(await neovim.lock(), "claude-code");
-      await neovim.command("edit a.txt");
-      for (const command of prepare) await neovim.command(command);
-      await neovim.command("Claude");
-      await shows(neovim, "up");
-      await waitForMode(neovim, "t");
+      await openTerminal(neovim, prepare);
       const pages = () => neovim.lua<string[][]>(PAGES);
       const before = await pages();
-
-      const answer = client.texts("openDiff", {
-        ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
-        new_file_contents: "ONE\n",
-      });
+      const answer = propose(neovim, client);
       await eventually("the diff", async () =>
         expect(await pages()).toEqual([
           before[0] ?? [],
@@ -84,33 +87,13 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     });
   });
 
-  /** A Neovim in whose terminal Claude runs. */
-  const start = (diff = "{}") =>
-    TestNeovim.start({
-      version,
-      ui: { width: 160, height: 40 },
-      setup: `{ terminal = { command = ${ECHO} }, diff = ${diff} }`,
-    });
-  /** A diff comes while the user types in that terminal. */
-  async function propose(neovim: TestNeovim, client: TestClient): Promise<{ answer: unknown }> {
-    const path = join(neovim.cwd, "a.txt");
-    writeFileSync(path, "one\n");
-    await neovim.command("edit a.txt | Claude");
-    await shows(neovim, "up");
-    await waitForMode(neovim, "t");
-    const answer = client.texts("openDiff", {
-      ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
-      new_file_contents: "ONE\n",
-    });
-    return { answer };
-  }
-
   nightly.test(
     "moving to Claude's terminal while it waits does not start terminal mode",
     async () => {
       await using neovim = await start();
       using client = await TestClient.open(await neovim.lock(), "claude-code");
-      const { answer } = await propose(neovim, client);
+      await openTerminal(neovim);
+      const answer = propose(neovim, client);
       const inTerminal = () => neovim.lua<boolean>(`return vim.bo.buftype == "terminal"`);
       await eventually("the diff", async () => !(await inTerminal()));
       await neovim.type("<C-w>p");
@@ -125,7 +108,8 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
   test("leaving it does not start terminal mode on the user's own tab page", async () => {
     await using neovim = await start('{ layout = "tab" }');
     using client = await TestClient.open(await neovim.lock(), "claude-code");
-    const { answer } = await propose(neovim, client);
+    await openTerminal(neovim);
+    const answer = propose(neovim, client);
     await eventually("the diff", async () =>
       expect(await neovim.lua(HERE)).toEqual({ tab: 2, terminal: false }),
     );
@@ -179,15 +163,11 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     async (_, focus, keys, events) => {
       await using neovim = await start(`{ layout = "tab", focus = ${focus} }`);
       using client = await TestClient.open(await neovim.lock(), "claude-code");
-      const path = join(neovim.cwd, "a.txt");
-      writeFileSync(path, "one\n");
+      writeFileSync(join(neovim.cwd, "a.txt"), "one\n");
       await neovim.command("edit b.txt | edit a.txt");
       await neovim.lua(SCOPES);
       const before = await neovim.lua<string[]>(LISTED);
-      const answer = client.texts("openDiff", {
-        ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
-        new_file_contents: "ONE\n",
-      });
+      const answer = propose(neovim, client);
       await eventually("the diff", () => neovim.lua('return require("port").diff_decidable()'));
       await neovim.type(keys);
       if (keys || !focus) await eventually("theirs", () => neovim.lua("return #EVENTS > 1"));

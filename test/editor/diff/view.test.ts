@@ -8,6 +8,7 @@ import { claims } from "../../support/claims";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, type NeovimVersion } from "../../support/toolchain";
+import { openDiff } from "../attached";
 
 /* Diffs as a user sees them: Neovim in a terminal, a client at the executable's socket. */
 const _COLUMNS = 150;
@@ -49,11 +50,6 @@ async function desk(version: NeovimVersion, columns: number, setup = "{}"): Prom
   };
 }
 
-function propose(client: TestClient, path: string, contents: string): Promise<string[]> {
-  const paths = { old_file_path: path, new_file_path: path };
-  return client.texts("openDiff", { ...paths, new_file_contents: contents, tab_name: path });
-}
-
 test.each(NEOVIMS)(
   "an auto-save plugin that writes everything accepts nothing, in $name",
   async (version) => {
@@ -71,7 +67,7 @@ test.each(NEOVIMS)(
       await d.neovim.lua(
         `require("port").config.setup({ diff = { layout = "${layout}" } }) return true`,
       );
-      const answer = propose(client, d.path("main.txt"), NEW);
+      const answer = openDiff(client, d.path("main.txt"), NEW);
       await terminal.waitFor("hunk 1/3");
       await terminal.type("GAmine");
       await terminal.press("Escape");
@@ -89,7 +85,7 @@ describe.each(NEOVIMS)("in a narrow terminal, $name", (version) => {
     await using d = await desk(version, 52);
     using client = await d.connect();
     const { terminal } = d.neovim;
-    const answer = propose(client, d.path("main.txt"), NEW);
+    const answer = openDiff(client, d.path("main.txt"), NEW);
     const wanted = [/\bline 10;[^\n]*\n[^\n]*\bLINE 10;/, /<CR> accept$/m];
     const isRight = (screen: string) => wanted.every((part) => part.test(screen));
     await terminal.waitUntil(isRight, `${wanted.join(", ")}`);
@@ -117,7 +113,7 @@ describe.each(NEOVIMS)("the bars of $name", (version) => {
     await using d = await desk(version, columns);
     using client = await d.connect();
     const { terminal } = d.neovim;
-    const answer = propose(client, d.path("main.txt"), NEW);
+    const answer = openDiff(client, d.path("main.txt"), NEW);
     const isRight = (screen: string) =>
       bars.test(
         screen
