@@ -28,7 +28,6 @@ const Trail = v.object({
 });
 const Shown = v.object({ view: v.number() });
 const Named = v.object({ view: v.number(), name: v.string(), folder: optional });
-const Whole = v.object({ view: v.number(), call: v.string() });
 
 /** The file of a conversation; there may be none yet. */
 interface Conversation {
@@ -67,10 +66,6 @@ export class TranscriptEndpoint {
         return this.#open(await this.#find(v.parse(Session, params)));
       case "earlier":
         return this.#view(v.parse(Shown, params).view).earlier();
-      case "whole": {
-        const { view, call } = v.parse(Whole, params);
-        return this.#view(view).whole(call);
-      }
       case "trail": {
         const asked = v.parse(Trail, params);
         const { path, toHost } = await this.#find(asked);

@@ -61,26 +61,13 @@ export class TranscriptFile {
     return withRegular(this.path, (file) => {
       const end = this.#begin;
       this.#begin = lineStart(file, Math.max(0, end - bytes));
-      return [...linesIn(file, this.#begin, end)];
-    });
-  }
-
-  /** What is read from the first line that holds a text and from which something can be read. */
-  find<T>(text: string, read: (line: string) => T | undefined): T | undefined {
-    return withRegular(this.path, (file, size) => {
-      for (const line of linesIn(file, 0, size)) {
-        const found = typeof line === "string" && line.includes(text) ? read(line) : undefined;
-        if (found !== undefined) return found;
+      const lines: Line[] = [];
+      const unfinished = new Unfinished();
+      for (let at = this.#begin; at < end; at += BLOCK) {
+        lines.push(...unfinished.add(readRange(file, at, Math.min(end, at + BLOCK))));
       }
-      return undefined;
+      return lines;
     });
-  }
-}
-
-function* linesIn(file: number, from: number, end: number): Generator<Line> {
-  const unfinished = new Unfinished();
-  for (let at = from; at < end; at += BLOCK) {
-    yield* unfinished.add(readRange(file, at, Math.min(end, at + BLOCK)));
   }
 }
 

@@ -1,5 +1,4 @@
 import { extname } from "node:path";
-import { message } from "../lib/errors";
 import { isObject, shownJson } from "../lib/json";
 import { beginning, counted, cutText, visible, visibleLine } from "../lib/visible";
 import { type Call, callOf, lineNumber } from "./calls";
@@ -30,12 +29,10 @@ interface Mark {
   line?: number;
   /** A subagent's conversation. */
   agent?: string;
-  /** The result of this call is cut here. */
-  cut?: string;
 }
 
 /** Of a result, a note or an input. */
-const MAX_LINES = 200;
+const MAX_LINES = 1_000;
 /** Of what somebody has said. */
 const MAX_SAID = 2_000;
 /** Neovim draws longer ones slowly. */
@@ -72,23 +69,8 @@ class Builder {
  */
 export function markdown(items: readonly Item[], results: ReadonlyMap<string, ToolResult>): Block {
   const builder = new Builder();
-  for (const item of items) builder.append(blockOf(item, results));
+  for (const item of items) addItem(builder, item, results);
   return builder.block;
-}
-
-/** One bad item hides no other. */
-function blockOf(item: Item, results: ReadonlyMap<string, ToolResult>): Block {
-  const builder = new Builder();
-  try {
-    addItem(builder, item, results);
-    return builder.block;
-  } catch (error) {
-    return {
-      lines: [`*${visibleLine(`This cannot be shown: ${message(error)}`, MAX_TITLE)}*`, ""],
-      folds: "00",
-      marks: [],
-    };
-  }
 }
 
 function addItem(builder: Builder, item: Item, results: ReadonlyMap<string, ToolResult>): void {
@@ -159,9 +141,7 @@ export function resultOf(tool: ToolCall, result: ToolResult): Result {
     ? { text: result.text, language: "", count: undefined }
     : contentOf(tool, result, hunks);
   const { lines, more } = fenced(text, language);
-  builder.add([...inputLines(tool), ...lines], "1");
-  if (more > 0) builder.mark({ cut: tool.id });
-  builder.add(rest(more), "1");
+  builder.add([...inputLines(tool), ...lines, ...rest(more)], "1");
   const agent = typeof detail.agentId === "string" ? detail.agentId : undefined;
   const line = lineOf(result).first;
   return {

@@ -1,12 +1,9 @@
-import { beginning } from "../lib/visible";
 import { type Item, itemsOf, type ToHost, type ToolCall, type ToolResult } from "./entries";
 import { type Line, TranscriptFile } from "./file";
 import { type Block, markdown, type Result, resultOf } from "./markdown";
 
-/** So much of a file is shown first, and then at a time. */
+/** So much of a file is shown first, and then at a time: it may have many MB. */
 const PART_BYTES = 64 * 1024;
-/** Of a result in a buffer of its own. */
-const MAX_WHOLE = 2 * 1024 * 1024;
 
 /** What a conversation has become since it was looked at last. */
 interface Update {
@@ -23,8 +20,6 @@ export class View {
   readonly #file: TranscriptFile;
   /** Results of calls that are further up. */
   readonly #results = new Map<string, ToolResult>();
-  /** What was added and is not shown yet, in parts. */
-  readonly #added: Line[][] = [];
   /** Calls whose results have yet to come. */
   readonly #open = new Map<string, ToolCall>();
   readonly #items = (line: Line) => itemsOf(line, this.toHost);
@@ -37,13 +32,12 @@ export class View {
     this.#file = new TranscriptFile(path);
   }
 
-  /** The next part of what was added, until that is undefined. Throws where the file cannot be read. */
+  /** What was added; undefined if that is nothing. Throws where the file cannot be read. */
   update(): Update | undefined {
     const { lines, restarted } = this.#file.appended();
     if (restarted) return { restarted, block: this.#begin(lines), results: [] };
-    for (const part of partsOf(lines)) this.#added.push(part);
-    const items = this.#added.shift()?.flatMap(this.#items);
-    if (!items) return undefined;
+    if (lines.length === 0) return undefined;
+    const items = lines.flatMap(this.#items);
     const results = items.flatMap((item) => (item.kind === "result" ? this.#late(item) : []));
     // A result that is shown is kept for no call any more.
     const taken = new Set(results.map(({ call }) => call));
@@ -52,7 +46,6 @@ export class View {
   }
 
   #begin(lines: readonly Line[]): Block {
-    this.#added.length = 0;
     this.#results.clear();
     this.#open.clear();
     return this.#shown([...this.#file.earlier(PART_BYTES), ...lines].flatMap(this.#items));
@@ -73,20 +66,6 @@ export class View {
     return undefined;
   }
 
-  /** The whole text of a result, wherever it stands. */
-  whole(call: string): string | undefined {
-    const text = this.#file.find(
-      `"tool_use_id":${JSON.stringify(call)}`,
-      (line) =>
-        itemsOf(line)
-          .filter((item) => item.kind === "result")
-          .find(({ id }) => id === call)?.text,
-    );
-    if (text === undefined || text.length <= MAX_WHOLE) return text;
-    const size = (text.length / MAX_WHOLE).toFixed(1);
-    return `${beginning(text, MAX_WHOLE)}\n… the rest is not shown: all of it is ${size} times as long`;
-  }
-
   /** A result of a call that was not read yet is kept for it. */
   #shown(items: readonly Item[]): Block {
     for (const item of items) if (item.kind === "result") this.#results.set(item.id, item);
@@ -96,22 +75,4 @@ export class View {
     }
     return block;
   }
-}
-
-/** An entry becomes more than it is: lines around it, and what the editor keeps of each. */
-const ENTRY_BYTES = 200;
-
-function partsOf(lines: readonly Line[]): Line[][] {
-  const parts: Line[][] = [];
-  let room = 0;
-  for (const line of lines) {
-    const size = ENTRY_BYTES + (typeof line === "string" ? line.length : 0);
-    if (size > room) {
-      parts.push([]);
-      room = PART_BYTES;
-    }
-    parts.at(-1)?.push(line);
-    room = Math.max(0, room - size);
-  }
-  return parts;
 }

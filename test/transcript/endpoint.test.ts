@@ -64,22 +64,25 @@ test("a file that went is a problem once, until it can be read again", async () 
 });
 
 test("a part is sent when Neovim has taken the one before, and none of a view that was closed", async () => {
-  const view = await open("a");
+  const [view, other] = [await open("a"), await open("b")];
+  const parts = () => sent.filter((part) => part.view === view);
   let taken = Promise.withResolvers<void>();
   take = () => taken.promise;
-  append("a", "x".repeat(1_000), 400);
+  append("a", "first");
   await eventually("the first part", () => sent.length > 0);
-  expect(sent).toHaveLength(1);
+  append("a", "second");
+  append("b", "beside");
+  await eventually("another's part", () => shown(other, "beside"));
+  expect(parts()).toHaveLength(1);
   const first = taken;
   taken = Promise.withResolvers<void>();
   first.resolve();
-  await eventually("the second part", () => sent.length > 1);
-  expect(sent).toHaveLength(2);
+  await eventually("the second part", () => parts().length > 1);
   endpoint.answer("close", { view });
   taken.resolve();
   await taken.promise;
-  await open("b");
+  append("a", "third");
   append("b", "behind");
-  await eventually("another's part", () => sent.some((part) => part.view !== view));
-  expect(sent.filter((part) => part.view === view)).toHaveLength(2);
+  await eventually("another's part", () => shown(other, "behind"));
+  expect(parts()).toHaveLength(2);
 });

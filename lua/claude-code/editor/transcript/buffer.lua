@@ -22,7 +22,6 @@ local highlights = require("claude-code.lib.highlights").define("ClaudeCodeTrans
 ---@field path? string absolute
 ---@field line? integer 1-based
 ---@field agent? string a subagent whose conversation it has
----@field cut? string id of the call whose result is cut here
 
 ---@class claude-code.TranscriptBlock
 ---@field lines string[]

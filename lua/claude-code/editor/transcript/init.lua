@@ -92,18 +92,6 @@ local function type_to_claude(transcript)
   end
 end
 
----@param transcript claude-code.Transcript
----@param call string
-local function show_whole(transcript, call)
-  requests.ask("transcript/whole", { view = transcript.view, call = call }, function(text)
-    local buf = api.nvim_create_buf(false, true)
-    pcall(api.nvim_buf_set_name, buf, "claude-code://result/" .. call)
-    api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text or "", "\n"))
-    vim.bo[buf].bufhidden, vim.bo[buf].modifiable = "wipe", false
-    vim.cmd.sbuffer(buf)
-  end)
-end
-
 --- Goes to the place; without one to what the line's call is about; else opens its fold.
 ---@param transcript claude-code.Transcript
 ---@param show_agent fun(agent: string)
@@ -111,9 +99,7 @@ end
 ---@param line? integer 1-based
 local function open_at(transcript, show_agent, path, line)
   local mark = transcript:mark_at(api.nvim_win_get_cursor(0)[1]) or {}
-  if not path and mark.cut and transcript.view then
-    return show_whole(transcript, mark.cut)
-  elseif not path and mark.agent then
+  if not path and mark.agent then
     return show_agent(mark.agent)
   elseif not path then
     path, line = mark.path, mark.line
