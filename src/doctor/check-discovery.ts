@@ -63,9 +63,9 @@ function nothingFound({ cwd, locks }: Facts): Finding {
       `run \`cd ${elsewhere.folders[0] ?? "PROJECT"}\` here, or \`:cd ${cwd}\` there`,
     );
   }
-  const open = `open Neovim in ${cwd}`;
+  const open = `open Neovim in ${cwd}; if it is open, :Claude status says why`;
   const [useless] = locks;
-  if (!useless) return error("no-editor", "no running Neovim with the plugin answers", open);
+  if (!useless) return error("no-editor", "no running Neovim serves Claude here", open);
   const why = useless.problem ?? `it was left by ${nameOf(useless)}, which has ended`;
   const what = `the lock file ${useless.path} cannot be used: ${why}`;
   return error("lock-stale", what, `run \`rm ${useless.path}\`, and ${open}`);

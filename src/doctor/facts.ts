@@ -9,7 +9,7 @@ import { readJson } from "../lib/json";
 import { type Environment, isBelow } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
 import { entries } from "../locate/registry";
-import { usualSockets, whyUnsafe } from "../locate/socket";
+import { whyUnsafe } from "../locate/socket";
 import { NoPluginError, Plugin } from "../neovim/plugin";
 import type { Finding } from "./finding";
 
@@ -104,30 +104,19 @@ export function isServing({ report }: Editor): boolean {
   return report === undefined || report.state === "ready";
 }
 
-/**
- * Those of which something matters in `cwd`: the one we run in, or else those that may have the folder open.
- * Beside one that serves, another in which the server does not run is no reason to doubt.
- */
+/** Those of which something matters in `cwd`: the one we run in, or else those that may have the folder open. */
 export function editorsHere(editors: readonly Editor[], cwd: string): readonly Editor[] {
   const inside = editors.filter((editor) => editor.inside);
   if (inside.length > 0) return inside;
-  const near = editors.filter(({ report }) => !report || covers(report.folders, cwd));
-  const serving = near.filter(isServing);
-  return serving.length > 0 ? serving : near;
+  return editors.filter(({ report }) => !report || covers(report.folders, cwd));
 }
 
-/**
- * The Neovim we run in, if any, and all that are registered; of the others, in which the server does
- * not run, those that have the plugin.
- */
+/** The Neovim we run in, if any, and all in which the server runs. */
 async function findEditors(env: Environment): Promise<Editor[]> {
-  const known = new Set(entries().map((entry) => entry.address));
-  if (env.NVIM) known.add(env.NVIM);
-  const addresses = [...known.union(new Set(usualSockets(env)))];
-  const all = await Promise.all(addresses.map((address) => ask(address, address === env.NVIM)));
-  return all
-    .filter((editor) => editor !== undefined)
-    .filter(({ address, report }) => report ?? known.has(address));
+  const addresses = new Set(entries().map((entry) => entry.address));
+  if (env.NVIM) addresses.add(env.NVIM);
+  const asked = [...addresses].map((address) => ask(address, address === env.NVIM));
+  return (await Promise.all(asked)).filter((editor) => editor !== undefined);
 }
 
 /** Undefined for one that is gone. */

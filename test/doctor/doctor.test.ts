@@ -43,6 +43,13 @@ const FAULTS: Fault[] = [
     "claude update",
     (world) => world.installClaude("1.0.58"),
   ],
+  [
+    "no-editor",
+    "a server that does not run, from outside",
+    "no running Neovim",
+    "open Neovim in",
+    (world) => world.stop(),
+  ],
   ["no-editor", "no Neovim", "", "open Neovim in", (world) => world.neovim.quit()],
   [
     "lock-unusable",
@@ -217,7 +224,10 @@ const FAULTS: Fault[] = [
     "a server that the user stopped",
     "you stopped the server, so no CLI finds it",
     ":Claude",
-    (world) => world.stop(),
+    async (world) => {
+      await world.stop();
+      return world.inside();
+    },
   ],
   [
     "server-stopped",
@@ -231,15 +241,6 @@ const FAULTS: Fault[] = [
       await eventually("the reason", () =>
         world.neovim.lua<boolean>(`return require("port").autostart.reason ~= nil`),
       );
-    },
-  ],
-  [
-    "server-stopped",
-    "a stopped server, seen from its Neovim's terminal",
-    "you stopped the server",
-    ":Claude",
-    async (world) => {
-      await world.stop();
       return world.inside();
     },
   ],
@@ -410,13 +411,14 @@ async function stopExecutable(world: World): Promise<void> {
 }
 
 /** Starts the server with another executable, and waits for its failure. */
-async function failWith(world: World, path: string): Promise<void> {
+async function failWith(world: World, path: string): Promise<RunOptions> {
   await world.stop();
   await world.setup(`{ binary = { path = "${path}" } }`);
   await world.neovim.command("ClaudeCodeStart");
   await eventually("the failure", () =>
     world.neovim.lua<boolean>(`return require("port").server.state == "failed"`),
   );
+  return world.inside();
 }
 
 /** A process id that nobody has. */

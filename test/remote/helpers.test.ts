@@ -199,7 +199,7 @@ test("doctor, run there, says what is wrong, and whether a relay runs", async ()
     "FAIL  the Claude CLI `claude` is not on $PATH",
     "http_proxy is set, and no_proxy does not exempt 127.0.0.1",
     "TERM_PROGRAM is vscode",
-    "no running Neovim with the plugin answers",
+    "no running Neovim serves Claude here",
   ])
     expect(before.text).toContain(what);
   world.link();
