@@ -32,9 +32,10 @@ export class McpServer {
     const peer = new ConnectedClient(id, transport, definition, this.#tools, events, remote);
     transport.onMessage = (text) => peer.receive(text);
     transport.onClose = () => {
-      peer.dispose();
       this.#peers.delete(peer);
+      // What waits for the user ends together, before each call is aborted.
       this.events.onDisconnect?.(peer.client);
+      peer.dispose();
     };
     this.#peers.add(peer);
     this.events.onConnect?.(peer.client);

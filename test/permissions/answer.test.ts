@@ -175,10 +175,6 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
         { lines: ["1. do it", "", "allowedPrompts:", "[", '  "any"', "]"] },
       ],
       [
-        { tool_name: "ExitPlanMode", tool_input: {} },
-        { lines: ["Claude wants to leave plan mode. It has written no plan."] },
-      ],
-      [
         { tool_name: "mcp__x__y", tool_input: {} },
         { title: "mcp__x__y", lines: ["The request has no arguments."] },
       ],

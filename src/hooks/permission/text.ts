@@ -37,13 +37,7 @@ function body(tool: string, input: Fields): { text: string; syntax?: string } {
   }
   const edit = changes(input);
   if (edit) return { text: edit.join("\n"), syntax: "diff" };
-  return { text: fields(input).join("\n") || withoutArguments(tool) };
-}
-
-/** An empty window would look like a defect. */
-function withoutArguments(tool: string): string {
-  if (tool === "ExitPlanMode") return "Claude wants to leave plan mode. It has written no plan.";
-  return "The request has no arguments.";
+  return { text: fields(input).join("\n") || "The request has no arguments." };
 }
 
 /** One field as it is, and the others below it: with a plan the CLI may ask for permissions. */
@@ -53,19 +47,11 @@ function withOthers(text: string, { ...others }: Fields, field: string): string 
   return more.length > 0 ? [text, "", ...more].join("\n") : text;
 }
 
-const Replacement = v.strictObject({ old_string: v.string(), new_string: v.string() });
 const Change = v.union([
-  v.pipe(
-    Replacement,
-    v.transform((edit) => [edit]),
-  ),
+  v.strictObject({ old_string: v.string(), new_string: v.string() }),
   v.pipe(
     v.strictObject({ content: v.string() }),
-    v.transform(({ content }) => [{ old_string: "", new_string: content }]),
-  ),
-  v.pipe(
-    v.strictObject({ edits: v.array(Replacement) }),
-    v.transform(({ edits }) => edits),
+    v.transform(({ content }) => ({ old_string: "", new_string: content })),
   ),
 ]);
 
@@ -77,12 +63,8 @@ function changes(input: Fields): string[] | undefined {
   const { file_path, replace_all, ...change } = input;
   const { success, output } = v.safeParse(Change, change);
   if (typeof file_path !== "string" || !success) return undefined;
-  const lines = output.flatMap((edit) => [
-    ...marked("-", edit.old_string),
-    ...marked("+", edit.new_string),
-  ]);
-  if (lines.length === 0) return undefined;
-  return [file_path, ...fields({ replace_all }), ...lines];
+  const lines = [...marked("-", output.old_string), ...marked("+", output.new_string)];
+  return lines.length > 0 ? [file_path, ...fields({ replace_all }), ...lines] : undefined;
 }
 
 function marked(sign: string, text: string): string[] {

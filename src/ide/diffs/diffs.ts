@@ -34,7 +34,6 @@ interface PendingDiff extends DiffRequest {
 export class Diffs {
   readonly #pending = new Map<number, PendingDiff>();
   readonly #names = new Set<string>();
-  #aborted: number[] = [];
   #nextId = 1;
 
   constructor(
@@ -50,7 +49,7 @@ export class Diffs {
     const { promise, resolve } = Promise.withResolvers<DiffOutcome>();
     this.#pending.set(id, { ...request, id, end: resolve });
     this.#rememberName(request.name);
-    const abort = () => this.#abort(id);
+    const abort = () => void this.#close([id]);
     signal.addEventListener("abort", abort, { once: true });
     try {
       const { oldPath, newPath, contents, ...rest } = request;
@@ -101,20 +100,6 @@ export class Diffs {
     if (this.#names.size > REMEMBERED_NAMES) this.#names.delete(oldest as string);
   }
 
-  /**
-   * Those that end together close together: a client that goes with many would have Neovim show each
-   * in turn.
-   */
-  #abort(id: number): void {
-    this.#pending.get(id)?.end(REJECTED);
-    if (this.#aborted.push(id) > 1) return;
-    setTimeout(() => {
-      const ids = this.#aborted;
-      this.#aborted = [];
-      void this.#close(ids);
-    }, 0);
-  }
-
   #closeWhere(matches: (diff: PendingDiff) => boolean): Promise<number> {
     const found = [...this.#pending.values()].filter(matches);
     return this.#close(found.map((diff) => diff.id));
@@ -125,7 +110,10 @@ export class Diffs {
    * that waits: only openDiff may take as long as that.
    */
   async #close(ids: number[]): Promise<number> {
-    for (const id of ids) this.#pending.get(id)?.end(REJECTED);
+    for (const id of ids) {
+      this.#pending.get(id)?.end(REJECTED);
+      this.#pending.delete(id);
+    }
     try {
       if (ids.length > 0)
         await withDeadline(this.editor.call("diff_close", { ids }), CLOSING_MS, "Neovim");

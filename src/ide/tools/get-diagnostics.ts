@@ -6,7 +6,7 @@ import { bufferAt, SEVERITY_NAMES } from "../../editor/state";
 import { fileUri, rawUri } from "../../lib/file-uri";
 import { realPath } from "../../lib/paths";
 import { type Client, isClaudeCode } from "../../mcp/client";
-import { failed, json, type ToolResult, texts } from "../../mcp/protocol";
+import { failed, json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import type { FileNames } from "./spellings";
 
@@ -36,7 +36,7 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool<"getD
     const buffer = bufferAt(state, path);
     if (isClaudeCode(client)) expectWrite(real, buffer, client);
     const items = buffer ? state.diagnosticsOf(buffer.buf) : [];
-    return texts(listed([{ uri: uriFor(client, given), items }]));
+    return json(published([{ uri: uriFor(client, given), items }]));
   }
 
   /** Claude Code asks for one file right before it writes that file. */
@@ -59,10 +59,8 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool<"getD
       .filter((file) => !unknown?.has(realPath(file.path)))
       .map((file) => ({ uri: uriFor(client, names.of(client, file.path)), items: file.items }));
     const total = files.reduce((sum, file) => sum + file.items.length, 0);
-    if (total <= MOST) {
-      return texts(listed(files));
-    }
-    return { ...json(worst(files)), _meta: { truncated: true, total, returned: MOST } };
+    if (total <= MOST) return json(published(files));
+    return { ...json(published(worst(files))), _meta: { truncated: true, total, returned: MOST } };
   }
 
   return defineTool({
@@ -107,45 +105,34 @@ function uriFor(client: Client, path: string): string {
   return isClaudeCode(client) ? rawUri(path) : fileUri(path);
 }
 
-/** The lists as JSON, by identity: `EditorState` replaces a list whenever it changes. */
-const written = new WeakMap<readonly Diagnostic[], string>();
-
-/** The answer's text. Writing 10,000 diagnostics takes some 4 ms, so each list is written once. */
-function listed(files: readonly { uri: string; items: readonly Diagnostic[] }[]): string {
-  const entries = files.map(({ uri, items }) => {
-    let text = written.get(items);
-    if (text === undefined) {
-      text = JSON.stringify(items.map(published));
-      written.set(items, text);
-    }
-    return `{"uri":${JSON.stringify(uri)},"diagnostics":${text}}`;
-  });
-  return `[${entries.join(",")}]`;
+interface FileItems {
+  uri: string;
+  items: readonly Diagnostic[];
 }
 
 /** The shape of spec 4.6, which is VS Code's: a range must never be missing. */
-function published(item: Diagnostic): object {
-  return {
-    message: item.message,
-    severity: SEVERITY_NAMES.vscode[item.severity - 1],
-    range: {
-      start: { line: item.lnum, character: item.col },
-      end: { line: item.end_lnum, character: item.end_col },
-    },
-    ...(item.source && { source: item.source }),
-    ...(item.code && { code: item.code }),
-  };
+function published(files: readonly FileItems[]): object[] {
+  return files.map(({ uri, items }) => ({
+    uri,
+    diagnostics: items.map((item) => ({
+      message: item.message,
+      severity: SEVERITY_NAMES.vscode[item.severity - 1],
+      range: {
+        start: { line: item.lnum, character: item.col },
+        end: { line: item.end_lnum, character: item.end_col },
+      },
+      ...(item.source && { source: item.source }),
+      ...(item.code && { code: item.code }),
+    })),
+  }));
 }
 
 /** The most severe diagnostics, up to the cap, still grouped by file. */
-function worst(files: { uri: string; items: readonly Diagnostic[] }[]): object[] {
+function worst(files: readonly FileItems[]): FileItems[] {
   const ranked = files
     .flatMap(({ uri, items }) => items.map((item) => ({ uri, item })))
     .sort((a, b) => a.item.severity - b.item.severity)
     .slice(0, MOST);
   const byFile = Map.groupBy(ranked, ({ uri }) => uri);
-  return [...byFile].map(([uri, entries]) => ({
-    uri,
-    diagnostics: entries.map(({ item }) => published(item)),
-  }));
+  return [...byFile].map(([uri, entries]) => ({ uri, items: entries.map(({ item }) => item) }));
 }
