@@ -19,6 +19,7 @@ import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
 import { projectAround } from "../setup/record";
 import { WebSocketListener } from "../transport/websocket";
 import { usageError } from "./arguments";
+import { neovimRequests } from "./neovim-requests";
 
 const NOT_ATTACHED = "it did not let us attach";
 
@@ -38,28 +39,15 @@ export async function serve(args: string[]): Promise<number> {
   // Not `process.stdin`, which is one of Node's streams and takes a start twice as long.
   const stdin = linesOf(Bun.stdin.stream());
   const launch = readCompatibleLaunch((await stdin.next()).value ?? "");
-  return run(await connect(address), address, launch, stdin);
-}
-
-interface Connection {
-  rpc: NeovimRpc;
-  /** What is needed only once we are published; it loads while there is nothing else to do. */
-  requests: Promise<typeof import("./neovim-requests")>;
-}
-
-async function connect(address: string): Promise<Connection> {
-  try {
-    const rpc = await NeovimRpc.connect(address);
-    const idle = new Promise<void>((resolve) => void setImmediate(resolve));
-    return { rpc, requests: idle.then(() => import("./neovim-requests")) };
-  } catch (error) {
+  const rpc = await NeovimRpc.connect(address).catch((error) => {
     const text = `Neovim at ${address} cannot be reached: ${message(error)}`;
     throw new UserError(text, EXIT.noNeovim);
-  }
+  });
+  return run(rpc, address, launch, stdin);
 }
 
 async function run(
-  { rpc, requests: loading }: Connection,
+  rpc: NeovimRpc,
   address: string,
   launch: Launch,
   stdin: AsyncIterable<string>,
@@ -89,7 +77,6 @@ async function run(
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
     onTraffic: (length) => idleGc.count(length),
   });
-  const { neovimRequests } = await loading;
   const requests = neovimRequests(editor, server, log);
   attachment.after(() => {
     compileEarly();

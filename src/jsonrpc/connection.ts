@@ -2,7 +2,6 @@ import {
   ErrorCode,
   failure,
   type Id,
-  type Incoming,
   notification,
   parse,
   RpcError,
@@ -10,15 +9,10 @@ import {
   type Transport,
 } from "./message";
 
-/** One request under way. `signal` aborts when the peer cancels it or the connection ends. */
-export interface Call {
-  readonly id: Id;
-  readonly signal: AbortSignal;
-}
-
 /** The side that answers. A method it does not know is a thrown RpcError MethodNotFound. */
 export interface Handler {
-  request(method: string, params: unknown, call: Call): unknown;
+  /** `signal` aborts when the peer cancels the request, or the connection ends. */
+  request(method: string, params: unknown, signal: AbortSignal): unknown;
   notification(method: string, params: unknown): void;
 }
 
@@ -30,7 +24,7 @@ const MAX_PENDING = 1024;
  * connection ended. Synchronous answers leave in the order of their requests.
  */
 export class Connection {
-  readonly #incoming = new Map<Id, PendingCall>();
+  readonly #incoming = new Map<Id, AbortController>();
   #disposed = false;
 
   /** `onFault`: called with internal errors, what a handler threw that was not an RpcError. */
@@ -40,23 +34,13 @@ export class Connection {
     private readonly onFault?: (error: unknown, method: string) => void,
   ) {}
 
-  /** Takes one message, or one batch, as text. */
+  /** Takes one message as text. */
   receive(text: string): void {
-    const parsed = parse(text);
-    if (!parsed.batch) {
-      this.#dispatch(parsed.message, (response) => this.#send(response));
-      return;
-    }
-    const answers = parsed.messages.map(
-      (message) =>
-        new Promise<string | undefined>((resolve) => {
-          if (this.#dispatch(message, resolve) === "silent") resolve(undefined);
-        }),
-    );
-    void Promise.all(answers).then((responses) => {
-      const texts = responses.filter((response) => response !== undefined);
-      if (texts.length > 0) this.#send(`[${texts.join(",")}]`);
-    });
+    const message = parse(text);
+    if (message.kind === "request") this.#answer(message.id, message.method, message.params);
+    if (message.kind === "invalid") this.#send(failure(message.id, message.error));
+    if (message.kind === "notification") this.#notify(message.method, message.params);
+    // We send clients no requests, so a response is nothing.
   }
 
   notify(method: string, params?: unknown): void {
@@ -65,61 +49,36 @@ export class Connection {
 
   /** The peer no longer wants this answer: the call is aborted and nothing is sent for it. */
   cancel(id: Id): void {
-    this.#incoming.get(id)?.cancel();
+    this.#incoming.get(id)?.abort();
   }
 
   /** The peer is gone: aborts what is under way. */
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    for (const call of this.#incoming.values()) call.cancel();
+    for (const call of this.#incoming.values()) call.abort();
     this.#incoming.clear();
   }
 
-  /** Hands a message on. "silent": it will never be answered. */
-  #dispatch(message: Incoming, respond: (text: string | undefined) => void): "silent" | "answered" {
-    switch (message.kind) {
-      case "request":
-        this.#answer(message.id, message.method, message.params, respond);
-        return "answered";
-      case "invalid":
-        respond(failure(message.id, message.error));
-        return "answered";
-      case "notification":
-        this.#notify(message.method, message.params);
-        return "silent";
-      case "response":
-        // We send clients no requests.
-        return "silent";
-    }
-  }
-
-  #answer(
-    id: Id,
-    method: string,
-    params: unknown,
-    respond: (text: string | undefined) => void,
-  ): void {
-    if (this.#incoming.has(id)) {
-      const error = new RpcError(ErrorCode.InvalidRequest, `Request id ${id} is still under way`);
-      return respond(failure(id, error));
-    }
-    if (this.#incoming.size >= MAX_PENDING) {
-      const error = new RpcError(
+  #answer(id: Id, method: string, params: unknown): void {
+    const refuse = (code: number, text: string) =>
+      this.#send(failure(id, new RpcError(code, text)));
+    if (this.#incoming.has(id))
+      return refuse(ErrorCode.InvalidRequest, `Request id ${id} is still under way`);
+    if (this.#incoming.size >= MAX_PENDING)
+      return refuse(
         ErrorCode.Overloaded,
         `Too many requests under way (${MAX_PENDING}): try again when some are answered`,
       );
-      return respond(failure(id, error));
-    }
-    const call = new PendingCall(id);
+    const call = new AbortController();
     this.#incoming.set(id, call);
     const finish = (text: () => string) => {
       if (this.#incoming.get(id) === call) this.#incoming.delete(id);
-      respond(call.cancelled ? undefined : text());
+      if (!call.signal.aborted) this.#send(text());
     };
     const fail = (error: unknown) => finish(() => failure(id, this.#asRpcError(error, method)));
     try {
-      const result = this.handler.request(method, params, call);
+      const result = this.handler.request(method, params, call.signal);
       if (!(result instanceof Promise)) return finish(() => success(id, result));
       result.then((value) => finish(() => success(id, value)), fail);
     } catch (error) {
@@ -142,26 +101,7 @@ export class Connection {
     return new RpcError(ErrorCode.InternalError, `Internal error in ${method}`);
   }
 
-  #send(text: string | undefined): void {
-    if (text !== undefined && !this.#disposed) this.transport.send(text);
-  }
-}
-
-class PendingCall implements Call {
-  /** Made on first use: most calls never look at their signal. */
-  #controller: AbortController | undefined;
-  cancelled = false;
-
-  constructor(readonly id: Id) {}
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.cancelled) this.#controller.abort();
-    return this.#controller.signal;
-  }
-
-  cancel(): void {
-    this.cancelled = true;
-    this.#controller?.abort();
+  #send(text: string): void {
+    if (!this.#disposed) this.transport.send(text);
   }
 }

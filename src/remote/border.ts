@@ -89,9 +89,7 @@ export class Border implements Transport {
   }
 
   #receive(text: string): void {
-    const parsed = parse(text);
-    if (parsed.batch) return this.#fail(null, ErrorCode.InvalidRequest, "No batch passes here");
-    const { message } = parsed;
+    const message = parse(text);
     if (message.kind === "invalid") this.outside.send(failure(message.id, message.error));
     if (message.kind === "notification") this.#report(message.method, message.params);
     if (message.kind === "request") this.#request(message.id, message.method, message.params);
@@ -157,7 +155,7 @@ export class Border implements Transport {
     }
   }
 
-  #fail(id: Id | null, code: number, text: string): void {
+  #fail(id: Id, code: number, text: string): void {
     this.outside.send(failure(id, new RpcError(code, text)));
   }
 }
