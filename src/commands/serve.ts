@@ -70,10 +70,7 @@ async function run(
   const idleGc = new IdleGc();
   listener.admit({
     token,
-    onConnect: (transport) => {
-      idleGc.countTask();
-      server.connect(transport);
-    },
+    onConnect: (transport) => server.connect(transport),
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
     onTraffic: (length) => idleGc.count(length),
   });

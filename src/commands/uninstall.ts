@@ -110,11 +110,8 @@ function folder(path: string, what: string): Removal[] {
 function whatStays(): string[] {
   const running = entries().length;
   return [
-    "What stays: the plugin where a plugin manager put it, its line in your init.lua, Neovim's own log " +
-      "folder, and Claude Code's own files.",
-    ...(process.execPath.includes("/Cellar/")
-      ? ["Homebrew removes its own: brew uninstall claude-code-nvim"]
-      : []),
+    "What stays: the plugin where a plugin manager put it, what Homebrew installed, its line in your " +
+      "init.lua, Neovim's own log folder, and Claude Code's own files.",
     ...(running > 0 ? [`Neovims that run the plugin now: ${running}. Close them first.`] : []),
   ];
 }

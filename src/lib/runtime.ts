@@ -1,22 +1,15 @@
 /** After less traffic than this, in characters, there is too little to collect. */
 const ENOUGH = 1_000_000;
-/** What a connection, or a question about a project, leaves behind, in as many characters' worth. */
-const TASK = 20_000;
 /** How long nothing must come or go before a collection, in ms: it takes 12 ms. */
 const IDLE_MS = 500;
 
 /**
  * Collects garbage when idle: by itself the runtime keeps it for long. After 40 MB in messages
- * 80 MB resident stayed, after 1,000 diffs of a client each 74; with this it is below 60. The MCP server
- * has 58 instead of 68 MB after a hundred questions.
+ * 80 MB resident stayed; with this it is below 60.
  */
 export class IdleGc {
   #traffic = 0;
   #timer: Timer | undefined;
-
-  countTask(): void {
-    this.count(TASK);
-  }
 
   /** `length` characters came or went. */
   count(length: number): void {

@@ -7,7 +7,7 @@ import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri } from "../lib/file-uri";
 import type { Method } from "../mcp/definition";
 import { json } from "../mcp/protocol";
-import { defineTool, type Tool, validate } from "../mcp/tool";
+import { defineTool, validate } from "../mcp/tool";
 
 /** What spec 05's methods need of the editor. */
 export interface MethodEditor extends Pick<EditorPort, "call"> {
@@ -18,28 +18,20 @@ export interface MethodEditor extends Pick<EditorPort, "call"> {
  * One of spec 05's methods. Said once, offered twice: as a JSON-RPC method (`editor/position`) on
  * the WebSocket and as an MCP tool (`editor_position`) on the stdio server.
  */
-interface EditorMethod<N extends string = string> {
-  readonly name: `editor/${N}`;
-  method(editor: MethodEditor): Method;
-  tool(editor: MethodEditor): Tool<`editor_${N}`>;
-}
-
-interface EditorMethodDefinition<N extends string, S extends v.GenericSchema> {
+function defineMethod<const N extends string, S extends v.GenericSchema>(definition: {
   name: `editor/${N}`;
   description: string;
   input: S;
   answer(editor: MethodEditor, input: v.InferOutput<S>): Promise<object>;
-}
-
-function defineMethod<const N extends string, S extends v.GenericSchema>(
-  definition: EditorMethodDefinition<N, S>,
-): EditorMethod<N> {
+}) {
   const { name, description, input: schema } = definition;
   return {
     name,
-    method: (editor) => (params) =>
-      definition.answer(editor, validate(schema, params, name)).catch(rethrow),
-    tool: (editor) =>
+    method:
+      (editor: MethodEditor): Method =>
+      (params) =>
+        definition.answer(editor, validate(schema, params, name)).catch(rethrow),
+    tool: (editor: MethodEditor) =>
       defineTool({
         name: name.replace("/", "_") as `editor_${N}`,
         description,

@@ -53,7 +53,6 @@ export class Plugin {
   /** What a Claude elsewhere does not share, Neovim leaves out, if we work for one. */
   readonly #shared = scope(sharedFolders());
   #waits = 0;
-  #number: number | undefined;
 
   private constructor(
     readonly address: string,
@@ -149,12 +148,10 @@ export class Plugin {
     }
   }
 
-  /** Neovim's number for this connection, which stays. */
+  /** Neovim's number for this connection. */
   async #channel(deadlineMs: number): Promise<number> {
-    if (this.#number !== undefined) return this.#number;
     const info = await unlessBusy(this.rpc.request("nvim_get_chan_info", [0], deadlineMs));
-    this.#number = (info as { id: number }).id;
-    return this.#number;
+    return (info as { id: number }).id;
   }
 
   /** The answer that comes as the notification `settled`. */

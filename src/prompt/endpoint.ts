@@ -15,18 +15,10 @@ export class PromptEndpoint {
   readonly #files = new MentionedFiles();
 
   answer(method: string, params: unknown): unknown {
-    switch (method) {
-      case "files": {
-        const { folder, word } = v.parse(Typed, params);
-        return this.#files.find(folder, word.slice(1));
-      }
-      case "commands": {
-        const { folder, word } = v.parse(Typed, params);
-        return commandsFor(folder, word);
-      }
-      default:
-        throw new Error("there is no such method");
-    }
+    const { folder, word } = v.parse(Typed, params);
+    if (method === "files") return this.#files.find(folder, word.slice(1));
+    if (method === "commands") return commandsFor(folder, word);
+    throw new Error("there is no such method");
   }
 }
 

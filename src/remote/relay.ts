@@ -8,7 +8,6 @@ import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
 import { realPath, removeFile, statOf } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
-import { IdleGc } from "../lib/runtime";
 import { UnixSocket } from "../lib/unix-socket";
 import { CONTRACT, VERSION } from "../lib/version";
 import { type ClosableTransport, WebSocketListener } from "../transport/websocket";
@@ -54,12 +53,10 @@ export async function runRelay(
   );
   const folders = hello.roots.filter((root) => statOf(root)?.isDirectory()).map(realPath);
   const lock = new LockKeeper({ port: listener.port, token, folders, log });
-  const idleGc = new IdleGc();
   listener.admit({
     token,
     onConnect: (client) => join(client, channels),
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
-    onTraffic: (length) => idleGc.count(length),
   });
   const beside = listenBeside(listener.port, channels, log);
   wire.write(relayHello(hello.roots, listener.port, lock.problem));

@@ -86,11 +86,8 @@ function fields(input: Fields): string[] {
 
 function shortened(text: string): string[] {
   const lines = visible(text.slice(0, MAX_CHARACTERS)).split("\n");
-  const cut = text.length - MAX_CHARACTERS;
-  if (cut > 0) lines.push(`… and ${cut} more characters: read them in Claude's terminal`);
-  if (lines.length <= MAX_LINES) return lines;
-  const more = `… and ${lines.length - MAX_LINES} more lines: read them in Claude's terminal`;
-  return [...lines.slice(0, MAX_LINES), more];
+  if (text.length <= MAX_CHARACTERS && lines.length <= MAX_LINES) return lines;
+  return [...lines.slice(0, MAX_LINES), "… and more: read it in Claude's terminal"];
 }
 
 const MAX_QUESTION = 200;
