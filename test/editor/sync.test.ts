@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
-import { nightly } from "../support/toolchain";
 import { Attached, type WireDelta } from "./attached";
 
-const report = (line: string) => void process.stdout.write(`${line}\n`);
 /** A push comes within 50 ms, unless it is dear. */
 const afterPush = () => Bun.sleep(150);
 
@@ -197,40 +195,6 @@ for (const version of NEOVIMS) {
       // Some servers report twice, so a short stillness comes first.
       const pending = await eventually("the report", async () => (await sync(a)).pending ?? false);
       expect(pending).toEqual([]);
-    });
-
-    nightly.test("10,000 diagnostics", async () => {
-      await using a = await start();
-      const buf = await a.edit(
-        a.file("main.lua", "local äöü = print(undefined_name)\n".repeat(10_000)),
-      );
-      await a.attach();
-      await a.nvim.lua(
-        `
-        local items = {}
-        for i = 0, 9999 do
-          items[i + 1] = { lnum = i, col = 22, end_lnum = i, end_col = 36, message = "Undefined global " .. i, severity = 2, source = "lua_ls", code = "undefined-global" }
-        end
-        vim.diagnostic.set(vim.api.nvim_create_namespace('t'), ..., items)`,
-        buf,
-      );
-      const times = await a.nvim.lua<number[]>(
-        `
-        local times = {}
-        for i = 1, 5 do
-          local started = vim.uv.hrtime()
-          require("port").diagnostics.items(...)
-          times[i] = (vim.uv.hrtime() - started) / 1e6
-        end
-        return times`,
-        buf,
-      );
-      report(
-        `${version.name}: 10,000 diagnostics read in ${times.map((ms) => ms.toFixed(0)).join(", ")} ms`,
-      );
-      await eventually("the push", () =>
-        a.pushed.some((delta) => delta.diagnostics?.[0]?.items.length === 10_000),
-      );
     });
   });
 }

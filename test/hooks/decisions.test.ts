@@ -151,19 +151,6 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(await stop()).toEqual(blocked(1, 0));
   });
 
-  test("fixed after it was blocked: allowed", async () => {
-    await edit("fix.txt", "ERROR\n");
-    expect(await stop({ prompt_id: "p" })).toEqual(blocked(1, 0));
-    await edit("fix.txt", "fine\n");
-    expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(GO);
-  });
-
-  test("another session's files are its own", async () => {
-    await edit("mine.txt", "ERROR\n");
-    expect(await project.stop({ session_id: "another" })).toEqual(GO);
-    expect(await stop()).toEqual(blocked(1, 0));
-  });
-
   test.each([
     ["startup", GO],
     ["clear", GO],

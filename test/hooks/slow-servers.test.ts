@@ -373,21 +373,6 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await stop("two")).toEqual(GO);
   });
 
-  nightly.test("it never starts: unknown", async () => {
-    hold("starting");
-    hold("crash");
-    await edit("WRONG one\n");
-    const systemMessage = `diagnostics of ${name} unknown (scripted has ended)`;
-    expect(await stop("one")).toEqual({ ...GO, systemMessage });
-    // Later it does, as after :LspRestart.
-    release("starting");
-    release("crash");
-    await project.neovim.lua("vim.bo[vim.fn.bufnr(...)].filetype = 'text'", name);
-    await eventually("the message", async () => {
-      expect((await notified()).join()).toContain(`1 error in ${name}`);
-    });
-  });
-
   nightly.test("it ends, and starts again while Claude stops: it is waited for", async () => {
     hold("indexing");
     await edit("WRONG one\n");

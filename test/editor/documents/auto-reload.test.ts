@@ -458,18 +458,5 @@ for (const version of NEOVIMS) {
       });
       await noQuestion(a);
     });
-
-    test("a folder that is gone: the files in its successor are followed", async () => {
-      await using a = await withClient();
-      const buf = await a.edit(a.file("src/main.txt", "one\n"));
-      rmSync(a.path("src"), { recursive: true });
-      await a.says("deleted");
-      mkdirSync(a.path("src"));
-      a.file("src/main.txt", "two\n");
-      await a.nvim.command("doautocmd FocusGained");
-      await shows(a, buf, "two");
-      a.file("src/main.txt", "three\n");
-      await shows(a, buf, "three");
-    });
   });
 }

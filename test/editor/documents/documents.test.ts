@@ -35,6 +35,8 @@ const selects = (a: Attached, what: string, expected: { mode: string; text: stri
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     const start = () => Attached.asNew({ version, ui: UI });
+    const open = (a: Attached, path: string, more: object = {}) =>
+      a.call("document_open", { path, front: true, select_to_eol: false, ...more });
     const lines = (a: Attached, buf: number) =>
       a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf);
 
@@ -46,11 +48,7 @@ for (const version of NEOVIMS) {
       await a.attach();
       for (const name of ODD_NAMES) {
         const path = a.file(name, `one\n${name}\n`);
-        const opened = await a.call("document_open", {
-          path,
-          front: true,
-          select_to_eol: false,
-        });
+        const opened = await open(a, path);
         expect(opened).toEqual({ language_id: "text", line_count: 2 });
         expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
         await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, 1, false, { "changed" })');
@@ -91,11 +89,7 @@ for (const version of NEOVIMS) {
       const buf = await a.edit(path);
       await a.attach();
       for (const name of ["link/main.txt", "other.txt", "real/../real//main.txt"]) {
-        await a.call("document_open", {
-          path: `${a.nvim.cwd}/${name}`,
-          front: true,
-          select_to_eol: false,
-        });
+        await open(a, `${a.nvim.cwd}/${name}`);
         expect(await a.nvim.lua("return vim.api.nvim_get_current_buf()")).toBe(buf);
       }
     });
@@ -141,12 +135,7 @@ for (const version of NEOVIMS) {
         await a.nvim.command(`set selection=${mode}`);
         for (const [name, params, expected] of RANGES) {
           await a.nvim.type("<Esc>");
-          await a.call("document_open", {
-            path,
-            front: true,
-            select_to_eol: false,
-            ...params,
-          });
+          await open(a, path, params);
           if (expected === null) expect([name, await a.mode()]).toEqual([name, "n"]);
           else await selects(a, `${mode}: ${name}`, { mode: "v", text: expected });
         }
@@ -165,7 +154,7 @@ for (const version of NEOVIMS) {
         [dos, "one\ntwo", "one\ntwo"],
       ] as const) {
         await a.nvim.type("<Esc>");
-        await a.call("document_open", { path, front: true, start_text });
+        await open(a, path, { start_text });
         await selects(a, `${path}: ${start_text}`, { mode: "v", text: expected });
       }
     });
@@ -175,7 +164,7 @@ for (const version of NEOVIMS) {
       const path = a.file("main.lua", SOURCE);
       await a.attach();
       await a.nvim.command("set selectmode=mouse,key,cmd");
-      await a.call("document_open", { path, front: true, start_text: "function b" });
+      await open(a, path, { start_text: "function b" });
       const got = await a.nvim.lua(selected);
       expect(got).toEqual({ mode: "v", text: "function b" });
       expect(await a.nvim.lua("return { vim.bo.modified, vim.o.selectmode }")).toEqual([
@@ -190,7 +179,7 @@ for (const version of NEOVIMS) {
       const other = await a.edit(a.file("other.txt", ""));
       await a.attach();
       await a.nvim.type("ihello ");
-      await a.call("document_open", { path, front: true, start_text: "function b" });
+      await open(a, path, { start_text: "function b" });
       await a.nvim.type("world");
       expect(await lines(a, other)).toEqual(["hello world"]);
       await a.nvim.type("<Esc>");
@@ -208,7 +197,7 @@ for (const version of NEOVIMS) {
       await a.attach();
       await a.nvim.type(":split | terminal cat<CR>i");
       await eventually("the mode", async () => (await a.mode()) === "t");
-      await a.call("document_open", { path, front: true, start_text: "function b" });
+      await open(a, path, { start_text: "function b" });
       await eventually(
         "the selection",
         async () =>
@@ -223,12 +212,7 @@ for (const version of NEOVIMS) {
       await a.edit(a.file("other.txt", "x\n"));
       await a.attach();
       const before = await a.picture();
-      const opened = await a.call("document_open", {
-        path,
-        front: false,
-        select_to_eol: false,
-        start_text: "function b",
-      });
+      const opened = await open(a, path, { front: false, start_text: "function b" });
       expect(opened).toEqual({ language_id: "lua", line_count: 5 });
       const { buffers: _, ...seen } = await a.picture();
       const { buffers: __, ...expected } = before;
@@ -241,13 +225,13 @@ for (const version of NEOVIMS) {
       await a.nvim.command("terminal cat");
       const terminal = await a.nvim.lua("return vim.api.nvim_get_current_buf()");
       await a.attach();
-      await a.call("document_open", { path, front: true, select_to_eol: false });
+      await open(a, path);
       expect(await a.nvim.lua("return #vim.fn.win_findbuf(...)", terminal)).toBe(1);
       await a.nvim.lua(
         `vim.o.hidden = false vim.cmd.only() vim.cmd.edit("notes.txt") vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })`,
       );
       const notes = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
-      await a.call("document_open", { path, front: true, select_to_eol: false });
+      await open(a, path);
       expect(await lines(a, notes)).toEqual(["mine"]);
       expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
     });
@@ -256,20 +240,14 @@ for (const version of NEOVIMS) {
       await using a = await start();
       await a.attach();
       a.file("binary", new Uint8Array([1, 0, 2]));
-      const open = async (path: string) =>
+      const refused = async (path: string) =>
         String(
-          (
-            await a.answer("document_open", {
-              path,
-              front: true,
-              select_to_eol: false,
-            })
-          ).error,
+          (await a.answer("document_open", { path, front: true, select_to_eol: false })).error,
         );
-      expect(await open(a.path("missing.txt"))).toBe(`${a.path("missing.txt")} does not exist`);
-      expect(await open(a.nvim.cwd)).toBe(`${a.nvim.cwd} is a folder, not a file`);
-      expect(await open(a.path("binary"))).toBe(`${a.path("binary")} is a binary file`);
-      expect(await open("/dev/null")).toContain("/dev/null is not a regular file");
+      expect(await refused(a.path("missing.txt"))).toBe(`${a.path("missing.txt")} does not exist`);
+      expect(await refused(a.nvim.cwd)).toBe(`${a.nvim.cwd} is a folder, not a file`);
+      expect(await refused(a.path("binary"))).toBe(`${a.path("binary")} is a binary file`);
+      expect(await refused("/dev/null")).toContain("/dev/null is not a regular file");
       expect(await a.answer("document_save", { path: a.path("missing.txt") })).toEqual({
         error: { code: "not_open", message: `Document not open: ${a.path("missing.txt")}` },
       });
@@ -292,51 +270,6 @@ for (const version of NEOVIMS) {
       expect(await a.call("document_save", { path })).toEqual({ saved: true });
       expect(a.read("main.txt")).toBe("formatted\n");
     });
-
-    test("a swap file asks nothing: read-only, and said", async () => {
-      await using a = await start();
-      const path = a.file("main.txt", "one\n");
-      // The swap file of an editor that was killed.
-      await using other = await Attached.asNew({ version, cwd: a.nvim.cwd });
-      await other.nvim.lua("vim.o.directory = vim.fn.getcwd() vim.o.updatecount = 1");
-      await other.edit(path);
-      await other.nvim.lua(
-        'vim.api.nvim_buf_set_lines(0, 0, -1, false, { "crashed" }) vim.cmd.preserve()',
-      );
-      other.nvim.process.kill("SIGKILL");
-      await other.nvim.quit();
-      await a.nvim.lua("vim.o.directory = vim.fn.getcwd()");
-      await a.attach();
-      await a.call("document_open", { path, front: true, select_to_eol: false });
-      expect(await a.nvim.lua("return { vim.bo.readonly, vim.fn.getline(1) }")).toEqual([
-        true,
-        "one",
-      ]);
-      await a.says("swap file");
-    });
-
-    for (const autoread of ["autoread", "noautoread"]) {
-      test(`reload, '${autoread}': text, cursor and view, undo; hidden buffers too`, async () => {
-        await using a = await start();
-        const text = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
-        const path = a.file("main.txt", text);
-        await a.nvim.command(`set ${autoread}`);
-        const buf = await a.edit(path);
-        await a.nvim.type("150Gzt3l");
-        await a.attach();
-        const before = await a.picture();
-        writeFileSync(path, text.replace("line 150", "LINE 150"));
-        await a.call("document_reload", { path });
-        expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("LINE 150");
-        expect(await a.picture()).toEqual(before);
-        await a.nvim.type("u");
-        expect(await a.nvim.lua("return vim.fn.getline(150)")).toBe("line 150");
-        await a.nvim.command("edit! | enew");
-        writeFileSync(path, "short\n");
-        await a.call("document_reload", { path });
-        expect(await lines(a, buf)).toEqual(["short"]);
-      });
-    }
 
     test("a file made outside under unsaved edits: no question, edits kept, :w! only", async () => {
       await using a = await Attached.asNew({ version, ui: UI });

@@ -408,26 +408,10 @@ onEachNeovim((session) => {
         expect(sent().at(-1)?.selection.start).toEqual({ line, character }),
       );
     await place(0, 0);
-    const count = sent().length;
-    let typed = 0;
-    // On a busy machine so much time may pass between two keys that the first is sent: by the clock of timers.
-    await session.neovim.lua(`
-      PAUSES, MOVED = 0, vim.uv.now()
-      WATCH = vim.api.nvim_create_autocmd("CursorMoved", { callback = function()
-        local now = vim.uv.now()
-        PAUSES, MOVED = PAUSES + (now - MOVED >= 300 and 1 or 0), now
-      end })`);
-    for (let step = 0; step < 4; step++) {
-      typed = performance.now();
-      await session.neovim.type("l");
-      await Bun.sleep(100);
-    }
-    await place(0, 4);
+    const typed = performance.now();
+    await session.neovim.type("l");
+    await place(0, 1);
     expect(performance.now() - typed).toBeGreaterThan(295);
-    const pauses = await session.neovim.lua<number>(`
-      vim.api.nvim_del_autocmd(WATCH)
-      return PAUSES`);
-    expect(sent().length - count).toBeLessThanOrEqual(1 + pauses);
   });
 });
 

@@ -76,17 +76,6 @@ for (const version of NEOVIMS) {
       await neovim.terminal.waitUntil((screen) => !screen.includes("-- VISUAL --"), "normal mode");
     });
 
-    test("selected, then straight into a terminal split", async () => {
-      await neovim.terminal.type(":botright split | terminal");
-      await neovim.terminal.press("Enter");
-      await neovim.terminal.type(":wincmd t");
-      await neovim.terminal.press("Enter");
-      await neovim.terminal.waitFor(":wincmd t");
-      await neovim.terminal.type("jVj\x17jiecho typed-in-it");
-      await neovim.terminal.waitFor("typed-in-it");
-      await expectSent("four five six\nseven eight nine", [1, 0], [2, 16]);
-    });
-
     /**
      * Presses at the first place and drags over the others. Neovim keeps but one place of the mouse, so
      * each waits until the one before was seen, as a hand does; what comes next, until it was let go.
@@ -125,14 +114,6 @@ for (const version of NEOVIMS) {
       await eventually("the click", async () =>
         expect(await neovim.lua("return vim.bo.buftype")).toBe("terminal"),
       );
-    });
-
-    test("a block", async () => {
-      await neovim.terminal.type("w\x16jll");
-      await neovim.terminal.waitFor("-- VISUAL BLOCK --");
-      await expectSent("two\n fi", [0, 4], [1, 7]);
-      await neovim.terminal.press("Escape");
-      await expectSent("two\n fi", [0, 4], [1, 7]);
     });
   });
 }
