@@ -42,7 +42,6 @@ local function lines_of(buf)
 end
 
 ---@param list claude-code.Lines
----@param lnum integer
 ---@param col integer byte column
 ---@return integer lnum, integer col clamped to the text; UTF-16 column
 local function convert(list, lnum, col)

@@ -39,12 +39,10 @@ function M.pull_if_out_of_sight(buf, client)
 end
 
 ---@param line integer from 1
----@param code any
 local function key(line, code, message)
   return ("%d:%s:%s"):format(line, code, message)
 end
 
----@param client vim.lsp.Client
 ---@return string[] keys of the errors and warnings that the server reported last, sorted
 local function reported(buf, client)
   local keys = {}
@@ -62,8 +60,6 @@ end
 ---while the server knows the others as they were.
 local asked = {} ---@type table<integer, integer> by client
 
----@param client vim.lsp.Client
----@param on_unchanged fun()
 local function ask(buf, client, on_unchanged)
   local tick, keys, answers = vim.api.nvim_buf_get_changedtick(buf), {}, 0
   local asked_before = asked[client.id]

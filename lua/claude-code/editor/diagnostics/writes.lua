@@ -83,7 +83,6 @@ local function wrap_handlers()
   end
 end
 
----@param client vim.lsp.Client
 ---@param kind claude-code.WriteKind
 ---@param is_known? boolean the server has reported on this text
 local function expect(buf, client, kind, is_known)
@@ -153,7 +152,6 @@ local is_configured = require("claude-code.lib.timer").remembered(function(filet
     and #vim.lsp.get_configs({ enabled = true, filetype = filetype }) > 0
 end)
 
----@param buf integer
 local function lacks_server(buf)
   return is_configured(vim.bo[buf].filetype) and #lsp.of_buffer(buf) == 0
 end

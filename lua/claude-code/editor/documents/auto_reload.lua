@@ -42,7 +42,6 @@ local function exists(buf)
   return uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
 end
 
----@param bufs integer[]
 local function report_deleted(bufs)
   if #bufs == 0 then
     return

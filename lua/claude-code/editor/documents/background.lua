@@ -26,7 +26,6 @@ local files = {} ---@type claude-code.BackgroundFile[] oldest first
 local cancel_review = function() end
 
 ---Deletes a buffer that was loaded here, unless it is used otherwise.
----@param i integer
 local function drop(i)
   local file = table.remove(files, i)
   local buf = file.buf

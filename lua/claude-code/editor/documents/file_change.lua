@@ -35,7 +35,6 @@ local function is_plain(buf)
     and #checktime.autocommands(buf, "BufWriteCmd") == 0
 end
 
----@param line string
 local function is_ascii(line)
   -- A pattern would take ten times as long: this loop is compiled.
   for i = 1, #line do
@@ -64,8 +63,6 @@ local function read(name)
   return text and (#text.lines > 1 or text.lines[1] ~= "" or text.newline) and text or nil
 end
 
----@param old string[]
----@param new string[]
 ---@return integer head
 ---@return integer tail
 local function common(old, new)

@@ -16,7 +16,6 @@ local held = {}
 ---@type table<string, true> the prompts whose turns wait for nothing any more
 local let_through = {}
 
----@param buf? integer
 local function has_unsaved(buf)
   return buf ~= nil and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
 end

@@ -61,7 +61,6 @@ local function writes()
 end
 
 ---An error of `:write`, or of an autocommand that ran with it, without the place in the plugin.
----@param message any
 local function reason(message)
   local text = tostring(message):gsub("\nstack traceback:.*", "")
   return (text:gsub("^.-Vim%b():", ""))

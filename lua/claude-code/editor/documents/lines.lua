@@ -29,7 +29,6 @@ function M.is_crlf(text)
   return true
 end
 
----@param eol string
 ---@param length integer of the text that counts, in bytes: without a last line end
 local function split(text, eol, length)
   local lines, from = {}, 1

@@ -30,7 +30,6 @@ local function other_swap(buf)
   end
 end
 
----@param process integer
 local function report(buf, process)
   local base = path.base(api.nvim_buf_get_name(buf))
   if process > 0 then
@@ -46,7 +45,6 @@ end
 
 ---Once the user shows the buffer, Neovim asks its own question; once the other editor is gone, the
 ---buffer is no longer read-only.
----@param swap string
 ---@param readonly boolean whether it was
 local function follow(buf, swap, readonly)
   local events = autocommands.new("swap." .. buf)

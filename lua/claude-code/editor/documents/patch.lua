@@ -36,8 +36,6 @@ local function save_views(buf)
 end
 
 ---@param col integer 0-based byte in the old line
----@param old string
----@param new string
 ---@return integer col of the same text; the same column in text that was changed
 local function moved_column(col, old, new)
   local head, tail = file_lines.common(old, new)
@@ -72,8 +70,6 @@ end
 
 ---Changes one line in place: its marks are lost when nvim_buf_set_lines() replaces it.
 ---@param row integer 0-based
----@param old string
----@param new string
 local function change_line(buf, row, old, new)
   -- TODO(0.10): there nvim_buf_set_text() loses them too.
   local marks = vim.fn.has("nvim-0.11") == 0 and marks_on(buf, row) or {}
@@ -92,15 +88,12 @@ end
 ---@field from integer row in the new text
 ---@field new integer lines
 
----@param row integer
----@param count integer
 local function slice(lines, row, count)
   return count > 0 and table.concat(lines, "\n", row + 1, row + count) .. "\n" or ""
 end
 
 ---@param change claude-code.FileChange
 ---@param range claude-code.LineHunk
----@param linematch? integer
 ---@return claude-code.LineHunk[] that the range consists of
 local function compare(change, range, linematch)
   local options = { result_type = "indices", linematch = linematch }
@@ -141,7 +134,6 @@ end
 
 ---@param hunk claude-code.LineHunk
 ---@param change claude-code.FileChange
----@param by_line boolean
 local function apply(buf, hunk, change, by_line)
   local old, new = change.old, change.new
   local paired = by_line and math.min(hunk.old, hunk.new) or 0

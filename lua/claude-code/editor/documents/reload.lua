@@ -86,7 +86,6 @@ local function read_again(buf)
 end
 
 ---Calls `change` with a buffer that can be changed without W10.
----@param change fun()
 ---@return boolean ok, any message
 local function while_writable(buf, change)
   local options = vim.bo[buf]

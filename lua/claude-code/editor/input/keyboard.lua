@@ -12,7 +12,6 @@ local M = {}
 local last ---@type number? when, by `clock.now`
 local seen ---@type number? the same, whatever the key was for
 
----@param typed string
 local function is_pointer(typed)
   -- Special keys start with this byte.
   if typed:byte() ~= 0x80 then

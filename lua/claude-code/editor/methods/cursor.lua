@@ -137,7 +137,6 @@ local function name_node(node)
   return name
 end
 
----@param buf integer
 ---@param lnum integer 0-based
 ---@param byte integer 0-based
 ---@return string? name such as `Greeter.hello`; nil outside of any, or without a parser

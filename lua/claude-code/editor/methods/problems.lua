@@ -26,7 +26,6 @@ local function describe(buf, name)
 end
 
 ---@param files claude-code.FileProblems[]
----@param settled boolean
 ---@return claude-code.Problems
 local function problems(files, settled)
   local folders = require("claude-code.lib.workspace").folders()

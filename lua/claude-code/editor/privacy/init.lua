@@ -77,8 +77,6 @@ local function subjects(path)
 end
 
 ---@param rule claude-code.PrivacyRule
----@param whole string
----@param names string[]
 local function fits(rule, whole, names)
   if rule.whole then
     return globs.matches(rule.glob, whole)

@@ -95,7 +95,6 @@ local function on_mode_changed(change)
   end
 end
 
----@param touch fun()
 ---@return claude-code.Autocommands events after which something else may be selected
 local function follow(touch)
   local events = autocommands.new("selection")

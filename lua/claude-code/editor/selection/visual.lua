@@ -72,8 +72,6 @@ end
 local MOST_OF_CHARACTER = 1024
 
 ---The byte just behind a character with all its combining marks, which Vim selects as one.
----@param line string
----@param byte integer
 local function behind(line, byte)
   if byte >= #line then
     return #line
@@ -182,7 +180,6 @@ end
 
 ---A line from a screen column on. Of a tab that begins before it, only the rest counts, as spaces.
 ---@param lnum integer 1-based
----@param column integer
 local function line_from(buf, lnum, column)
   local byte, line = byte_at(buf, lnum, column)
   if byte >= #line then

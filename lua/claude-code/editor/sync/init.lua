@@ -232,7 +232,6 @@ local function mark_buffer(buf)
   M.touch()
 end
 
----@param event string
 local function on_buffer_event(buf, event)
   if SOURCES[event] then
     SOURCES[event](buf)

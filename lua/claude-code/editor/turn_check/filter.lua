@@ -8,8 +8,6 @@ local LEVELS = { error = 1, warning = 2, information = 3, hint = 4 }
 
 ---Is the file one to ignore? A glob is matched with the path below each workspace folder, the
 ---whole path, and, if it has no slash, the file's name.
----@param file string
----@param ignored string[]
 local function is_ignored(file, ignored)
   if #ignored == 0 then
     return false

@@ -123,8 +123,6 @@ function M.of_server(id, pid)
   end)
 end
 
----@param real string
----@param created boolean
 ---@return integer? buf
 local function show_to_servers(real, created)
   local open = path.loaded_buffer(real)
@@ -157,7 +155,6 @@ function M.edited(session, real, created)
   session.files[real] = file
 end
 
----@param real string
 ---@return boolean is there such a file, which Claude may see?
 local function is_present(real)
   return not privacy.is_private(real) and uv.fs_stat(real) ~= nil
@@ -178,9 +175,7 @@ end
 ---@field is_pending boolean a report of a language server on it is
 ---@field missing claude-code.MissingReport[]
 
----@param real string
 ---@param file claude-code.SessionFile
----@param was_open boolean
 ---@return claude-code.EditedFile
 local function describe(real, file, buf, was_open)
   loading.wake(buf)

@@ -62,7 +62,6 @@ end
 ---@field path string
 ---@field item claude-code.Diagnostic
 
----@param real string
 ---@param file claude-code.SessionFile
 ---@return claude-code.FileProblem[]
 local function problems_of(real, file)

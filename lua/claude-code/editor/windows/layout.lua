@@ -48,8 +48,6 @@ function M.save()
 end
 
 ---@param tree any winlayout()
----@param gone integer
----@param instead integer
 local function replace_in_tree(tree, gone, instead)
   if tree[1] == "leaf" then
     tree[2] = tree[2] == gone and instead or tree[2]

@@ -102,7 +102,6 @@ function M.set(win, text)
   end
 end
 
----@param mark string
 ---@return string? value of somebody else; "" if the global one counts there
 local function other_value(win, mark)
   local value = api.nvim_get_option_value("winbar", { win = win, scope = "local" })
