@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { eventually } from "../../support/eventually";
-import { NEWEST, nightly } from "../../support/neovim";
-import { COLD_MS, GO, openWorld, settled, type World } from "./language-servers";
+import { NEOVIMS, NEWEST, nightly } from "../../support/neovim";
+import { TYPESCRIPT } from "../../support/typescript";
+import { COLD_MS, GO, openWith, openWorld, settled, type World, warm } from "./language-servers";
 
 /* Real language servers in a real Neovim: what they report on the text that Claude wrote, never before. */
 setDefaultTimeout(240_000);
 
-describe("language servers", () => {
+describe.each(NEOVIMS)("language servers with $name", (version) => {
   let world: World;
   beforeAll(async () => {
-    world = await openWorld(NEWEST);
+    world = await openWorld(version);
   });
   afterAll(() => world?.close());
 
@@ -99,4 +101,45 @@ describe("language servers", () => {
     await settled(project);
     expect(await project.stop(session)).toEqual(GO);
   });
+
+  nightly.test(
+    "a file without problems that stays so is not waited for: its server says nothing",
+    async () => {
+      const { project } = world;
+      const session = { session_id: "stays" };
+      for (const value of [1, 2, 3]) {
+        await project.edit("stays.ts", `export const s: number = ${value};\n`, session);
+        // A report that is still expected would be reported as unknown here, after the whole deadline.
+        expect(await project.stop(session)).toEqual(GO);
+      }
+      await project.edit("stays.ts", "export const s: number = 'no';\n", session);
+      expect(await project.stop(session)).toMatchObject({ decision: "block" });
+    },
+  );
+
+  nightly.test("edit upon edit: only what was written last counts", async () => {
+    const { project } = world;
+    const session = { session_id: "fast" };
+    await project.edit("fast.ts", "export const f: number = 'wrong';\n", session);
+    await project.edit("fast.ts", "export const f: number = 1;\n", session);
+    expect(await project.stop(session)).toEqual(GO);
+    await project.edit("fast.ts", "export const f: number = 'wrong';\n", session);
+    expect(await project.stop(session)).toMatchObject({ decision: "block" });
+  });
+});
+
+nightly.test("results from before the edit do not count: a slow server is waited for", async () => {
+  const [fine, broken] = ["export const a: number = 1;\n", "export const a: number = 'late';\n"];
+  const slow = [process.execPath, join(import.meta.dir, "slow-server.ts"), "1200", ...TYPESCRIPT];
+  await using project = await openWith(NEWEST, { typescript: slow });
+  // The second time shows how long the server takes to find an error.
+  await warm(project, "a.ts", broken, fine, broken, fine);
+  // No waiting after an edit: the end of the turn comes while the server still works.
+  await project.neovim.lua("require('port').config.get().diagnostics.after_edit = false");
+  await project.edit("a.ts", broken);
+  const blocked = await project.stop({ prompt_id: "p1" });
+  expect(blocked).toMatchObject({ decision: "block" });
+  expect(blocked.reason).not.toContain("older than");
+  await project.edit("a.ts", fine);
+  expect(await project.stop({ prompt_id: "p2" })).toEqual(GO);
 });

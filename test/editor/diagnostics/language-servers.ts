@@ -13,7 +13,7 @@ export const COLD_MS = 90_000;
 
 export const GO = { continue: true } as const;
 const BIN = join(ROOT, "node_modules/.bin");
-export const JSON_SERVER = [join(BIN, "vscode-json-language-server"), "--stdio"];
+const JSON_SERVER = [join(BIN, "vscode-json-language-server"), "--stdio"];
 /** Deadlines for a machine that is busy with other tests. */
 const LONG_DEADLINES = `
   local port = require("port")
@@ -23,12 +23,12 @@ const LONG_DEADLINES = `
 
 export async function openWith(
   version: NeovimVersion,
-  servers: (project: Project) => Record<string, string[]>,
+  servers: Record<string, string[]>,
 ): Promise<Project> {
   const project = await Project.open(version);
   await project.neovim.lua(LONG_DEADLINES);
   project.write("tsconfig.json", TSCONFIG);
-  await project.serve(servers(project));
+  await project.serve(servers);
   return project;
 }
 
@@ -80,7 +80,7 @@ export class World {
 /** With servers of TypeScript and JSON that have reported. */
 export async function openWorld(version: NeovimVersion): Promise<World> {
   const servers = { typescript: TYPESCRIPT, json: JSON_SERVER };
-  const project = await openWith(version, () => servers);
+  const project = await openWith(version, servers);
   const client = new Client({ name: "oracle", version: "1.0.0" });
   const options = { command: EXECUTABLE, args: ["mcp"], cwd: project.folder };
   const env = isolatedEnv(project.neovim.home);

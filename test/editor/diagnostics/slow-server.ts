@@ -1,11 +1,9 @@
 /**
  * A real language server as in a big project, where a file is checked for long, and a closed one's
- * list is emptied at once: `bun slow-server.ts MS STOPPED COMMAND…` passes every message on as it is, in
- * their order, but lists of diagnostics after MS milliseconds, empty ones too while there is a file STOPPED.
+ * list is emptied at once: `bun slow-server.ts MS COMMAND…` passes every message on as it is, in their order,
+ * but lists of diagnostics after MS milliseconds.
  */
-import { existsSync } from "node:fs";
-
-const [delay = "0", stopped = "", ...command] = process.argv.slice(2);
+const [delay = "0", ...command] = process.argv.slice(2);
 const server = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
 
 process.stdin.on("data", (chunk) => {
@@ -43,7 +41,7 @@ function pass(message: Buffer): void {
 }
 
 function release(): void {
-  while (waiting[0] && waiting[0].due <= performance.now() && !existsSync(stopped)) {
+  while (waiting[0] && waiting[0].due <= performance.now()) {
     process.stdout.write(waiting.shift()?.message ?? "");
   }
   if (waiting.length > 0) setTimeout(release, 20);

@@ -31,20 +31,20 @@ local M = {}
 ---@field reports table<integer, table<integer, claude-code.PendingReport>> by buffer and client
 ---@field ended table<integer, table<string, true>> by buffer, names of servers that ended before they reported on it
 ---@field changes integer how many there were
----@field reported integer how many the listeners know
 ---@field listeners table<fun(), true>
 ---@field cancel_review fun()
-local state = {
-  reports = {},
-  ended = {},
-  changes = 0,
-  reported = 0,
-  listeners = {},
-  cancel_review = function() end,
-}
+local state =
+  { reports = {}, ended = {}, changes = 0, listeners = {}, cancel_review = function() end }
 
 local function now_ms()
   return vim.uv.hrtime() / 1e6
+end
+
+local function on_changed()
+  state.changes = state.changes + 1
+  for _, listener in ipairs(vim.tbl_keys(state.listeners)) do
+    listener()
+  end
 end
 
 ---@param buf integer
@@ -68,7 +68,7 @@ function M.add(buf, client, kind, timeout_ms)
     due = math.huge,
     overlaps = state.reports[buf][client.id] ~= nil and kind ~= "opened",
   }
-  state.changes = state.changes + 1
+  on_changed()
 end
 
 ---@param buf integer
@@ -79,7 +79,7 @@ function M.remove(buf, id)
     if next(state.reports[buf]) == nil then
       state.reports[buf] = nil
     end
-    state.changes = state.changes + 1
+    on_changed()
   end
 end
 
@@ -139,7 +139,7 @@ local function next_look(id, report, now)
   return math.min(report.due, deadline(id, report), busy_at)
 end
 
----Removes what is over, comes back for the next that will be, and calls the state.listeners.
+---Removes what is over, and comes back for the next that will be.
 function M.review()
   local now, first = now_ms(), math.huge
   for buf, by_client in pairs(vim.deepcopy(state.reports)) do
@@ -155,12 +155,6 @@ function M.review()
   state.cancel_review()
   if first < math.huge then
     state.cancel_review = timer.once(first - now, M.review)
-  end
-  if state.reported ~= state.changes then
-    state.reported = state.changes
-    for _, listener in ipairs(vim.tbl_keys(state.listeners)) do
-      listener()
-    end
   end
 end
 
@@ -251,7 +245,7 @@ function M.changes()
   return state.changes
 end
 
----@param callback fun() called when `is_pending` and `paths` may answer something else
+---@param callback fun() called when `is_pending` and `paths` answer something else
 ---@return fun() cancel
 function M.on_change(callback)
   state.listeners[callback] = true
@@ -262,7 +256,7 @@ end
 
 function M.clear()
   state.cancel_review()
-  state.reports, state.ended, state.reported = {}, {}, state.changes
+  state.reports, state.ended = {}, {}
 end
 
 return M

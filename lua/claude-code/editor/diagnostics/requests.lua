@@ -56,13 +56,8 @@ local function reported(buf, client)
   return keys
 end
 
----How many texts each server was asked about: of several files that change together the first is checked
----while the server knows the others as they were.
-local asked = {} ---@type table<integer, integer> by client
-
 local function ask(buf, client, on_unchanged)
   local tick, keys, answers = vim.api.nvim_buf_get_changedtick(buf), {}, 0
-  local asked_before = asked[client.id]
   local function on_answer(err, result)
     local body = not err and type(result) == "table" and result.body
     if type(body) ~= "table" then
@@ -75,12 +70,8 @@ local function ask(buf, client, on_unchanged)
     table.sort(keys)
     local is_current = vim.api.nvim_buf_is_loaded(buf)
       and vim.api.nvim_buf_get_changedtick(buf) == tick
-    if answers < #CHECKS or not is_current then
-      return
-    elseif vim.deep_equal(keys, reported(buf, client)) then
+    if answers == #CHECKS and is_current and vim.deep_equal(keys, reported(buf, client)) then
       on_unchanged()
-    elseif asked[client.id] ~= asked_before then
-      ask(buf, client, on_unchanged)
     end
   end
   local file = vim.uri_to_fname(vim.uri_from_bufnr(buf))
@@ -99,7 +90,6 @@ end
 function M.check_by_tsserver(buf, client, on_unchanged)
   local provider = (client.server_capabilities or {}).executeCommandProvider or {}
   if vim.list_contains(provider.commands or {}, COMMAND) then
-    asked[client.id] = (asked[client.id] or 0) + 1
     ask(buf, client, on_unchanged)
   end
 end

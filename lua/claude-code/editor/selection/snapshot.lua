@@ -5,13 +5,11 @@ local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local visual = require("claude-code.editor.selection.visual")
 
----@class claude-code.Snapshot lines 0-based, columns in bytes, `last` just behind the end
+---@class claude-code.Snapshot
 ---@field buf integer
 ---@field path string
 ---@field mode "n"|claude-code.VisualMode
----@field first { [1]: integer, [2]: integer }
----@field last { [1]: integer, [2]: integer }
----@field cursor { [1]: integer, [2]: integer }
+---@field cursor { [1]: integer, [2]: integer } 0-based line, byte
 ---@field text string
 ---@field truncated? true
 ---@field start claude-code.Position
@@ -58,8 +56,6 @@ function M.of_cursor(win)
     buf = buf,
     path = path.of_buffer(buf) or "",
     mode = "n",
-    first = at,
-    last = at,
     cursor = at,
     text = "",
     start = start,
@@ -76,8 +72,6 @@ function M.of_region(region)
     buf = region.buf,
     path = path.of_buffer(region.buf) or "",
     mode = region.mode,
-    first = span.first,
-    last = span.last,
     cursor = cursor_of(0),
     text = span.text,
     truncated = span.truncated,
