@@ -4,11 +4,8 @@ local api = vim.api
 local servers = require("claude-code.editor.diagnostics.servers")
 local timer = require("claude-code.lib.timer")
 
----How often a server that is busy is looked at again: when it has reported, and before that.
-local PROGRESS_STEP_MS, BUSY_STEP_MS = 100, 500
----A server that starts or indexes gets so long on top, counted from the write; after a report less,
----since some never say that their work has ended.
-local BUSY_LIMIT_MS, REPORTED_LIMIT_MS = 5 * 60 * 1000, 60 * 1000
+---How often a server that starts or indexes is looked at again, and how long it gets on top, counted from the write.
+local BUSY_STEP_MS, BUSY_LIMIT_MS = 200, 5 * 60 * 1000
 
 ---How servers learn of the new text: the buffer is new to them, was closed and opened again, or was
 ---only saved, and they know its text already.
@@ -19,7 +16,6 @@ local BUSY_LIMIT_MS, REPORTED_LIMIT_MS = 5 * 60 * 1000, 60 * 1000
 ---@field since number ms, when the text was replaced
 ---@field ready number ms, since when the server could have reported: it was not busy
 ---@field timeout_ms integer from then on
----@field silence_ms? number from then on: so much silence counts as a report
 ---@field version integer of the text
 ---@field kind claude-code.WriteKind
 ---@field due number ms, when what was reported counts, if nothing else comes; math.huge before that
@@ -61,8 +57,7 @@ function M.add(buf, client, kind, timeout_ms)
     name = client.name,
     since = now,
     ready = now,
-    timeout_ms = timeout_ms,
-    silence_ms = servers.silence_ms(client.id, buf),
+    timeout_ms = math.min(timeout_ms, servers.silence_ms(client.id, buf)),
     version = vim.lsp.util.buf_versions[buf] or 0,
     kind = kind,
     due = math.huge,
@@ -83,29 +78,16 @@ function M.remove(buf, id)
   end
 end
 
----The server starts or indexes: its time has not begun.
+---The server starts or indexes: its time has not begun, and what it reported may not be all. Some never say that
+---their work has ended.
 ---@param id integer client
 ---@param report claude-code.PendingReport changed
 ---@param now number ms
 local function put_off(id, report, now)
-  local has_reported, spent = report.due < math.huge, now - report.since
-  if not servers.busy_with(id) then
-    return
-  elseif not has_reported and spent < BUSY_LIMIT_MS then
-    report.ready = now
-  elseif report.due <= now and spent < REPORTED_LIMIT_MS and servers.is_worth_waiting(id) then
-    report.ready, report.due = now, now + PROGRESS_STEP_MS
+  local is_meant = report.due == math.huge or servers.is_worth_waiting(id)
+  if servers.busy_with(id) and is_meant and now - report.since < BUSY_LIMIT_MS then
+    report.ready, report.due = now, math.max(report.due, now + BUSY_STEP_MS)
   end
-end
-
----@param id integer client
----@param report claude-code.PendingReport
----@return number ms, when it is expected no longer
-local function deadline(id, report)
-  if report.silence_ms and not servers.busy_with(id) then
-    return report.ready + math.min(report.silence_ms, report.timeout_ms)
-  end
-  return report.ready + report.timeout_ms
 end
 
 ---@param id integer client
@@ -121,7 +103,7 @@ local function is_over(buf, id, report, now)
     return true
   end
   put_off(id, report, now)
-  local end_at = deadline(id, report)
+  local end_at = report.ready + report.timeout_ms
   if report.due <= now then
     servers.on_resolved(id)
   elseif end_at <= now and report.due == math.huge then
@@ -136,7 +118,7 @@ end
 ---@return number ms, when to look at it again
 local function next_look(id, report, now)
   local busy_at = servers.busy_with(id) and now + BUSY_STEP_MS or math.huge
-  return math.min(report.due, deadline(id, report), busy_at)
+  return math.min(report.due, report.ready + report.timeout_ms, busy_at)
 end
 
 ---Removes what is over, and comes back for the next that will be.

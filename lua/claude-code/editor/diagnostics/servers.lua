@@ -106,13 +106,14 @@ end
 ---long as its reports take counts as a report.
 ---@param id integer
 ---@param buf integer
----@return number? ms from the write
+---@return number ms from the write; math.huge for another server
 function M.silence_ms(id, buf)
   local server = of(id)
   local namespace = vim.lsp.diagnostic.get_namespace(id)
   if server.skips and #vim.diagnostic.get(buf, { namespace = namespace }) == 0 then
     return math.max(SILENCE_MS, (server.lag_ms or 0) * LAG_FACTOR)
   end
+  return math.huge
 end
 
 ---No report came in time.

@@ -170,17 +170,17 @@ local function refusal()
 end
 
 ---The visual selection of the current window, also if it shows no file.
----@return claude-code.Selection? selection nil outside of visual mode, or if Claude may not see it
+---@return claude-code.Snapshot? selection nil outside of visual mode, or if Claude may not see it
 local function here()
   local region = not refusal() and visual.current()
   if region and not require("claude-code.editor.methods.cursor").refusal() then
-    return snapshots.to_wire(snapshots.of_region(region))
+    return snapshots.of_region(region)
   end
 end
 
 ---The selection of the file window that the user is in, or was in before they went to a terminal or a
 ---list.
----@return claude-code.Selection? selection nil if there is no such window, or its file is private
+---@return claude-code.Snapshot? selection nil if there is no such window, or its file is private
 ---@return claude-code.Failure?
 function M.now()
   if refusal() then
@@ -192,7 +192,7 @@ function M.now()
   local current = api.nvim_get_current_win()
   local is_special = vim.bo[api.nvim_win_get_buf(current)].buftype ~= ""
   if shared() and trackers.file_in(is_special and tracker.file_win or current) then
-    return snapshots.to_wire(shared())
+    return shared()
   end
 end
 
@@ -236,7 +236,8 @@ function M.mark()
   elseif sent.text == "" then
     return "⧉ " .. vim.fs.basename(sent.path)
   end
-  local count = sent.stop.line - sent.start.line + (sent.stop.character > 0 and 1 or 0)
+  local last = sent["end"]
+  local count = last.line - sent.start.line + (last.character > 0 and 1 or 0)
   return count > 1 and ("⧉ %d lines"):format(count) or "⧉ 1 line"
 end
 

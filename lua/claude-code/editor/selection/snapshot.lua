@@ -5,16 +5,6 @@ local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local visual = require("claude-code.editor.selection.visual")
 
----@class claude-code.Snapshot
----@field buf integer
----@field path string
----@field mode "n"|claude-code.VisualMode
----@field cursor { [1]: integer, [2]: integer } 0-based line, byte
----@field text string
----@field truncated? true
----@field start claude-code.Position
----@field stop claude-code.Position
-
 ---@class claude-code.Position 0-based; `character` counts UTF-16 code units
 ---@field line integer
 ---@field character integer
@@ -26,11 +16,13 @@ local visual = require("claude-code.editor.selection.visual")
 ---@field end claude-code.Position just behind the last selected character
 ---@field empty boolean
 ---@field mode "n"|claude-code.VisualMode
----@field buf? integer
----@field tick? integer b:changedtick
 ---@field truncated? true the text was cut
 ---@field region? claude-code.Region
 ---@field cursor? claude-code.Cursor
+
+---@class claude-code.Snapshot : claude-code.Selection
+---@field buf integer
+---@field at { [1]: integer, [2]: integer } the cursor: 0-based line, byte
 
 local M = {}
 
@@ -56,10 +48,11 @@ function M.of_cursor(win)
     buf = buf,
     path = path.of_buffer(buf) or "",
     mode = "n",
-    cursor = at,
+    at = at,
     text = "",
+    empty = true,
     start = start,
-    stop = start,
+    ["end"] = start,
   }
 end
 
@@ -72,11 +65,12 @@ function M.of_region(region)
     buf = region.buf,
     path = path.of_buffer(region.buf) or "",
     mode = region.mode,
-    cursor = cursor_of(0),
+    at = cursor_of(0),
     text = span.text,
+    empty = span.text == "",
     truncated = span.truncated,
     start = to_position(region.buf, span.first),
-    stop = to_position(region.buf, span.last),
+    ["end"] = to_position(region.buf, span.last),
   }
 end
 
@@ -88,7 +82,7 @@ function M.same(a, b)
   if not a or not b then
     return a == b
   end
-  return vim.iter({ "path", "mode", "text", "start", "stop", "cursor" }):all(function(name)
+  return vim.iter({ "path", "mode", "text", "start", "end", "at" }):all(function(name)
     return vim.deep_equal(a[name], b[name])
   end)
 end
@@ -115,7 +109,7 @@ local function locate(buf, place)
   return columns.offset(buf, place.line, byte), columns.of_byte(line, byte, "utf-32")
 end
 
----@param selection claude-code.Selection?
+---@param selection claude-code.Snapshot?
 ---@return claude-code.Region
 function M.region(selection)
   if not selection or selection.empty then
@@ -136,25 +130,14 @@ function M.to_wire(snapshot, detailed)
   if not snapshot then
     local nowhere = { line = 0, character = 0 }
     return { path = "", text = "", start = nowhere, ["end"] = nowhere, empty = true, mode = "n" }
+  elseif not detailed or not api.nvim_buf_is_loaded(snapshot.buf) then
+    return snapshot
   end
-  local buf, at = snapshot.buf, snapshot.cursor
-  local loaded = api.nvim_buf_is_loaded(buf)
-  local selection = {
-    path = snapshot.path,
-    text = snapshot.text,
-    start = snapshot.start,
-    ["end"] = snapshot.stop,
-    empty = snapshot.text == "",
-    mode = snapshot.mode,
-    buf = buf,
-    tick = loaded and api.nvim_buf_get_changedtick(buf) or nil,
-    truncated = snapshot.truncated,
-  }
-  if detailed and loaded then
-    selection.region = M.region(selection)
-    selection.cursor = require("claude-code.editor.methods.cursor").at(buf, at[1], at[2])
-  end
-  return selection
+  local cursor = require("claude-code.editor.methods.cursor")
+  return vim.tbl_extend("force", snapshot, {
+    region = M.region(snapshot),
+    cursor = cursor.at(snapshot.buf, snapshot.at[1], snapshot.at[2]),
+  })
 end
 
 return M
