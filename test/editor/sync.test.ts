@@ -168,17 +168,7 @@ for (const version of NEOVIMS) {
       await a.attach();
       await a.nvim.lua(`
         local id
-        local function server()
-          return {
-            request = function(method, _, done)
-              if method == "initialize" then done(nil, { capabilities = { textDocumentSync = 1 } }) else done(nil, vim.NIL) end
-              return true, 1
-            end,
-            notify = function() return true end,
-            is_closing = function() return false end,
-            terminate = function() end,
-          }
-        end
+        local server = require("port").language_server({ textDocumentSync = 1 })
         id = vim.lsp.start({ name = "fake.server", cmd = server, root_dir = vim.fn.getcwd() })
         _G.publish = function(path, diagnostics)
           local handler = vim.lsp.handlers["textDocument/publishDiagnostics"]

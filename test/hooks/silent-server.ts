@@ -3,21 +3,13 @@ import { OPENED, type Project } from "./project";
 /** A server inside Neovim, for each file that is read. */
 const SERVER = `
   local versions = {}
-  local function server()
-    return {
-      request = function(method, _, done)
-        done(nil, method == "initialize" and { capabilities = { textDocumentSync = { openClose = true, change = 1 } } } or vim.NIL)
-        return true, 1
-      end,
-      notify = function(_, params)
-        local document = params and params.textDocument
-        if document and document.version then versions[document.uri] = document.version end
-        return true
-      end,
-      is_closing = function() return false end,
-      terminate = function() end,
-    }
-  end
+  local sync = { openClose = true, change = 1 }
+  local server = require("port").language_server({ textDocumentSync = sync }, {
+    notify = function(_, params)
+      local document = params and params.textDocument
+      if document and document.version then versions[document.uri] = document.version end
+    end,
+  })
   local id
   vim.api.nvim_create_autocmd("FileType", { callback = function(args)
     id = vim.lsp.start({ name = "silent", cmd = server, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })

@@ -108,37 +108,27 @@ describe.each(NEOVIMS)("a hook waits with $name", (version) => {
 
 /** A server that must be asked: it finds one error in each text that says "wrong". */
 const PULL_SERVER = `
-  local function server()
-    local texts = {}
-    return {
-      request = function(method, params, done)
-        if method == "initialize" then
-          done(nil, { capabilities = { textDocumentSync = 1, diagnosticProvider = vim.empty_dict() } })
-        elseif method == "textDocument/diagnostic" then
-          local position = { line = 0, character = 0 }
-          local wrong = texts[params.textDocument.uri]:find("wrong")
-          vim.schedule(function()
-            done(nil, { kind = "full", items = wrong and { {
-              message = "pulled", severity = 1, range = { start = position, ["end"] = position },
-            } } or {} })
-          end)
-        else
-          done(nil, vim.NIL)
-        end
-        return true, 1
-      end,
-      notify = function(method, params)
-        if method == "textDocument/didOpen" then
-          texts[params.textDocument.uri] = params.textDocument.text
-        elseif method == "textDocument/didChange" then
-          texts[params.textDocument.uri] = params.contentChanges[1].text
-        end
-        return true
-      end,
-      is_closing = function() return false end,
-      terminate = function() end,
-    }
-  end
+  local texts = {}
+  local capabilities = { textDocumentSync = 1, diagnosticProvider = vim.empty_dict() }
+  local server = require("port").language_server(capabilities, {
+    request = function(method, params, done)
+      if method ~= "textDocument/diagnostic" then return done(nil, vim.NIL) end
+      local position = { line = 0, character = 0 }
+      local wrong = texts[params.textDocument.uri]:find("wrong")
+      vim.schedule(function()
+        done(nil, { kind = "full", items = wrong and { {
+          message = "pulled", severity = 1, range = { start = position, ["end"] = position },
+        } } or {} })
+      end)
+    end,
+    notify = function(method, params)
+      if method == "textDocument/didOpen" then
+        texts[params.textDocument.uri] = params.textDocument.text
+      elseif method == "textDocument/didChange" then
+        texts[params.textDocument.uri] = params.contentChanges[1].text
+      end
+    end,
+  })
   vim.api.nvim_create_autocmd("FileType", { callback = function(args)
     vim.lsp.start({ name = "pull", cmd = server, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })
   end })

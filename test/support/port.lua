@@ -249,4 +249,39 @@ function M.hold_clock()
   end
 end
 
+---A language server inside Neovim, for `cmd` of vim.lsp.start().
+---@param capabilities table
+---@param on? { request?: fun(method: string, params: table, done: fun(err: any, result: any)), notify?: fun(method: string, params: table?) }
+---@return fun(): table
+function M.language_server(capabilities, on)
+  on = on or {}
+  return function()
+    local is_closing = false
+    return {
+      request = function(method, params, done)
+        if method == "initialize" then
+          done(nil, { capabilities = capabilities })
+        elseif on.request then
+          on.request(method, params, done)
+        else
+          done(nil, vim.NIL)
+        end
+        return true, 1
+      end,
+      notify = function(method, params)
+        if on.notify then
+          on.notify(method, params)
+        end
+        return true
+      end,
+      is_closing = function()
+        return is_closing
+      end,
+      terminate = function()
+        is_closing = true
+      end,
+    }
+  end
+end
+
 return M

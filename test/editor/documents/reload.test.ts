@@ -49,30 +49,19 @@ const RECORD = `
     on_reload = function() table.insert(CHANGES, "all") end,
   })`;
 
-/** A language server inside of Neovim, with what it receives. */
+/** A language server with what it receives. */
 const SERVER = `
   RECEIVED = {}
   vim.lsp.start({
     name = "test",
-    cmd = function()
-      local closing = false
-      return {
-        request = function(method, _, callback)
-          local sync = { openClose = true, change = 2 }
-          callback(nil, method == "initialize" and { capabilities = { textDocumentSync = sync } } or {})
-          return true, 1
-        end,
-        notify = function(method, params)
-          local changes = params and params.contentChanges
-          if method:find("textDocument/", 1, true) then
-            table.insert(RECEIVED, { method = method, changes = changes })
-          end
-          return true
-        end,
-        is_closing = function() return closing end,
-        terminate = function() closing = true end,
-      }
-    end,
+    cmd = require("port").language_server({ textDocumentSync = { openClose = true, change = 2 } }, {
+      notify = function(method, params)
+        local changes = params and params.contentChanges
+        if method:find("textDocument/", 1, true) then
+          table.insert(RECEIVED, { method = method, changes = changes })
+        end
+      end,
+    }),
   })`;
 
 for (const version of BOTH_NEOVIMS) {

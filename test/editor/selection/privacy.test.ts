@@ -11,65 +11,22 @@ import { onEachNeovim } from "../../support/session";
 /* Files whose text and names never leave Neovim. */
 const SECRET = "TOKEN=very-secret-value\n";
 
-const PRIVATE = [
-  ".env",
-  ".env.local",
-  ".ENV",
-  "prod.env",
-  "server.pem",
-  "deep/er/server.key",
-  "id_rsa",
-  "id_rsa.pub",
-  "id_ed25519_work",
-  ".netrc",
-  ".npmrc",
-  "vault.kdbx",
-  "cert.p12",
-  "credentials.json",
-  ".aws/credentials",
-  ".aws/sso/cache/1.json",
-  ".ssh/config",
-  "home/.ssh/keys/a/b",
-  ".gnupg/pubring.kbx",
-  ".kube/config",
-  "secrets.yml",
-  "own.secret",
-  "notes/diary.txt",
-  "a/notes/b/c.txt",
-  ".claude/.credentials.json",
-  ".claude/ide/4711.lock",
-  ".cargo/credentials.toml",
-  ".kube/cache/token",
-  "infra/prod.tfvars",
-  "id_rsa.bak",
-  "tls/server.key~",
-  "tls/server.pem.old",
-  ".main.lua.swp",
-  "..env.swo",
-  ".bash_history",
-  "fish_history",
-  // Composed and decomposed, in either case.
-  "\u00dcbersicht.txt",
-  "u\u0308bersicht.txt",
-  "U\u0308BERSICHT.TXT",
-  // With a space that nobody sees.
-  ".en\u200bv",
-];
-const PUBLIC = [
-  "main.lua",
-  "environment.ts",
-  "env",
-  "keys.lua",
-  "pem.md",
-  "x.ssh/file.txt",
-  "kube/config",
-  "config/credentials.ts",
-  ".env.example",
-  "notes.txt",
-  "keys.key.ts",
-  "flake.lock",
-  "history.ts",
-];
+const PRIVATE = `
+  .env .env.local .ENV prod.env server.pem deep/er/server.key id_rsa id_rsa.pub id_ed25519_work
+  .netrc .npmrc vault.kdbx cert.p12 credentials.json .aws/credentials .aws/sso/cache/1.json
+  .ssh/config home/.ssh/keys/a/b .gnupg/pubring.kbx .kube/config secrets.yml own.secret
+  notes/diary.txt a/notes/b/c.txt .claude/.credentials.json .claude/ide/4711.lock
+  .cargo/credentials.toml .kube/cache/token infra/prod.tfvars id_rsa.bak tls/server.key~
+  tls/server.pem.old .main.lua.swp ..env.swo .bash_history fish_history`
+  .trim()
+  .split(/\s+/)
+  // Composed and decomposed, in either case; with a space that nobody sees.
+  .concat("\u00dcbersicht.txt", "u\u0308bersicht.txt", "U\u0308BERSICHT.TXT", ".en\u200bv");
+const PUBLIC = `
+  main.lua environment.ts env keys.lua pem.md x.ssh/file.txt kube/config config/credentials.ts
+  .env.example notes.txt keys.key.ts flake.lock history.ts`
+  .trim()
+  .split(/\s+/);
 
 onEachNeovim(
   (session) => {

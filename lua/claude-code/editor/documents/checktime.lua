@@ -4,13 +4,6 @@ local api = vim.api
 
 local M = {}
 
----@alias claude-code.Difference
----| "deleted" the file is gone
----| "conflict" the buffer has unsaved edits
----| "changed" its text
----| "mode" its permissions alone
----| "time" its time alone
-
 ---Autocommands that would run for this buffer.
 ---@param buf integer
 ---@param event string
@@ -52,8 +45,8 @@ end
 ---Neovim reload it. Neovim then knows the file's new time, so that :checktime stays silent; :w knows
 ---it after "edit" only (W12).
 ---@param buf integer
----@param decide fun(difference: claude-code.Difference, is_wanted: boolean): "edit"|"" is_wanted:
----false if an autocommand of the user's decided against a reload, where Neovim would ask it
+---@param decide fun(is_wanted: boolean): "edit"|"" is_wanted: false if the file is gone, or an autocommand of the
+---user's decided against a reload, where Neovim would ask it
 ---@return boolean differed
 function M.compare(buf, decide)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
@@ -71,7 +64,8 @@ function M.compare(buf, decide)
   end
   on("FileChangedShell", function()
     differed = true
-    vim.v.fcs_choice = decide(vim.v.fcs_reason, not is_asked or vim.v.fcs_choice ~= "")
+    local is_wanted = not is_asked or vim.v.fcs_choice ~= ""
+    vim.v.fcs_choice = decide(is_wanted and vim.v.fcs_reason ~= "deleted")
   end)
   on("FileChangedShellPost", function()
     differed = true

@@ -136,8 +136,8 @@ end
 local function compare_text(buf)
   local text, is_newer = nil, notes[buf].is_outdated == true
   notes[buf].is_outdated = nil
-  checktime.compare(buf, function(difference, is_wanted)
-    if difference == "deleted" or not is_wanted then
+  checktime.compare(buf, function(is_wanted)
+    if not is_wanted then
       return ""
     end
     text = file_change.read(buf)
