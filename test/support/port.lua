@@ -251,7 +251,7 @@ end
 
 ---A language server inside Neovim, for `cmd` of vim.lsp.start().
 ---@param capabilities table
----@param on? { request?: fun(method: string, params: table, done: fun(err: any, result: any)), notify?: fun(method: string, params: table?) }
+---@param on? table<"request"|"notify", function> what it does beside initialize
 ---@return fun(): table
 function M.language_server(capabilities, on)
   on = on or {}
