@@ -16,7 +16,12 @@ export const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comp
     recorder.change(toolCall(call), call.installation === "neovim"),
   "post-tool-use-failure": (recorder, call) => recorder.failed(toolCall(call)),
   stop: (recorder, { input }) =>
-    recorder.stop(input.session_id, input.prompt_id, (input.background_tasks ?? []).length > 0),
+    recorder.stop(
+      input.session_id,
+      input.prompt_id,
+      (input.background_tasks ?? []).length > 0,
+      cliPid(),
+    ),
   "subagent-stop": () => "compare",
   "session-end": (recorder, { input }) => recorder.end(input.session_id),
 };

@@ -51,6 +51,11 @@ function isZombie(pid: number): boolean {
   }
 }
 
+/** Linux only. Throws where there is no such process. */
+export function parentOf(pid: number): number {
+  return Number(fieldsOf(pid)[1]);
+}
+
 /** The fields of /proc/PID/stat from the state on. Its second field may hold anything. */
 function fieldsOf(pid: number | "self"): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -10,6 +10,9 @@ import type { ReviewSummary } from "./summary";
 /** So long after an event others are waited for, which come in flocks. */
 const DEBOUNCE_MS = 80;
 
+/** How often it is looked whether the processes still run that commands have left behind. */
+const RECHECK_MS = 5_000;
+
 /** A CLI that was killed is no process any more so long after its connection has ended. */
 const GONE_MS = 1_000;
 
@@ -103,7 +106,8 @@ export class ReviewEndpoint {
     // What changed after it was read, and before it was watched, was no event.
     if (this.#watch.follow([`${folder}/`, ...found.watched])) this.#soon();
     // Before the answer: what changes while Neovim takes it is another event.
-    const { counts, incomplete, comments, runs, version } = found;
+    const { counts, incomplete, comments, waits, runs, version } = found;
+    if (waits) this.#soon(RECHECK_MS);
     const seen = JSON.stringify([counts, incomplete, runs, version]);
     if (seen === this.#sent) return;
     this.#isBehind = this.#isSending;

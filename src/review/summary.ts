@@ -25,8 +25,10 @@ export interface ReviewSummary {
   runs: boolean;
 }
 
-/** A summary, and what may change it. */
+/** A summary, and when to look for the next one. */
 export interface WatchedSummary extends ReviewSummary {
+  /** Processes that commands have left behind still run: their end is no event. */
+  waits: boolean;
   /** Another one as soon as something was recorded. */
   version: string;
   watched: string[];
@@ -58,6 +60,7 @@ export class WatchedProjects {
       counts: sum(all.map(({ counts }) => counts)),
       incomplete: all.some(({ incomplete }) => incomplete),
       comments: commentsOf(this.projects),
+      waits: all.some(({ waits }) => waits),
       runs: all.some(({ runs }) => runs),
       version: all.map(({ version }) => version).join(),
       watched: all.flatMap(({ watched }) => watched),
@@ -121,6 +124,7 @@ class WatchedProject {
         withRenames(entries, ALL).filter(({ file }) => !ignore.matches(this.project.path(file))),
       ),
       incomplete: incompleteSince(folder) !== undefined,
+      waits: sessions.unended.some(({ left }) => left),
       runs: sessions.anyRuns(),
       version,
       watched: [

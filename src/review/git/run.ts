@@ -241,9 +241,13 @@ async function run({ command, input, env, stderr, ms, mostBytes }: Spawn): Promi
   }
 }
 
-/** Claude may have been started by git itself, which leads its descendants to its own index. */
+/**
+ * Claude may have been started by git itself, which leads its descendants to its own index. Its process id
+ * would make this git one of its commands.
+ */
 function cleanEnvironment(isUsers: boolean): Record<string, string | undefined> {
-  const isClean = (name: string) => !name.startsWith("GIT_") || (isUsers && USERS.test(name));
+  const isClean = (name: string) =>
+    !/^(GIT_|CLAUDE_PID$)/.test(name) || (isUsers && USERS.test(name));
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => isClean(name)));
 }
 

@@ -110,6 +110,8 @@ const Stop = v.object({
   session: Text,
   prompt: v.optional(Text),
   background: v.optional(v.boolean()),
+  /** Nothing else does, but these processes, which its commands have left behind. */
+  left: v.optional(v.array(Process)),
 });
 const End = v.object({ ...common, type: v.literal("end"), session: Text });
 

@@ -23,6 +23,8 @@ export function startComparison(
     cwd: "/",
     detached: true,
     stdio: "ignore",
+    // It is nothing that a command of Claude's has left behind.
+    env: { ...process.env, CLAUDE_PID: undefined },
   });
   child.on("error", (error) => onError(error.message));
   child.unref();

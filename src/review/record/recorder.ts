@@ -1,5 +1,6 @@
 import { claudeFolder } from "../../claude/config-dir";
 import { runsOthersAfter } from "../../claude/hooks";
+import { leftBehind } from "../../claude/left-behind";
 import { EDITING_TOOLS } from "../../claude/names";
 import { sessionStatus } from "../../claude/running-sessions";
 import { settingsFiles, settingsPaths } from "../../claude/settings-files";
@@ -86,9 +87,14 @@ export class Recorder {
     return "compare";
   }
 
-  /** `background`: agents or commands still run. */
-  stop(session: string, prompt: string | undefined, background: boolean): Comparison {
-    this.project.append({ type: "stop", session, prompt, background: background || undefined });
+  /** `background`: agents or commands still run. `pid`: of the CLI. */
+  stop(session: string, prompt: string | undefined, background: boolean, pid = 0): Comparison {
+    const pids = background || pid === 0 ? [] : leftBehind(pid, this.project.root);
+    const left = pids.map((one) => ({ pid: one, pidDomain: ownProcess().domain }));
+    this.project.append({
+      ...{ type: "stop", session, prompt, background: background || left.length > 0 || undefined },
+      ...(left.length > 0 && { left }),
+    });
     return "compare";
   }
 

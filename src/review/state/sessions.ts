@@ -27,6 +27,8 @@ interface Unended {
   last: number;
   /** Only agents or commands in the background still run. */
   isBackground: boolean;
+  /** Those are these processes. */
+  left: RecordOf<"stop">["left"];
   /** The CLI that ran its last command. */
   cli: RecordOf<"begin">["cli"];
 }
@@ -42,6 +44,8 @@ export class Sessions {
   #knownSince = 0;
   /** When the last record came of sessions whose turn has ended, and of which agents or commands still run. */
   readonly #background = new Map<string, number>();
+  /** Of those the processes that are all that runs. */
+  readonly #left = new Map<string, RecordOf<"stop">["left"]>();
   readonly #clis = new Map<string, RecordOf<"begin">["cli"]>();
   /** The session that did something last. */
   latest: string | undefined;
@@ -73,6 +77,7 @@ export class Sessions {
       case "end":
         if (record.type === "stop" && record.background) {
           this.#background.set(record.session, record.at);
+          this.#left.set(record.session, record.left);
         } else {
           this.#background.delete(record.session);
         }
@@ -149,7 +154,8 @@ export class Sessions {
     const all = [...this.#background, ...this.#working];
     return [...new Map(all)].map(([session, last]) => {
       const isBackground = !this.#working.has(session);
-      return { session, last, isBackground, cli: this.#clis.get(session) };
+      const left = isBackground ? this.#left.get(session) : undefined;
+      return { session, last, isBackground, left, cli: this.#clis.get(session) };
     });
   }
 
@@ -188,7 +194,8 @@ export function endInterrupted(journal: Journal): boolean {
 }
 
 /** Undefined while it may go on. When a CLI was killed nobody knows: some time after its last record. */
-function endOf({ session, last, isBackground, cli }: Unended): number | undefined {
+function endOf({ session, last, isBackground, left, cli }: Unended): number | undefined {
+  if (left) return left.some(isRunning) ? undefined : Date.now();
   const state = sessionStatus(session);
   const isKilled = cli ? !isRunning(cli) : state?.status === "ended";
   if (isKilled) return Math.min(Date.now(), last + SILENT_MS);

@@ -60,12 +60,16 @@ export class Timeline {
   readonly #ended = new Map<string, CallSpan & { call: RecordOf<"change"> }>();
   /** Sessions whose turn has ended while agents or commands still run. */
   readonly #background = new Set<string>();
+  /** The call of each session that began or ended last. */
+  readonly #last = new Map<string, CallSpan["call"]>();
 
   take(record: JournalRecord): void {
     const { type } = record;
+    const isCall = type === "begin" || (type === "change" && record.source === "bash");
+    if (isCall) this.#last.set(record.session, record);
     if (type === "begin") this.#begin(record);
     else if (type === "change" && record.source === "bash") this.#end(record);
-    else if (type === "stop" && record.background) this.#leave(record.session);
+    else if (type === "stop" && record.background) this.#leave(record);
     else if (type === "stop" || type === "end") {
       this.#background.delete(record.session);
       this.#endAll(record.session, record.at);
@@ -95,8 +99,15 @@ export class Timeline {
     this.spans.push(span);
   }
 
-  #leave(session: string): void {
+  /** What commands have left behind goes on as the last of them. */
+  #leave({ session, at, left }: RecordOf<"stop">): void {
     this.#background.add(session);
+    const [call, use] = [this.#last.get(session), `${session}/left`];
+    if (left && call && !this.#begun.has(use)) {
+      const span = { from: at, to: Infinity, isOpen: false, call };
+      this.#begun.set(use, span);
+      this.spans.push(span);
+    }
     for (const span of this.#begun.values()) {
       if (span.call.session === session) span.isOpen = false;
     }

@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
-import { rmSync, symlinkSync } from "node:fs";
+import { realpathSync, rmSync, symlinkSync } from "node:fs";
 import { $ } from "bun";
+import { leftBehind } from "../../../src/claude/left-behind";
+import { isAlive } from "../../../src/lib/process";
 import { committedFiles } from "../../../src/review/git/committed";
 import { Git, LIMITS } from "../../../src/review/git/run";
+import { Recorder } from "../../../src/review/record/recorder";
+import { eventually } from "../../support/eventually";
 import { outcomeOf } from "../../support/outcome";
+import { platformSkip } from "../../support/platform-skip";
 import { commitAll } from "../repository";
 import { World } from "./world";
 
@@ -165,6 +170,42 @@ test.each(["commit", "add"])("a call that is recorded late does git %s: it waits
   await later();
   // What the user has kept stays kept.
   await world.keep([{ path: world.path("a") }]);
+  expect(await left()).toEqual([]);
+});
+
+test.each(["in the project", "elsewhere"])("a process left %s commits: it waits", async (where) => {
+  if (process.platform !== "linux") {
+    return platformSkip("another process's environment is seen in Linux's /proc");
+  }
+  await prompt();
+  world.claude(EDITED);
+  begin();
+  const cli = Bun.spawn(["sleep", "600"]);
+  const env = { ...process.env, CLAUDE_PID: `${cli.pid}` };
+  const root = realpathSync(world.root);
+  const [cwd, file] = where === "elsewhere" ? ["/", `${root}/a`] : [root, "a"];
+  const started = $`sh -c ${'(tail -f "$0" >/dev/null 2>&1 & echo $!)'} ${file}`.cwd(cwd).env(env);
+  const pid = Number(await started.text());
+  try {
+    const call = { session: "A", tool: "Bash", use: "u1" };
+    world.record({ type: "change", ...call, source: "bash", files: [] });
+    expect(leftBehind(cli.pid, root)).toEqual([pid]);
+    new Recorder(world.root).stop("A", undefined, false, cli.pid);
+    await later();
+    expect(await left()).toHaveLength(1);
+    await commit("by what was left");
+    expect(await left()).toHaveLength(1);
+  } finally {
+    process.kill(pid, "SIGKILL");
+    cli.kill();
+  }
+  await eventually("its end", () => !isAlive(pid));
+  expect(await left()).toHaveLength(1);
+  await later();
+  // A commit of the user's counts again.
+  world.claude({ a: "I\n2\n3\n4\n5\n6\nVII\n" });
+  expect(await left()).toEqual(["a changed 1>1@1 1>1@7"]);
+  await commit("by the user");
   expect(await left()).toEqual([]);
 });
 

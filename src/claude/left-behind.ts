@@ -1,0 +1,29 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { isBelow, namesIn } from "../lib/paths";
+import { parentOf } from "../lib/process";
+
+/**
+ * The processes that work in the folder `root`, a real path, or whose command line names it (`git -C`),
+ * and that commands of the CLI `cli` have left behind: they have its process id in their environment
+ * (measured with 2.1.330), and it is no ancestor of them any more. None outside of Linux, where nobody
+ * can see another's environment. Others, such as the agents of gpg, live on for days.
+ */
+export function leftBehind(cli: number, root: string): number[] {
+  if (process.platform !== "linux") return [];
+  const pids = namesIn("/proc").map(Number);
+  return pids.filter((pid) => pid > 0 && isLeft(pid, cli, root));
+}
+
+function isLeft(pid: number, cli: number, root: string): boolean {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+    if (!environment.includes(`CLAUDE_PID=${cli}`)) return false;
+    const isHere = isBelow(readlinkSync(`/proc/${pid}/cwd`), root);
+    if (!isHere && !readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(root)) return false;
+    for (let one = pid; one > 1; one = parentOf(one)) if (one === cli) return false;
+    return true;
+  } catch {
+    // It has ended, or is somebody else's.
+    return false;
+  }
+}
