@@ -6,7 +6,6 @@ local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
 local rename = require("claude-code.editor.edits.rename")
 local request = require("claude-code.editor.language.request")
-local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.lib.task")
 
 local CODE_ACTION, RESOLVE = "textDocument/codeAction", "codeAction/resolve"
@@ -71,7 +70,7 @@ end
 ---@return string? failure of a server
 local function offered(buf, row, only)
   local list, failure = {}, nil
-  local found = request.all(servers.capable(buf, CODE_ACTION), {
+  local found = request.all(request.capable(buf, CODE_ACTION), {
     method = CODE_ACTION,
     buf = buf,
     params = function(client)
@@ -123,7 +122,7 @@ function M.run(params)
     return task.fail("disabled", DISABLED)
   end
   files.take_over(params.changes)
-  local buf, failure = files.named(params)
+  local buf, failure = files.file(params.file, params.named)
   if not buf then
     return nil, failure
   end

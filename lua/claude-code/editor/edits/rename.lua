@@ -5,7 +5,6 @@ local find = require("claude-code.editor.language.find")
 local lines = require("claude-code.editor.documents.lines")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
-local servers = require("claude-code.editor.language.servers")
 local symbols = require("claude-code.editor.language.symbol")
 local task = require("claude-code.lib.task")
 
@@ -53,11 +52,11 @@ end
 ---@return claude-code.Failure?
 local function rename(symbol, new_name)
   local reasons, ticks = {}, apply.ticks()
-  for _, client in ipairs(servers.capable(symbol.buf, RENAME)) do
-    local is_ready = servers.state_of(client).state == "idle"
+  for _, client in ipairs(request.capable(symbol.buf, RENAME)) do
+    local is_ready = request.state_of(client).state == "idle"
     local question = position.question(symbol, RENAME, { newName = new_name })
     local answer = request.all({ client }, question)[1]
-    if not is_ready or servers.state_of(client).state ~= "idle" then
+    if not is_ready or request.state_of(client).state ~= "idle" then
       local text = "Not ready: %s is indexing, and may not know every use of `%s` yet. "
         .. "Nothing was changed. Ask again in 10 s."
       return task.fail("not_ready", text, client.name, symbol.name)

@@ -9,7 +9,7 @@ local lsp = require("claude-code.lib.lsp")
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 local reload = require("claude-code.editor.documents.reload")
-local servers = require("claude-code.editor.language.servers")
+local request = require("claude-code.editor.language.request")
 local task = require("claude-code.lib.task")
 local writes = require("claude-code.editor.diagnostics.writes")
 
@@ -40,14 +40,14 @@ end
 ---@return claude-code.Failure? if none is
 local function wait_for_servers(buf, is_new)
   task.wait_for(function()
-    return #servers.of_buffer(buf) > 0
+    return #lsp.of_buffer(buf) > 0
   end, is_new and not loading.is_asleep(buf) and M.ATTACH_MS or 0)
   task.wait_for(function()
-    return vim.iter(servers.of_buffer(buf)):all(function(client)
+    return vim.iter(lsp.of_buffer(buf)):all(function(client)
       return client.initialized or client:is_stopped()
     end)
   end, INITIALIZE_MS)
-  local attached = servers.of_buffer(buf)
+  local attached = lsp.of_buffer(buf)
   for _, client in ipairs(attached) do
     if client.initialized then
       return nil
@@ -94,26 +94,19 @@ local function load(candidates)
 end
 
 ---As `load`, in a task: with a language server that is ready.
----@param candidates string[] in normal form
+---@param candidates string[] in normal form; none: the file is private
+---@param named? string as Claude has named the file
 ---@return integer? buf
 ---@return claude-code.Failure?
-function M.file(candidates)
+function M.file(candidates, named)
+  if #candidates == 0 then
+    return task.fail("private", "%s", privacy.refusal(named --[[@as string]]))
+  end
   local buf, failure, is_new = load(candidates)
   if buf then
     failure = wait_for_servers(buf, is_new)
   end
   return not failure and buf or nil, failure
-end
-
----As `file`, of a file that Claude has named.
----@param params { file: string[], named?: string } no possible path: it is private
----@return integer? buf
----@return claude-code.Failure?
-function M.named(params)
-  if #params.file == 0 then
-    return task.fail("private", "%s", privacy.refusal(params.named --[[@as string]]))
-  end
-  return M.file(params.file)
 end
 
 ---@class claude-code.ChangedFile
@@ -133,7 +126,7 @@ function M.notify(changes)
     end
     written[#written + 1] = { uri = vim.uri_from_fname(file.path), type = TYPES[file.change] or 2 }
   end
-  for _, client in ipairs(#written > 0 and servers.running() or {}) do
+  for _, client in ipairs(#written > 0 and request.running() or {}) do
     pcall(lsp.call, client, "notify", "workspace/didChangeWatchedFiles", { changes = written })
   end
 end

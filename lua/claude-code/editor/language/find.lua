@@ -2,11 +2,11 @@
 local api = vim.api
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
+local lsp = require("claude-code.lib.lsp")
 local path = require("claude-code.editor.documents.path")
 local position = require("claude-code.editor.language.position")
 local privacy = require("claude-code.editor.privacy")
 local request = require("claude-code.editor.language.request")
-local servers = require("claude-code.editor.language.servers")
 local symbols = require("claude-code.editor.language.symbol")
 local task = require("claude-code.lib.task")
 
@@ -56,7 +56,7 @@ end
 ---@param symbol claude-code.Symbol
 ---@return string?
 local function hover_of(symbol)
-  local clients = servers.capable(symbol.buf, HOVER)
+  local clients = request.capable(symbol.buf, HOVER)
   for _, answer in ipairs(request.all(clients, position.question(symbol, HOVER))) do
     local contents = type(answer.result) == "table" and answer.result.contents or nil
     local ok, text_lines = pcall(vim.lsp.util.convert_input_to_markdown_lines, contents)
@@ -92,7 +92,7 @@ end
 local function names_of(buf)
   local names = vim.tbl_map(function(client)
     return client.name
-  end, servers.of_buffer(buf))
+  end, lsp.of_buffer(buf))
   return table.concat(names, ", ")
 end
 
@@ -108,7 +108,7 @@ local METHODS = {
 function M.related(params)
   return located(params, function(symbol)
     local method = METHODS[params.relation]
-    local clients = servers.capable(symbol.buf, method)
+    local clients = request.capable(symbol.buf, method)
     if #clients == 0 then
       local text = "%s cannot find %s. Use Grep."
       return task.fail("unsupported", text, names_of(symbol.buf), params.relation)
@@ -198,11 +198,11 @@ local LOCAL = { variable = true, constant = true }
 ---@return claude-code.Failure?
 function M.outline(params)
   files.take_over(params.changes)
-  local buf, failure = files.named(params)
+  local buf, failure = files.file(params.file, params.named)
   if not buf then
     return nil, failure
   end
-  local clients, name = servers.capable(buf, DOCUMENT), api.nvim_buf_get_name(buf)
+  local clients, name = request.capable(buf, DOCUMENT), api.nvim_buf_get_name(buf)
   if #clients == 0 then
     local text = "%s cannot list what %s declares. Use Read."
     return task.fail("unsupported", text, names_of(buf), path.title(name))

@@ -18,9 +18,6 @@ local M = {}
 ---@field row integer
 ---@field col integer byte
 
----@param at claude-code.Occurrence
----@param encoding claude-code.Encoding
----@return integer character
 local function character_of(at, encoding)
   return columns.of_byte(lines.at(at.buf, at.row), at.col, encoding)
 end
@@ -47,8 +44,6 @@ end
 ---@field character integer
 ---@field encoding claude-code.Encoding
 
----@param value any
----@return boolean is it a row or a column?
 local function is_index(value)
   return type(value) == "number" and value >= 0 and value % 1 == 0
 end

@@ -1,6 +1,6 @@
---- Requests to language servers: asynchronous, limited in time, and cancelled when no one wants the answer any more.
+--- The language servers that the user's Neovim runs, and requests to them: asynchronous, limited in time, and
+--- cancelled when no one wants the answer any more.
 local lsp = require("claude-code.lib.lsp")
-local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.lib.task")
 local timer = require("claude-code.lib.timer")
 
@@ -13,6 +13,47 @@ local CHECK_MS = 200
 local TIMEOUT_MS = 10000
 
 local M = {}
+
+---@alias claude-code.ServerCondition "idle"|"starting"|"indexing"|"failing"|"ended"|"hangs"
+
+---@class claude-code.LanguageServerState
+---@field name string
+---@field state claude-code.ServerCondition
+---@field title? string its error
+
+---@param client vim.lsp.Client
+---@return claude-code.LanguageServerState
+function M.state_of(client)
+  local state = client:is_stopped() and "ended" or lsp.busy_with(client) or "idle"
+  return { name = client.name, state = state }
+end
+
+---@param filter vim.lsp.get_clients.Filter
+---@return vim.lsp.Client[] by their ids
+local function sorted(filter)
+  local found = lsp.clients(filter)
+  table.sort(found, function(a, b)
+    return a.id < b.id
+  end)
+  return found
+end
+
+---The servers of a buffer that can answer such a request.
+---@param buf integer
+---@param method string
+---@return vim.lsp.Client[] by their ids
+function M.capable(buf, method)
+  return sorted({ bufnr = buf, method = method })
+end
+
+---All servers that run, whatever their buffers.
+---@param method? string that they can answer
+---@return vim.lsp.Client[] by their ids
+function M.running(method)
+  return vim.tbl_filter(function(client)
+    return client.initialized and not client:is_stopped()
+  end, sorted({ method = method }))
+end
 
 ---@class claude-code.ServerAnswer
 ---@field client vim.lsp.Client
@@ -146,7 +187,7 @@ end
 function M.states(answers)
   local by_name = {} ---@type table<string, claude-code.LanguageServerState>
   for _, answer in ipairs(answers) do
-    local state = servers.state_of(answer.client)
+    local state = M.state_of(answer.client)
     if answer.failure then
       state.state, state.title = answer.problem or "failing", answer.failure
     end

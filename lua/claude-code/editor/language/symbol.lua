@@ -6,7 +6,6 @@ local lines = require("claude-code.editor.documents.lines")
 local position = require("claude-code.editor.language.position")
 local privacy = require("claude-code.editor.privacy")
 local request = require("claude-code.editor.language.request")
-local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.lib.task")
 
 local DEFINITION, WORKSPACE = "textDocument/definition", "workspace/symbol"
@@ -81,7 +80,7 @@ end
 local function groups_of(list)
   local questions, about = {}, {}
   for _, at in ipairs(list) do
-    for _, client in ipairs(servers.capable(at.buf, DEFINITION)) do
+    for _, client in ipairs(request.capable(at.buf, DEFINITION)) do
       questions[#questions + 1] = { client = client, question = position.question(at, DEFINITION) }
       about[#about + 1] = at
     end
@@ -123,7 +122,7 @@ end
 ---@return claude-code.Symbol?
 ---@return claude-code.Failure?
 local function in_file(params, name)
-  local buf, failure = files.named(params)
+  local buf, failure = files.file(params.file, params.named)
   if not buf then
     return nil, failure
   end
@@ -176,7 +175,7 @@ end
 ---@return claude-code.ServerAnswer[]
 local function find(name)
   local found, seen = {}, {} ---@type claude-code.WorkspaceSymbol[], table<string, true>
-  local clients = servers.running(WORKSPACE)
+  local clients = request.running(WORKSPACE)
   local answers = request.all(clients, { method = WORKSPACE, params = { query = name } })
   for _, answer in ipairs(answers) do
     local result = type(answer.result) == "table" and answer.result or {}
