@@ -39,9 +39,9 @@ onEachNeovim((session) => {
     await ask("list");
     await session.neovim.lua(`
       _G.reported = {}
-      require("claude-code.editor.review.client").on_summary(function(news)
-        table.insert(_G.reported, news.counts.hunks)
-      end)`);
+      vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeReviewChanged", callback = function(event)
+        table.insert(_G.reported, event.data.hunks)
+      end })`);
     world.claude({ a: "1\n\xfe2\n" });
     await eventually("the report of a change", async () => {
       const reported = await session.neovim.lua<number[]>("return _G.reported");

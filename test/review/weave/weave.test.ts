@@ -13,12 +13,6 @@ const A = change("A", 1);
 const B = change("B", 2);
 
 describe("attribution", () => {
-  test("rows of the user's beside a hunk are in both texts", () => {
-    const weave = Weave.of(lines("a b c")).to(lines("a B c"), A).to(lines("u a B c v"), "user");
-    expect(text(weave.base(ALL))).toBe("u a b c v");
-    expect(hunks(weave)).toEqual(["b > B"]);
-  });
-
   test("rows of the user's inside a hunk stay when it is undone", () => {
     const weave = Weave.of(lines("a b")).to(lines("a X Y b"), A).to(lines("a X u Y b"), "user");
     const [hunk] = hunksOf(weave, ALL);
@@ -62,21 +56,10 @@ describe("attribution", () => {
     expect(hunks(weave, session("A"))).toEqual([]);
   });
 
-  test("a row that Claude wrote away is pending although HEAD never had it", () => {
-    const weave = Weave.of(lines("a")).to(lines("a u"), "user").to(lines("a"), A);
-    expect(hunks(weave)).toEqual(["u > "]);
-  });
-
   test("of equal lines the one that Claude inserted is the one that goes", () => {
     const weave = Weave.of(lines("} }")).to(lines("} } }"), A).to(lines("} }"), "user");
     expect(hunks(weave)).toEqual([]);
     expect(hunks(weave.to(lines("} } }"), "user"))).toEqual([" > }"]);
-  });
-
-  test("of two sessions one can be undone without the other", () => {
-    const weave = Weave.of(lines("a b c")).to(lines("a X b c"), A).to(lines("a X b Y c"), B);
-    expect(text(weave.base(session("A")))).toBe("a b Y c");
-    expect(text(undone(weave, "1", "all", session("B")).lines)).toBe("a X b c");
   });
 
   test("what another session has made of a session's rows is a conflict, and stays beside the old ones", () => {

@@ -19,8 +19,12 @@ local M = require("claude-code.lib.highlights").define("ClaudeCodeDiff", {
   { name = "File", link = "Title", description = "the file's name in the bar above a diff" },
   { name = "Note", link = "Comment", description = "less important words in that bar" },
   { name = "Count", link = "Number", description = "which of several diffs, which hunk" },
-  { name = "Added", link = "Added", description = "the number of added lines" },
-  { name = "Removed", link = "Removed", description = "the number of removed lines" },
+  { name = "Added", link = "Added", description = "the number of added lines, and their signs" },
+  {
+    name = "Removed",
+    link = "Removed",
+    description = "the number of removed lines, and signs of them",
+  },
   { name = "Key", link = "Special", description = "the keys" },
   {
     name = "Warning",

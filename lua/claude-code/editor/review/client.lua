@@ -21,9 +21,7 @@ local M = { GONE = requests.GONE }
 ---@field comments claude-code.ReviewComment[]
 ---@field runs boolean something of Claude's may be changing files
 
----@type { summary?: claude-code.ReviewSummary, listeners: (fun(summary: claude-code.ReviewSummary))[] } what the
---- executable reported last, and who wants to know it
-local reported = { listeners = {} }
+local summary ---@type claude-code.ReviewSummary? what the executable reported last
 
 ---Sends a request; the callback gets its value, or nil and a sentence for the user.
 ---@param method claude-code.ReviewMethod
@@ -41,34 +39,20 @@ function M.ask(method, params, callback)
   requests.ask("review/" .. method, params, callback)
 end
 
----Calls `listener` whenever something was recorded, decided, or has changed on disk. Registering it again
----changes nothing.
----@param listener fun(summary: claude-code.ReviewSummary)
-function M.on_summary(listener)
-  if not vim.tbl_contains(reported.listeners, listener) then
-    table.insert(reported.listeners, listener)
-  end
-end
-
 ---What the executable reported last.
 ---@return claude-code.ReviewSummary?
 function M.summary()
-  return reported.summary
+  return summary
 end
 
 local function forget()
-  reported.summary = nil
+  summary = nil
 end
 
----@param summary claude-code.ReviewSummary
----@return true
-function M.on_changed(summary)
+---@param reported claude-code.ReviewSummary
+function M.on_changed(reported)
   require("claude-code.server.channel").on_detach(forget)
-  reported.summary = summary
-  for _, listener in ipairs(reported.listeners) do
-    listener(summary)
-  end
-  return true
+  summary = reported
 end
 
 ---@param method claude-code.ReviewMethod

@@ -107,6 +107,10 @@ end
 function M.on_changed(summary)
   local before = client.summary()
   client.on_changed(summary)
+  local comments = package.loaded["claude-code.editor.review.comments.store"]
+  if comments then
+    comments.on_summary(summary)
+  end
   announce(summary, before)
   local listing = package.loaded["claude-code.editor.review.listing"]
   local is_wanted = require("claude-code.config").get().review.signs == "always"

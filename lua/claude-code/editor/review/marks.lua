@@ -15,11 +15,13 @@ local SIGN_PRIORITY = 5
 local MOST_SIGNS = 2000
 
 local M = {
-  --- Of its signs, and of comments. Its bar and old lines have those of a diff.
+  --- Of comments, and of what a diff has no group for.
   highlights = require("claude-code.lib.highlights").define("ClaudeCode", {
-    { name = "ReviewAdd", link = "Added", description = "the sign of lines that Claude added" },
-    { name = "ReviewChange", link = "Changed", description = "of lines that it changed" },
-    { name = "ReviewDelete", link = "Removed", description = "of a place where it deleted lines" },
+    {
+      name = "ReviewChange",
+      link = "Changed",
+      description = "the sign of lines that Claude changed",
+    },
     { name = "Comment", link = "DiagnosticInfo", description = "a comment that waits to be sent" },
     { name = "CommentSent", link = "Comment", description = "one that was sent" },
   }),
@@ -54,12 +56,14 @@ end
 ---@param part claude-code.DrawnHunk
 local function mark_signs(pen, part)
   local count = part.new_count
-  local kind = count == 0 and "Delete" or #part.old_lines == 0 and "Add" or "Change"
+  local group = count == 0 and "ClaudeCodeDiffRemoved"
+    or #part.old_lines == 0 and "ClaudeCodeDiffAdded"
+    or "ClaudeCodeReviewChange"
   local first = math.max(part.new - 1, 0)
   for row = first, first + math.min(math.max(count, 1), MOST_SIGNS) - 1 do
     pen(row, 0, {
-      sign_text = kind == "Delete" and "▁" or "▎",
-      sign_hl_group = M.highlights.name("Review" .. kind),
+      sign_text = count == 0 and "▁" or "▎",
+      sign_hl_group = group,
       priority = SIGN_PRIORITY,
       strict = false,
     })

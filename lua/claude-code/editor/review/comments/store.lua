@@ -273,9 +273,11 @@ local function record(buf)
   end
 end
 
+---The executable reported something, maybe other comments.
 ---@param summary claude-code.ReviewSummary?
-local function on_summary(summary)
-  if summary and not vim.deep_equal(summary.comments, comments.all) then
+function M.on_summary(summary)
+  local is_shown = comments.is_shown and summary ~= nil
+  if is_shown and not vim.deep_equal(summary.comments, comments.all) then
     set(summary.comments)
   end
 end
@@ -286,8 +288,7 @@ function M.start()
     return
   end
   comments.is_shown = true
-  client.on_summary(on_summary)
-  on_summary(client.summary())
+  M.on_summary(client.summary())
   local events = autocommands.new("review.comments")
   events:on({ "BufReadPost", "BufFilePost" }, function(buf)
     show(buf, true)
