@@ -71,8 +71,9 @@ end
 ---@param summary claude-code.ReviewSummary
 local function on_review(summary)
   require("claude-code.editor.review").on_changed(summary)
-  if #summary.comments > 0 then
-    require("claude-code.editor.review.comments.store").start()
+  local store = "claude-code.editor.review.comments.store"
+  if #summary.comments > 0 or package.loaded[store] then
+    require("claude-code.editor.review.comments.store").reported(summary.comments)
   end
 end
 

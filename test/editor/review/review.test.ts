@@ -615,8 +615,6 @@ onEachNeovim((session) => {
       hunks: 2,
       added: 3,
       removed: 2,
-      mixed: false,
-      turn: 1,
     });
     await review();
     await eventually("old lines", async () => (await virtual()).length === 2);
@@ -946,30 +944,6 @@ onEachNeovim((session) => {
       await eventually("the new file gone", () => read("c") === undefined);
       await nvim().command("Claude back");
       await eventually("the new file", () => read("c") === "new\n");
-    });
-
-    test("that closed with the last decision is there again once that is taken back", async () => {
-      edited("a", TEN, five);
-      const opened = () => lua<boolean>("return vim.fn.getqflist({ winid = 0 }).winid ~= 0");
-      await nvim().command("Claude review");
-      await eventually("keys", () => mapped());
-      await nvim().type("ga");
-      await eventually("no list", async () => !(await opened()));
-      await nvim().command("Claude back");
-      await eventually("the list", opened);
-      await eventually("the change under the cursor", async () =>
-        expect(await lua("return { vim.fn.expand('%:t'), vim.fn.line('.') }")).toEqual(["a", 5]),
-      );
-      // Closed by hand, it stays so.
-      await eventually("keys", () => mapped());
-      await nvim().command("cclose");
-      await nvim().type("ga");
-      await eventually("no key", async () => !(await mapped()));
-      await nvim().command("Claude back");
-      await eventually("the message", async () =>
-        expect((await said()).at(-1)).toContain("took back what was kept in"),
-      );
-      expect(await opened()).toBe(false);
     });
 
     test("]c and ]f show the next entry beside it, gC comments on the lines of one", async () => {

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { journalPath } from "../../../src/review/journal/append";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
@@ -23,8 +21,6 @@ onEachNeovim((session) => {
   const said = () => lua<string[]>("return _G.said");
   const texts = () => names().map((name) => world.read(name));
   const waiting = async () => (await world.list()).counts.hunks;
-  const lastRecord = () =>
-    JSON.parse(readFileSync(journalPath(world.folder), "utf8").trimEnd().split("\n").at(-1) ?? "");
   const rows = () => lua<number>("return #vim.fn.getqflist()");
   const busy = (is: boolean) => {
     world.record({ type: "prompt", session: `T${tests}`, prompt: "p", text: "go on" });
@@ -115,21 +111,6 @@ onEachNeovim((session) => {
     expect(texts()).toEqual(names().map(() => CLAUDE));
   });
 
-  test("a step that can take nothing back says so", async () => {
-    await nvim().command(`edit ${names()[0]} | 5`);
-    await nvim().command("Claude undo");
-    await eventually("undone", () => world.read(names()[0] as string) !== CLAUDE);
-    await eventually("written", () => lua<boolean>("return not vim.bo.modified"));
-    await nvim().command("silent undo | silent write");
-    expect(world.read(names()[0] as string)).toBe(CLAUDE);
-    await eventually("all of it waits", async () => expect(await waiting()).toBe(HUNKS * FILES));
-    await lua("_G.said = {}");
-    await nvim().command("Claude back");
-    // Of the tests before this one there may be a decision that is there to take back.
-    await eventually("the message", async () => expect(await said()).toHaveLength(1));
-    expect(world.read(names()[0] as string)).toBe(CLAUDE);
-  });
-
   nightly.test("a step that a buffer cannot take is taken back later", async () => {
     const name = names()[0] as string;
     await nvim().command(`edit ${name} | 5`);
@@ -142,26 +123,6 @@ onEachNeovim((session) => {
     await nvim().command("set modifiable | Claude back");
     await eventually("taken back", () => expect(world.read(name)).toBe(CLAUDE));
     expect(await waiting()).toBe(HUNKS * FILES);
-  });
-
-  test("what was deleted by Claude, brought back, and deleted by the user is the user's own", async () => {
-    const name = names()[0] as string;
-    world.write(name, OLD);
-    world.claude({ [name]: OLD.replace(/.*line 5".*\n/, "") });
-    await nvim().command(`edit! ${name} | 5`);
-    await nvim().command("Claude undo");
-    await eventually("brought back", () => expect(world.read(name)).toBe(OLD));
-    await eventually("one file waits", async () => expect(await waiting()).toBe(HUNKS));
-    // Deleted before that, it would be Claude's deletion, as by `u`.
-    await eventually("known as written", () => expect(lastRecord().type).toBe("written"));
-    await nvim().command("5delete | silent write");
-    const text = world.read(name);
-    expect(text).not.toContain('"line 5"');
-    await lua("_G.said = {}");
-    await nvim().command("Claude back");
-    await eventually("the message", async () => expect(await said()).toHaveLength(1));
-    expect(await waiting()).toBe(HUNKS);
-    expect(world.read(name)).toBe(text);
   });
 
   describe("keys that are typed at once", () => {

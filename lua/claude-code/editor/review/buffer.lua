@@ -69,15 +69,11 @@ local function summary(hunks)
   if #hunks == 0 then
     return nil
   end
-  local added, removed, mixed, turn = 0, 0, false, nil
+  local added, removed = 0, 0
   for _, hunk in ipairs(hunks) do
     added, removed = added + hunk.added, removed + hunk.removed
-    mixed = mixed or hunk.mixed
-    for _, owner in ipairs(hunk.owners) do
-      turn = math.max(turn or 0, owner.turn or 0)
-    end
   end
-  return { hunks = #hunks, added = added, removed = removed, mixed = mixed, turn = turn }
+  return { hunks = #hunks, added = added, removed = removed }
 end
 
 ---@param file? claude-code.ReviewFile with the hunks of the text that it has now; nil: nothing to review

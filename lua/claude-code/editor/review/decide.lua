@@ -292,8 +292,7 @@ function M.back()
           local where = #paths == 1 and path.title(paths[1]) or counted(#paths, "file")
           notify.info(("took back what was %s in %s"):format(words, where), "review")
         end
-        local show = is_done and view.bring_back or view.refresh
-        show()
+        view.refresh()
         done()
       end)
     end)

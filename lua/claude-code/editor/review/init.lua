@@ -103,14 +103,9 @@ end
 
 ---The executable reports that something was recorded, decided, or has changed on disk.
 ---@param summary claude-code.ReviewSummary
----@return true
 function M.on_changed(summary)
   local before = client.summary()
   client.on_changed(summary)
-  local comments = package.loaded["claude-code.editor.review.comments.store"]
-  if comments then
-    comments.on_summary(summary)
-  end
   announce(summary, before)
   local listing = package.loaded["claude-code.editor.review.listing"]
   local is_wanted = require("claude-code.config").get().review.signs == "always"
@@ -118,7 +113,6 @@ function M.on_changed(summary)
   if is_wanted and (summary.counts.files > 0 or listing and #listing.files() > 0) then
     require("claude-code.editor.review.view").refresh()
   end
-  return true
 end
 
 return M

@@ -156,7 +156,6 @@ end
 
 ---Closes the quickfix window if it shows the list of the review, in other tab pages, too. Sizes come back unless the
 ---user closed it: what they made of the windows since then stays.
----@return boolean closed
 function M.close()
   local restore, closed = quickfix.restore, false
   quickfix.restore = nil
@@ -171,7 +170,6 @@ function M.close()
   if closed and restore then
     restore()
   end
-  return closed
 end
 
 ---Makes ours the current list again, if another one was made or chosen since.

@@ -139,9 +139,6 @@ local M = {}
 
 local is_watching = false
 
----The last review, if its list closed because all was decided.
-local ended ---@type claude-code.OpenReview?
-
 ---Keys in the buffers of the review, and in its quickfix window.
 local function map_keys()
   local review = listing.review()
@@ -251,7 +248,6 @@ local function nothing_in(scope)
   return ("Claude changed nothing%s that you have not reviewed%s"):format(where, but)
 end
 
----@return boolean did its list close?
 local function end_review()
   listing.finish()
   stop_bars()
@@ -261,7 +257,7 @@ local function end_review()
       windows.replace_buffer(buf)
     end
   end
-  return list.close()
+  list.close()
 end
 
 ---The first list of a review has come.
@@ -314,7 +310,7 @@ function M.refresh(callback)
     elseif is_first then
       begin(review, incomplete or {})
     elseif review and list.fill(review.scope) == 0 then
-      ended = end_review() and review or nil
+      end_review()
       local scope = review.scope
       local whose = scope.scope == "unreviewed" and not scope.paths and "Claude's" or "these"
       local but = listing.ignored(", but ") or ""
@@ -327,19 +323,9 @@ end
 
 ---@param review claude-code.OpenReview
 function M.open(review)
-  ended = nil
   listing.begin(review)
   start_bars()
   M.refresh()
-end
-
----What was decided waits again: a list that closed with the decision is there again.
-function M.bring_back()
-  if ended and not listing.review() then
-    M.open(vim.tbl_extend("force", ended, { is_listed = false, jumps = true }))
-  else
-    M.refresh()
-  end
 end
 
 ---Leaves the review; what is undecided stays so.

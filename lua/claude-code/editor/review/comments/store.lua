@@ -273,22 +273,12 @@ local function record(buf)
   end
 end
 
----The executable reported something, maybe other comments.
----@param summary claude-code.ReviewSummary?
-function M.on_summary(summary)
-  local is_shown = comments.is_shown and summary ~= nil
-  if is_shown and not vim.deep_equal(summary.comments, comments.all) then
-    set(summary.comments)
-  end
-end
-
 ---Shows the comments from now on.
 function M.start()
   if comments.is_shown then
     return
   end
   comments.is_shown = true
-  M.on_summary(client.summary())
   local events = autocommands.new("review.comments")
   events:on({ "BufReadPost", "BufFilePost" }, function(buf)
     show(buf, true)
@@ -297,6 +287,14 @@ function M.start()
     record(buf)
     show(buf)
   end)
+end
+
+---@param list claude-code.ReviewComment[] as the executable reports them
+function M.reported(list)
+  M.start()
+  if not vim.deep_equal(list, comments.all) then
+    set(list)
+  end
 end
 
 return M
