@@ -12,7 +12,6 @@ if vim.fn.has("nvim-0.10") == 0 then
 end
 
 --- Makes a command. Nothing is loaded, and nothing started, until one is used or setup() is called.
----@param command string
 ---@param subcommand? string that it always runs
 ---@param options? vim.api.keyset.user_command
 local function define(command, subcommand, options)
@@ -105,7 +104,6 @@ local function refill(buf)
   end)
 end
 
----@param buf integer
 local function discard(buf)
   vim.schedule(function()
     pcall(api.nvim_buf_delete, buf, { force = true })

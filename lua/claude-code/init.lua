@@ -4,17 +4,14 @@ local M = {}
 --- When other plugins are looked for, in ms: they are loaded by then, and our server has started.
 local OTHER_PLUGINS_MS = 1000
 
----@param enabled boolean
 local function set_keymaps(enabled)
   require("claude-code.keymaps")[enabled and "set" or "remove"]()
 end
 
----@param enabled boolean
 local function set_auto_install(enabled)
   require("claude-code.project")[enabled and "enable" or "disable"]()
 end
 
----@param enabled boolean
 local function set_keep(enabled)
   require("claude-code.terminal.running").set_keep(enabled)
 end

@@ -8,9 +8,6 @@ local M = {}
 ---@field desc string
 
 ---@param modes string
----@param key string
----@param plug string
----@param desc string
 ---@return claude-code.Mapping
 local function mapping(modes, key, plug, desc)
   return { modes = vim.split(modes, ""), key = "<leader>" .. key, plug = plug, desc = desc }
@@ -43,8 +40,6 @@ function M.target(suggestion)
   return ("<Plug>(%s)"):format(suggestion.plug)
 end
 
----@param suggestion claude-code.Mapping
----@param mode string
 ---@return boolean taken the key means something else, be it only in this mode
 local function is_taken(suggestion, mode)
   local keys = vim.keycode(suggestion.key)

@@ -7,7 +7,6 @@ local notify = require("claude-code.messages.notify")
 ---@alias claude-code.SetupCommand "install-hooks"|"uninstall-hooks"
 
 ---@param path string the executable
----@param command claude-code.SetupCommand
 ---@param options string[]
 ---@param callback fun(code: integer, stdout: string, stderr: string) in the main loop
 local function run(path, command, options, callback)
@@ -32,9 +31,6 @@ local function without_name(text)
   return (text:gsub("^claude%-code%-nvim: ", ""))
 end
 
----@param code integer
----@param out string
----@param err string
 local function report(code, out, err)
   if code == 0 then
     notify.info(out)
@@ -50,14 +46,11 @@ local DONE = {
   ["uninstall-hooks"] = "all changes to this project were removed",
 }
 
----@param plan string
 ---@return boolean is there anything to do?
 local function has_steps(plan)
   return plan:find("\n  ") ~= nil
 end
 
----@param command claude-code.SetupCommand
----@param question string
 ---@param choices { [1]: string, [2]?: string[] }[] labels, and the options that they mean; the last one is no
 local function confirm_and_run(command, question, choices)
   local path, message = require("claude-code.server").executable()

@@ -66,14 +66,11 @@ local function note(text, ...)
 end
 
 ---@param level "warning"|"error"
----@param cause string
----@param remedy string
 ---@return claude-code.Finding
 local function problem(level, cause, what, remedy)
   return { level = level, cause = cause, what = what, remedy = remedy }
 end
 
----@param status claude-code.Status
 ---@return claude-code.Finding
 local function executable(status)
   local locate = require("claude-code.install.locate")
@@ -100,7 +97,6 @@ local NOT_READY = {
   failed = { "has failed", "run :Claude" },
 }
 
----@param status claude-code.Status
 ---@return claude-code.Finding
 local function server(status)
   if status.state == "ready" then
@@ -117,7 +113,6 @@ local function server(status)
   return problem("error", "server-not-running", ("the server %s%s"):format(does, why), remedy)
 end
 
----@param client claude-code.Client
 ---@return claude-code.Finding
 local function connected(client)
   local place = client.remote and (" at %s, contained"):format(client.remote)
@@ -158,7 +153,6 @@ local function options()
   return found
 end
 
----@param folder string
 ---@return claude-code.Finding?
 local function hooks_off(folder)
   local why = require("claude-code.claude.hooks").off(folder)
@@ -177,7 +171,6 @@ local function language_servers()
   return note("language servers: %s", #names > 0 and table.concat(names, ", ") or none)
 end
 
----@param report claude-code.RemoteReport
 ---@return claude-code.Finding
 local function remote(report)
   local why = report.cause or report.problem

@@ -45,7 +45,6 @@ function M.get()
   }
 end
 
----@param indicator claude-code.Indicator
 local function text_of(indicator)
   local sessions, clients = indicator.sessions, indicator.clients
   local is_ready = indicator.state == "connected" or indicator.state == "waiting"

@@ -3,7 +3,6 @@ local M = {}
 
 local MODES = { "default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions" }
 
----@param lead string
 local function folders(lead)
   return vim.fn.getcompletion(lead, "dir")
 end

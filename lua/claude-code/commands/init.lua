@@ -76,7 +76,6 @@ local function is_for_cli(text)
   return text:find("^[-\"'|]") ~= nil or text:find("^%d*%s*$") ~= nil
 end
 
----@param prefix string
 ---@return string[] names that begin with it, sorted
 local function names_with(prefix)
   return complete.starting_with(vim.tbl_keys(M.list), prefix)
@@ -101,7 +100,6 @@ local function unknown(text)
 end
 
 --- Why a subcommand cannot take what it was given.
----@param args claude-code.CommandArgs
 ---@return string?
 local function problem_with(name, args)
   local subcommand = M.list[name]
@@ -117,8 +115,6 @@ end
 
 --- A session's number stands before the command, or is its argument. A range with two ends is a visual
 --- selection.
----@param subcommand claude-code.Subcommand
----@param args claude-code.CommandArgs
 local function read_session(subcommand, args)
   if subcommand.range ~= "session" then
     return
@@ -139,7 +135,6 @@ local function split_bar(name, text)
   return after and vim.trim(before) or text, after
 end
 
----@param args claude-code.CommandArgs
 local function run(name, args)
   local subcommand = M.list[name]
   local own, after = split_bar(name, args.args)

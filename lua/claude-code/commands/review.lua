@@ -21,7 +21,6 @@ local function conversation(words)
   return row and row.id
 end
 
----@param words string[]
 ---@return string[]? paths absolute; nil without words
 local function paths_of(words)
   return #words > 0
@@ -31,7 +30,6 @@ local function paths_of(words)
     or nil
 end
 
----@param args claude-code.CommandArgs
 ---@return claude-code.ReviewScope
 local function scope_of(args)
   local words = require("claude-code.terminal.shell_words").split(args.args)
@@ -44,15 +42,12 @@ local function scope_of(args)
   return scope
 end
 
----@param args claude-code.CommandArgs
 ---@return claude-code.ReviewTarget
 local function target_of(args)
   return { whole = args.bang, range = args.range > 0 and { args.line1, args.line2 } or nil }
 end
 
 ---@param module string below claude-code.editor
----@param method string
----@param argument? string
 ---@return fun()
 local function calls(module, method, argument)
   return function()

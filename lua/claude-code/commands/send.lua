@@ -3,7 +3,6 @@ local complete = require("claude-code.commands.complete")
 
 --- Sends a text, or else the lines of the range. Nothing but `--to` makes a word the name of a session: a text
 --- may begin with any other.
----@param args claude-code.CommandArgs
 local function send(args)
   local context = require("claude-code.context.send")
   local session, text = args.args:match("^%-%-to%s+(%S+)%s*(.*)$")
@@ -17,8 +16,6 @@ local function send(args)
   end)
 end
 
----@param lead string
----@param before string
 ---@return string[]
 local function complete_send(lead, before)
   if before:find("^%-%-to%s+$") then

@@ -5,7 +5,6 @@ local notify = require("claude-code.messages.notify")
 
 --- Reports how an installation ended. A server that failed because of it starts.
 ---@param executable? string
----@param message? string
 local function after_install(executable, message)
   if not executable then
     return notify.error(message --[[@as string]])
@@ -33,7 +32,6 @@ local function fail_install(message)
   vim.cmd.cquit()
 end
 
----@param args claude-code.CommandArgs
 local function install(args)
   -- As Neovim expands the name of a file in its own commands.
   local path = args.fargs[1] and vim.fn.expandcmd(table.concat(args.fargs, " "))

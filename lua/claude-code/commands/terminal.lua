@@ -7,14 +7,11 @@ local function list()
   return require("claude-code.terminal.select")
 end
 
----@param args claude-code.CommandArgs
 ---@return string[] words
 local function words(args)
   return require("claude-code.terminal.shell_words").split(args.args)
 end
 
----@param lead string
----@param before string
 ---@return string[]
 local function worktrees(lead, before)
   local names = require("claude-code.editor.worktree").names()

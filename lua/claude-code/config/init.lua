@@ -30,7 +30,6 @@ end
 
 ---@param tree table
 ---@param key string dotted path
----@param value any
 local function put(tree, key, value)
   for section in key:gmatch("([^.]+)%.") do
     tree[section] = tree[section] or {}
@@ -60,10 +59,7 @@ local function known()
   return found
 end
 
----@param check claude-code.Check
 ---@param key string "" is the whole table
----@param expected string
----@param value any
 local function complain(check, key, expected, value)
   local got = type(value) == "function" and "a function"
     or vim.inspect(value, { newline = " ", indent = "" })
@@ -73,7 +69,6 @@ end
 
 --- Names the key that the user most likely meant: one that is spelled almost like it, or the same name in
 --- another table.
----@param check claude-code.Check
 ---@param key string unknown
 ---@return string problem
 local function unknown_option(check, key)
@@ -88,9 +83,6 @@ local function unknown_option(check, key)
   return ("%s: unknown option%s"):format(key, meant and ("; did you mean %s?"):format(meant) or "")
 end
 
----@param check claude-code.Check
----@param option claude-code.Option
----@param value any
 local function take(check, option, value)
   local is_accepted, problem = option.type.accepts(value)
   if is_accepted then
@@ -105,8 +97,6 @@ local function take(check, option, value)
   end
 end
 
----@param check claude-code.Check
----@param given any
 ---@param section table of the resolved options
 ---@param prefix string "" for the whole table, "binary."
 local function merge(check, given, section, prefix)
@@ -129,7 +119,6 @@ local function merge(check, given, section, prefix)
   end
 end
 
----@param problems string[]
 local function report(problems)
   local text =
     "%d option%s cannot be used:\n  %s\nThe others are in effect; see :help claude-code-options"

@@ -16,7 +16,6 @@ local MOST = 50
 ---What users and explorers name: a path, or lines of it (1-based, `last` included; one line without it).
 ---@alias claude-code.MentionItem string|{ path: string, first?: integer, last?: integer }
 
----@param args claude-code.CommandArgs
 ---@return integer? first 1-based; nil if no lines were chosen
 ---@return integer? last
 local function chosen_lines(args)
@@ -67,7 +66,6 @@ local function lines_of(item)
   return first - 1, last - 1
 end
 
----@param items claude-code.MentionItem[]
 ---@return claude-code.MentionTarget[] targets in the order of the items
 ---@return string[] problems a sentence for each item that cannot be mentioned
 local function of_items(items)
@@ -86,7 +84,6 @@ local function of_items(items)
   return targets, problems
 end
 
----@param paths claude-code.ExplorerPaths
 ---@param first? integer
 ---@param last? integer
 ---@return claude-code.MentionTarget[]
@@ -115,7 +112,6 @@ local function from_buffer(buf, first, last)
 end
 
 ---The words of the command. Vim does not split at quotes; a name may begin with one, too.
----@param args claude-code.CommandArgs
 local function words(args)
   local is_quoted = vim.iter(args.fargs):any(function(word)
     return word:find("^[\"']") ~= nil and not vim.uv.fs_stat(word)
@@ -125,7 +121,6 @@ end
 
 ---Expands `%` and the like, as Neovim does in its own commands, then wildcards, `~` and the backslashes of
 ---completion.
----@param word string
 local function expanded(word)
   if vim.uv.fs_stat(word) then
     return { word }
@@ -158,7 +153,6 @@ local function from_words(list)
   return of_items(items)
 end
 
----@param args claude-code.CommandArgs
 ---@return claude-code.MentionTarget[] targets in the order in which they were named
 ---@return string[] problems a sentence for each that cannot be mentioned
 local function of_command(args)
@@ -212,13 +206,11 @@ local function label(mention)
   return ("%s#L%d-%d"):format(text, mention.line_start + 1, mention.line_end + 1)
 end
 
----@param mentions claude-code.MentionTarget[]
 local function labels(mentions)
   local first = label(mentions[1])
   return #mentions == 1 and first or ("%s and %d more"):format(first, #mentions - 1)
 end
 
----@param mention claude-code.WaitingMention
 local function send(mention)
   require("claude-code.server.channel").notify("mention", {
     id = mention.id,
@@ -255,7 +247,6 @@ local function problem_with_server()
   end
 end
 
----@param targets claude-code.MentionTarget[]
 local function warn_if_unsaved(targets)
   for _, target in ipairs(targets) do
     local buf = path.loaded_buffer(target.path)
@@ -305,8 +296,6 @@ function M.add(targets)
   return true
 end
 
----@param targets claude-code.MentionTarget[]
----@param problems string[]
 ---@return boolean accepted all of it
 ---@return string? problem
 local function add_what_can_be(targets, problems)

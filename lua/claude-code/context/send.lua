@@ -7,7 +7,6 @@ local MOST_PROBLEMS = 20
 
 local M = {}
 
----@param submit boolean
 ---@param n? integer the session
 ---@param if_outside fun() called if Claude runs outside of this Neovim
 local function paste(text, submit, n, if_outside)
@@ -51,7 +50,6 @@ end
 --- Lines of a file are text to the CLI, and no command that it carries out: `!` begins one of the shell, and a
 --- `/name` one of its own. A blank before it ends the first meaning, not the second (measured with 2.1.330). A CLI
 --- outside of this Neovim gets a mention of the lines.
----@param submit boolean
 ---@param n? integer the session
 ---@param first integer 1-based
 ---@param last integer 1-based, included
@@ -125,7 +123,6 @@ local function shown_path(buf)
   return name == "" and "[No Name]" or vim.fn.fnamemodify(name, ":.")
 end
 
----@param place string
 ---@param item vim.Diagnostic
 local function list_entry(place, item)
   local text = item.message:gsub("%s*\n%s*", " ")
@@ -158,7 +155,6 @@ end
 --- The message of spec 04, section 3.2.
 ---@param first integer 1-based
 ---@param last integer 1-based, included
----@param diagnostics string[]
 local function message(buf, first, last, diagnostics)
   local code = table.concat(api.nvim_buf_get_lines(buf, first - 1, last, false), "\n")
   local fence = fence_for(code)
@@ -190,7 +186,6 @@ local function store(text)
 end
 
 --- A CLI outside of Neovim gets a mention of the lines; only the user can hand it the message.
----@param targets claude-code.MentionTarget[]
 local function send_outside(text, targets)
   local done = "Claude is not connected"
   if #require("claude-code.server").clients > 0 then
@@ -233,7 +228,6 @@ function M.diagnostics(first, last)
   end
 end
 
----@param problems claude-code.FileProblem[]
 local function message_after_turn(problems)
   local lines = { "After your last turn, language servers found these problems in your edits:", "" }
   for i = 1, math.min(MOST_PROBLEMS, #problems) do
@@ -246,7 +240,6 @@ local function message_after_turn(problems)
   return table.concat(vim.list_extend(lines, { "", "Please help me fix these issues." }), "\n")
 end
 
----@param problems claude-code.FileProblem[]
 ---@return claude-code.MentionTarget[] each file once
 local function targets_of(problems)
   local seen, list = {}, {}

@@ -9,7 +9,6 @@ local M = {}
 ---@alias claude-code.Failure string|{ code: string, message: string }
 ---@alias claude-code.Answer { value?: any, error?: claude-code.Failure }
 
----@param module string
 ---@return fun(params: table): any, claude-code.Failure?
 local function lazy(module, name)
   return function(params)
@@ -68,7 +67,6 @@ local function set_clients(params)
   require("claude-code.sessions").clients(clients)
 end
 
----@param summary claude-code.ReviewSummary
 local function on_review(summary)
   require("claude-code.editor.review").on_changed(summary)
   local store = "claude-code.editor.review.comments.store"
@@ -174,7 +172,6 @@ local FOR_PRIVATE_FILES = {
   tab_close = true,
 }
 
----@param method string
 ---@param handler fun(params: table): any, claude-code.Failure?
 ---@param params table
 ---@return any value

@@ -42,7 +42,6 @@ local function is_special(name)
   return stat.type ~= "file" or vim.startswith(real, "/proc/") or vim.startswith(real, "/sys/")
 end
 
----@param given string
 ---@return string? name in normal form
 ---@return claude-code.Failure?
 local function checked(given)
@@ -65,7 +64,6 @@ local function is_private(name)
 end
 
 ---As `checked`, of a path that must not be a private file's.
----@param given string
 ---@param private boolean it may be one all the same
 ---@param message? string the refusal, where it does not name the file
 ---@return string? name in normal form
@@ -80,7 +78,6 @@ local function checked_public(given, private, message)
 end
 
 ---@param candidates string[] paths that one file may have; relative ones lie in a workspace folder
----@param folders string[]
 ---@return string[]? names in normal form, without those of private files
 ---@return claude-code.Failure?
 local function checked_candidates(candidates, folders)
@@ -123,7 +120,6 @@ local function checked_files(files)
 end
 
 ---@param edits { path: string }[] the files of one edit
----@param private boolean
 ---@return table[]? edits with their paths in normal form
 ---@return claude-code.Failure?
 local function checked_edits(edits, private)

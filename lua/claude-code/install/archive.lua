@@ -30,7 +30,6 @@ local CAUSES = {
     .. "curl the company's certificate ($CURL_CA_BUNDLE, or cacert in ~/.curlrc)",
 }
 
----@param words string[]
 ---@param on_start? fun(program: vim.SystemObj)
 ---@return { code: integer, stdout: string, stderr: string }
 local function run(words, on_start)

@@ -19,7 +19,6 @@ local defined = {} ---@type claude-code.HighlightGroups[]
 local set = {} ---@type table<string, vim.api.keyset.get_hl_info>
 
 ---Links are followed here: Neovim does so by the 'winhighlight' of the current window.
----@param name? string
 local function has_background(name)
   local found = name and api.nvim_get_hl(0, { name = name }) or {}
   if found.link then
@@ -28,7 +27,6 @@ local function has_background(name)
   return found.bg ~= nil or found.reverse == true
 end
 
----@param group claude-code.HighlightGroup
 ---@return vim.api.keyset.highlight
 local function values_of(group)
   if group.background and not has_background(group.link) then
@@ -38,7 +36,6 @@ local function values_of(group)
   return { link = group.link }
 end
 
----@param groups claude-code.HighlightGroups
 local function set_all(groups)
   for _, group in ipairs(groups.groups) do
     local name = groups.name(group.name)

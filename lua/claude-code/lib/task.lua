@@ -27,7 +27,6 @@ local function current()
   return assert(thread and tasks[thread], "this method runs in a task only (task_start)")
 end
 
----@param thread thread
 local function step(thread)
   local task = tasks[thread]
   task.slice = uv.hrtime()

@@ -23,9 +23,6 @@ local function width_of(lines, most)
   return math.max(1, math.min(widest + 1, most))
 end
 
----@param title string
----@param enter boolean
----@param config vim.api.keyset.win_config
 ---@return integer buf
 ---@return integer win one line high, at the top
 ---@return integer height that all lines need, those that are wrapped too
@@ -50,8 +47,6 @@ local function open(title, lines, enter, config)
 end
 
 --- The size that the lines need, in the middle.
----@param win integer
----@param lines string[]
 local function center(win, lines)
   local width = width_of(lines, vim.o.columns - 4)
   -- The width decides how many screen lines wrapped lines take.

@@ -35,7 +35,6 @@ function M.conceal(secret)
 end
 
 --- Appends to the file. One that grew too long is moved out of the way (one is kept).
----@param line string
 local function append(path, line)
   if not state.has_folder then
     state.has_folder = true
@@ -59,7 +58,6 @@ local function timestamp()
   return ("%s.%03dZ"):format(date, math.floor(microseconds / 1000))
 end
 
----@param level claude-code.LogLevel
 local function write(level, text)
   if not M.writes(level) then
     return
@@ -76,7 +74,6 @@ local function write(level, text)
   append(M.path(), line)
 end
 
----@param level claude-code.LogLevel
 ---@return fun(format: string, ...: any) a `%` in a text without further arguments stands for itself
 local function writer(level)
   return function(format, ...)

@@ -76,7 +76,6 @@ local AGE = 60000
 --- typed, and answers no RPC in that time. So the mode is drawn at once, and the message again when the
 --- mode ends: of a terminal in any window, else in the one where it began.
 ---@param chunks [string, string?][]
----@param mode string
 local function show_after_mode(chunks, mode)
   local win, at = vim.api.nvim_get_current_win(), vim.uv.now()
   local is_terminal = mode == "t"
@@ -99,7 +98,6 @@ end
 
 --- Shows one line that fits in Neovim's own message line: Neovim must never ask for Enter, since it answers no RPC
 --- then, and Claude waits.
----@param text string
 ---@param highlight? string nil: `:messages` does not get it
 ---@param is_logged? boolean whether the log has the whole text
 local function show_line(text, highlight, is_logged)

@@ -20,7 +20,6 @@ local M = {}
 ---@field accepts fun(value: any): boolean, string? what is wrong, where the type alone does not say it
 
 ---@param name type
----@param expected string
 ---@return claude-code.Type
 local function primitive(name, expected)
   return {
@@ -96,7 +95,6 @@ function M.list_of(item)
   }
 end
 
----@param types claude-code.Type[]
 ---@param field "expected"|"lua"
 ---@param separator string
 local function join(types, field, separator)

@@ -20,9 +20,6 @@ local LEAST_QUERY, MOST_SYMBOLS, WAIT_MS = 2, 30, 20
 ---@field range lsp.Range
 
 ---What fits was chosen already, and in which order: all of it fits what was typed.
----@param items claude-code.PromptItem[]
----@param kind integer
----@param word claude-code.PromptWord
 local function as_list(items, kind, word)
   local list = { isIncomplete = true, items = {} }
   for i, item in ipairs(items) do
@@ -38,7 +35,6 @@ local function as_list(items, kind, word)
   return list
 end
 
----@param typed string
 ---@return claude-code.PromptItem[]
 local function placeholders(typed)
   local items = {}
@@ -66,7 +62,6 @@ local function symbol_item(symbol)
 end
 
 --- Asks the user's language servers for symbols; what has not come by the time that the files are there is left out.
----@param query string
 ---@return { items: claude-code.PromptItem[], waiting: integer } found and servers that have not answered
 local function ask_symbols(query)
   local lsp, found = require("claude-code.lib.lsp"), { items = {}, waiting = 0 }
@@ -84,7 +79,6 @@ local function ask_symbols(query)
   return found
 end
 
----@param word claude-code.PromptWord
 ---@param callback fun(err?: lsp.ResponseError, result?: any)
 local function complete_files(word, callback)
   local folder = require("claude-code.lib.workspace").tab_folder(0)
@@ -99,8 +93,6 @@ local function complete_files(word, callback)
   end)
 end
 
----@param buf integer
----@param params lsp.CompletionParams
 ---@param callback fun(err?: lsp.ResponseError, result?: any)
 local function complete(buf, params, callback)
   local row = params.position.line
@@ -130,8 +122,6 @@ local CAPABILITIES = {
   textDocumentSync = 0,
 }
 
----@param buf integer
----@param dispatchers vim.lsp.rpc.Dispatchers
 ---@return vim.lsp.rpc.PublicClient
 local function server(buf, dispatchers)
   local is_closing, id = false, 0

@@ -27,7 +27,6 @@ local function finish(params, value)
 end
 
 --- Calls back, with its lines, once no window shows the buffer any more.
----@param buf integer
 ---@param callback fun(lines: string[])
 local function when_closed(buf, callback)
   local events = require("claude-code.lib.autocommands").new("prompt.edit." .. buf)

@@ -86,8 +86,6 @@ function Draft:read()
   return text and vim.split(text, "\n") or {}
 end
 
----@param path string
----@param text string
 ---@return string? problem nothing is left of it then
 local function write_file(path, text)
   local fd, problem = uv.fs_open(path, "w", tonumber("600", 8))
@@ -141,13 +139,10 @@ end
 ---@type table<integer, claude-code.Prompt> by their buffers
 local prompts = {}
 
----@param prompt claude-code.Prompt
 local function lines_of(prompt)
   return api.nvim_buf_get_lines(prompt.buf, 0, -1, true)
 end
 
----@param prompt claude-code.Prompt
----@param lines string[]
 ---@return boolean kept
 local function keep(prompt, lines)
   local problem = prompt.draft:keep(lines)
@@ -162,8 +157,6 @@ local function keep(prompt, lines)
 end
 
 --- It was not sent: a prompt that was begun in the meantime has it at its end.
----@param prompt claude-code.Prompt
----@param lines string[]
 local function give_back(prompt, lines)
   local other = vim.iter(prompts):find(function(_, one)
     return one.n == prompt.n
@@ -176,8 +169,6 @@ local function give_back(prompt, lines)
 end
 
 --- Claude receives it; what it does not receive stays a draft.
----@param prompt claude-code.Prompt
----@param lines string[]
 local function send(prompt, lines)
   local text = table.concat(lines, "\n"):gsub("%s+$", ""):gsub("^[ \t]*\n", "")
   if text == "" then
@@ -198,7 +189,6 @@ local function send(prompt, lines)
 end
 
 --- No window shows it any more.
----@param prompt claude-code.Prompt
 local function on_close(prompt)
   local lines = lines_of(prompt)
   prompts[prompt.buf] = nil
@@ -218,7 +208,6 @@ local function on_close(prompt)
   end)
 end
 
----@param prompt claude-code.Prompt
 ---@param events claude-code.Autocommands
 local function follow_commands(prompt, events)
   local watch = { namespace = api.nvim_create_namespace("claude-code.prompt." .. prompt.buf) }
@@ -241,7 +230,6 @@ local function follow_commands(prompt, events)
   end, { buffer = prompt.buf, desc = "Send the prompt" })
 end
 
----@param prompt claude-code.Prompt
 local function follow(prompt)
   local buf = prompt.buf
   local events = require("claude-code.lib.autocommands").new("prompt." .. buf)
@@ -280,8 +268,6 @@ local function follow(prompt)
   follow_commands(prompt, events)
 end
 
----@param buf integer
----@param lines string[]
 local function fill(buf, lines)
   api.nvim_buf_set_lines(buf, 0, -1, true, lines)
   vim.bo[buf].modified = false

@@ -102,9 +102,7 @@ function Transcript:insert(row, block, last)
 end
 
 --- Of a prompt its lines, and when it was sent; of a call what came of it.
----@param mark claude-code.TranscriptMark
 ---@param row integer 0-based
----@param line string
 ---@return integer column
 ---@return vim.api.keyset.set_extmark
 local function look_of(mark, row, line)

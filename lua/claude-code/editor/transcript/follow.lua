@@ -23,7 +23,6 @@ local WORDS = { read = "reads", searched = "searches", edited = "edits" }
 ---@type claude-code.Follow?
 local following
 
----@param text string
 local function show_bar(text)
   local name = label.of(following.n)
   local parts = { { name .. " ", "Bar" }, { text, "Note" }, "%<" }
@@ -42,7 +41,6 @@ local function stop()
   end
 end
 
----@param step claude-code.TranscriptStep
 ---@return integer? buf
 local function buffer_of(step)
   local problem = require("claude-code.editor.documents").problem_with
@@ -53,8 +51,6 @@ local function buffer_of(step)
   return ok and buf or nil
 end
 
----@param buf integer
----@param step claude-code.TranscriptStep
 local function show_lines(buf, step)
   local count = api.nvim_buf_line_count(buf)
   local first = math.min(step.first or 1, count)
@@ -71,7 +67,6 @@ local function show_lines(buf, step)
   end)
 end
 
----@param step claude-code.TranscriptStep
 local function show(step)
   local what = vim.fs.basename(step.path)
   if step.act == "searched" then

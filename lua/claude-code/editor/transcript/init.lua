@@ -42,8 +42,6 @@ local function set_options(win)
   end
 end
 
----@param id string
----@param agent? string
 ---@return claude-code.Transcript?
 local function find(id, agent)
   return vim.iter(vim.tbl_values(shown)):find(function(transcript)
@@ -51,7 +49,6 @@ local function find(id, agent)
   end)
 end
 
----@param transcript claude-code.Transcript
 local function forget(transcript)
   shown[transcript.buf] = nil
   if transcript.view then
@@ -61,7 +58,6 @@ local function forget(transcript)
 end
 
 --- Shows it where Claude's terminal is or would be.
----@param transcript claude-code.Transcript
 local function show(transcript)
   local window = require("claude-code.terminal.providers.window")
   local win = window.show(transcript.buf)
@@ -70,7 +66,6 @@ local function show(transcript)
   vim.cmd.normal({ "zb", bang = true })
 end
 
----@param transcript claude-code.Transcript
 ---@param step 1|-1
 local function go_to_prompt(transcript, step)
   local row = api.nvim_win_get_cursor(0)[1]
@@ -82,7 +77,6 @@ local function go_to_prompt(transcript, step)
 end
 
 --- Back to the prompt of the session.
----@param transcript claude-code.Transcript
 local function type_to_claude(transcript)
   local row = sessions.get({ id = transcript.id })
   if row and row.n then
@@ -93,9 +87,7 @@ local function type_to_claude(transcript)
 end
 
 --- Goes to the place; without one to what the line's call is about; else opens its fold.
----@param transcript claude-code.Transcript
 ---@param show_agent fun(agent: string)
----@param path? string
 ---@param line? integer 1-based
 local function open_at(transcript, show_agent, path, line)
   local mark = transcript:mark_at(api.nvim_win_get_cursor(0)[1]) or {}
@@ -117,7 +109,6 @@ end
 
 --- The place that the line names, else the one that its call is about, in a window beside; else its fold. Of a
 --- remote's names the executable knows which files of here they are.
----@param transcript claude-code.Transcript
 ---@param show_agent fun(agent: string)
 local function open(transcript, show_agent)
   local row = sessions.get({ id = transcript.id }) or {}
@@ -134,7 +125,6 @@ local function open(transcript, show_agent)
   end)
 end
 
----@param transcript claude-code.Transcript
 ---@param show_agent fun(agent: string) shows the conversation of a subagent
 local function map_keys(transcript, show_agent)
   local function map(key, desc, run, modes)
@@ -156,7 +146,6 @@ local function map_keys(transcript, show_agent)
   end
 end
 
----@param transcript claude-code.Transcript
 local function attach(transcript)
   local buf = transcript.buf
   shown[buf] = transcript
@@ -196,8 +185,6 @@ end
 local asked = {}
 
 --- Reads a conversation from its file, and follows it from now on.
----@param id string
----@param agent? string
 ---@param remote? string where it is
 ---@param callback fun(transcript: claude-code.Transcript)
 local function read(id, agent, remote, callback)
@@ -277,7 +264,6 @@ end
 ---@type table<string, string>
 local WORDS = { read = "read", searched = "searched for", edited = "edited" }
 
----@param step claude-code.TranscriptStep
 ---@return vim.quickfix.entry
 local function entry_of(step)
   local text = step.act == "searched" and ("%s %s"):format(WORDS.searched, step.subject)
