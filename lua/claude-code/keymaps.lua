@@ -8,7 +8,6 @@ local M = {}
 ---@field desc string
 
 ---@param modes string
----@return claude-code.Mapping
 local function mapping(modes, key, plug, desc)
   return { modes = vim.split(modes, ""), key = "<leader>" .. key, plug = plug, desc = desc }
 end

@@ -71,7 +71,6 @@ local function problem(level, cause, what, remedy)
   return { level = level, cause = cause, what = what, remedy = remedy }
 end
 
----@return claude-code.Finding
 local function executable(status)
   local locate = require("claude-code.install.locate")
   local binary, missing = locate.find()
@@ -97,7 +96,6 @@ local NOT_READY = {
   failed = { "has failed", "run :Claude" },
 }
 
----@return claude-code.Finding
 local function server(status)
   if status.state == "ready" then
     local text = "the server is ready: process %d, ws://127.0.0.1:%d, lock file %s"
@@ -113,7 +111,6 @@ local function server(status)
   return problem("error", "server-not-running", ("the server %s%s"):format(does, why), remedy)
 end
 
----@return claude-code.Finding
 local function connected(client)
   local place = client.remote and (" at %s, contained"):format(client.remote)
     or client.pid and (" (process %d)"):format(client.pid)
@@ -122,7 +119,6 @@ local function connected(client)
   return ok("client %s%s", name, place)
 end
 
----@return claude-code.Finding
 local function terminal()
   local provider = require("claude-code.config").get().terminal.provider
   if provider == "snacks" and not pcall(require, "snacks") then
@@ -137,7 +133,6 @@ local function terminal()
   return ok("terminal: %s", type(provider) == "table" and "your own" or provider)
 end
 
----@return claude-code.Finding[]
 local function options()
   local config = require("claude-code.config")
   local found = vim.tbl_map(function(what)
@@ -153,7 +148,6 @@ local function options()
   return found
 end
 
----@return claude-code.Finding?
 local function hooks_off(folder)
   local why = require("claude-code.claude.hooks").off(folder)
   if why then
@@ -162,7 +156,6 @@ local function hooks_off(folder)
   end
 end
 
----@return claude-code.Finding
 local function language_servers()
   local names = vim.tbl_map(function(client)
     return client.name
@@ -171,7 +164,6 @@ local function language_servers()
   return note("language servers: %s", #names > 0 and table.concat(names, ", ") or none)
 end
 
----@return claude-code.Finding
 local function remote(report)
   local why = report.cause or report.problem
   if not why then

@@ -3,7 +3,6 @@ local complete = require("claude-code.commands.complete")
 local notify = require("claude-code.messages.notify")
 
 ---@param method "accept"|"reject"|"act"|"switch"
----@param ... any for that function
 local function answer(method, ...)
   local diff = require("claude-code.editor.diff")
   if diff[method](...) ~= nil then
@@ -15,9 +14,6 @@ local function answer(method, ...)
   end
 end
 
----@param method "accept"|"reject"|"act"|"switch"
----@param argument any for that function
----@return fun()
 local function answers(method, argument)
   return function()
     answer(method, argument)

@@ -81,7 +81,6 @@ local function names_with(prefix)
   return complete.starting_with(vim.tbl_keys(M.list), prefix)
 end
 
----@return string problem
 local function unknown(text)
   local typed = text:match("^%S+")
   if #names_with(typed .. " ") > 0 then
@@ -100,7 +99,6 @@ local function unknown(text)
 end
 
 --- Why a subcommand cannot take what it was given.
----@return string?
 local function problem_with(name, args)
   local subcommand = M.list[name]
   local has_arguments = not subcommand.args and args.args ~= ""

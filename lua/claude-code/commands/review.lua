@@ -30,7 +30,6 @@ local function paths_of(words)
     or nil
 end
 
----@return claude-code.ReviewScope
 local function scope_of(args)
   local words = require("claude-code.terminal.shell_words").split(args.args)
   local scope = { scope = "unreviewed" }
@@ -42,13 +41,11 @@ local function scope_of(args)
   return scope
 end
 
----@return claude-code.ReviewTarget
 local function target_of(args)
   return { whole = args.bang, range = args.range > 0 and { args.line1, args.line2 } or nil }
 end
 
 ---@param module string below claude-code.editor
----@return fun()
 local function calls(module, method, argument)
   return function()
     require("claude-code.editor." .. module)[method](argument)

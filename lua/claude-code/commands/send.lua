@@ -16,7 +16,6 @@ local function send(args)
   end)
 end
 
----@return string[]
 local function complete_send(lead, before)
   if before:find("^%-%-to%s+$") then
     return complete.sessions(lead, "")

@@ -4,7 +4,6 @@ local complete = require("claude-code.commands.complete")
 local notify = require("claude-code.messages.notify")
 
 --- Reports how an installation ended. A server that failed because of it starts.
----@param executable? string
 local function after_install(executable, message)
   if not executable then
     return notify.error(message --[[@as string]])

@@ -7,19 +7,16 @@ local function list()
   return require("claude-code.terminal.select")
 end
 
----@return string[] words
 local function words(args)
   return require("claude-code.terminal.shell_words").split(args.args)
 end
 
----@return string[]
 local function worktrees(lead, before)
   local names = require("claude-code.editor.worktree").names()
   return before == "" and complete.starting_with(names, lead) or {}
 end
 
 ---@param action? "show"|"home"|"remove" nil: the user chooses one
----@return fun(args: claude-code.CommandArgs)
 local function with_worktree(action)
   return function(args)
     require("claude-code.editor.worktree").with_named(vim.trim(args.args), function(tree)

@@ -28,7 +28,6 @@ function M.options()
   return options
 end
 
----@param tree table
 ---@param key string dotted path
 local function put(tree, key, value)
   for section in key:gmatch("([^.]+)%.") do
@@ -38,7 +37,6 @@ local function put(tree, key, value)
   tree[key:match("[^.]+$")] = value
 end
 
----@return { options: table<string, claude-code.Option>, defaults: claude-code.Config }
 local function known()
   if state.known then
     return state.known
@@ -70,7 +68,6 @@ end
 --- Names the key that the user most likely meant: one that is spelled almost like it, or the same name in
 --- another table.
 ---@param key string unknown
----@return string problem
 local function unknown_option(check, key)
   local names = vim.tbl_keys(check.options)
   for name in pairs(check.options) do
@@ -128,8 +125,6 @@ local function report(problems)
   )
 end
 
----@param old claude-code.Config
----@param new claude-code.Config
 local function notify(old, new)
   for key, callbacks in pairs(state.listeners) do
     local path = vim.split(key, ".", { plain = true })

@@ -84,10 +84,6 @@ local function of_items(items)
   return targets, problems
 end
 
----@param first? integer
----@param last? integer
----@return claude-code.MentionTarget[]
----@return string[] problems
 local function from_explorer(paths, buf, first, last)
   local here = api.nvim_win_get_cursor(0)[1]
   local ok, items = pcall(paths, buf, first or here, last or here, first ~= nil)
@@ -100,9 +96,6 @@ local function from_explorer(paths, buf, first, last)
 end
 
 ---@param first? integer 1-based
----@param last? integer
----@return claude-code.MentionTarget[]
----@return string[] problems
 local function from_buffer(buf, first, last)
   local name = path.of_buffer(buf)
   if not name then
@@ -138,9 +131,6 @@ end
 
 ---What words name: files and folders; or one file, its first line and perhaps its last one, unless a number is
 ---a file's name.
----@param list string[]
----@return claude-code.MentionTarget[]
----@return string[] problems
 local function from_words(list)
   local first, last = tonumber(list[2]), tonumber(list[3])
   local has_lines = #list == (last and 3 or 2) and first and not vim.uv.fs_stat(list[2])
@@ -153,8 +143,6 @@ local function from_words(list)
   return of_items(items)
 end
 
----@return claude-code.MentionTarget[] targets in the order in which they were named
----@return string[] problems a sentence for each that cannot be mentioned
 local function of_command(args)
   if #args.fargs > 0 then
     if args.range > 0 then
@@ -296,8 +284,6 @@ function M.add(targets)
   return true
 end
 
----@return boolean accepted all of it
----@return string? problem
 local function add_what_can_be(targets, problems)
   local accepted, problem = #targets > 0, nil
   if accepted then

@@ -50,9 +50,6 @@ end
 --- Lines of a file are text to the CLI, and no command that it carries out: `!` begins one of the shell, and a
 --- `/name` one of its own. A blank before it ends the first meaning, not the second (measured with 2.1.330). A CLI
 --- outside of this Neovim gets a mention of the lines.
----@param n? integer the session
----@param first integer 1-based
----@param last integer 1-based, included
 local function paste_lines(text, submit, n, first, last)
   local command = text:match("^%s*(/[%w:_-]+)%f[%s%z]")
   if command and require("claude-code.terminal.prompt").is_there() then
@@ -123,15 +120,12 @@ local function shown_path(buf)
   return name == "" and "[No Name]" or vim.fn.fnamemodify(name, ":.")
 end
 
----@param item vim.Diagnostic
 local function list_entry(place, item)
   local text = item.message:gsub("%s*\n%s*", " ")
   return ("- %s [%s]: %s"):format(place, vim.diagnostic.severity[item.severity], text)
 end
 
 ---@param first integer 1-based
----@param last integer 1-based
----@return string[] possibly none
 local function diagnostic_lines(buf, first, last)
   local lines = {}
   for _, item in ipairs(vim.diagnostic.get(buf)) do
@@ -153,8 +147,6 @@ local function fence_for(text)
 end
 
 --- The message of spec 04, section 3.2.
----@param first integer 1-based
----@param last integer 1-based, included
 local function message(buf, first, last, diagnostics)
   local code = table.concat(api.nvim_buf_get_lines(buf, first - 1, last, false), "\n")
   local fence = fence_for(code)
@@ -198,7 +190,6 @@ end
 
 --- Puts a message into Claude's prompt.
 ---@param targets claude-code.MentionTarget[] what it is about
----@param n? integer number of a session of this Neovim; the current one if left out
 local function deliver(text, targets, n)
   local submit = require("claude-code.config").get().send.submit
   local prompt = require("claude-code.terminal.prompt")

@@ -9,7 +9,6 @@ local M = {}
 ---@alias claude-code.Failure string|{ code: string, message: string }
 ---@alias claude-code.Answer { value?: any, error?: claude-code.Failure }
 
----@return fun(params: table): any, claude-code.Failure?
 local function lazy(module, name)
   return function(params)
     return require("claude-code." .. module)[name](params)
@@ -17,8 +16,6 @@ local function lazy(module, name)
 end
 
 ---@param info { channel: integer, contract?: integer, version?: string }
----@return claude-code.Delta? full
----@return claude-code.Failure?
 local function attach(info)
   local contract = require("claude-code.install.contract").number
   if info.contract and info.contract ~= contract then
@@ -44,8 +41,6 @@ local function attach(info)
 end
 
 ---The CLI writes a file and asks about it at once, so buffers are reloaded first.
----@return claude-code.Delta?
----@return claude-code.Failure?
 local function sync()
   require("claude-code.editor.documents.auto_reload").catch_up()
   return require("claude-code.editor.sync").take()
@@ -75,7 +70,6 @@ local function on_review(summary)
   end
 end
 
----@param params table
 local function on_permission(params)
   local answer, request = require("claude-code.sessions.requests").add(params)
   if request and request.plan and require("claude-code.config").get().permissions.plan then
@@ -172,10 +166,6 @@ local FOR_PRIVATE_FILES = {
   tab_close = true,
 }
 
----@param handler fun(params: table): any, claude-code.Failure?
----@param params table
----@return any value
----@return claude-code.Failure?
 local function run(method, handler, params)
   local checked, failure =
     require("claude-code.editor.path_params").checked(params, FOR_PRIVATE_FILES[method] or false)

@@ -14,7 +14,6 @@ local PATHS = { "path", "old_path", "new_path" }
 
 local M = {}
 
----@return string? problem
 local function problem_with(name)
   if name:find("\0", 1, true) then
     return "The file path holds a NUL byte."
@@ -67,7 +66,6 @@ end
 ---@param private boolean it may be one all the same
 ---@param message? string the refusal, where it does not name the file
 ---@return string? name in normal form
----@return claude-code.Failure?
 local function checked_public(given, private, message)
   local name, failure = checked(given)
   if name and not private and is_private(name) then
@@ -79,7 +77,6 @@ end
 
 ---@param candidates string[] paths that one file may have; relative ones lie in a workspace folder
 ---@return string[]? names in normal form, without those of private files
----@return claude-code.Failure?
 local function checked_candidates(candidates, folders)
   local names = {}
   for _, candidate in ipairs(candidates) do
@@ -96,8 +93,6 @@ local function checked_candidates(candidates, folders)
 end
 
 ---@param files string[][]
----@return string[][]?
----@return claude-code.Failure?
 local function checked_files(files)
   local bytes = 0
   for _, candidates in ipairs(files) do
@@ -120,8 +115,6 @@ local function checked_files(files)
 end
 
 ---@param edits { path: string }[] the files of one edit
----@return table[]? edits with their paths in normal form
----@return claude-code.Failure?
 local function checked_edits(edits, private)
   local all = {}
   for i, edit in ipairs(edits) do

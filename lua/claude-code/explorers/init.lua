@@ -13,10 +13,8 @@ local lists = {} ---@type table<string, claude-code.ExplorerPaths> by filetype
 
 --- What `entry_at` gives for each row.
 ---@param first integer 1-based
----@param last integer
 ---@param entry_at fun(row: integer): any
 ---@param is_visited? boolean the cursor visits each: the plugin answers for its line only
----@return any[]
 local function rows(first, last, entry_at, is_visited)
   local cursor, entries = api.nvim_win_get_cursor(0), {}
   for row = first, last do
@@ -87,7 +85,6 @@ end
 
 --- An item of a search knows its place, one of a file list has none.
 ---@param item? table
----@return claude-code.MentionItem?
 local function of_snacks(item)
   local path = item and require("snacks.picker.util").path(item)
   if not item or not path then
@@ -115,7 +112,6 @@ end
 
 --- Headings of trouble.nvim group by file, by folder, or by something that is no path.
 ---@param node? { item?: table, group?: { directory?: boolean, fields?: string[] } } of a row
----@return claude-code.MentionItem?
 local function of_trouble(node)
   local item, group = (node or {}).item, (node or {}).group
   if not item or not item.filename then
@@ -141,7 +137,6 @@ function lists.trouble(buf, first, last)
 end
 
 ---@param name string one of netrw's own functions
----@param ... any
 local function netrw(name, ...)
   return vim.fn["netrw#Call"](name, ...)
 end

@@ -31,7 +31,6 @@ local CAUSES = {
 }
 
 ---@param on_start? fun(program: vim.SystemObj)
----@return { code: integer, stdout: string, stderr: string }
 local function run(words, on_start)
   return coroutine.yield(function(done)
     local program = executable.run(words, {}, done)

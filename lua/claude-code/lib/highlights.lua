@@ -27,7 +27,6 @@ local function has_background(name)
   return found.bg ~= nil or found.reverse == true
 end
 
----@return vim.api.keyset.highlight
 local function values_of(group)
   if group.background and not has_background(group.link) then
     local colour = group.background[vim.o.background]

@@ -2,8 +2,6 @@
 
 --- The number of edits between two words: a character more or less, another one, or two that changed
 --- places (Levenshtein, Damerau).
----@param a string
----@param b string
 local function distance(a, b)
   local before, previous = nil, vim.fn.range(#b + 1)
   for i = 1, #a do

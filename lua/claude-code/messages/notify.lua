@@ -28,8 +28,6 @@ end
 --- What to do comes last, after the only semicolon: it stays, and what is cut comes before. Where it is
 --- too long by itself, the last of its clauses are left out.
 ---@param text string without line ends
----@param cells integer
----@return string?
 local function cut_before_remedy(text, cells)
   local cause, remedy = text:match("^([^;]*);( [^;]+)$")
   while remedy do
@@ -44,9 +42,6 @@ local function cut_before_remedy(text, cells)
   end
 end
 
----@param text string without line ends
----@param cells integer
----@param is_logged? boolean
 local function cut(text, cells, is_logged)
   local has_room = cells >= LEAST_CELLS + vim.fn.strdisplaywidth(CUT_BUT_LOGGED)
   local mark = is_logged and has_room and CUT_BUT_LOGGED or CUT
@@ -141,8 +136,6 @@ local records = {}
 
 --- A message of the same topic is replaced if the plugin can do that: by `id` (snacks.nvim), or by the
 --- record of the one before (nvim-notify, noice.nvim) unless that is gone.
----@param level integer vim.log.levels
----@param topic? string
 local function show_by_plugin(text, level, topic)
   if not topic then
     vim.notify(text, level, { title = NAME })

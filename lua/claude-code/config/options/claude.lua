@@ -1,8 +1,6 @@
 --- Options of what the Claude CLI receives from Neovim, what it may do there, and what it reports.
 local t = require("claude-code.config.options.schema")
 
----@param tool string
----@param effect string
 ---@return claude-code.Option
 local function switch(tool, effect)
   return {

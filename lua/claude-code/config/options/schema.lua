@@ -96,7 +96,6 @@ function M.list_of(item)
 end
 
 ---@param field "expected"|"lua"
----@param separator string
 local function join(types, field, separator)
   local words = vim.tbl_map(function(type)
     return type[field]

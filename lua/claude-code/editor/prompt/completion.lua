@@ -35,7 +35,6 @@ local function as_list(items, kind, word)
   return list
 end
 
----@return claude-code.PromptItem[]
 local function placeholders(typed)
   local items = {}
   for name, detail in vim.spairs(require("claude-code.editor.prompt.expand").NAMES) do
@@ -46,7 +45,6 @@ local function placeholders(typed)
 end
 
 ---@param symbol lsp.WorkspaceSymbol|lsp.SymbolInformation
----@return claude-code.PromptItem?
 local function symbol_item(symbol)
   local location = symbol.location
   local path = location and location.uri and vim.uri_to_fname(location.uri)
@@ -62,7 +60,6 @@ local function symbol_item(symbol)
 end
 
 --- Asks the user's language servers for symbols; what has not come by the time that the files are there is left out.
----@return { items: claude-code.PromptItem[], waiting: integer } found and servers that have not answered
 local function ask_symbols(query)
   local lsp, found = require("claude-code.lib.lsp"), { items = {}, waiting = 0 }
   for _, client in
@@ -79,7 +76,6 @@ local function ask_symbols(query)
   return found
 end
 
----@param callback fun(err?: lsp.ResponseError, result?: any)
 local function complete_files(word, callback)
   local folder = require("claude-code.lib.workspace").tab_folder(0)
   local symbols = ask_symbols(word.text:sub(2))
@@ -93,7 +89,6 @@ local function complete_files(word, callback)
   end)
 end
 
----@param callback fun(err?: lsp.ResponseError, result?: any)
 local function complete(buf, params, callback)
   local row = params.position.line
   local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
@@ -122,7 +117,6 @@ local CAPABILITIES = {
   textDocumentSync = 0,
 }
 
----@return vim.lsp.rpc.PublicClient
 local function server(buf, dispatchers)
   local is_closing, id = false, 0
   local function close()

@@ -15,7 +15,6 @@ local M = {}
 
 --- The program goes on, and so does the CLI.
 ---@param params claude-code.EditorFile
----@param value? boolean
 ---@return boolean received false if it has ended
 local function finish(params, value)
   local payload = { id = params.id, answer = { value = value ~= false } }
@@ -45,7 +44,6 @@ local function when_closed(buf, callback)
 end
 
 --- Nobody reads the file any more.
----@param params claude-code.EditorFile
 ---@param lines string[] that the user has written for a Claude which has ended
 local function keep_draft(params, lines)
   local draft = require("claude-code.editor.prompt").draft(params.n or 1)
@@ -59,7 +57,6 @@ local function keep_draft(params, lines)
 end
 
 --- git's message: whether it was written says whether git goes on. A draft counts as not written yet.
----@param params claude-code.EditorFile
 local function open_message(params)
   local buf = require("claude-code.editor.documents.load").of_file(params.path)
   require("claude-code.editor.prompt").open_window(buf)

@@ -19,7 +19,6 @@ local function shown_path(buf)
   return vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":.")
 end
 
----@param language? string
 ---@return string? text nil without a line; a last line counts those that were cut
 local function fenced(lines, language)
   local bytes, kept = 0, {}

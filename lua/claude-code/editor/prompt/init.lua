@@ -208,7 +208,6 @@ local function on_close(prompt)
   end)
 end
 
----@param events claude-code.Autocommands
 local function follow_commands(prompt, events)
   local watch = { namespace = api.nvim_create_namespace("claude-code.prompt." .. prompt.buf) }
   function watch.run(command)
@@ -274,7 +273,6 @@ local function fill(buf, lines)
 end
 
 ---@param n integer number of the session
----@return claude-code.Prompt
 local function new(n)
   local buf = api.nvim_create_buf(false, true)
   local prompt = {

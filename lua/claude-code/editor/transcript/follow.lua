@@ -41,7 +41,6 @@ local function stop()
   end
 end
 
----@return integer? buf
 local function buffer_of(step)
   local problem = require("claude-code.editor.documents").problem_with
   if require("claude-code.editor.privacy").is_private(step.path) or problem(step.path) then
@@ -107,7 +106,6 @@ local function follow_events()
 end
 
 --- Below the user's file.
----@return integer win
 local function open_window(buf)
   local beside = windows.for_file() or api.nvim_get_current_win()
   local height = math.max(1, math.floor(api.nvim_win_get_height(beside) * 0.4))

@@ -42,7 +42,6 @@ local function set_options(win)
   end
 end
 
----@return claude-code.Transcript?
 local function find(id, agent)
   return vim.iter(vim.tbl_values(shown)):find(function(transcript)
     return transcript.id == id and transcript.agent == agent
@@ -109,7 +108,6 @@ end
 
 --- The place that the line names, else the one that its call is about, in a window beside; else its fold. Of a
 --- remote's names the executable knows which files of here they are.
----@param show_agent fun(agent: string)
 local function open(transcript, show_agent)
   local row = sessions.get({ id = transcript.id }) or {}
   local name = named.under_cursor()
@@ -264,7 +262,6 @@ end
 ---@type table<string, string>
 local WORDS = { read = "read", searched = "searched for", edited = "edited" }
 
----@return vim.quickfix.entry
 local function entry_of(step)
   local text = step.act == "searched" and ("%s %s"):format(WORDS.searched, step.subject)
     or WORDS[step.act]
