@@ -51,34 +51,23 @@ local function problem_with(name)
   end
 end
 
----@param item { path: string, first?: integer, last?: integer }
----@return integer? line_start 0-based
----@return integer? line_end
----@return string? problem
-local function lines_of(item)
-  local first, last = item.first, item.last or item.first
-  if not first and not last then
-    return nil
-  elseif not first or first < 1 or last < first then
-    local text = "%s: lines %s to %s cannot be mentioned; count them from 1, the first one first"
-    return nil, nil, text:format(item.path, tostring(first), tostring(last))
-  end
-  return first - 1, last - 1
-end
-
 ---@return claude-code.MentionTarget[] targets in the order of the items
 ---@return string[] problems a sentence for each item that cannot be mentioned
 local function of_items(items)
   local targets, problems = {}, {}
   for _, item in ipairs(items) do
     item = type(item) == "table" and item or { path = item }
-    local name = with_real_folder(item.path)
-    local line_start, line_end, problem = lines_of(item)
-    problem = problem or problem_with(name)
+    local name, first, last = with_real_folder(item.path), item.first, item.last or item.first
+    local problem = problem_with(name)
+    if last and not (first and first >= 1 and last >= first) then
+      local text = "%s: lines %s to %s cannot be mentioned; count them from 1, the first one first"
+      problem = text:format(item.path, tostring(first), tostring(last))
+    end
     if problem then
       problems[#problems + 1] = problem
     else
-      targets[#targets + 1] = { path = name, line_start = line_start, line_end = line_end }
+      local target = { path = name, line_start = first and first - 1, line_end = last and last - 1 }
+      targets[#targets + 1] = target
     end
   end
   return targets, problems
@@ -93,15 +82,6 @@ local function from_explorer(paths, buf, first, last)
     return {}, { "there is no file on this line; go to one that names a file" }
   end
   return of_items(items)
-end
-
----@param first? integer 1-based
-local function from_buffer(buf, first, last)
-  local name = path.of_buffer(buf)
-  if not name then
-    return {}, { "this buffer is not a file; go to one, or name one: :Claude mention PATH" }
-  end
-  return of_items({ { path = name, first = first, last = last } })
 end
 
 ---The words of the command. Vim does not split at quotes; a name may begin with one, too.
@@ -153,15 +133,17 @@ local function of_command(args)
   local buf = api.nvim_get_current_buf()
   local first, last = chosen_lines(args)
   local paths = require("claude-code.explorers").of_buffer(buf)
+  local name = path.of_buffer(buf)
   if paths then
     return from_explorer(paths, buf, first, last)
+  elseif not name then
+    return {}, { "this buffer is not a file; go to one, or name one: :Claude mention PATH" }
   end
-  return from_buffer(buf, first, last)
+  return of_items({ { path = name, first = first, last = last } })
 end
 
 ---@class claude-code.WaitingMention: claude-code.MentionTarget
 ---@field id integer
----@field until_ms number when it is dropped, in vim.uv.now()'s time
 ---@field announced boolean the user knows that it waits
 
 local M = {
@@ -169,17 +151,18 @@ local M = {
   WAIT_MS = 60000,
 }
 
----@type { waiting: claude-code.WaitingMention[], last_id: integer } `waiting`: the oldest first
-local queue = { waiting = {}, last_id = 0 }
+---@type { by_id: table<integer, claude-code.WaitingMention>, last_id: integer }
+local waiting = { by_id = {}, last_id = 0 }
 
----@param is_over fun(mention: claude-code.WaitingMention): boolean
----@return claude-code.WaitingMention[] those that wait no longer
-local function remove(is_over)
-  local removed = vim.tbl_filter(is_over, queue.waiting)
-  queue.waiting = vim.tbl_filter(function(mention)
-    return not vim.list_contains(removed, mention)
-  end, queue.waiting)
-  return removed
+---@param ids integer[]
+---@return claude-code.WaitingMention[] those of them that have waited until now
+local function take(ids)
+  local taken = {}
+  for _, id in ipairs(ids) do
+    taken[#taken + 1] = waiting.by_id[id]
+    waiting.by_id[id] = nil
+  end
+  return taken
 end
 
 ---@param mention claude-code.MentionTarget
@@ -209,15 +192,11 @@ local function send(mention)
   })
 end
 
----Drops what has waited too long.
-local function expire()
-  local expired = remove(function(mention)
-    return mention.until_ms <= vim.uv.now()
-  end)
+---Drops those that have waited too long.
+---@param ids integer[]
+local function expire(ids)
+  local expired = take(ids)
   if #expired > 0 then
-    local ids = vim.tbl_map(function(mention)
-      return mention.id
-    end, expired)
     require("claude-code.server.channel").notify("mentions_withdrawn", { ids = ids })
     local text = "Claude did not connect in time, so %s was dropped; start claude, or type /ide in it, "
       .. "and try again"
@@ -225,15 +204,12 @@ local function expire()
   end
 end
 
----@return string? problem why no client can receive a mention
-local function problem_with_server()
-  local server = require("claude-code.server")
-  if server.state == "stopped" then
-    return "you stopped the server; :Claude starts it again"
-  elseif server.state == "failed" then
-    return "the server is not running; :Claude status shows why"
-  end
-end
+---Why no client can receive a mention.
+---@type table<claude-code.ServerState, string>
+local SERVER_PROBLEMS = {
+  stopped = "you stopped the server; :Claude starts it again",
+  failed = "the server is not running; :Claude status shows why",
+}
 
 local function warn_if_unsaved(targets)
   for _, target in ipairs(targets) do
@@ -251,28 +227,26 @@ end
 ---@return string? problem
 function M.add(targets)
   -- As :Claude does, except that a server that the user stopped stays so.
-  require("claude-code.server").ensure()
-  local problem = problem_with_server()
-  if not problem and #queue.waiting + #targets > MOST then
-    problem = ("%d mentions are waiting for Claude already; connect it first"):format(
-      #queue.waiting
-    )
+  local server = require("claude-code.server")
+  server.ensure()
+  local problem = SERVER_PROBLEMS[server.state]
+  local count = vim.tbl_count(waiting.by_id)
+  if not problem and count + #targets > MOST then
+    problem = ("%d mentions are waiting for Claude already; connect it first"):format(count)
   end
   if problem then
     return false, problem
   end
-  local is_alone = #require("claude-code.server").clients == 0
-  for _, target in ipairs(targets) do
-    queue.last_id = queue.last_id + 1
-    local mention = vim.tbl_extend("error", target, {
-      id = queue.last_id,
-      until_ms = vim.uv.now() + M.WAIT_MS,
-      announced = is_alone,
-    })
-    queue.waiting[#queue.waiting + 1] = mention
+  local is_alone, ids = #server.clients == 0, {}
+  for i, target in ipairs(targets) do
+    local id = waiting.last_id + 1
+    local mention = vim.tbl_extend("error", target, { id = id, announced = is_alone })
+    ids[i], waiting.last_id, waiting.by_id[id] = id, id, mention
     send(mention)
   end
-  require("claude-code.lib.timer").once(M.WAIT_MS, expire)
+  require("claude-code.lib.timer").once(M.WAIT_MS, function()
+    expire(ids)
+  end)
   if is_alone then
     local is_one = #targets == 1 and not targets[1].label
     local text = "%s %s for Claude to connect (at most %d s)"
@@ -285,15 +259,12 @@ function M.add(targets)
 end
 
 local function add_what_can_be(targets, problems)
-  local accepted, problem = #targets > 0, nil
-  if accepted then
-    accepted, problem = M.add(targets)
+  local _, problem
+  if #targets > 0 then
+    _, problem = M.add(targets)
   end
   problems = vim.list_extend({ problem }, problems)
-  if #problems > 0 then
-    return false, table.concat(problems, "; ")
-  end
-  return accepted
+  return #problems == 0, problems[1] and table.concat(problems, "; ")
 end
 
 ---For `require("claude-code").mention()`.
@@ -321,9 +292,7 @@ end
 ---A client has received them: reports what has waited, and with several sessions whose prompt has it.
 ---@param params { ids: integer[], pid?: integer } pid: the client's process
 function M.delivered(params)
-  local delivered = remove(function(mention)
-    return vim.list_contains(params.ids, mention.id)
-  end)
+  local delivered = take(params.ids)
   local announced = vim.tbl_filter(function(mention)
     return mention.announced
   end, delivered)
@@ -337,7 +306,7 @@ end
 
 ---Another executable has attached: it receives what the one before could not deliver.
 function M.resume()
-  for _, mention in ipairs(queue.waiting) do
+  for _, mention in vim.spairs(waiting.by_id) do
     send(mention)
   end
 end
