@@ -34,19 +34,6 @@ local function whole_lines(lines, submit)
   return (text == "" or submit) and text or text .. "\n"
 end
 
----@param first integer 1-based
----@param last integer 1-based, included
-local function mention(first, last)
-  require("claude-code.context.mention").command({
-    args = "",
-    fargs = {},
-    bang = false,
-    range = 2,
-    line1 = first,
-    line2 = last,
-  })
-end
-
 --- Lines of a file are text to the CLI, and no command that it carries out: `!` begins one of the shell, and a
 --- `/name` one of its own. A blank before it ends the first meaning, not the second (measured with 2.1.330). A CLI
 --- outside of this Neovim gets a mention of the lines.
@@ -57,7 +44,8 @@ local function paste_lines(text, submit, n, first, last)
     return notify.warn(words:format(command))
   end
   paste((text:gsub("^!", " !")), submit, n, function()
-    mention(first, last)
+    local args = { args = "", fargs = {}, range = 2, line1 = first, line2 = last }
+    require("claude-code.context.mention").command(args)
   end)
 end
 
@@ -114,21 +102,15 @@ function M.selection()
   end)
 end
 
----@return string path relative to the current folder where the file lies in it
-local function shown_path(buf)
-  local name = api.nvim_buf_get_name(buf)
-  return name == "" and "[No Name]" or vim.fn.fnamemodify(name, ":.")
-end
-
 local function list_entry(place, item)
   local text = item.message:gsub("%s*\n%s*", " ")
   return ("- %s [%s]: %s"):format(place, vim.diagnostic.severity[item.severity], text)
 end
 
 ---@param first integer 1-based
-local function diagnostic_lines(buf, first, last)
+local function diagnostic_lines(first, last)
   local lines = {}
-  for _, item in ipairs(vim.diagnostic.get(buf)) do
+  for _, item in ipairs(vim.diagnostic.get(0)) do
     local line = item.lnum + 1
     if line >= first and line <= last then
       table.insert(lines, list_entry(("Line %d, Col %d"):format(line, item.col + 1), item))
@@ -137,28 +119,16 @@ local function diagnostic_lines(buf, first, last)
   return lines
 end
 
----@return string fence longer than any in the text
-local function fence_for(text)
-  local longest = 2
-  for run in text:gmatch("`+") do
-    longest = math.max(longest, #run)
-  end
-  return ("`"):rep(longest + 1)
-end
-
 --- The message of spec 04, section 3.2.
-local function message(buf, first, last, diagnostics)
-  local code = table.concat(api.nvim_buf_get_lines(buf, first - 1, last, false), "\n")
-  local fence = fence_for(code)
+local function message(name, first, last, diagnostics)
+  local code = table.concat(api.nvim_buf_get_lines(0, first - 1, last, false), "\n")
   return table.concat({
     "I have a code snippet with LSP diagnostics that need to be fixed:",
     "",
-    "File: " .. shown_path(buf),
+    "File: " .. vim.fn.fnamemodify(name, ":."),
     ("Lines: %d-%d"):format(first, last),
     "",
-    fence .. vim.bo[buf].filetype,
-    code,
-    fence,
+    require("claude-code.lib.text").fenced(code, vim.bo.filetype),
     "",
     "LSP Diagnostics:",
     table.concat(diagnostics, "\n"),
@@ -209,13 +179,13 @@ function M.diagnostics(first, last)
   elseif M.refuse_private(0) then
     return
   end
-  local diagnostics = diagnostic_lines(0, first, last)
+  local diagnostics = diagnostic_lines(first, last)
   if #diagnostics == 0 then
     local where = first == last and "in line " .. first or ("in lines %d to %d"):format(first, last)
     notify.warn(("nothing to send: there are no diagnostics %s"):format(where))
   else
     local target = { path = name, line_start = first - 1, line_end = last - 1 }
-    deliver(message(0, first, last, diagnostics), { target })
+    deliver(message(name, first, last, diagnostics), { target })
   end
 end
 

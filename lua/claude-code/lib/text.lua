@@ -17,6 +17,18 @@ function M.visible(text)
   return (vim.fn.strtrans((text:gsub("%z", "\n"))))
 end
 
+--- A code block of Markdown, whose fence is longer than those in the text.
+---@param text string
+---@param language string
+---@return string
+function M.fenced(text, language)
+  local fence = "```"
+  while text:find(fence, 1, true) do
+    fence = fence .. "`"
+  end
+  return ("%s%s\n%s\n%s"):format(fence, language, text, fence)
+end
+
 --- UTF-8 as Neovim can send it on: what is not becomes "?".
 local function valid(text)
   return vim.fn.has("iconv") == 1 and vim.fn.iconv(text, "utf-8", "utf-8") or text

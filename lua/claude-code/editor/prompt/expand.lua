@@ -30,11 +30,8 @@ local function fenced(lines, language)
     end
     kept[#kept + 1] = line
   end
-  local text, fence = table.concat(kept, "\n"), "```"
-  while text:find(fence, 1, true) do
-    fence = fence .. "`"
-  end
-  return #lines > 0 and ("%s%s\n%s\n%s"):format(fence, language or "", text, fence) or nil
+  local text = table.concat(kept, "\n")
+  return #lines > 0 and require("claude-code.lib.text").fenced(text, language or "") or nil
 end
 
 ---@type table<string, fun(buf: integer): string?> by the names; `buf` is the user's file
