@@ -43,9 +43,6 @@ end
 
 local FOLDER = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude-code", "drafts")
 
---- Larger drafts are not kept, and those of before not read.
-local MOST_BYTES = 16 * 1024 * 1024
-
 ---@class claude-code.Draft
 ---@field path string
 local Draft = {}
@@ -82,22 +79,8 @@ end
 
 ---@return string[] lines none: there is no draft
 function Draft:read()
-  local text = require("claude-code.lib.regular_file").read(self.path, MOST_BYTES)
+  local text = require("claude-code.lib.regular_file").read(self.path, math.huge)
   return text and vim.split(text, "\n") or {}
-end
-
----@return string? problem nothing is left of it then
-local function write_file(path, text)
-  local fd, problem = uv.fs_open(path, "w", tonumber("600", 8))
-  if not fd then
-    return problem
-  end
-  local count, failure = uv.fs_write(fd, text)
-  uv.fs_close(fd)
-  if count ~= #text then
-    uv.fs_unlink(path)
-    return failure or "the disk is full"
-  end
 end
 
 --- Keeps it by a rename; forgets it where there is nothing in it.
@@ -108,20 +91,20 @@ function Draft:keep(lines)
   if not text:find("%S") then
     uv.fs_unlink(self.path)
     return nil
-  elseif #text > MOST_BYTES then
-    return "it is too long"
   end
-  local made, problem = pcall(vim.fn.mkdir, FOLDER, "p", tonumber("700", 8))
-  if not made then
+  pcall(vim.fn.mkdir, FOLDER, "p", tonumber("700", 8))
+  local new = self.path .. ".new"
+  local fd, problem = uv.fs_open(new, "w", tonumber("600", 8))
+  if not fd then
     return problem
   end
-  local new = self.path .. ".new"
-  local failure = write_file(new, text)
-  if failure then
-    return failure
+  local count, failure = uv.fs_write(fd, text)
+  uv.fs_close(fd)
+  if count ~= #text then
+    uv.fs_unlink(new)
+    return failure or "the disk is full"
   end
-  local ok, message = uv.fs_rename(new, self.path)
-  return not ok and message or nil
+  return select(2, uv.fs_rename(new, self.path))
 end
 
 ---@class claude-code.Prompt
