@@ -37,7 +37,7 @@ beforeEach(() => {
 afterEach(() => data[Symbol.asyncDispose]());
 
 const watched = (version: NeovimVersion, setup = published.starting(), from = published) =>
-  from.watched(version, setup, { env: { XDG_DATA_HOME: data.xdg } });
+  from.watched(version, setup, { XDG_DATA_HOME: data.xdg });
 
 const messages = async (neovim: TestNeovim) => (await statusOf(neovim)).warnings;
 

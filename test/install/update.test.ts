@@ -36,11 +36,11 @@ const start = (
   version: NeovimVersion,
   published: Publication,
   mirror = published.server.url,
-  { before = "", env = {} } = {},
+  env: Record<string, string> = {},
 ) =>
   published.watched(version, published.starting("", mirror), {
-    before,
-    env: { XDG_DATA_HOME: data.xdg, ...env },
+    XDG_DATA_HOME: data.xdg,
+    ...env,
   });
 
 /** With version 0.1.0 in the data folder. */
@@ -160,20 +160,6 @@ nightly.test("names :Claude install for what a power cut or a disk has damaged",
   expect(data.installedVersion()).toBe("0.1.0");
 });
 
-nightly.test("on NixOS without nix-ld: says what to do before anything is downloaded", async () => {
-  const before = `require("claude-code.install.release").nixos_file = "/etc/passwd"`;
-  const version = NEWEST;
-  const rtp = `vim.opt.rtp:prepend([[${old.plugin}]])`;
-  const begin = (env: Record<string, string>) =>
-    start(version, old, old.server.url, { before: `${rtp} ${before}`, env });
-  await using without = await begin({ NIX_LD: "" });
-  const { last_error } = await reaches(without, "failed");
-  expect(last_error).toMatch(/nix-ld.*build the executable/);
-  expect(old.server.requests).toEqual([]);
-  await using enabled = await begin({ NIX_LD: "/run/current-system/sw/share/nix-ld/lib/ld.so" });
-  await reaches(enabled, "ready");
-});
-
 nightly.test.each(NEOVIMS)(
   "$name: a certificate that is not trusted is named as the cause",
   async (version) => {
@@ -191,7 +177,7 @@ nightly.test.each(NEOVIMS)(
     const authority = join(data.xdg, "company.pem");
     await writeFile(authority, CERTIFICATE);
     await using trusting = await start(version, old, url, {
-      env: { CURL_CA_BUNDLE: authority },
+      CURL_CA_BUNDLE: authority,
     });
     await reaches(trusting, "ready");
   },

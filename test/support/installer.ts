@@ -37,14 +37,10 @@ export class Publication implements AsyncDisposable {
   }
 
   /** A Neovim with a user, without whom nothing is fetched but by a command; what it says is in MESSAGES. */
-  watched(
-    version: NeovimVersion,
-    setup: string,
-    { before = "", env = {} } = {},
-  ): Promise<TestNeovim> {
+  watched(version: NeovimVersion, setup: string, env: Record<string, string>): Promise<TestNeovim> {
     const notify = "MESSAGES = {} vim.notify = function(text) table.insert(MESSAGES, text) end";
     const { plugin: runtimepath } = this;
-    const args = ["--cmd", `lua ${notify} ${before}`];
+    const args = ["--cmd", `lua ${notify}`];
     return TestNeovim.start({
       version,
       runtimepath,

@@ -1,10 +1,7 @@
 --- The plugin's own files, and the one archive that this version of the plugin accepts on this machine: pinned
 --- by its size and its SHA-256 in manifest.lua. Files are read from the disk and not by require(): a plugin
 --- manager may just have put a newer version in place of the one that is loaded.
-local M = {
-  --- Only NixOS has it.
-  nixos_file = "/etc/NIXOS",
-}
+local M = {}
 
 ---@class claude-code.Release
 ---@field version string
@@ -102,10 +99,6 @@ function M.find()
     -- A user who sets a mirror often must not use another host.
     local reason = "binary.mirror is not an https:// address, and nothing else is used instead"
     return nil, "correct binary.mirror", reason
-  end
-  if vim.uv.fs_stat(M.nixos_file) and (vim.env.NIX_LD or "") == "" then
-    local remedy = "enable it (`programs.nix-ld.enable = true`), or build the executable (%s)"
-    return nil, remedy:format(build), "on NixOS a downloaded executable runs only with nix-ld"
   end
   local base = (mirror or manifest.releases):gsub("/+$", "")
   local url = ("%s/v%s/%s"):format(base, manifest.version, archive.file)
