@@ -100,24 +100,14 @@ end
 
 local is_watching = false
 
----@return string what is on screen: a session reports what it does more often than this changes
-local function shown()
-  return M.highlight() .. M.text()
-end
-
---- Redraws status lines when the text changes, from the first call on.
+--- Redraws status lines when the text may change, from the first call on.
 function M.redraw_on_change()
   if is_watching then
     return
   end
   is_watching = true
-  local last = shown()
   local redraw = vim.schedule_wrap(function()
-    local now = shown()
-    if now ~= last then
-      last = now
-      vim.cmd.redrawstatus({ bang = true })
-    end
+    vim.cmd.redrawstatus({ bang = true })
   end)
   require("claude-code.lib.autocommands").new("statusline"):on("User", redraw, {
     pattern = {
