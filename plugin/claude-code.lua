@@ -56,7 +56,9 @@ api.nvim_create_autocmd("CmdUndefined", {
     if type(runs) == "string" then
       define(event.match, runs)
     elseif runs then
-      api.nvim_create_user_command(event.match, runs.run, { desc = runs.desc, bar = true })
+      api.nvim_create_user_command(event.match, function()
+        require("claude-code")[runs.call]()
+      end, { desc = ('require("claude-code").%s()'):format(runs.call), bar = true })
     end
   end,
 })

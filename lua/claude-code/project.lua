@@ -51,8 +51,9 @@ local function has_steps(plan)
   return plan:find("\n  ") ~= nil
 end
 
----@param choices { [1]: string, [2]?: string[] }[] labels, and the options that they mean; the last one is no
-local function confirm_and_run(command, question, choices)
+---@param labels string of the choices, a line for each; the last one is no
+---@param options string[][] of the others
+local function confirm_and_run(command, question, labels, options)
   local path, message = require("claude-code.server").executable()
   if not path then
     return notify.error(message --[[@as string]])
@@ -61,14 +62,10 @@ local function confirm_and_run(command, question, choices)
     if code ~= 0 or not has_steps(plan) then
       return report(code, plan, err)
     end
-    local labels = vim.tbl_map(function(choice)
-      return choice[1]
-    end, choices)
     local text = plan .. "\n\n" .. question
-    local answer = vim.fn.confirm(text, table.concat(labels, "\n"), #choices, "Question")
+    local chosen = options[vim.fn.confirm(text, labels, #options + 1, "Question")]
     -- The dialog has scrolled the screen, for which Neovim would ask for Enter.
-    require("claude-code.messages.notify").redraw()
-    local chosen = (choices[answer] or {})[2]
+    notify.redraw()
     if not chosen then
       return notify.info("nothing was changed")
     end
@@ -96,15 +93,12 @@ function M.install()
   if #vim.api.nvim_list_uis() == 0 then
     return require_executable()
   end
-  confirm_and_run("install-hooks", "Set this project up?", {
-    { "&Yes", {} },
-    { "Yes &and a section in CLAUDE.md", { "--claude-md" } },
-    { "&No" },
-  })
+  local labels = "&Yes\nYes &and a section in CLAUDE.md\n&No"
+  confirm_and_run("install-hooks", "Set this project up?", labels, { {}, { "--claude-md" } })
 end
 
 function M.uninstall()
-  confirm_and_run("uninstall-hooks", "Undo this?", { { "&Yes", {} }, { "&No" } })
+  confirm_and_run("uninstall-hooks", "Undo this?", "&Yes\n&No", { {} })
 end
 
 --- The option mcp.auto_install: once per project, and silent unless something was done.

@@ -26,8 +26,8 @@ M.list = vim.tbl_extend(
   require("claude-code.commands.terminal")
 )
 
---- Commands of coder/claudecode.nvim: a subcommand, or what runs.
----@type table<string, string|{ desc: string, run: fun() }>
+--- Commands of coder/claudecode.nvim: a subcommand, or a function of the module.
+---@type table<string, string|{ call: "start"|"stop" }>
 M.CODERS = {
   ClaudeCodeAdd = "mention",
   ClaudeCodeClose = "close",
@@ -38,19 +38,9 @@ M.CODERS = {
   ClaudeCodeOpen = "focus",
   ClaudeCodeSelectModel = "model",
   ClaudeCodeSend = "send",
-  ClaudeCodeStart = {
-    desc = 'require("claude-code").start()',
-    run = function()
-      require("claude-code").start()
-    end,
-  },
+  ClaudeCodeStart = { call = "start" },
   ClaudeCodeStatus = "status",
-  ClaudeCodeStop = {
-    desc = 'require("claude-code").stop()',
-    run = function()
-      require("claude-code").stop()
-    end,
-  },
+  ClaudeCodeStop = { call = "stop" },
   ClaudeCodeTreeAdd = "mention",
 }
 

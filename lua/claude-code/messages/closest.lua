@@ -26,12 +26,8 @@ end
 return function(unknown, known, edits)
   local best, best_distance = nil, math.max(1, math.floor(#unknown / 5)) + 1
   for _, key in ipairs(known) do
-    local d = edits and edits(key)
-    -- Of lists of thousands most have another length.
-    if not d and math.abs(#unknown - #key) < best_distance then
-      d = distance(unknown, key)
-    end
-    if d and d < best_distance then
+    local d = edits and edits(key) or distance(unknown, key)
+    if d < best_distance then
       best, best_distance = key, d
     end
   end

@@ -86,12 +86,11 @@ local function type_to_claude(transcript)
 end
 
 --- Goes to the place; without one to what the line's call is about; else opens its fold.
----@param show_agent fun(agent: string)
 ---@param line? integer 1-based
-local function open_at(transcript, show_agent, path, line)
+local function open_at(transcript, path, line)
   local mark = transcript:mark_at(api.nvim_win_get_cursor(0)[1]) or {}
   if not path and mark.agent then
-    return show_agent(mark.agent)
+    return M.open(transcript.id, mark.agent, transcript.remote)
   elseif not path then
     path, line = mark.path, mark.line
   end
@@ -108,26 +107,25 @@ end
 
 --- The place that the line names, else the one that its call is about, in a window beside; else its fold. Of a
 --- remote's names the executable knows which files of here they are.
-local function open(transcript, show_agent)
+local function open(transcript)
   local row = sessions.get({ id = transcript.id }) or {}
   local name = named.under_cursor()
   if name:match("^https?://") then
     return vim.ui.open(name)
   elseif not transcript.remote then
-    return open_at(transcript, show_agent, named.file(name, row.cwd))
+    return open_at(transcript, named.file(name, row.cwd))
   end
   local bare, line = named.split(name)
   local params = { view = transcript.view or -1, name = bare, folder = row.cwd }
   requests.ask("transcript/place", params, function(path)
-    open_at(transcript, show_agent, path, path and line)
+    open_at(transcript, path, path and line)
   end)
 end
 
----@param show_agent fun(agent: string) shows the conversation of a subagent
-local function map_keys(transcript, show_agent)
+local function map_keys(transcript)
   local function map(key, desc, run, modes)
     vim.keymap.set(modes or "n", key, function()
-      run(transcript, show_agent)
+      run(transcript)
     end, { buffer = transcript.buf, desc = desc, nowait = true })
   end
   map("]]", "Next prompt", function()
@@ -166,9 +164,7 @@ local function attach(transcript)
   )
   vim.bo[buf].filetype = "markdown"
   -- After the file type's own.
-  map_keys(transcript, function(agent)
-    M.open(transcript.id, agent, transcript.remote)
-  end)
+  map_keys(transcript)
   require("claude-code.server.channel").on_detach(M.detach)
 end
 
