@@ -2,6 +2,7 @@ import {
   ErrorCode,
   failure,
   type Id,
+  type Incoming,
   notification,
   parse,
   RpcError,
@@ -9,10 +10,15 @@ import {
   type Transport,
 } from "./message";
 
+/** One request under way. `signal` aborts when the peer cancels it or the connection ends. */
+export interface Call {
+  readonly id: Id;
+  readonly signal: AbortSignal;
+}
+
 /** The side that answers. A method it does not know is a thrown RpcError MethodNotFound. */
 export interface Handler {
-  /** `signal` aborts when the peer cancels the request, or the connection ends. */
-  request(method: string, params: unknown, signal: AbortSignal): unknown;
+  request(method: string, params: unknown, call: Call): unknown;
   notification(method: string, params: unknown): void;
 }
 
@@ -24,7 +30,7 @@ const MAX_PENDING = 1024;
  * connection ended. Synchronous answers leave in the order of their requests.
  */
 export class Connection {
-  readonly #incoming = new Map<Id, AbortController>();
+  readonly #incoming = new Map<Id, PendingCall>();
   #disposed = false;
 
   /** `onFault`: called with internal errors, what a handler threw that was not an RpcError. */
@@ -34,13 +40,23 @@ export class Connection {
     private readonly onFault?: (error: unknown, method: string) => void,
   ) {}
 
-  /** Takes one message as text. */
+  /** Takes one message, or one batch, as text. */
   receive(text: string): void {
-    const message = parse(text);
-    if (message.kind === "request") this.#answer(message.id, message.method, message.params);
-    if (message.kind === "invalid") this.#send(failure(message.id, message.error));
-    if (message.kind === "notification") this.#notify(message.method, message.params);
-    // We send clients no requests, so a response is nothing.
+    const parsed = parse(text);
+    if (!parsed.batch) {
+      this.#dispatch(parsed.message, (response) => this.#send(response));
+      return;
+    }
+    const answers = parsed.messages.map(
+      (message) =>
+        new Promise<string | undefined>((resolve) => {
+          if (this.#dispatch(message, resolve) === "silent") resolve(undefined);
+        }),
+    );
+    void Promise.all(answers).then((responses) => {
+      const texts = responses.filter((response) => response !== undefined);
+      if (texts.length > 0) this.#send(`[${texts.join(",")}]`);
+    });
   }
 
   notify(method: string, params?: unknown): void {
@@ -49,36 +65,61 @@ export class Connection {
 
   /** The peer no longer wants this answer: the call is aborted and nothing is sent for it. */
   cancel(id: Id): void {
-    this.#incoming.get(id)?.abort();
+    this.#incoming.get(id)?.cancel();
   }
 
   /** The peer is gone: aborts what is under way. */
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    for (const call of this.#incoming.values()) call.abort();
+    for (const call of this.#incoming.values()) call.cancel();
     this.#incoming.clear();
   }
 
-  #answer(id: Id, method: string, params: unknown): void {
-    const refuse = (code: number, text: string) =>
-      this.#send(failure(id, new RpcError(code, text)));
-    if (this.#incoming.has(id))
-      return refuse(ErrorCode.InvalidRequest, `Request id ${id} is still under way`);
-    if (this.#incoming.size >= MAX_PENDING)
-      return refuse(
+  /** Hands a message on. "silent": it will never be answered. */
+  #dispatch(message: Incoming, respond: (text: string | undefined) => void): "silent" | "answered" {
+    switch (message.kind) {
+      case "request":
+        this.#answer(message.id, message.method, message.params, respond);
+        return "answered";
+      case "invalid":
+        respond(failure(message.id, message.error));
+        return "answered";
+      case "notification":
+        this.#notify(message.method, message.params);
+        return "silent";
+      case "response":
+        // We send clients no requests.
+        return "silent";
+    }
+  }
+
+  #answer(
+    id: Id,
+    method: string,
+    params: unknown,
+    respond: (text: string | undefined) => void,
+  ): void {
+    if (this.#incoming.has(id)) {
+      const error = new RpcError(ErrorCode.InvalidRequest, `Request id ${id} is still under way`);
+      return respond(failure(id, error));
+    }
+    if (this.#incoming.size >= MAX_PENDING) {
+      const error = new RpcError(
         ErrorCode.Overloaded,
         `Too many requests under way (${MAX_PENDING}): try again when some are answered`,
       );
-    const call = new AbortController();
+      return respond(failure(id, error));
+    }
+    const call = new PendingCall(id);
     this.#incoming.set(id, call);
     const finish = (text: () => string) => {
       if (this.#incoming.get(id) === call) this.#incoming.delete(id);
-      if (!call.signal.aborted) this.#send(text());
+      respond(call.cancelled ? undefined : text());
     };
     const fail = (error: unknown) => finish(() => failure(id, this.#asRpcError(error, method)));
     try {
-      const result = this.handler.request(method, params, call.signal);
+      const result = this.handler.request(method, params, call);
       if (!(result instanceof Promise)) return finish(() => success(id, result));
       result.then((value) => finish(() => success(id, value)), fail);
     } catch (error) {
@@ -101,7 +142,26 @@ export class Connection {
     return new RpcError(ErrorCode.InternalError, `Internal error in ${method}`);
   }
 
-  #send(text: string): void {
-    if (!this.#disposed) this.transport.send(text);
+  #send(text: string | undefined): void {
+    if (text !== undefined && !this.#disposed) this.transport.send(text);
+  }
+}
+
+class PendingCall implements Call {
+  /** Made on first use: most calls never look at their signal. */
+  #controller: AbortController | undefined;
+  cancelled = false;
+
+  constructor(readonly id: Id) {}
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.cancelled) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  cancel(): void {
+    this.cancelled = true;
+    this.#controller?.abort();
   }
 }

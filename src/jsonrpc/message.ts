@@ -38,15 +38,26 @@ export type Incoming =
   | { kind: "response"; id: Id }
   | { kind: "invalid"; id: Id | null; error: RpcError };
 
-/**
- * Reads one text frame or line. Never throws: what is not a message comes back as `invalid`. So does a batch, which
- * MCP has given up (2025-06-18).
- */
-export function parse(text: string): Incoming {
+/** Each message of a batch costs more memory than its bytes, and other clients wait while they are answered. */
+const MAX_IN_BATCH = 1000;
+
+type Parsed = { batch: false; message: Incoming } | { batch: true; messages: Incoming[] };
+
+/** Reads one text frame or line. Never throws: what is not a message comes back as `invalid`. */
+export function parse(text: string): Parsed {
   const value = parseJson(text);
-  if (value === undefined)
-    return invalid(null, ErrorCode.ParseError, "Parse error: the message is not JSON");
-  return classify(value);
+  if (value === undefined) {
+    return single(invalid(null, ErrorCode.ParseError, "Parse error: the message is not JSON"));
+  }
+  if (!Array.isArray(value)) return single(classify(value));
+  if (value.length === 0) {
+    return single(invalid(null, ErrorCode.InvalidRequest, "Invalid request: the batch is empty"));
+  }
+  if (value.length > MAX_IN_BATCH) {
+    const text = `Invalid request: the batch has more than ${MAX_IN_BATCH} messages`;
+    return single(invalid(null, ErrorCode.InvalidRequest, text));
+  }
+  return { batch: true, messages: value.map(classify) };
 }
 
 export function notification(method: string, params?: unknown): string {
@@ -60,6 +71,10 @@ export function success(id: Id, result: unknown): string {
 export function failure(id: Id | null, error: RpcError): string {
   const { code, message, data } = error;
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
+}
+
+function single(message: Incoming): Parsed {
+  return { batch: false, message };
 }
 
 function classify(value: unknown): Incoming {

@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { Connection, type Handler } from "../jsonrpc/connection";
+import { type Call, Connection, type Handler } from "../jsonrpc/connection";
 import { ErrorCode, RpcError, type Transport } from "../jsonrpc/message";
 import { message } from "../lib/errors";
 import { own } from "../lib/json";
 import type { Client, Remote } from "./client";
 import type { Resources, ServerDefinition, ServerEvents } from "./definition";
-import { failed, negotiateVersion, type ToolResult } from "./protocol";
+import { failed, negotiateVersion } from "./protocol";
 import { type Tool, validate } from "./tool";
 
 /** Serves any number of clients, each with its own connection and pending work. */
@@ -92,8 +92,7 @@ class ConnectedClient implements Handler {
     this.#connection.dispose();
   }
 
-  request(method: string, params: unknown, signal: AbortSignal): unknown {
-    const { resources } = this.definition;
+  request(method: string, params: unknown, call: Call): unknown {
     switch (method) {
       case "initialize":
         return this.#initialize(params);
@@ -103,11 +102,11 @@ class ConnectedClient implements Handler {
         this.events.onToolsListed?.(this.client);
         return { tools: this.definition.tools.map((tool) => tool.describe()) };
       case "tools/call":
-        return this.#callTool(params, signal);
+        return this.#callTool(params, call);
       case "resources/list":
       case "resources/templates/list":
       case "resources/read":
-        if (resources) return this.#resource(method, params, resources);
+        if (this.definition.resources) return this.#resource(method, params);
     }
     const extension = own(this.definition.methods ?? {}, method);
     if (extension) return extension(params, this.client);
@@ -148,26 +147,42 @@ class ConnectedClient implements Handler {
     };
   }
 
-  async #callTool(params: unknown, signal: AbortSignal): Promise<ToolResult> {
+  #callTool(params: unknown, call: Call): unknown {
     const { name, arguments: input, _meta: meta } = validate(CallParams, params, "tools/call");
     const tool = this.tools.get(name);
     if (!tool) throw new RpcError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
     const { client } = this;
-    try {
-      return await tool.call(input, { client, use: meta?.["claudecode/toolUseId"], signal });
-    } catch (error) {
-      if (error instanceof RpcError) throw error;
-      this.events.onFault?.(error, name);
-      return failed(message(error));
-    } finally {
+    const result = tool.call(input, {
+      client,
+      use: meta?.["claudecode/toolUseId"],
+      get signal() {
+        return call.signal;
+      },
+    });
+    if (!(result instanceof Promise)) {
       this.events.onToolCalled?.(name, client);
+      return result;
     }
+    return result
+      .catch((error: unknown) => {
+        if (error instanceof RpcError) throw error;
+        this.events.onFault?.(error, name);
+        return failed(message(error));
+      })
+      .finally(() => this.events.onToolCalled?.(name, client));
   }
 
-  async #resource(method: string, params: unknown, resources: Resources): Promise<object> {
+  #resource(method: string, params: unknown): unknown {
+    const resources = this.definition.resources as Resources;
     if (method === "resources/templates/list") return { resourceTemplates: [] };
-    if (method === "resources/list") return { resources: await resources.list(this.client) };
+    if (method === "resources/list")
+      return wrap(resources.list(this.client), (list) => ({ resources: list }));
     const { uri } = validate(ReadParams, params, "resources/read");
-    return { contents: [await resources.read(uri, this.client)] };
+    return wrap(resources.read(uri, this.client), (contents) => ({ contents: [contents] }));
   }
+}
+
+/** Maps a value that may be a promise, without making a promise of any other value. */
+function wrap<T, R>(value: T | Promise<T>, map: (value: T) => R): R | Promise<R> {
+  return value instanceof Promise ? value.then(map) : map(value);
 }

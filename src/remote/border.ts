@@ -89,7 +89,9 @@ export class Border implements Transport {
   }
 
   #receive(text: string): void {
-    const message = parse(text);
+    const parsed = parse(text);
+    if (parsed.batch) return this.#fail(null, ErrorCode.InvalidRequest, "No batch passes here");
+    const { message } = parsed;
     if (message.kind === "invalid") this.outside.send(failure(message.id, message.error));
     if (message.kind === "notification") this.#report(message.method, message.params);
     if (message.kind === "request") this.#request(message.id, message.method, message.params);
@@ -155,7 +157,7 @@ export class Border implements Transport {
     }
   }
 
-  #fail(id: Id, code: number, text: string): void {
+  #fail(id: Id | null, code: number, text: string): void {
     this.outside.send(failure(id, new RpcError(code, text)));
   }
 }

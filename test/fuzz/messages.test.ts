@@ -83,8 +83,11 @@ test(
   () => {
     fc.assert(
       fc.property(garbage, (text) => {
-        const kinds = ["request", "notification", "response", "invalid"];
-        expect(kinds).toContain(parse(text).kind);
+        const parsed = parse(text);
+        const messages = parsed.batch ? parsed.messages : [parsed.message];
+        for (const { kind } of messages) {
+          expect(["request", "notification", "response", "invalid"]).toContain(kind);
+        }
       }),
       {
         numRuns: tries(2000),
@@ -117,7 +120,9 @@ test(
           const count = given.filter((answer) => sameId(answer.id) === wanted).length;
           expect(count).toBeGreaterThanOrEqual(asked.length);
         }
-        expect(given.length).toBeLessThanOrEqual(list.length);
+        expect(given.length).toBeLessThanOrEqual(
+          list.reduce((sum, { text }) => sum + most(text), 0),
+        );
         for (const { result, error } of given) {
           expect((result === undefined) !== (error === undefined)).toBe(true);
           if (error) expect(Number.isInteger(error.code)).toBe(true);
@@ -129,5 +134,40 @@ test(
   FUZZ_TIMEOUT_MS,
 );
 
+test(
+  "a batch is answered by one batch of as many answers as it has requests and mistakes",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof(request, notification, fc.jsonValue()), { minLength: 1, maxLength: 10 }),
+        async (batch) => {
+          const { receive, answers } = connect();
+          receive(JSON.stringify(batch));
+          const silent = batch.filter((message) => isSilent(message)).length;
+          expect(await answers()).toHaveLength(batch.length - silent);
+        },
+      ),
+      { numRuns: tries(500) },
+    );
+  },
+  FUZZ_TIMEOUT_MS,
+);
+
 /** JSON knows neither -0 nor the difference between 1 and 1.0. */
 const sameId = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value));
+
+/** As many answers as a text can have at most. */
+function most(text: string): number {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? Math.max(1, value.length) : 1;
+  } catch {
+    return 1;
+  }
+}
+
+/** A notification, or an answer to something that was never asked. */
+function isSilent(message: unknown): boolean {
+  const parsed = parse(JSON.stringify(message));
+  return !parsed.batch && ["notification", "response"].includes(parsed.message.kind);
+}

@@ -162,7 +162,7 @@ describe("messages that are wrong", () => {
     ["an empty text", "", -32700],
     ["a number", "42", -32600],
     ["null", "null", -32600],
-    ["a batch", [{ jsonrpc: "2.0", id: "a", method: "ping" }], -32600],
+    ["an empty batch", "[]", -32600],
     ["a batch of five million messages", `[0${",0".repeat(5_000_000)}]`, -32600],
     ["no version", { id: 1, method: "ping" }, -32600],
     ["a method that is not a string", { jsonrpc: "2.0", id: 1, method: 7 }, -32600],
@@ -221,6 +221,20 @@ describe("messages that are wrong", () => {
 });
 
 describe("framing", () => {
+  test("a batch is answered by a batch, without the notifications in it", async () => {
+    using client = await TestClient.open(lock);
+    const from = client.received.length;
+    client.send([
+      { jsonrpc: "2.0", id: "a", method: "ping" },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", id: "b", method: "no/such" },
+      7,
+    ]);
+    await client.message((m) => m.error?.code === -32601, from);
+    const answers = client.received.slice(from);
+    expect(answers.map((m) => m.id)).toEqual(["a", "b", null]);
+  });
+
   test("a binary frame is read as UTF-8 text", async () => {
     using client = await TestClient.open(lock);
     const from = client.received.length;
