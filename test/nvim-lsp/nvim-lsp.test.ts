@@ -106,7 +106,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     });
   });
 
-  test("get_diagnostics of a file of the project that is not open", async () => {
+  test("get_diagnostics of a file of the project that is not open, by its whole path", async () => {
     project.write("closed.lua", "ERROR in a closed file\n");
     const args = { file_paths: [project.path("closed.lua")] };
     await eventually("the linter", async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { LanguageProject } from "../language/world";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, nightly } from "../support/neovim";
+import { NEOVIMS } from "../support/neovim";
 import { TSCONFIG, TYPESCRIPT } from "../support/typescript";
 
 /* Renames and code actions by a real language server, and how the user undoes them in the review. */
@@ -148,16 +148,6 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     expect(await edited.call("code_action", { path, action: "No such title" })).toContain(
       'ERROR No code action "No such title"',
     );
-  });
-
-  nightly.test("organizes imports", async () => {
-    const imports = ['import { z } from "./z";', 'import { a } from "./a";', "a(z);"];
-    edited.project.write("order.ts", `${imports.join("\n")}\n`);
-    const text = await edited.call("code_action", { path: "order.ts", action: "organize_imports" });
-    expect(text).toContain("done by typescript: organize_imports");
-    const [z, a, use] = imports;
-    expect(edited.read("order.ts")).toBe(`${[a, z, use].join("\n")}\n`);
-    rmSync(edited.project.path("order.ts"));
   });
 
   test("says by which option the tools are switched off", async () => {

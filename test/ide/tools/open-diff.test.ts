@@ -380,20 +380,6 @@ onEachNeovim(
       expect(cli.received.some(({ id }) => id === "to-cancel")).toBe(false);
     });
 
-    test("other tools work while a diff waits", async () => {
-      const path = await session.open("meanwhile.txt", "old\n");
-      const answer = open(cli, path, "new\n");
-      await untilShown();
-      expect(await cli.json("checkDocumentDirty", { filePath: path })).toMatchObject({
-        success: true,
-      });
-      expect(await cli.json("getDiagnostics")).toEqual([]);
-      expect(await cli.json<{ tabs: unknown[] }>("getOpenEditors")).toHaveProperty("tabs");
-      expect(await cli.json("getCurrentSelection")).toMatchObject({ success: false });
-      await press("q");
-      await answer;
-    });
-
     test("after an accept the buffer shows what the CLI wrote, and keeps its undo", async () => {
       const path = await session.open("followed.txt", "old\n");
       const answer = open(cli, path, "new\n");
