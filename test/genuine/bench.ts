@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Claude } from "../support/claude";
+import { newUser } from "../support/claude-home";
 import { Model } from "../support/model";
 import type { NeovimVersion } from "../support/toolchain";
 import { type LockFile, lockFiles } from "./lock-file";
@@ -33,15 +33,9 @@ export async function startBench(
     for (const step of undo.reverse()) await step();
   };
   try {
-    const root = await realpath(await mkdtemp(join(tmpdir(), "first-light-")));
+    const { root, home, project } = await newUser(files);
     undo.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
-    const project = join(root, "project");
-    const home = join(root, "home");
-    for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
-    await mkdir(project);
     const paths = Object.keys(files).map((name) => join(project, name));
-    for (const [name, text] of Object.entries(files)) await writeFile(join(project, name), text);
-
     const model = new Model();
     undo.push(() => model.stop());
     const neovim = await Neovim.start({ version, project, home, files: paths, columns: COLUMNS });

@@ -24,8 +24,7 @@ describe("the CLI's diff panel", () => {
 
   test("is there in a wide terminal, and asks for no columns in a narrow one", async () => {
     Bun.spawnSync(["git", "init", "-q"], { cwd: claude.project, env: claude.env });
-    await claude.command("Claude");
-    await claude.showing(/^❯/m);
+    await claude.begin();
     await resize(WIDE);
     const main = claude.path("main.lua");
     claude.model.script([read(main), edit(main, "zero", "one"), say("I did it.")]);

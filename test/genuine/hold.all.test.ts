@@ -13,11 +13,10 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     files: { "main.lua": "return 1\n" },
     terminal: 'permission_mode = "acceptEdits"',
   });
-  const lua = <T>(code: string) => claude.neovim.lua<T>(code);
+  const { lua } = claude;
 
   test("waits for :w, and Claude learns that it has to read the file again", async () => {
-    await claude.command("Claude");
-    await claude.showing(/^❯/m);
+    await claude.begin();
     // The user is there.
     await lua("return vim.api.nvim_input('<C-q>')");
     await lua(

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll } from "bun:test";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { untilAnswered } from "../support/claude";
-import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { claudeEnv, newUser } from "../support/claude-home";
 import { Model } from "../support/model";
 import { claudeCli, type NeovimVersion } from "../support/toolchain";
 import { eventually } from "./eventually";
@@ -32,13 +31,8 @@ export class InTerminal {
   /** For the tests of the block around the call. */
   inBlock(version: NeovimVersion, options: Options): this {
     beforeAll(async () => {
-      this.root = await realpath(await mkdtemp(join(tmpdir(), "in-terminal-")));
-      const { home, project } = this;
-      for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
-      await mkdir(project);
-      for (const [name, text] of Object.entries(options.files))
-        await writeFile(this.path(name), text);
-      await prepareClaudeHome(home, project);
+      const { root, home, project } = await newUser(options.files);
+      this.root = root;
       this.model = new Model();
       await options.prepare?.(this.env);
       const { terminal = "", setup = "", columns = 180 } = options;
@@ -79,6 +73,18 @@ export class InTerminal {
 
   onDisk(name: string): Promise<string> {
     return readFile(this.path(name), "utf8");
+  }
+
+  lua = <T>(code: string): Promise<T> => this.neovim.lua<T>(code);
+
+  /** Types keys into what has the keyboard. */
+  keys = (typed: string): Promise<boolean> =>
+    this.lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
+
+  /** Starts Claude, and waits for its prompt. */
+  async begin(): Promise<void> {
+    await this.command("Claude");
+    await this.showing(/^❯/m);
   }
 
   command(line: string): Promise<boolean> {

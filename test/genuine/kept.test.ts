@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { untilAnswered } from "../support/claude";
-import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { claudeEnv, newUser } from "../support/claude-home";
 import { Model } from "../support/model";
 import { requireNamespace } from "../support/namespace";
 import { TestNeovim } from "../support/neovim";
@@ -51,12 +50,8 @@ class Kept {
   }
 
   private async open(): Promise<void> {
-    this.root = await realpath(await mkdtemp(join(tmpdir(), "claude-kept-")));
-    const { home, project } = this;
-    for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
-    await mkdir(project);
-    await writeFile(this.file, TEXT);
-    await prepareClaudeHome(home, project);
+    const { root, home, project } = await newUser({ "a.txt": TEXT });
+    this.root = root;
     this.model = new Model();
     const env = claudeEnv(home, this.model.url);
     this.terminal = await Terminal.start({ command: ["cat"], cwd: project, env, columns: 300 });

@@ -67,8 +67,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     const windows = async () => (await claude.neovim.layout()).tree;
 
     test("the edit is in a diff, and written once it is accepted", async () => {
-      await claude.command("Claude");
-      await claude.showing(/^❯/m);
+      await claude.begin();
       await claude.connected();
       await claude.command("wincmd p");
       const before = await windows();

@@ -14,9 +14,7 @@ describe.each(NEOVIMS)("a plan in $name", (version) => {
     files: { "main.lua": "return 1\n" },
     terminal: `permission_mode = "plan"`,
   });
-  const lua = <T>(code: string) => claude.neovim.lua<T>(code);
-  const keys = (typed: string) =>
-    lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
+  const { lua, keys } = claude;
   const name = () => lua<string>("return vim.fs.dirname(vim.api.nvim_buf_get_name(0))");
   let path = "";
   const received = (text: string) =>
@@ -48,8 +46,7 @@ describe.each(NEOVIMS)("a plan in $name", (version) => {
           callback(items[2])
         end
         return true`);
-      await claude.command("Claude");
-      await claude.showing(/^❯/m);
+      await claude.begin();
       claude.model.script([[{ text: "Hello." }]]);
       await claude.send("hi");
       await claude.showing(/Hello\./);

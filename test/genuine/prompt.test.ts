@@ -8,14 +8,11 @@ import { InTerminal } from "./in-terminal";
 requireNamespace();
 describe.each(NEOVIMS)("the prompt in $name", (version) => {
   const claude = new InTerminal().inBlock(version, { files: { "main.lua": "return 1\n" } });
-  const lua = <T>(code: string) => claude.neovim.lua<T>(code);
+  const { lua, keys } = claude;
   const name = () => lua<string>("return vim.fs.basename(vim.api.nvim_buf_get_name(0))");
-  const keys = (typed: string) =>
-    lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
 
   test("Ctrl+G opens it in a window below, and takes it back on :wq", async () => {
-    await claude.command("Claude");
-    await claude.showing(/^❯/m);
+    await claude.begin();
     await keys("draft");
     await claude.showing(/draft/);
     await keys("<C-g>");

@@ -12,14 +12,13 @@ requireNamespace();
 describe("the conversation of a Claude in a container", () => {
   const claude = InRemote.inBlock({ at: Container.PROJECT, by: "exec" });
 
-  const lua = <T>(code: string) => claude.neovim.lua<T>(code);
+  const { lua } = claude;
   const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
   const name = () => lua<string>("return vim.api.nvim_buf_get_name(0)");
   const other = join(Container.PROJECT, "other.lua");
 
   test("is shown, and read again, with the files of here", async () => {
-    await claude.command("Claude");
-    await claude.showing(/^❯/m);
+    await claude.begin();
     claude.model.script([read(other), [{ text: `See ${other}:1 and /etc/passwd` }]]);
     await claude.send("look");
     await claude.showing(/See /);
@@ -30,8 +29,12 @@ describe("the conversation of a Claude in a container", () => {
     claude.model.script([[{ text: "Once more." }]]);
     await claude.send("again");
     await claude.showing(/Once more/);
-    await claude.command("Claude transcript");
-    await eventually(async () => (await lines()).includes("Once more."), true);
+    // The CLI writes an answer a moment after it has shown it.
+    const readsAgain = async () => {
+      await claude.command("Claude transcript");
+      return (await lines()).includes("Once more.");
+    };
+    await eventually(readsAgain, true);
   });
 
   test("opens the place of a line, and no file that is not shared", async () => {

@@ -124,8 +124,7 @@ export class InRemote extends InTerminal {
 
 export function starts(claude: InRemote): void {
   test(":Claude starts it there, connected by a lock file without a pid", async () => {
-    await claude.command("Claude");
-    await claude.showing(/^❯/m);
+    await claude.begin();
     await claude.joined();
     const folder = join(claude.root, "inside/.claude/ide");
     const [name = ""] = claude.locks();

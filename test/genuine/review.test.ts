@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { cliArguments } from "../../src/claude/cli-arguments";
 import { Claude } from "../support/claude";
-import { isolatedEnv } from "../support/claude-home";
+import { isolatedEnv, newUser } from "../support/claude-home";
 import { Model } from "../support/model";
 import type { Block } from "../support/model-answer";
 import { type ModelRequest, newsText } from "../support/model-request";
@@ -57,10 +56,7 @@ class Review {
   }
 
   private async open(): Promise<void> {
-    this.#root = await realpath(await mkdtemp(join(tmpdir(), "review-")));
-    for (const folder of ["tmp", "run"]) await mkdir(join(this.home, folder), { recursive: true });
-    await mkdir(this.project);
-    for (const [name, text] of Object.entries(FILES)) await writeFile(this.path(name), text);
+    this.#root = (await newUser(FILES)).root;
     for (const name of ["gone.txt", "old.txt"]) await chmod(this.path(name), 0o755);
     this.git("init -q .", "add -A", "commit -qm first");
     await this.startNeovim(["main.lua"]);

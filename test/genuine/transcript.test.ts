@@ -11,18 +11,15 @@ const LONG = Array.from({ length: 120 }, (_, i) => `${i + 1}. line`).join("\n");
 requireNamespace();
 describe.each(NEOVIMS)("the conversation in $name", (version) => {
   const claude = new InTerminal().inBlock(version, { files: { "main.lua": "return 1\n" } });
-  const lua = <T>(code: string) => claude.neovim.lua<T>(code);
+  const { lua, keys } = claude;
   const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
-  const keys = (typed: string) =>
-    lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
 
   test("the key shows all of an answer in Claude's window, what follows comes, and i types again", async () => {
     claude.model.script([
       [{ text: "I look." }, ...read(claude.path("main.lua"))],
       [{ text: LONG }],
     ]);
-    await claude.command("Claude");
-    await claude.showing(/^❯/m);
+    await claude.begin();
     await claude.send("explain");
     await claude.showing(/120\. line/);
     await keys("<C-q>o");
@@ -48,13 +45,10 @@ describe.each(NEOVIMS)("what Claude does in $name", (version) => {
   const claude = new InTerminal().inBlock(version, {
     files: { "main.lua": "return 1\n", "other.lua": "1\n2\n3\n" },
   });
-  const lua = <T>(code: string) => claude.neovim.lua<T>(code);
-  const keys = (typed: string) =>
-    lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
+  const { lua, keys } = claude;
 
   test("is in the follow window while the user stays where they are", async () => {
-    await claude.command("Claude");
-    await claude.showing(/^❯/m);
+    await claude.begin();
     await claude.command("Claude follow");
     claude.model.script([read(claude.path("other.lua")), [{ text: "Read." }]]);
     await claude.send("look");
@@ -95,8 +89,7 @@ describe.each([
 
   nightly.test("decides whether what scrolls off stays in the terminal's buffer", async () => {
     claude.model.script([[{ text: LONG }]]);
-    await claude.command("Claude");
-    await claude.showing(/^❯/m);
+    await claude.begin();
     await claude.send("explain");
     await claude.showing(/120\. line/);
     const text = await claude.neovim.lua<string>(`

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolder } from "./neovim";
 
 /** A made-up key: the stand-in API takes any, and no other host can be reached. */
 export const API_KEY = "sk-ant-api03-a-made-up-key-for-the-stand-in-model-0000000000";
@@ -27,6 +28,17 @@ export async function prepareClaudeHome(home: string, project: string): Promise<
     },
   };
   await writeFile(path, JSON.stringify(state));
+}
+
+/** A new user of the CLI, with a project of these files; both are below `root`. */
+export async function newUser(files: Record<string, string>) {
+  const root = temporaryFolder();
+  const [home, project] = [join(root, "home"), join(root, "project")];
+  for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
+  await mkdir(project);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(project, name), text);
+  await prepareClaudeHome(home, project);
+  return { root, home, project };
 }
 
 /** A whole environment for programs that live in `home`: nothing of the caller's but PATH. */
