@@ -111,23 +111,21 @@ export class ReleaseServer implements AsyncDisposable {
       return respond(socket, "302 Found", "", [target]);
     }
     if (behaviour === "endless") return void pour(socket, file);
-    const [status, body] = ["200 OK", altered(file, behaviour)];
+    const body = altered(file, behaviour);
     const half = Math.floor(body.length / 2);
-    if (behaviour === "stalled") socket.write(head(status, body.length));
-    else if (behaviour === "cut off") {
-      socket.write(head(status, body.length));
-      socket.end(body.subarray(0, half));
-    } else if (behaviour === "held") {
-      socket.write(head(status, body.length));
-      socket.write(body.subarray(0, half));
-      this.held.push(() => socket.end(body.subarray(half)));
-    } else if (behaviour === "slow") {
-      socket.write(head(status, body.length));
-      void trickle(socket, body, 20, 50);
-    } else if (behaviour === "drip") {
-      socket.write(head(status, body.length));
-      void trickle(socket, body, body.length, 20);
-    } else respond(socket, status, body);
+    const sent: Partial<Record<Behaviour, () => unknown>> = {
+      stalled: () => {},
+      "cut off": () => socket.end(body.subarray(0, half)),
+      held: () => {
+        socket.write(body.subarray(0, half));
+        this.held.push(() => socket.end(body.subarray(half)));
+      },
+      slow: () => trickle(socket, body, 20, 50),
+      drip: () => trickle(socket, body, body.length, 20),
+    };
+    socket.write(head("200 OK", body.length));
+    const send = sent[behaviour] ?? (() => socket.end(body));
+    void send();
   }
 }
 
