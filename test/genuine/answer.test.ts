@@ -266,17 +266,6 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     expect(JSON.parse(settings).permissions.allow).toEqual(["Bash(make first *)"]);
   });
 
-  nightly.test("a question: a text of the user's", async () => {
-    await asking.ask(QUESTIONS);
-    await asking.choices();
-    await asking.neovim.lua(`reason = "a dark green" return true`);
-    await asking.choose("Type an answer…");
-    await asking.choose("[ ] M");
-    await asking.choose("Done");
-    await asking.received('"Which colour?"="a dark green", "Which sizes?"="M"');
-    await asking.hasState("idle");
-  });
-
   nightly.test("a question is declined, and a plan approved", async () => {
     await asking.ask(QUESTIONS);
     await asking.choices();

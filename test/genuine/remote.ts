@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, expect } from "bun:test";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { untilAnswered } from "../support/claude";
 import { type ModelRequest, newsText } from "../support/model-request";
 import { Container, remotesOption } from "../support/remote";
-import { EXECUTABLE, NEWEST } from "../support/toolchain";
+import { NEWEST } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
-import { MODIFIED, UPDATED } from "./first-light";
 import { InTerminal, START_MS } from "./in-terminal";
 
 const MAIN = `local name = "zero"\nreturn name\n`;
@@ -120,89 +119,4 @@ export class InRemote extends InTerminal {
     const isAnswered = async () => (await this.state()) !== "blocked";
     expect(await untilAnswered(() => this.neovim.lua(pressEscape), isAnswered)).toBe(true);
   }
-}
-
-export function starts(claude: InRemote): void {
-  test(":Claude starts it there, connected by a lock file without a pid", async () => {
-    await claude.begin();
-    await claude.joined();
-    const folder = join(claude.root, "inside/.claude/ide");
-    const [name = ""] = claude.locks();
-    const lock = JSON.parse(readFileSync(join(folder, name), "utf8"));
-    expect(lock).toMatchObject({ workspaceFolders: [claude.container.project] });
-    expect(lock).not.toHaveProperty("pid");
-    await claude.command("wincmd p");
-  });
-}
-
-export function accepts(claude: InRemote): void {
-  test("accepted: the CLI writes inside, the buffer follows", async () => {
-    const proposal = await claude.propose("zero", "one");
-    const bar = `return vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true }).str`;
-    expect(await claude.neovim.lua<string>(bar)).toContain("dev");
-    await claude.press("Enter");
-    expect(newsText(await claude.received(UPDATED))).not.toContain(MODIFIED);
-    await claude.written(proposal);
-  });
-}
-
-export function shows(claude: InRemote): void {
-  test("what is selected, and what is mentioned, has the path that it has there", async () => {
-    await claude.turnEnded();
-    await claude.command("edit other.lua");
-    await claude.showing(/⧉ In other\.lua/);
-    await claude.neovim.terminal.type("V");
-    claude.model.script([[{ text: "It is a line." }]]);
-    await claude.showing(/⧉ 1 line selected/);
-    await claude.send("what is that?");
-    expect(newsText(await claude.model.nextRequest())).toContain(
-      `The user selected the lines 1 to 1 from ${claude.inside("other.lua")}:\nreturn 1`,
-    );
-    await claude.press("Escape");
-    await claude.showing(/It is a line\./);
-    await claude.turnEnded();
-    claude.model.script([[{ text: "Understood." }]]);
-    await claude.command("Claude mention main.lua");
-    await claude.showing(/@main\.lua/);
-    await claude.send("and that?");
-    // Below the CLI's working folder, so it is a file of there.
-    expect(newsText(await claude.model.nextRequest())).toContain("@main.lua and that?");
-    await claude.command("edit main.lua");
-  });
-}
-
-export function reconnects(claude: InRemote): void {
-  test("when the relay is killed, its diff is rejected, and the CLI connects again", async () => {
-    const text = await claude.onDisk("main.lua");
-    await claude.propose("return name", "return lost");
-    const [pid] = claude.container.pids(`^${EXECUTABLE} relay `);
-    process.kill(pid as number, "SIGKILL");
-    await eventually(() => claude.neovim.diff(), null);
-    await claude.joined();
-    await claude.written(text);
-    await claude.leaveQuestion();
-  });
-}
-
-export function reviews(claude: InRemote): void {
-  test("what it changes without asking is in the review, and its tools read", async () => {
-    await claude.command("Claude new --permission-mode acceptEdits");
-    await claude.showing(/^❯/m, 2);
-    await eventually(() => claude.clients(), ["dev", "dev"], START_MS);
-    await claude.command("stopinsert | wincmd p | edit other.lua");
-    const other = claude.inside("other.lua");
-    claude.model.script([read(other), edit(other, "1", "2"), [{ text: "Done." }]]);
-    await claude.neovim.lua(
-      `require("port").terminal.send("go on", { submit = true, n = 2 }) return true`,
-    );
-    const request = await claude.received(UPDATED);
-    const tools = request.tools?.map(({ name }) => name) ?? [];
-    expect(tools).toContain("mcp__nvim-lsp__find_symbol");
-    expect(tools).not.toContain("mcp__nvim-lsp__rename_symbol");
-    expect(tools).not.toContain("mcp__ide__executeCode");
-    expect(await claude.onDisk("other.lua")).toBe("return 2\n");
-    const waiting = () =>
-      claude.neovim.lua<number>("return (vim.b.claude_code_review or {}).hunks or 0");
-    await eventually(waiting, 1, START_MS);
-  });
 }
