@@ -6,7 +6,8 @@ export const CASE_MS = 120_000;
 /**
  * Whatever the genuine CLI would like to send to the world, there is to be no world to send it to:
  * `scripts/test` runs test/genuine in a network namespace that holds nothing but loopback, with the
- * stand-in model, Neovim and our executable. Throws where the tests were started without it.
+ * stand-in model, Neovim and our executable. Throws where the tests were started without it, and gives each
+ * test of the file the time that a CLI takes.
  */
 export function requireNamespace(): void {
   setDefaultTimeout(CASE_MS);
