@@ -69,8 +69,7 @@ describe.each(NEOVIMS)("what Claude does in $name", (version) => {
     await claude.showing(/Showing detailed transcript/);
     // It would drop what is sent then.
     await claude.command("Claude send! lost?");
-    const messages = () => lua<string>("return vim.fn.execute('messages')");
-    await eventually(async () => (await messages()).includes("Ctrl+O there, then send"), true);
+    await claude.says("Ctrl+O there, then send");
     await keys("v");
     const name = "return vim.fs.basename(vim.api.nvim_buf_get_name(0))";
     await eventually(async () => (await lua<string>(name)).startsWith("cc-transcript-"), true);

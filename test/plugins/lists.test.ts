@@ -21,10 +21,9 @@ for (const version of NEOVIMS) {
     what: string,
     lua: string,
     run: (editor: Editor) => Promise<void>,
-    ...others: PluginName[]
   ) =>
     testWithPlugins(`${name}: ${what} (${version.name})`, async () => {
-      await using editor = await Editor.start(version, { name, plugins: [name, ...others], lua });
+      await using editor = await Editor.start(version, { name, plugins: [name], lua });
       await run(editor);
     });
 

@@ -11,42 +11,28 @@ import { NEOVIMS } from "../support/neovim";
 const CLAUDES = TEXT.replace("a + b", "a * b").replace(/return sum\nend\n\n$/, "return 0\nend\n\n");
 
 for (const version of NEOVIMS) {
-  const review = (
-    name: PluginName,
-    what: string,
-    lua: string,
-    run: (editor: Editor, world: World) => Promise<void>,
-    ...others: PluginName[]
-  ) =>
-    testWithPlugins(`${name}: ${what} (${version.name})`, async () => {
-      await using editor = await Editor.start(version, { name, plugins: [name, ...others], lua });
-      using world = new World(editor.neovim.cwd, editor.neovim.home);
-      // The user's own change, which is not to be reviewed.
-      editor.write("src/main.lua", `-- mine\n${TEXT}`);
-      world.claude({ "src/main.lua": `-- mine\n${CLAUDES}` });
-      await editor.neovim.command("silent checktime");
-      await run(editor, world);
-    });
-
   const bar = ({ neovim }: Editor) => neovim.lua<string>("return vim.wo.winbar");
   const isOurs = (editor: Editor) =>
     eventually("our bar", async () => expect(await bar(editor)).toContain("hunk 1/2"));
 
   /** The plugin's bar changes while the review is on, and is there again after it. */
   const winbar = (name: PluginName, setup: string, refresh: string) =>
-    review(
-      name,
-      "its winbar comes back as the plugin has set it last",
-      `function _G.Bar() return "bar " .. (_G.bar_version or 1) end\n${setup}`,
-      async (editor) => {
+    testWithPlugins(
+      `${name}: its winbar comes back as the plugin has set it last (${version.name})`,
+      async () => {
+        const lua = `function _G.Bar() return "bar " .. (_G.bar_version or 1) end\n${setup}`;
+        await using editor = await Editor.start(version, { name, plugins: [name], lua });
+        using world = new World(editor.neovim.cwd, editor.neovim.home);
+        // The user's own change, which is not to be reviewed.
+        editor.write("src/main.lua", `-- mine\n${TEXT}`);
+        world.claude({ "src/main.lua": `-- mine\n${CLAUDES}` });
         const { neovim } = editor;
-        const shown = async () => {
-          const text = await bar(editor);
-          return await neovim.lua<string>(
+        await neovim.command("silent checktime");
+        const shown = async () =>
+          neovim.lua<string>(
             "return vim.api.nvim_eval_statusline(..., { use_winbar = true }).str",
-            text,
+            await bar(editor),
           );
-        };
         await neovim.command("doautocmd BufWinEnter | doautocmd WinEnter");
         await eventually("the plugin's bar", async () => expect(await shown()).toContain("bar 1"));
         await neovim.command("Claude review");
