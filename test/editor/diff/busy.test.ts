@@ -37,24 +37,23 @@ const BUSY: { with: string; lua?: string; keys?: string; end: string }[] = [
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
-    async function start(): Promise<[Attached, string]> {
+    async function start(): Promise<Attached> {
       const a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
+      a.file("main.txt", OLD);
+      await a.edit(a.main);
       await a.attach();
-      return [a, path];
+      return a;
     }
 
     const shown = (a: Attached) => a.nvim.lua<boolean>('return require("port").diff_shown()');
 
     test.each(BUSY)("$with: the diff waits for its end", async ({ lua, keys, end }) => {
-      const [a, path] = await start();
-      await using _ = a;
+      await using a = await start();
       if (lua) await a.nvim.lua(lua);
       if (keys) await a.nvim.type(keys);
       if (lua?.includes("terminal")) await a.inMode("t");
       await a.holdClock();
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.advance(1_000);
       expect(await shown(a)).toBe(false);
       await a.nvim.type(end);
@@ -71,10 +70,9 @@ for (const version of NEOVIMS) {
     });
 
     test("no turn of the event loop is spent on waiting", async () => {
-      const [a, path] = await start();
-      await using _ = a;
+      await using a = await start();
       await a.nvim.lua(FLOAT);
-      await a.propose(path, NEW);
+      await a.propose(a.main, NEW);
       await a.nvim.type("j");
       const count = `
         COUNT = 0
@@ -86,11 +84,10 @@ for (const version of NEOVIMS) {
     });
 
     test("the user may show it all the same: on a tab page of its own", async () => {
-      const [a, path] = await start();
-      await using _ = a;
+      await using a = await start();
       const before = await a.picture();
       await a.nvim.lua(FLOAT);
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.says("]f or :Claude diff shows it now");
       await a.nvim.type("]f");
       await a.shown();
@@ -102,12 +99,11 @@ for (const version of NEOVIMS) {
     });
 
     test("a file in a float, as in zen-mode: a tab page of its own, and back", async () => {
-      const [a, path] = await start();
-      await using _ = a;
+      await using a = await start();
       await a.nvim.lua(FLOAT.replace("vim.api.nvim_create_buf(false, true)", "0"));
       const before = await a.picture();
       for (const key of ["q", "<C-w>T"]) {
-        const id = await a.propose(path, NEW);
+        const id = await a.propose(a.main, NEW);
         await a.shown();
         expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);
         await a.nvim.type(key);

@@ -218,9 +218,7 @@ for (const version of BOTH_NEOVIMS) {
         await a.diffLayout(layout);
         const id = await a.propose(a.path("new.txt"), "a\nb\n");
         await a.barShows("(new file)");
-        await a.nvim.type("gr:w<CR>");
-        expect((await a.outcome(id)).outcome).toBe("rejected");
-        await a.cleared();
+        await a.rejects(id, "gr:w<CR>");
       }
     });
 

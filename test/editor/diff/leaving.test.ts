@@ -44,15 +44,15 @@ const WAYS: { how: string; keys: string; layouts?: string[]; file?: string }[] =
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     /** A Neovim with main.txt on screen, other.txt as the alternate file, and a proposal. */
-    async function start(layout = "vertical", prepare = ""): Promise<[Attached, string]> {
+    async function start(layout = "vertical", prepare = ""): Promise<Attached> {
       const a = await Attached.asNew({ version, ui: UI });
       await a.diffLayout(layout);
-      const path = a.file("main.txt", OLD);
+      a.file("main.txt", OLD);
       for (const name of ["other.txt", "third.txt"]) await a.edit(a.file(name, OLD));
       await a.nvim.command("edit other.txt | edit main.txt");
       await a.attach();
       if (prepare) await a.nvim.command(prepare);
-      return [a, path];
+      return a;
     }
 
     const file = (a: Attached) => a.nvim.lua<string>("return vim.fn.expand('%:t')");
@@ -60,10 +60,9 @@ for (const version of NEOVIMS) {
       test.each(WAYS.filter(({ layouts }) => !layouts || layouts.includes(layout)))(
         `$how (${layout}): it waits with the user's edits, and comes back`,
         async ({ how, keys, file: wanted = "main.txt" }) => {
-          const [a, path] = await start(layout);
-          await using _ = a;
+          await using a = await start(layout);
           const before = await a.picture();
-          const id = await a.propose(path, NEW);
+          const id = await a.propose(a.main, NEW);
           await a.nvim.type(":keepjumps 40<CR>Amine<Esc>");
           await a.nvim.type(keys);
           await a.waits();
@@ -104,18 +103,14 @@ for (const version of NEOVIMS) {
     test.each(["ZQ", ":q!<CR>", ":Claude diff reject<CR>"])(
       "%s rejects it, edits or not",
       async (keys) => {
-        const [a, path] = await start();
-        await using _ = a;
-        const id = await a.propose(path, NEW);
-        await a.nvim.type(`Amine<Esc>${keys}`);
-        expect((await a.outcome(id)).outcome).toBe("rejected");
-        await a.cleared();
+        await using a = await start();
+        const id = await a.propose(a.main, NEW);
+        await a.rejects(id, `Amine<Esc>${keys}`);
       },
     );
 
     test("buffers and messages tell files of one name apart", async () => {
-      const [a] = await start();
-      await using _ = a;
+      await using a = await start();
       await a.propose(a.file("src/beta/index.ts", OLD), NEW);
       expect(await a.nvim.lua<string>("return vim.api.nvim_buf_get_name(0)")).toMatch(
         /^claude-code:\/\/\d+\/index\.ts in beta \(proposed\)$/,
@@ -126,9 +121,8 @@ for (const version of NEOVIMS) {
     });
 
     test("accepted hunks are accepted still", async () => {
-      const [a, path] = await start();
-      await using _ = a;
-      const id = await a.propose(path, NEW);
+      await using a = await start();
+      const id = await a.propose(a.main, NEW);
       await a.nvim.type("ga:e other.txt<CR>");
       await a.waits();
       await a.nvim.command("Claude diff");
@@ -139,9 +133,8 @@ for (const version of NEOVIMS) {
     });
 
     test("another plugin closes its windows, or fills them: that decides nothing", async () => {
-      const [a, path] = await start();
-      await using _ = a;
-      await a.propose(path, NEW);
+      await using a = await start();
+      await a.propose(a.main, NEW);
       for (const how of [
         "vim.api.nvim_win_close(0, true)",
         "vim.cmd.close()",
@@ -160,9 +153,8 @@ for (const version of NEOVIMS) {
     });
 
     test("a new proposal is shown at once; answered, the one that was left does not come by itself", async () => {
-      const [a, path] = await start();
-      await using _ = a;
-      const first = await a.propose(path, NEW);
+      await using a = await start();
+      const first = await a.propose(a.main, NEW);
       await a.nvim.type(":e third.txt<CR>");
       await a.waits();
       const second = await a.propose(a.path("other.txt"), NEW);
@@ -181,9 +173,8 @@ for (const version of NEOVIMS) {
     });
 
     test("CTRL-^ and :buffer go back to the diff itself", async () => {
-      const [a, path] = await start();
-      await using _ = a;
-      const id = await a.propose(path, NEW);
+      await using a = await start();
+      const id = await a.propose(a.main, NEW);
       await a.nvim.type(":e third.txt<CR>");
       await a.waits();
       await a.nvim.type("<C-^>");
@@ -195,9 +186,8 @@ for (const version of NEOVIMS) {
     });
 
     test("a mapping of the user's for the key stays, and is not named", async () => {
-      const [a, path] = await start("vertical", "nnoremap ]f :echo 'mine'<CR>");
-      await using _ = a;
-      await a.propose(path, NEW);
+      await using a = await start("vertical", "nnoremap ]f :echo 'mine'<CR>");
+      await a.propose(a.main, NEW);
       await a.nvim.type("<C-w>o");
       await a.waits();
       await a.says("main.txt waits: :Claude diff");
@@ -206,11 +196,10 @@ for (const version of NEOVIMS) {
 
     test("from a terminal: whoever leaves does not type in it", async () => {
       for (const keys of ["<C-o>", ":e other.txt<CR>", "<C-w>T", "<C-w>o"]) {
-        const [a, path] = await start("vertical", "split | terminal cat");
-        await using _ = a;
+        await using a = await start("vertical", "split | terminal cat");
         await a.nvim.type("i");
         await a.inMode("t");
-        await a.propose(path, NEW);
+        await a.propose(a.main, NEW);
         await a.inMode("n");
         await a.nvim.type(keys);
         await a.waits();
@@ -224,9 +213,8 @@ for (const version of NEOVIMS) {
       for (const layout of keys.startsWith("<C-w>h")
         ? ["vertical"]
         : ["vertical", "inline", "tab"]) {
-        const [a, path] = await start(layout, "split other.txt | wincmd p");
-        await using _ = a;
-        const id = await a.propose(path, NEW);
+        await using a = await start(layout, "split other.txt | wincmd p");
+        const id = await a.propose(a.main, NEW);
         await a.nvim.type(keys);
         expect(await a.outcome(id)).toEqual({ id, outcome: "rejected" });
         await a.cleared();

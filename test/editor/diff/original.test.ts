@@ -48,17 +48,17 @@ const OLD = "one\ntwo\nthree\nfour\nfive\n";
 /** Line 2 is changed, two are new behind line 3. */
 const NEW = "one\nTWO\nthree\nnew\nnewer\nfour\nfive\n";
 
-async function start(version: NeovimVersion): Promise<[a: Attached, path: string]> {
+async function start(version: NeovimVersion): Promise<Attached> {
   const a = await Attached.asNew({ version, ui: UI });
-  const path = a.file("main.txt", OLD);
+  a.file("main.txt", OLD);
   a.file("other.txt", OLD);
-  await a.edit(path);
+  await a.edit(a.main);
   await a.attach();
   await a.nvim.lua(SERVE);
   await eventually("the server", () =>
     a.nvim.lua<boolean>("return (vim.lsp.get_clients({ bufnr = 0 })[1] or {}).initialized == true"),
   );
-  return [a, path];
+  return a;
 }
 
 const shownFloat = (a: Attached) =>
@@ -85,9 +85,8 @@ const keysOf = (a: Attached) =>
 for (const version of BOTH_NEOVIMS)
   describe(version.name, () => {
     test("K asks the file's server about the line that the file has; the float goes with the diff", async () => {
-      const [a, path] = await start(version);
-      await using _ = a;
-      const id = await a.propose(path, NEW);
+      await using a = await start(version);
+      const id = await a.propose(a.main, NEW);
       await a.shown();
       await a.nvim.type("6G3|K");
       await eventually("the hover", async () =>
@@ -101,9 +100,8 @@ for (const version of BOTH_NEOVIMS)
     });
 
     test("a line that the proposal changes or adds: a message says so, nobody is asked", async () => {
-      const [a, path] = await start(version);
-      await using _ = a;
-      await a.propose(path, NEW);
+      await using a = await start(version);
+      await a.propose(a.main, NEW);
       await a.shown();
       for (const line of [2, 4, 5]) await a.nvim.type(`${line}GKgd`);
       expect(await a.messages()).toContain("language servers know main.txt without this change");
@@ -115,10 +113,9 @@ for (const version of BOTH_NEOVIMS)
     });
 
     test("unsaved edits of the file's buffer count: the line is the one that the buffer has", async () => {
-      const [a, path] = await start(version);
-      await using _ = a;
+      await using a = await start(version);
       await a.nvim.command("call append(0, ['unsaved', 'also'])");
-      await a.propose(path, NEW);
+      await a.propose(a.main, NEW);
       await a.shown();
       await a.nvim.type("1GK");
       await eventually("the hover", async () =>
@@ -127,9 +124,8 @@ for (const version of BOTH_NEOVIMS)
     });
 
     test("gd: what is in the file is in the diff; another file opens, and the diff waits", async () => {
-      const [a, path] = await start(version);
-      await using _ = a;
-      await a.propose(path, NEW);
+      await using a = await start(version);
+      await a.propose(a.main, NEW);
       await a.shown();
       await a.nvim.lua("lead.line = 5");
       await a.nvim.type("1Ggd");
@@ -147,12 +143,11 @@ for (const version of BOTH_NEOVIMS)
     });
 
     test("keys that the user has mapped stay theirs, those of Neovim's own kind become ours", async () => {
-      const [a, path] = await start(version);
-      await using _ = a;
+      await using a = await start(version);
       await a.nvim.lua(`
         vim.keymap.set("n", "gd", "<Cmd>let g:mine = 1<CR>")
         vim.keymap.set("n", "K", vim.lsp.buf.hover)`);
-      await a.propose(path, NEW);
+      await a.propose(a.main, NEW);
       await a.shown();
       expect(await keysOf(a)).toEqual(["K"]);
       await a.nvim.type("gd");
@@ -160,14 +155,13 @@ for (const version of BOTH_NEOVIMS)
     });
 
     test("without a server of the file no key is mapped; of a buffer that went a message says so", async () => {
-      const [a, path] = await start(version);
-      await using _ = a;
+      await using a = await start(version);
       const other = a.path("other.txt");
       const id = await a.propose(other, NEW);
       await a.shown();
       expect(await keysOf(a)).toEqual([]);
       await a.rejects(id);
-      await a.propose(path, NEW);
+      await a.propose(a.main, NEW);
       await a.shown();
       expect(await keysOf(a)).toEqual(["K", "gd"]);
       await a.nvim.lua("vim.cmd.bdelete(vim.fn.bufnr('main.txt$'))");

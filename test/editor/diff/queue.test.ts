@@ -14,16 +14,16 @@ const LAYOUTS = ["vertical", "horizontal", "tab", "inline"];
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
-    /** A Neovim with main.lua open, as `make` arranges it. */
-    async function start(make = "", layout = "vertical"): Promise<[Attached, string]> {
+    /** A Neovim with main.txt open, as `make` arranges it. */
+    async function start(make = "", layout = "vertical"): Promise<Attached> {
       const a = await Attached.asNew({ version, ui: UI });
       await a.diffLayout(layout);
-      const path = a.file("main.lua", OLD);
+      a.file("main.txt", OLD);
       for (const name of ["other.txt", "third.txt"]) a.file(name, OLD);
-      await a.edit(path);
+      await a.edit(a.main);
       if (make) await a.nvim.command(make);
       await a.attach();
-      return [a, path];
+      return a;
     }
 
     const widths = (a: Attached) =>
@@ -35,37 +35,34 @@ for (const version of NEOVIMS) {
       test.each(["bdelete", "bunload"])(
         `:%s of the file (${layout}): it is read again, not shown empty`,
         async (command) => {
-          const [a, path] = await start("filetype on", layout);
-          await using _ = a;
-          const id = await a.propose(path, NEW);
-          await a.nvim.command(`${command} main.lua`);
+          await using a = await start("filetype on", layout);
+          const id = await a.propose(a.main, NEW);
+          await a.nvim.command(`${command} main.txt`);
           await a.reject(id);
           expect(
             await a.nvim.lua(`
               local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n") .. "\\n"
               return { vim.fn.expand("%:p"), vim.bo.filetype, vim.bo.buflisted, text }`),
-          ).toEqual([path, "lua", true, OLD]);
+          ).toEqual([a.main, "text", true, OLD]);
           await a.nvim.command("silent write");
-          expect(a.read("main.lua")).toBe(OLD);
+          expect(a.read("main.txt")).toBe(OLD);
         },
       );
     }
 
     test(":Claude diff reject-all rejects what is on screen and what waits behind it", async () => {
-      const [a, path] = await start();
-      await using _ = a;
-      const first = await a.propose(path, NEW);
-      const second = await a.propose(path, NEW.replace("line 2\n", "two\n"));
+      await using a = await start();
+      const first = await a.propose(a.main, NEW);
+      const second = await a.propose(a.main, NEW.replace("line 2\n", "two\n"));
       await a.nvim.command("Claude diff reject-all");
       for (const id of [first, second]) expect((await a.outcome(id)).outcome).toBe("rejected");
       await a.cleared();
-      expect(a.read("main.lua")).toBe(OLD);
+      expect(a.read("main.txt")).toBe(OLD);
     });
 
     test(":Claude diff moves into the only one, and reports that there is no other", async () => {
-      const [a, path] = await start("vsplit other.txt | wincmd p");
-      await using _ = a;
-      const id = await a.propose(path, NEW);
+      await using a = await start("vsplit other.txt | wincmd p");
+      const id = await a.propose(a.main, NEW);
       const inside = await a.nvim.lua("return vim.api.nvim_get_current_win()");
       await a.nvim.lua(`vim.fn.win_gotoid(vim.fn.bufwinid("other.txt"))`);
       await a.nvim.command("Claude diff");
@@ -77,44 +74,41 @@ for (const version of NEOVIMS) {
     });
 
     test("sessions saved when Neovim ends show the user's windows", async () => {
-      const [a, path] = await start("vsplit other.txt | wincmd p");
-      await using _ = a;
+      await using a = await start("vsplit other.txt | wincmd p");
       await a.nvim.lua(
         `
         vim.api.nvim_create_autocmd("VimLeavePre", {
           callback = function() vim.cmd("mksession! " .. vim.fn.fnameescape(...)) end,
         })`.replace("...", `"${a.path("session.vim")}"`),
       );
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       a.nvim.request("nvim_input", [":qa!<CR>"]).catch(() => {});
       expect((await a.outcome(id)).outcome).toBe("rejected");
       await eventually("the session", () => existsSync(a.path("session.vim")));
       await eventually("the end", () => a.nvim.process.exitCode === 0);
       const session = a.read("session.vim");
-      expect(session).toMatch(/edit \S*main.lua/);
+      expect(session).toMatch(/edit \S*main.txt/);
       expect(session).toMatch(/edit \S*other.txt/);
       expect(session).not.toMatch(/claude-code:|foldmethod=diff|fdm=diff/);
     });
 
     test.each(LAYOUTS)("another diff scrolls sideways as before (%s)", async (layout) => {
-      const [a, path] = await start(
-        "edit other.txt | diffthis | vert diffsplit third.txt | tabnew main.lua",
+      await using a = await start(
+        "edit other.txt | diffthis | vert diffsplit third.txt | tabnew main.txt",
         layout,
       );
-      await using _ = a;
       const before = await a.nvim.lua("return vim.go.scrollopt");
       expect(before).toContain("hor");
-      await a.reject(await a.propose(path, NEW));
+      await a.reject(await a.propose(a.main, NEW));
       expect(await a.nvim.lua("return vim.go.scrollopt")).toBe(before);
     });
 
     test.each(["<C-w>v", "<C-w>s", "<C-w>h<C-w>s", ":tab split<CR>"])(
       "a side that was split with %s goes with its copies, and all sizes come back",
       async (keys) => {
-        const [a, path] = await start("botright vsplit other.txt | vertical resize 42 | wincmd t");
-        await using _ = a;
+        await using a = await start("botright vsplit other.txt | vertical resize 42 | wincmd t");
         const before = await a.picture();
-        const id = await a.propose(path, NEW);
+        const id = await a.propose(a.main, NEW);
         await a.nvim.type(keys);
         await a.reject(id);
         expect(await a.picture()).toEqual(before);
@@ -122,10 +116,9 @@ for (const version of NEOVIMS) {
     );
 
     test.each(["tab", "vertical"])("global options go on to count (%s)", async (layout) => {
-      const [a, path] = await start("enew | setlocal buftype=nofile", layout);
-      await using _ = a;
+      await using a = await start("enew | setlocal buftype=nofile", layout);
       await a.nvim.command("set statusline=AAA scrolloff=5");
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.nvim.command("set statusline=BBB scrolloff=3");
       expect(
         await a.nvim.lua(`
@@ -143,9 +136,8 @@ for (const version of NEOVIMS) {
     test.each(LAYOUTS.filter((layout) => layout !== "tab"))(
       ":only in another window leaves that one (%s)",
       async (layout) => {
-        const [a, path] = await start("botright vsplit other.txt | wincmd p", layout);
-        await using _ = a;
-        const id = await a.propose(path, NEW);
+        await using a = await start("botright vsplit other.txt | wincmd p", layout);
+        const id = await a.propose(a.main, NEW);
         await a.nvim.type("<C-w>b:only<CR>");
         await a.waits();
         await a.reject(id);
@@ -158,10 +150,9 @@ for (const version of NEOVIMS) {
     );
 
     test("windows come and go without a word, whatever 'shortmess' is", async () => {
-      const [a, path] = await start("set shortmess-=F");
-      await using _ = a;
+      await using a = await start("set shortmess-=F");
       await a.nvim.command("messages clear");
-      await a.reject(await a.propose(path, NEW));
+      await a.reject(await a.propose(a.main, NEW));
       expect(await a.messages()).toBe("");
     });
   });
