@@ -71,7 +71,6 @@ function screens(version: NeovimVersion) {
     name: string;
     layout: string;
     columns?: number;
-    background?: "dark" | "light";
     file?: string;
     proposal?: string;
     /** Typed once the diff is there. */
@@ -82,14 +81,13 @@ function screens(version: NeovimVersion) {
     windows?: string;
   }
 
-  function shows({ name, layout, columns = 120, background = "dark", ...more }: Case) {
+  function shows({ name, layout, columns = 120, ...more }: Case) {
     test(name, async () => {
       if (!REFERENCES[minor]?.test(name)) {
         process.stdout.write(`platform skip: no reference screen of Neovim ${minor}\n`);
         return;
       }
       const path = a.path(more.file ?? "main.txt");
-      await a.nvim.lua("vim.o.background = ...", background);
       await screen.resize(columns, ROWS);
       if (more.windows) await a.nvim.lua(`vim.o.tabline = ""\n${more.windows}`);
       await a.diffLayout(layout);
@@ -115,7 +113,6 @@ function screens(version: NeovimVersion) {
   for (const layout of LAYOUTS) shows({ name: `${layout}, 120 columns`, layout });
   if (version !== NEWEST) return;
 
-  shows({ name: "vertical, light", layout: "vertical", background: "light" });
   shows({ name: "vertical, 80 columns", layout: "vertical", columns: 80 });
   shows({ name: "inline, a hunk accepted", layout: "inline", keys: "ga" });
   const second = { waiting: "other/main.txt", keys: "]f" };

@@ -202,33 +202,6 @@ for (const version of NEOVIMS) {
       ]);
       await a.rejects(id, "ZQ");
     });
-
-    test("unsaved edits: reported, kept, and no prompt after Claude wrote the file", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", "one\n");
-      const buf = await a.edit(path);
-      await a.nvim.type("omine<Esc>");
-      await a.attach();
-      const id = await a.propose(path, "two\n");
-      expect(await a.nvim.lua(`return vim.wo[vim.fn.win_getid(1)].winbar`)).toContain(
-        "unsaved edits",
-      );
-      expect(
-        await a.nvim.lua(
-          "return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(vim.fn.win_getid(1)), 0, -1, false)",
-        ),
-      ).toEqual(["one"]);
-      await a.nvim.type("<CR>");
-      await a.outcome(id);
-      writeFileSync(path, "two\n");
-      await a.says("changed on disk");
-      await a.nvim.command("checktime");
-      expect(await a.mode()).toBe("n");
-      expect(await a.lines(buf)).toEqual(["one", "mine"]);
-      const saved = await a.answer("document_save", { path });
-      expect(saved.error).toContain("changed on disk");
-      expect(a.read("main.txt")).toBe("two\n");
-    });
   });
 }
 

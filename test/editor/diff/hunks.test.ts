@@ -64,26 +64,23 @@ for (const version of BOTH_NEOVIMS) {
       for (const layout of LAYOUTS) {
         await a.diffLayout(layout);
         const id = await a.propose(a.main, NEW);
-        await at(10, 1);
-        await a.nvim.type("]c");
-        await at(31, 2);
-        await a.nvim.type("]c");
-        await at(51, 3);
-        await a.nvim.type("]c");
-        await at(51, 3);
-        await a.nvim.type("2[c");
-        await at(10, 1);
-        await a.nvim.type("20G");
-        await at(20, 1);
-        await a.nvim.type("[c");
-        await at(10, 1);
-        await a.nvim.type("gg]c");
-        await at(10, 1);
-        if (layout !== "inline") {
-          await a.nvim.type("<C-w>p2]c");
-          await at(50, 3);
-          await a.nvim.type("[c");
-          await at(31, 2);
+        const fromOldSide = [
+          ["<C-w>p2]c", 50, 3],
+          ["[c", 31, 2],
+        ] as const;
+        for (const [keys, line, hunk] of [
+          ["", 10, 1],
+          ["]c", 31, 2],
+          ["]c", 51, 3],
+          ["]c", 51, 3],
+          ["2[c", 10, 1],
+          ["20G", 20, 1],
+          ["[c", 10, 1],
+          ["gg]c", 10, 1],
+          ...(layout === "inline" ? [] : fromOldSide),
+        ] as const) {
+          await a.nvim.type(keys);
+          await at(line, hunk);
         }
         await a.rejects(id);
       }
@@ -107,19 +104,14 @@ for (const version of BOTH_NEOVIMS) {
       for (const layout of ["inline", "tab"]) {
         await a.diffLayout(layout);
         const first = await a.propose(a.main, NEW);
-        const bar = (text: string | RegExp) => a.barShows(text);
-        await a.nvim.type("gr");
-        await bar("hunk 1/2  +1 −1");
-        await a.nvim.type("gr");
-        await bar("hunk 1/1  +0 −1");
-        await a.nvim.type("u");
-        await bar("hunk 1/2");
-        await a.nvim.type("u");
-        await bar("+2 −2");
-        await a.nvim.type("ggga]cga");
-        await bar("accept 1 of 3 hunks");
-        await a.nvim.type("gg]cga");
-        await bar(/<CR> accept$/);
+        await a.plays([
+          ["gr", "hunk 1/2  +1 −1"],
+          ["gr", "hunk 1/1  +0 −1"],
+          ["u", "hunk 1/2"],
+          ["u", "+2 −2"],
+          ["ggga]cga", "accept 1 of 3 hunks"],
+          ["gg]cga", /<CR> accept$/],
+        ]);
         await a.nvim.type("gggr<CR>");
         expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
         await a.cleared();
@@ -246,28 +238,21 @@ for (const version of BOTH_NEOVIMS) {
       const ids: number[] = [];
       for (const [i, path] of paths.entries())
         ids.push(await a.propose(path, NEW, { client: i + 1 }));
-      const bar = (text: string) => a.barShows(text);
-      await bar("[1/3] a.txt");
-      await a.nvim.type("A mine<Esc>");
-      await a.nvim.type("]f");
-      await bar("[2/3] b.txt");
-      await a.nvim.type("[f");
-      await bar("[1/3] a.txt");
-      await a.nvim.type("[f");
-      await bar("[3/3] c.txt");
-      await a.nvim.command("Claude diff");
-      await bar("[1/3] a.txt");
-      await a.nvim.type("[f");
-      await bar("[3/3] c.txt");
-      await a.nvim.type("q");
+      await a.plays([
+        ["", "[1/3] a.txt"],
+        ["A mine<Esc>]f", "[2/3] b.txt"],
+        ["[f", "[1/3] a.txt"],
+        ["[f", "[3/3] c.txt"],
+        [":Claude diff<CR>", "[1/3] a.txt"],
+        ["[f", "[3/3] c.txt"],
+        ["q", "[1/3] a.txt"],
+      ]);
       expect((await a.outcome(ids[2] as number)).outcome).toBe("rejected");
-      await bar("[1/3] a.txt");
       expect(await a.nvim.lua("return require('port').diff_count()")).toBe(2);
-      await a.nvim.type("]f");
-      await bar("[2/3] b.txt");
+      await a.plays([["]f", "[2/3] b.txt"]]);
       // One that was looked at and waits is closed by the executable.
       expect(await a.call("diff_close", { ids: [ids[1]] })).toBe(1);
-      await bar("[1/3] a.txt");
+      await a.plays([["", "[1/3] a.txt"]]);
       await a.nvim.type("<CR>");
       const end = await a.outcome(ids[0] as number);
       expect(final(NEW, end)).toBe(NEW.replace("LINE 10\n", "LINE 10 mine\n"));

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS, nightly, TestNeovim } from "../../support/neovim";
+import { NEOVIMS, TestNeovim } from "../../support/neovim";
 import { ECHO, shows, waitForMode } from "../../terminal/workbench";
 import { openDiff } from "../attached";
 
@@ -86,24 +86,6 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
       expect(await neovim.lua(HERE)).toEqual({ tab: 1, terminal: true });
     });
   });
-
-  nightly.test(
-    "moving to Claude's terminal while it waits does not start terminal mode",
-    async () => {
-      await using neovim = await start();
-      using client = await TestClient.open(await neovim.lock(), "claude-code");
-      await openTerminal(neovim);
-      const answer = propose(neovim, client);
-      const inTerminal = () => neovim.lua<boolean>(`return vim.bo.buftype == "terminal"`);
-      await eventually("the diff", async () => !(await inTerminal()));
-      await neovim.type("<C-w>p");
-      await eventually("Claude's terminal", inTerminal);
-      await Bun.sleep(200);
-      expect(await neovim.lua("return vim.api.nvim_get_mode().mode")).toBe("nt");
-      await neovim.command("Claude diff reject");
-      await answer;
-    },
-  );
 
   test("leaving it does not start terminal mode on the user's own tab page", async () => {
     await using neovim = await start('{ layout = "tab" }');
