@@ -26,6 +26,7 @@ const toProposal = (a: Attached) =>
 async function start(version: (typeof NEOVIMS)[number], options = "{}"): Promise<Attached> {
   const a = await Attached.asNew({ version, ui: UI });
   await a.configure(options);
+  a.file("main.txt", OLD);
   await a.attach();
   return a;
 }
@@ -35,9 +36,8 @@ for (const version of NEOVIMS) {
     for (const layout of ["vertical", "inline"]) {
       test(`by the user, in another window: not overwritten unawares (${layout})`, async () => {
         await using a = await start(version, `{ diff = { layout = "${layout}" } }`);
-        const path = a.file("main.txt", OLD);
-        const id = await a.propose(path, NEW);
-        await openBeside(a, path);
+        const id = await a.propose(a.main, NEW);
+        await openBeside(a, a.main);
         await a.nvim.type("GccMY WORK<Esc>:w<CR>");
         await barsHave(a, WRITTEN);
         expect(await side(a, "old")).toBe(SAVED);
@@ -53,9 +53,8 @@ for (const version of NEOVIMS) {
     test("by a program, just before it is accepted in any way", async () => {
       for (const accept of ["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"]) {
         await using a = await start(version);
-        const path = a.file("main.txt", OLD);
-        const id = await a.propose(path, NEW);
-        writeFileSync(path, SAVED);
+        const id = await a.propose(a.main, NEW);
+        writeFileSync(a.main, SAVED);
         await a.nvim.type(accept);
         expect(a.ended).toEqual([]);
         expect(await side(a, "old")).toBe(SAVED);
@@ -70,10 +69,9 @@ for (const version of NEOVIMS) {
 
     test("and once more after the warning: it takes another look", async () => {
       await using a = await start(version);
-      const path = a.file("main.txt", OLD);
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       for (const text of [SAVED, `${SAVED}more\n`]) {
-        writeFileSync(path, text);
+        writeFileSync(a.main, text);
         await a.nvim.type("<CR>");
         expect(a.ended).toEqual([]);
         expect(await side(a, "old")).toBe(text);
@@ -83,9 +81,8 @@ for (const version of NEOVIMS) {
 
     test("a dropped hunk becomes what stands on disk now", async () => {
       await using a = await start(version);
-      const path = a.file("main.txt", OLD);
-      const id = await a.propose(path, NEW);
-      writeFileSync(path, SAVED);
+      const id = await a.propose(a.main, NEW);
+      writeFileSync(a.main, SAVED);
       await barsHave(a, WRITTEN);
       await barsHave(a, "/2");
       await a.nvim.type("Ggr");
@@ -100,12 +97,11 @@ for (const version of NEOVIMS) {
 
     test("two edits of one file: the second is shown against what the first made of it", async () => {
       await using a = await start(version);
-      const path = a.file("main.txt", OLD);
-      const first = await a.propose(path, NEW);
-      const second = await a.propose(path, SAVED, { client: 2 });
+      const first = await a.propose(a.main, NEW);
+      const second = await a.propose(a.main, SAVED, { client: 2 });
       await a.nvim.type("]f<CR>");
       expect(await a.outcome(second)).toEqual({ id: second, outcome: "accepted" });
-      writeFileSync(path, SAVED);
+      writeFileSync(a.main, SAVED);
       await barsHave(a, WRITTEN);
       expect(await side(a, "old")).toBe(SAVED);
       await a.nvim.type("<CR>");
@@ -115,10 +111,9 @@ for (const version of NEOVIMS) {
 
     test("one that was never shown is no less careful", async () => {
       await using a = await start(version);
-      const path = a.file("main.txt", OLD);
       await a.propose(a.file("other.txt", OLD), NEW);
-      const id = await a.propose(path, NEW);
-      writeFileSync(path, SAVED);
+      const id = await a.propose(a.main, NEW);
+      writeFileSync(a.main, SAVED);
       const accept = () => a.nvim.lua<boolean>('return require("port").accept(...)', id);
       expect(await accept()).toBe(false);
       expect(a.ended).toEqual([]);
@@ -128,28 +123,25 @@ for (const version of NEOVIMS) {
 
     test("touched, but the same; or gone", async () => {
       await using a = await start(version);
-      const path = a.file("main.txt", OLD);
-      const id = await a.propose(path, NEW);
-      utimesSync(path, 1, 1);
+      const id = await a.propose(a.main, NEW);
+      utimesSync(a.main, 1, 1);
       await a.accepts(id);
-      const other = await a.propose(path, NEW);
-      rmSync(path);
+      const other = await a.propose(a.main, NEW);
+      rmSync(a.main);
       await barsHave(a, "(new file)");
       expect(await side(a, "old")).toBe("\n");
       await a.rejects(other);
     });
 
     test("who is about to accept gets the time to look", async () => {
-      await using a = await Attached.asNew({ version, ui: UI, waitsForPauses: true });
+      await using a = await Attached.opened({ version, ui: UI, waitsForPauses: true }, OLD);
       await a.pauses(1_500);
-      await a.attach();
       await a.holdClock();
       const pause = () => a.advance(1500);
-      const path = a.file("main.txt", OLD);
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await pause();
       expect(await a.nvim.lua('return require("port").diff_decidable()')).toBe(true);
-      writeFileSync(path, SAVED);
+      writeFileSync(a.main, SAVED);
       await barsHave(a, WRITTEN);
       await a.nvim.type("<CR><CR><CR>");
       expect(await a.mode()).toBe("n");
@@ -164,10 +156,9 @@ for (const version of NEOVIMS) {
   describe(`${version.name}: the file is edited while its diff waits`, () => {
     test("the bar says so, a message too, and the edits can be merged", async () => {
       await using a = await start(version);
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      const id = await a.propose(path, NEW);
-      await openBeside(a, path);
+      await a.edit(a.main);
+      const id = await a.propose(a.main, NEW);
+      await openBeside(a, a.main);
       await a.nvim.type("Gccmine<Esc>");
       await barsHave(a, "without your unsaved edits");
       await barsHave(a, "merge your edits");

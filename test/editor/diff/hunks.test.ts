@@ -160,12 +160,9 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("by commands, from Claude's terminal too", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
       await a.nvim.command("vsplit | terminal cat");
-      await a.attach();
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.nvim.command("Claude diff drop-hunk");
       await a.nvim.command("wincmd p | wincmd p");
       const terminal =

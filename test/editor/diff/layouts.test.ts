@@ -194,13 +194,10 @@ for (const version of NEOVIMS) {
         ["horizontal", 100, 12],
         ["tab", 60, 30],
       ] as const) {
-        await using a = await Attached.asNew({ version, ui: { width, height } });
-        const path = a.file("main.txt", OLD);
-        await a.edit(path);
+        await using a = await Attached.opened({ version, ui: { width, height } }, OLD);
         await a.diffLayout(layout);
-        await a.attach();
         const before = await a.picture();
-        const id = await a.propose(path, NEW);
+        const id = await a.propose(a.main, NEW);
         expect(await a.nvim.lua("return { #vim.api.nvim_list_wins(), vim.wo.diff }")).toEqual([
           1,
           false,

@@ -11,17 +11,14 @@ const UI = { width: 300, height: 90 };
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     test("a float that was open before and has gone since: sizes come back all the same", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
       await a.nvim.command("botright split other.txt | vsplit third.txt | wincmd t");
       await a.nvim.command("resize 9 | wincmd b | vertical resize 31 | wincmd t");
-      await a.attach();
       const before = await a.picture();
       const float = await a.nvim.lua(`
         return vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false,
           { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`);
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.nvim.lua("vim.api.nvim_win_close(..., true)", float);
       await a.rejects(id);
       const sizes = (picture: typeof before) =>
@@ -75,13 +72,10 @@ for (const version of NEOVIMS) {
     });
 
     test("insert mode in another window: the diff shows, the typing goes on", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
       await a.nvim.command("new notes.txt");
-      await a.attach();
       await a.nvim.type("ihello");
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.shown();
       await a.says("a proposed change of main.txt is open");
       await a.nvim.type(" you");
@@ -117,13 +111,10 @@ for (const version of NEOVIMS) {
     });
 
     test("closed by the executable while the user edits the proposal: insert mode ends first", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      await a.edit(path);
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
       await a.nvim.type("10G2l");
-      await a.attach();
       const before = await a.picture();
-      const id = await a.propose(path, NEW);
+      const id = await a.propose(a.main, NEW);
       await a.nvim.type("ccmine");
       await a.call("diff_close", { ids: [id] });
       await a.cleared();
@@ -179,13 +170,10 @@ for (const version of NEOVIMS) {
     for (const autoread of ["autoread", "noautoread"]) {
       test(`written before its window is back, '${autoread}': read afresh, nothing is asked`, async () => {
         for (const unsaved of [false, true]) {
-          await using a = await Attached.asNew({ version, ui: UI });
-          const path = a.file("main.txt", "old\n");
-          await a.edit(path);
+          await using a = await Attached.opened({ version, ui: UI }, "old\n");
           await a.nvim.command(`set ${autoread}`);
-          await a.attach();
           if (unsaved) await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
-          const id = await a.propose(path, "new\r\n");
+          const id = await a.propose(a.main, "new\r\n");
           // While somebody types in it, the diff stays on screen for a moment after its end.
           await a.nvim.type("ggA!");
           await a.nvim.lua(
@@ -193,7 +181,7 @@ for (const version of NEOVIMS) {
             local file = io.open(..., "wb")
             file:write("new!\\r\\n")
             file:close()`,
-            path,
+            a.main,
           );
           await a.outcome(id);
           await a.cleared();
