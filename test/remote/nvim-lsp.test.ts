@@ -162,26 +162,6 @@ describe("nvim-lsp for a Claude elsewhere", () => {
     expect(await buffers()).toEqual(before);
   });
 
-  test("problems: of what is shared, with paths there", async () => {
-    await world.project.neovim.lua(
-      `for _, path in ipairs(...) do
-         local buf = vim.fn.bufadd(path)
-         vim.fn.bufload(buf)
-         local at = { lnum = 0, col = 0, severity = 1, message = "wrong in " .. path }
-         vim.diagnostic.set(vim.api.nvim_create_namespace("test"), buf, { at })
-       end`,
-      [world.project.path("shared/one.txt"), world.project.path("other/four.txt")],
-    );
-    for (const args of [{}, { file_paths: [`${THERE}/one.txt`] }, { file_paths: "one.txt" }]) {
-      const { text } = await call("get_diagnostics", args);
-      expect(text).toContain(`wrong in ${THERE}/one.txt`);
-    }
-    const { text } = await call("get_diagnostic_summary", {});
-    expect(JSON.parse(text)).toMatchObject({ total_errors: 1 });
-    const context = await call("get_diagnostic_context", { file_path: "one.txt", line: 1 });
-    expect(context.text).toContain("def apple");
-  });
-
   const foreign: [string, () => string][] = [
     ["a file outside", () => world.project.path("other/three.txt")],
     ["dots", () => "../other/three.txt"],

@@ -147,9 +147,4 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     await neovim.lock();
     expect(await neovim.lua<string>("return EARLY")).toBe("starting");
   });
-
-  test("nothing starts before setup()", async () => {
-    expect(await plain.lua(`return package.loaded["claude-code"] == nil`)).toBe(true);
-    expect(await plain.lua(`return vim.fn.exists(":Claude")`)).toBe(2);
-  });
 });

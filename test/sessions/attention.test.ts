@@ -123,13 +123,6 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     expect(await messages()).toContain("the function notify.by failed: ");
   });
 
-  test("nothing is reported where nothing is chosen", async () => {
-    await setup("{ notify = { on = {} } }");
-    await report(1, "blocked");
-    await Bun.sleep(MERGED_MS);
-    expect(await messages()).toBe("");
-  });
-
   test("needs no timer while it rests, nor do eight", async () => {
     // Neovim 0.10 aborts in uv.walk().
     await neovim.lua(`

@@ -68,19 +68,6 @@ describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name"
     expect(readFileSync(answer, "latin1")).toBe("\x1b]7501;?\x1b\\");
   });
 
-  test("another handler of a user's may answer as well", async () => {
-    const answer = join(neovim.cwd, "answers");
-    const autocommand = await neovim.lua<number>(`
-      return vim.api.nvim_create_autocmd("TermRequest", {
-        callback = function(event)
-          vim.api.nvim_chan_send(vim.bo[event.buf].channel, "\\27]7501;?\\27\\\\")
-        end,
-      })`);
-    await start(`stty raw -echo; printf '\\033]7501;?\\033\\\\'; head -c 20 > ${answer}; sleep 30`);
-    await eventually("both answers", () => readFileSync(answer, "latin1").length === 20);
-    await neovim.lua("vim.api.nvim_del_autocmd(...)", autocommand);
-  });
-
   test.each<[string, string, Row]>([
     ["idle", report("state=idle:app=claude-code"), { state: "idle" }],
     ["what it does", working("Reading a.txt"), { state: "working", msg: "Reading a.txt" }],

@@ -345,15 +345,6 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     },
   );
 
-  test("is not installed: names the command that installs it", async () => {
-    await configure(neovim, `{ command = "claude-that-is-nowhere" }`);
-    await neovim.command("Claude");
-    const [text] = await said(neovim);
-    expect(text).toContain("`claude-that-is-nowhere` is not on $PATH");
-    expect(text).toContain("npm install -g @anthropic-ai/claude-code");
-    expect(await windows(neovim)).toHaveLength(1);
-  });
-
   test("gets text as a paste, with nothing in it that could end the paste", async () => {
     claims("Pasted text presses no keys");
     await open();
