@@ -95,13 +95,10 @@ end
 
 ---@param fewer integer rows
 local function resize(terminal, fewer)
-  local width, height = 0, 0
-  for _, win in ipairs(vim.fn.win_findbuf(terminal.buf)) do
-    local info = vim.fn.getwininfo(win)[1]
-    width, height = math.max(width, info.width - info.textoff), math.max(height, info.height)
-  end
-  if height > fewer and terminal:is_open() then
-    vim.fn.jobresize(vim.bo[terminal.buf].channel, width, height - fewer)
+  local info = vim.fn.getwininfo(vim.fn.bufwinid(terminal.buf))[1]
+  if info and info.height > fewer and terminal:is_open() then
+    local width, height = info.width - info.textoff, info.height - fewer
+    vim.fn.jobresize(vim.bo[terminal.buf].channel, width, height)
   end
 end
 
