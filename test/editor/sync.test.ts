@@ -112,36 +112,28 @@ for (const version of NEOVIMS) {
           buf,
           items,
         );
+      const item = (
+        lnum: number,
+        col: number,
+        end_lnum: number,
+        end_col: number,
+        more: object,
+      ) => ({
+        ...{ lnum, col, end_lnum, end_col },
+        ...more,
+      });
       await set([
-        {
-          lnum: 0,
-          col: 12,
-          end_lnum: 0,
-          end_col: 13,
-          message: "a",
-          severity: 1,
-          code: 42,
-          source: "s",
-        },
+        item(0, 12, 0, 13, { message: "a", severity: 1, code: 42, source: "s" }),
         { lnum: 1, col: 2, message: "b", severity: 4, code: "c" },
-        { lnum: 99, col: 7, end_lnum: 120, end_col: 3, message: "c", severity: 2 },
-        { lnum: 0, col: 500, end_lnum: 0, end_col: 600, message: "d", severity: 3 },
+        item(99, 7, 120, 3, { message: "c", severity: 2 }),
+        item(0, 500, 0, 600, { message: "d", severity: 3 }),
       ]);
       const delta = await sync(a);
       expect(delta.diagnostics?.[0]?.items).toEqual([
-        {
-          lnum: 0,
-          col: 9,
-          end_lnum: 0,
-          end_col: 10,
-          message: "a",
-          severity: 1,
-          code: "42",
-          source: "s",
-        },
-        { lnum: 1, col: 2, end_lnum: 1, end_col: 2, message: "b", severity: 4, code: "c" },
-        { lnum: 1, col: 5, end_lnum: 1, end_col: 5, message: "c", severity: 2 },
-        { lnum: 0, col: 10, end_lnum: 0, end_col: 10, message: "d", severity: 3 },
+        item(0, 9, 0, 10, { message: "a", severity: 1, code: "42", source: "s" }),
+        item(1, 2, 1, 2, { message: "b", severity: 4, code: "c" }),
+        item(1, 5, 1, 5, { message: "c", severity: 2 }),
+        item(0, 10, 0, 10, { message: "d", severity: 3 }),
       ]);
       await set([]);
       expect((await sync(a)).diagnostics).toMatchObject([{ buf, items: [] }]);

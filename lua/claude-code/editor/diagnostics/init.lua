@@ -23,7 +23,6 @@ local M = {}
 ---@field count integer? unknown for a file that cannot be read
 ---@field at fun(lnum: integer): { text?: string, is_ascii?: boolean } a 0-based line, fetched once; nil: not known
 
----@return claude-code.Lines
 local function lines_of(buf)
   local is_loaded = api.nvim_buf_is_loaded(buf)
   local text = not is_loaded and regular_file.read(api.nvim_buf_get_name(buf), READ_LIMIT)
@@ -60,7 +59,6 @@ end
 
 ---@param item vim.Diagnostic
 ---@param list claude-code.Lines
----@return claude-code.Diagnostic
 local function translate(item, list)
   local lnum, col = convert(list, item.lnum, item.col)
   local end_lnum, end_col = convert(list, item.end_lnum, item.end_col)

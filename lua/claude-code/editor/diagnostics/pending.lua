@@ -91,7 +91,6 @@ local function put_off(id, report, now)
 end
 
 ---@param id integer client
----@param report claude-code.PendingReport
 ---@param now number ms
 ---@return boolean is it expected no longer?
 local function is_over(buf, id, report, now)
@@ -113,7 +112,6 @@ local function is_over(buf, id, report, now)
 end
 
 ---@param id integer client
----@param report claude-code.PendingReport
 ---@param now number ms
 ---@return number ms, when to look at it again
 local function next_look(id, report, now)

@@ -27,7 +27,6 @@ local M = {
 ---@type table<integer, claude-code.ServerKnowledge> by client
 local known = {}
 
----@return claude-code.ServerKnowledge
 local function of(id)
   known[id] = known[id] or {}
   return known[id]

@@ -55,7 +55,6 @@ local readers = {
 }
 
 ---@param now claude-code.WriteFollower
----@param report claude-code.Report
 local function on_report(now, report)
   local id, buf = report.client, report.buf
   local tick, text = api.nvim_buf_get_changedtick(buf), now.texts[buf]
@@ -83,7 +82,6 @@ local function wrap_handlers()
   end
 end
 
----@param kind claude-code.WriteKind
 ---@param is_known? boolean the server has reported on this text
 local function expect(buf, client, kind, is_known)
   if not servers.gives_diagnostics(client) then
@@ -101,7 +99,6 @@ local function expect(buf, client, kind, is_known)
 end
 
 ---A buffer's file has new contents on disk: a report is expected of each of its servers.
----@param kind claude-code.WriteKind
 local function on_write(buf, kind)
   if not follow then
     return
@@ -201,7 +198,6 @@ local function renumber(buf)
 end
 
 ---@param now claude-code.WriteFollower
----@param event claude-code.WriteEvent
 local function on_event(now, buf, event)
   if event == "BufReadPre" then
     renumber(buf)
@@ -216,7 +212,6 @@ local function on_event(now, buf, event)
   end
 end
 
----@return claude-code.WriteFollower
 local function start()
   local events = autocommands.new("writes")
   local now = { events = events, followers = {}, texts = {}, last = 0, reported = {} }

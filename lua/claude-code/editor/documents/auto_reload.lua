@@ -180,7 +180,6 @@ local function stop()
   state = nil
 end
 
----@return claude-code.Autocommands
 local function watch()
   local events = autocommands.new("auto_reload")
   events:on({ "BufReadPost", "BufNewFile", "BufFilePost" }, follow)

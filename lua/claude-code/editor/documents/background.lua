@@ -104,7 +104,6 @@ function M.load(name)
   return buf
 end
 
----@return claude-code.BackgroundFile?
 local function file_of(buf)
   return vim.iter(files):find(function(file)
     return file.buf == buf

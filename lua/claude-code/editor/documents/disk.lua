@@ -41,7 +41,6 @@ function M.written_version(name)
 end
 
 ---Has the file changed since it was last looked at? Then its follower is called.
----@param follower claude-code.DiskFollower
 local function look(follower)
   local version = M.version(follower.name)
   if version ~= follower.version then
@@ -107,7 +106,6 @@ local function parts(file)
 end
 
 ---@param file string absolute
----@param follower claude-code.DiskFollower
 local function add(file, follower)
   local folder, base = parts(file)
   local watched = disk.folders[folder] or { followers = {} }
@@ -118,7 +116,6 @@ local function add(file, follower)
 end
 
 ---@param file string absolute
----@param follower claude-code.DiskFollower
 local function remove(file, follower)
   local folder, base = parts(file)
   local watched = disk.folders[folder]

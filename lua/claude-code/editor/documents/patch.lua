@@ -92,7 +92,6 @@ local function slice(lines, row, count)
   return count > 0 and table.concat(lines, "\n", row + 1, row + count) .. "\n" or ""
 end
 
----@param change claude-code.FileChange
 ---@param range claude-code.LineHunk
 ---@return claude-code.LineHunk[] that the range consists of
 local function compare(change, range, linematch)
@@ -111,7 +110,6 @@ local function compare(change, range, linematch)
   end, found --[[@as integer[][] ]])
 end
 
----@param change claude-code.FileChange
 ---@return claude-code.LineHunk[] from the top down
 ---@return boolean by_line may each line be changed by itself?
 local function hunks(change)
@@ -132,8 +130,6 @@ local function hunks(change)
   return #list <= MOST_CHANGES and list or { whole }, changes <= MOST_CHANGES
 end
 
----@param hunk claude-code.LineHunk
----@param change claude-code.FileChange
 local function apply(buf, hunk, change, by_line)
   local old, new = change.old, change.new
   local paired = by_line and math.min(hunk.old, hunk.new) or 0

@@ -124,7 +124,6 @@ local function patch(buf, text)
   read_again(buf)
 end
 
----@param change claude-code.FileChange
 local function is_same(buf, change)
   local count = #change.old
   return count == #change.new and count == change.head and change.endofline == vim.bo[buf].endofline

@@ -23,7 +23,6 @@ function M.is_url(path)
   return path:find("^%a[%w+.-]+:") ~= nil
 end
 
----@return claude-code.BufferSource
 local function source_of(buf)
   local name = vim.api.nvim_buf_get_name(buf)
   if name == "" or M.is_url(name) then

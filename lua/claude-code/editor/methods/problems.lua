@@ -20,13 +20,11 @@ local M = {}
 ---@field real string symbolic links resolved
 ---@field items claude-code.Diagnostic[]
 
----@return claude-code.FileProblems
 local function describe(buf, name)
   return { path = name, real = path.real(name), items = diagnostics.items(buf) }
 end
 
 ---@param files claude-code.FileProblems[]
----@return claude-code.Problems
 local function problems(files, settled)
   local folders = require("claude-code.lib.workspace").folders()
   return { folders = folders, files = files, settled = settled }
@@ -173,12 +171,10 @@ local SPARE_MS = 60000
 ---@class claude-code.WaitParams : claude-code.TaskParams
 ---@field busy_timeout_ms? integer at most, where value.is_busy puts the end of `timeout_ms` off
 
----@param answer claude-code.Answer
 local function is_settled(answer)
   return answer.value == nil or answer.value.settled
 end
 
----@param params claude-code.WaitParams
 ---@param ask fun(): claude-code.Answer whose value has `settled`
 ---@param limit number by uv.now()
 ---@return claude-code.Answer? nil if the asker is gone

@@ -79,7 +79,6 @@ local function show_waiting()
 end
 
 ---Not while the user types: that would go into this file.
----@param range claude-code.Range?
 local function show_soon(buf, range)
   ranges.leave_untouched()
   if blocked.may_change() == "all" then

@@ -15,7 +15,6 @@ local M = {}
 
 ---@param at integer byte of the text, 1-based
 ---@param row integer of its first line, 1-based
----@return claude-code.TextPlace
 local function place_in(text, at, row)
   local before = vim.split(text:sub(1, at - 1), "\n", { plain = true })
   return { row + #before - 1, #before[#before] }
@@ -39,7 +38,6 @@ end
 
 ---@param a claude-code.TextPlace
 ---@param b claude-code.TextPlace
----@return claude-code.TextPlace
 local function later(a, b)
   local is_before = a[1] < b[1] or (a[1] == b[1] and a[2] < b[2])
   return is_before and b or a
@@ -97,7 +95,6 @@ local function start_visual()
   vim.o.selectmode = selectmode
 end
 
----@param range claude-code.Range
 local function select(win, range)
   if api.nvim_get_current_win() ~= win then
     return

@@ -36,7 +36,6 @@ local function fold(text)
 end
 
 ---@param pattern string as the user wrote it
----@return claude-code.PrivacyRule
 local function compile(pattern)
   local private = pattern:sub(1, 1) ~= "!"
   local text = private and pattern or pattern:sub(2)
@@ -76,7 +75,6 @@ local function subjects(path)
   return whole, names or { whole:match(".*/(.*)") or whole }
 end
 
----@param rule claude-code.PrivacyRule
 local function fits(rule, whole, names)
   if rule.whole then
     return globs.matches(rule.glob, whole)

@@ -4,7 +4,7 @@ local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
 local snapshots = require("claude-code.editor.selection.snapshot")
 local timer = require("claude-code.lib.timer")
-local trackers = require("claude-code.editor.selection.tracker")
+local tracker = require("claude-code.editor.selection.tracker")
 local visual = require("claude-code.editor.selection.visual")
 
 local VISUAL = "[vV\22sS\19]*"
@@ -20,13 +20,10 @@ local M = {
 ---@field touch fun() begins the debounce time again
 ---@field cancel_touch fun()
 
----It lasts: what was selected before is still known after a stop.
-local tracker = trackers.new()
 local watch ---@type claude-code.SelectionWatch? while it runs
 local sent ---@type claude-code.Snapshot? what the executable knows
 local clients = {} ---@type { name?: string }[]
 
----@param selection claude-code.Selection
 local function emit(selection)
   require("claude-code.lib.events").emit("SelectionSent", {
     path = selection.path,
@@ -50,7 +47,6 @@ local function option()
 end
 
 ---What Claude may know of the latest selection, by the option selection.send.
----@return claude-code.Snapshot?
 local function shared()
   local latest = tracker.latest
   return (option() == "file" or latest and latest.text ~= "") and latest or nil
@@ -71,7 +67,7 @@ local function push()
 end
 
 local function idle()
-  tracker:update()
+  tracker.update()
   push()
 end
 
@@ -89,9 +85,9 @@ local function on_mode_changed(change)
   local before, after = change:match("^(.-):(.*)$")
   local was, is = visual.mode(before), visual.mode(after)
   if is and not was then
-    tracker:visual_enter()
+    tracker.visual_enter()
   elseif was and not is then
-    tracker:visual_leave(was)
+    tracker.visual_leave(was)
   end
 end
 
@@ -105,11 +101,11 @@ local function follow(touch)
   -- CmdlineLeave: what happened while a command line was open ('incsearch') did not count.
   events:on({ "BufEnter", "BufUnload", "BufFilePost", "CmdlineLeave" }, touch)
   events:on("WinEnter", function()
-    tracker:win_enter()
+    tracker.win_enter()
     touch()
   end)
   events:on("WinLeave", function()
-    tracker:win_leave()
+    tracker.win_leave()
   end)
   return events
 end
@@ -137,7 +133,7 @@ function M.start()
   end
   channel.on_detach(M.stop)
   sent = nil
-  tracker:win_enter()
+  tracker.win_enter()
   local touch, cancel_touch = timer.debounce(M.DEBOUNCE_MS, idle)
   watch = { touch = touch, cancel_touch = cancel_touch, events = follow(touch) }
   touch()
@@ -188,10 +184,10 @@ function M.now()
   elseif not watch then
     return nil
   end
-  tracker:update()
+  tracker.update()
   local current = api.nvim_get_current_win()
   local is_special = vim.bo[api.nvim_win_get_buf(current)].buftype ~= ""
-  if shared() and trackers.file_in(is_special and tracker.file_win or current) then
+  if shared() and tracker.file_in(is_special and tracker.file_win or current) then
     return shared()
   end
 end
@@ -215,7 +211,7 @@ function M.latest(params)
   elseif not watch then
     return nil
   end
-  tracker:update()
+  tracker.update()
   -- A push reaches that client too. It says, too, that nothing is selected any more: otherwise the same
   -- selection would not be sent again after that.
   local is_pushed = params and params.for_client and push()

@@ -27,7 +27,6 @@ local visual = require("claude-code.editor.selection.visual")
 local M = {}
 
 ---@param at { [1]: integer, [2]: integer }
----@return claude-code.Position
 local function to_position(buf, at)
   return { line = at[1], character = columns.of_byte(lines.at(buf, at[1]), at[2], "utf-16") }
 end

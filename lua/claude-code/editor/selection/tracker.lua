@@ -1,7 +1,7 @@
 --- What the user selected last: the selection or the cursor of the file window they were in last.
 --- Terminals, lists, scratch buffers, diffs and private files never replace it. A visual selection
 --- stays after its mode was left, until the cursor moves or its lines change, since users leave visual
---- mode to write to Claude about the selection.
+--- mode to write to Claude about the selection. What was selected before is still known after a stop.
 local api = vim.api
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
@@ -12,24 +12,18 @@ local visual = require("claude-code.editor.selection.visual")
 ---@field region claude-code.VisualRegion
 ---@field snapshot claude-code.Snapshot
 ---@field cursor { [1]: integer, [2]: integer } as nvim_win_get_cursor gives it
----@field tick integer
 ---@field lines string the lines it touches: an edit elsewhere in the buffer does not end it
 
----@class claude-code.SelectionTracker
----@field latest? claude-code.Snapshot
----@field file_win? integer the file window the user was in last
----@field private visual_start? { buf: integer, tick: integer } where visual mode was entered
----@field private entered? { win: integer, buf: integer, cursor: { [1]: integer, [2]: integer } }
----@field private held? claude-code.HeldSelection
-local Tracker = {}
-Tracker.__index = Tracker
+local held ---@type claude-code.HeldSelection?
+---Where visual mode was entered.
+local visual_start ---@type { buf: integer, tick: integer }?
+local entered ---@type { win: integer, buf: integer, cursor: { [1]: integer, [2]: integer } }?
 
-local M = {}
-
----@return claude-code.SelectionTracker
-function M.new()
-  return setmetatable({}, Tracker)
-end
+local M = {
+  latest = nil, ---@type claude-code.Snapshot?
+  ---The file window the user was in last.
+  file_win = nil, ---@type integer?
+}
 
 ---@param win integer?
 ---@return integer? buf if the window shows a file that Claude may know
@@ -44,125 +38,103 @@ function M.file_in(win)
   return is_wanted and not privacy.hides(buf) and buf or nil
 end
 
----@private
 ---@param region claude-code.VisualRegion in the current window
-function Tracker:hold(region)
-  self.held = {
+local function hold(region)
+  held = {
     region = region,
     snapshot = snapshots.of_region(region),
     cursor = api.nvim_win_get_cursor(0),
-    tick = api.nvim_buf_get_changedtick(region.buf),
     lines = visual.lines(region),
   }
-  self.latest, self.file_win = self.held.snapshot, api.nvim_get_current_win()
+  M.latest, M.file_win = held.snapshot, api.nvim_get_current_win()
 end
 
----@private
----@param buf integer
----@param win integer
----@return boolean
-function Tracker:is_held(buf, win)
-  local held = self.held
-  if
-    not held
-    or held.region.buf ~= buf
-    or not vim.deep_equal(held.cursor, api.nvim_win_get_cursor(win))
-  then
-    return false
-  end
-  local tick = api.nvim_buf_get_changedtick(buf)
-  if tick ~= held.tick then
-    -- Writing counts as a change too.
-    if visual.lines(held.region) ~= held.lines then
-      return false
-    end
-    held.tick = tick
-  end
-  return held.snapshot.path == path.of_buffer(buf)
+local function is_held(buf, win)
+  return held ~= nil
+    and held.region.buf == buf
+    and vim.deep_equal(held.cursor, api.nvim_win_get_cursor(win))
+    and held.lines == visual.lines(held.region)
+    and held.snapshot.path == path.of_buffer(buf)
 end
 
----@private
----@param win integer
----@param buf integer
----@return claude-code.Snapshot
-function Tracker:snapshot_in(win, buf)
+local function snapshot_in(win, buf)
   local region = win == api.nvim_get_current_win() and visual.current() or nil
   if region then
     return snapshots.of_region(region)
-  elseif self:is_held(buf, win) then
-    return self.held.snapshot
+  elseif held and is_held(buf, win) then
+    return held.snapshot
   end
-  self.held = nil
+  held = nil
   return snapshots.of_cursor(win)
 end
 
 ---Brings `latest` up to date. Not while a command line is open: the cursor may be on a search's match
 ---('incsearch').
-function Tracker:update()
+function M.update()
   if api.nvim_get_mode().mode:sub(1, 1) == "c" then
     return
   end
   local win = api.nvim_get_current_win()
   local buf = M.file_in(win)
   if buf then
-    self.file_win = win
+    M.file_win = win
   else
-    buf = M.file_in(self.file_win)
+    buf = M.file_in(M.file_win)
   end
-  local latest = self.latest
+  local latest = M.latest
   if buf then
-    self.latest = self:snapshot_in(self.file_win --[[@as integer]], buf)
+    M.latest = snapshot_in(M.file_win, buf)
   elseif latest and (not api.nvim_buf_is_loaded(latest.buf) or privacy.hides(latest.buf)) then
-    self.latest, self.held = nil, nil
+    M.latest, held = nil, nil
   end
 end
 
-function Tracker:visual_enter()
+function M.visual_enter()
   local buf = api.nvim_get_current_buf()
-  self.visual_start = { buf = buf, tick = api.nvim_buf_get_changedtick(buf) }
+  visual_start = { buf = buf, tick = api.nvim_buf_get_changedtick(buf) }
 end
 
 ---@param mode claude-code.VisualMode
-function Tracker:visual_leave(mode)
-  local buf, start = M.file_in(api.nvim_get_current_win()), self.visual_start
-  self.visual_start = nil
+function M.visual_leave(mode)
+  local buf, start = M.file_in(api.nvim_get_current_win()), visual_start
+  visual_start = nil
   -- TODO(0.10): it takes the mode along into another buffer; `win_leave` has seen to that.
   if not buf or (start and start.buf ~= buf) then
     return
   end
-  self.held = nil
+  held = nil
   -- What an operator has changed is not selected any more.
   if not start or start.tick == api.nvim_buf_get_changedtick(buf) then
     local region = visual.last(mode)
     if region then
-      self:hold(region)
+      hold(region)
     end
   end
 end
 
-function Tracker:win_enter()
+function M.win_enter()
   local win = api.nvim_get_current_win()
   local buf, cursor = api.nvim_win_get_buf(win), api.nvim_win_get_cursor(win)
-  self.entered = { win = win, buf = buf, cursor = cursor }
+  entered = { win = win, buf = buf, cursor = cursor }
 end
 
 ---Windows on the way from one to another do not count, unless the cursor was moved there, however
 ---quickly.
-function Tracker:win_leave()
+function M.win_leave()
   local win = api.nvim_get_current_win()
-  local buf, entered = M.file_in(win), self.entered
+  local buf = M.file_in(win)
   if not buf then
     return
   end
   local region = visual.current()
   if region then
-    self:hold(region)
+    hold(region)
   elseif
     entered
     and entered.win == win
     and (entered.buf ~= buf or not vim.deep_equal(entered.cursor, api.nvim_win_get_cursor(win)))
   then
-    self:update()
+    M.update()
   end
 end
 

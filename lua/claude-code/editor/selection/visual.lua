@@ -34,10 +34,8 @@ function M.mode(mode)
   return MODES[mode:sub(1, 1)]
 end
 
----@param mode claude-code.VisualMode
 ---@param a { [1]: integer, [2]: integer }
 ---@param b { [1]: integer, [2]: integer }
----@return claude-code.VisualRegion
 local function sorted(buf, mode, a, b)
   if a[1] > b[1] or (a[1] == b[1] and a[2] > b[2]) then
     a, b = b, a
@@ -109,7 +107,6 @@ function M.lines(region)
   return text_between(region.buf, { first, 0 }, { last, vim.v.maxcol })
 end
 
----@param region claude-code.VisualRegion
 ---@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
 local function charwise(region)
   local first, last = region.first, region.last
@@ -124,7 +121,6 @@ end
 ---Whole lines end at the last one's length, not at the start of the next: Claude Code counts a
 ---line only if the end is behind its first column (measured with 2.1.330), and the last has no
 ---next. So only an empty line ends at the start of the next one, if there is one.
----@param region claude-code.VisualRegion
 ---@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
 local function linewise(region)
   local first, last = { region.first[1] - 1, 0 }, region.last[1]
@@ -142,7 +138,6 @@ local function columns(corner)
   return range[1], range[2]
 end
 
----@param region claude-code.VisualRegion
 ---@return integer left, integer right screen columns, both included; `right` is huge after `$`
 local function block_edges(region)
   local a_left, a_right = columns(region.first)
@@ -169,7 +164,6 @@ local function byte_at(buf, lnum, column)
 end
 
 ---A block spans from its upper left to its lower right corner.
----@param region claude-code.VisualRegion
 ---@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
 local function blockwise(region)
   local left, right = block_edges(region)
@@ -192,7 +186,6 @@ local function line_from(buf, lnum, column)
   return (" "):rep(last - column + 1) .. line:sub(behind(line, byte) + 1)
 end
 
----@param region claude-code.VisualRegion
 ---@param left integer screen column
 local function lines_to_end(region, left)
   local lines, size = {}, 0
@@ -206,7 +199,6 @@ local function lines_to_end(region, left)
   return lines
 end
 
----@param region claude-code.VisualRegion
 ---@param left integer screen column
 local function lines_of_block(region, left)
   local function place(corner)
@@ -222,7 +214,6 @@ local function lines_of_block(region, left)
   return lines
 end
 
----@param region claude-code.VisualRegion
 ---@return string text the lines of the block, as `y` would take them, but not padded
 local function block_text(region)
   local left, right = block_edges(region)

@@ -75,7 +75,6 @@ local function forget()
   last = { pending = "" }
 end
 
----@return claude-code.Buffer
 local function describe(buf)
   local function option(name)
     return api.nvim_get_option_value(name, { buf = buf })
@@ -117,7 +116,6 @@ local function hides(buf)
   return private[buf] ~= nil
 end
 
----@param delta claude-code.Delta
 ---@return { buf: integer, path: string, items: table }[] files that have no diagnostics any more
 local function add_buffers(delta)
   local changed, removed, cleared = {}, {}, {}
@@ -154,7 +152,6 @@ local function add_buffers(delta)
   return cleared
 end
 
----@param delta claude-code.Delta
 ---@param list { buf: integer, path: string, items: table }[] added to
 local function add_diagnostics(delta, list)
   for buf in pairs(dirty.diagnostics) do
@@ -171,7 +168,6 @@ local function add_diagnostics(delta, list)
   delta.diagnostics = #list > 0 and list or nil
 end
 
----@param delta claude-code.Delta
 local function add_rest(delta)
   if dirty.folders then
     dirty.folders = false

@@ -41,7 +41,6 @@ local before = {} ---@type table<string, claude-code.ProblemCounts>
 local cancel_writes ---@type fun()?
 
 ---@param buf integer after a reload its servers have not seen the new text yet
----@param event claude-code.WriteEvent
 local function on_write(buf, event)
   local name = event == "FileChangedShellPost" and path.of_buffer(buf)
   local real = name and path.real(name)
@@ -51,7 +50,6 @@ local function on_write(buf, event)
   end
 end
 
----@param session claude-code.CheckedSession
 local function forget(session)
   sessions[session.id] = nil
   background.release(session.id)
@@ -175,8 +173,6 @@ end
 ---@field is_pending boolean a report of a language server on it is
 ---@field missing claude-code.MissingReport[]
 
----@param file claude-code.SessionFile
----@return claude-code.EditedFile
 local function describe(real, file, buf, was_open)
   loading.wake(buf)
   writes.expect_starting(buf)

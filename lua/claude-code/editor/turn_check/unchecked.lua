@@ -62,7 +62,6 @@ end
 ---@field path string
 ---@field item claude-code.Diagnostic
 
----@param file claude-code.SessionFile
 ---@return claude-code.FileProblem[]
 local function problems_of(real, file)
   local buf = sessions.open_buffer(real)
@@ -102,7 +101,6 @@ local function report(problems, name)
   )
 end
 
----@param session claude-code.CheckedSession
 ---@param found claude-code.FileProblem[] changed
 ---@return boolean is a report still missing?
 local function review_session(session, found)
