@@ -28,7 +28,6 @@ local M = {}
 ---@field is_stale? boolean it has edits, and its file has changed on disk since it was read: `:w` would ask
 ---@field emptied? string version of its file that was seen empty
 ---@field is_outdated? boolean its text is older than Neovim believes, since it could not be changed (E565)
----@field is_held? true somebody writes its file, and looks at it then
 ---@field overwritable? { tick: integer, till: number } its unsaved edits, at this changedtick, are in what is
 --- about to be written
 
@@ -276,7 +275,7 @@ end
 ---@param buf integer
 function M.check(buf)
   local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
-  if not name or notes[buf].is_held or not uv.fs_stat(name) then
+  if not name or not uv.fs_stat(name) then
     return
   elseif blocked.in_command_window() then
     return blocked.retry(function()
@@ -289,13 +288,6 @@ function M.check(buf)
   else
     take_over(buf)
   end
-end
-
----Until the next call nothing is looked at: what is on disk is the buffer's own text, on its way.
----@param buf integer
----@param is_held boolean
-function M.hold(buf, is_held)
-  notes[buf].is_held = is_held or nil
 end
 
 ---As M.check, for the executable.

@@ -23,20 +23,20 @@ local function is_pointer(typed)
   end)
 end
 
+local function unfollow()
+  vim.on_key(nil, NAMESPACE)
+  last = nil
+end
+
 ---Begins to note when keys are typed, until the executable detaches.
 function M.follow()
-  require("claude-code.server.channel").on_detach(M.unfollow)
+  require("claude-code.server.channel").on_detach(unfollow)
   vim.on_key(function(_, typed)
     if typed and typed ~= "" and not is_pointer(typed) then
       last = clock.now()
       seen = last
     end
   end, NAMESPACE)
-end
-
-function M.unfollow()
-  vim.on_key(nil, NAMESPACE)
-  last = nil
 end
 
 ---@return number ms since the last key
