@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import fc from "fast-check";
 import { WebSocketListener } from "../../src/transport/websocket";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
+
+setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
 /** Bytes that are no WebSocket: they end at most the connection they came by. */
 const TOKEN = crypto.randomUUID();
@@ -84,55 +86,47 @@ const text = fc
   .uint8Array({ maxLength: 125 })
   .map((bytes) => Uint8Array.from([0x81, 0x80 | bytes.length, 0, 0, 0, 0, ...bytes]));
 
-test(
-  "whatever comes after the upgrade ends that connection at most",
-  async () => {
-    const parts = fc.array(fc.oneof(frame, text, fc.uint8Array({ maxLength: 300 })), {
-      minLength: 1,
-      maxLength: 6,
-    });
-    await fc.assert(
-      fc.asyncProperty(parts, async (list) => {
-        await send([Buffer.from(upgrade()), ...list]);
-        await stillServes();
-      }),
-      {
-        numRuns: tries(400),
-        examples: [
-          // A length of 2⁶³ bytes, a ping that is too long, a reserved opcode, no mask.
-          [[Uint8Array.from([0x81, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])]],
-          [[Uint8Array.from([0x89, 0xfe, 0x01, 0x00, 0, 0, 0, 0])]],
-          [[Uint8Array.from([0x83, 0x80, 0, 0, 0, 0])]],
-          [[Uint8Array.from([0x81, 0x01, 0x61])]],
-        ],
-      },
-    );
-  },
-  FUZZ_TIMEOUT_MS,
-);
+test("whatever comes after the upgrade ends that connection at most", async () => {
+  const parts = fc.array(fc.oneof(frame, text, fc.uint8Array({ maxLength: 300 })), {
+    minLength: 1,
+    maxLength: 6,
+  });
+  await fc.assert(
+    fc.asyncProperty(parts, async (list) => {
+      await send([Buffer.from(upgrade()), ...list]);
+      await stillServes();
+    }),
+    {
+      numRuns: tries(400),
+      examples: [
+        // A length of 2⁶³ bytes, a ping that is too long, a reserved opcode, no mask.
+        [[Uint8Array.from([0x81, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])]],
+        [[Uint8Array.from([0x89, 0xfe, 0x01, 0x00, 0, 0, 0, 0])]],
+        [[Uint8Array.from([0x83, 0x80, 0, 0, 0, 0])]],
+        [[Uint8Array.from([0x81, 0x01, 0x61])]],
+      ],
+    },
+  );
+});
 
-test(
-  "whatever comes instead of a request ends that connection at most",
-  async () => {
-    const line = fc.oneof(
-      fc.string({ unit: "binary", maxLength: 60 }),
-      fc.constantFrom(
-        "GET / HTTP/1.1",
-        "Host: 127.0.0.1",
-        "Upgrade: websocket",
-        "Content-Length: -1",
-      ),
-    );
-    const requests = fc
-      .array(line, { maxLength: 8 })
-      .map((lines) => [Buffer.from(`${lines.join("\r\n")}\r\n\r\n`)]);
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(requests, fc.array(fc.uint8Array())), async (parts) => {
-        await send(parts);
-        await stillServes();
-      }),
-      { numRuns: tries(400) },
-    );
-  },
-  FUZZ_TIMEOUT_MS,
-);
+test("whatever comes instead of a request ends that connection at most", async () => {
+  const line = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 60 }),
+    fc.constantFrom(
+      "GET / HTTP/1.1",
+      "Host: 127.0.0.1",
+      "Upgrade: websocket",
+      "Content-Length: -1",
+    ),
+  );
+  const requests = fc
+    .array(line, { maxLength: 8 })
+    .map((lines) => [Buffer.from(`${lines.join("\r\n")}\r\n\r\n`)]);
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(requests, fc.array(fc.uint8Array())), async (parts) => {
+      await send(parts);
+      await stillServes();
+    }),
+    { numRuns: tries(400) },
+  );
+});

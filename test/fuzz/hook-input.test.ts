@@ -1,10 +1,12 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import fc from "fast-check";
 import { createdFile, editedPath, parseInput } from "../../src/hooks/input";
 import { EXECUTABLE, isolatedEnv, temporaryFolder } from "../support/neovim";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
+
+setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
 const home = temporaryFolder();
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -46,27 +48,23 @@ const input = fc.oneof(
   fc.string({ unit: "binary" }),
 );
 
-test(
-  "a hook's input is understood or refused in words",
-  () => {
-    fc.assert(
-      fc.property(input, (text) => {
-        try {
-          const parsed = parseInput(text);
-          expect(parsed.session_id).not.toBe("");
-          const path = editedPath(parsed, "/work");
-          if (path !== undefined) expect(isAbsolute(path)).toBe(true);
-          expect(createdFile(parsed)).toBeBoolean();
-        } catch (error) {
-          expect(error).toBeInstanceOf(Error);
-          expect((error as Error).message).not.toBe("");
-        }
-      }),
-      { numRuns: tries(2000) },
-    );
-  },
-  FUZZ_TIMEOUT_MS,
-);
+test("a hook's input is understood or refused in words", () => {
+  fc.assert(
+    fc.property(input, (text) => {
+      try {
+        const parsed = parseInput(text);
+        expect(parsed.session_id).not.toBe("");
+        const path = editedPath(parsed, "/work");
+        if (path !== undefined) expect(isAbsolute(path)).toBe(true);
+        expect(createdFile(parsed)).toBeBoolean();
+      } catch (error) {
+        expect(error).toBeInstanceOf(Error);
+        expect((error as Error).message).not.toBe("");
+      }
+    }),
+    { numRuns: tries(2000) },
+  );
+});
 
 describe("a hook never holds Claude back by a mistake", () => {
   test.each([
@@ -78,29 +76,25 @@ describe("a hook never holds Claude back by a mistake", () => {
     "subagent-stop",
     "stop",
     "session-end",
-  ])(
-    "%s",
-    async (event) => {
-      await fc.assert(
-        fc.asyncProperty(input, async (text) => {
-          const child = Bun.spawn([EXECUTABLE, "hook", event], {
-            cwd: home,
-            env: isolatedEnv(home),
-            stdin: Buffer.from(text),
-            stdout: "pipe",
-            stderr: "pipe",
-          });
-          const [output, complaints] = await Promise.all([
-            new Response(child.stdout).text(),
-            new Response(child.stderr).text(),
-          ]);
-          expect(await child.exited).toBe(0);
-          expect(complaints).toBe("");
-          if (output !== "") expect(JSON.parse(output)).not.toHaveProperty("decision", "block");
-        }),
-        { numRuns: tries(8) },
-      );
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+  ])("%s", async (event) => {
+    await fc.assert(
+      fc.asyncProperty(input, async (text) => {
+        const child = Bun.spawn([EXECUTABLE, "hook", event], {
+          cwd: home,
+          env: isolatedEnv(home),
+          stdin: Buffer.from(text),
+          stdout: "pipe",
+          stderr: "pipe",
+        });
+        const [output, complaints] = await Promise.all([
+          new Response(child.stdout).text(),
+          new Response(child.stderr).text(),
+        ]);
+        expect(await child.exited).toBe(0);
+        expect(complaints).toBe("");
+        if (output !== "") expect(JSON.parse(output)).not.toHaveProperty("decision", "block");
+      }),
+      { numRuns: tries(8) },
+    );
+  });
 });

@@ -1,10 +1,12 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { sweepStaleLocks } from "../../src/ide/lock-file";
 import { temporaryFolder } from "../support/neovim";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
+
+setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
 const root = temporaryFolder();
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -52,32 +54,28 @@ function isStale(text: string): boolean {
 
 let count = 0;
 
-test(
-  "sweeping removes what dead Neovims left, and nothing else, whatever lies there",
-  () => {
-    fc.assert(
-      fc.property(entries, (list) => {
-        const folder = join(root, String(count++));
-        mkdirSync(folder);
-        for (const entry of list) {
-          const path = join(folder, entry.name);
-          if (entry.kind === "folder") mkdirSync(path);
-          else if (entry.kind === "broken link") symlinkSync(join(folder, "nowhere"), path);
-          else if (entry.kind === "link") symlinkSync("/etc/hostname", path);
-          else writeFileSync(path, entry.content);
-        }
-        const mayGo = list
-          .filter((entry) => entry.kind === "file" && /^\d+\.lock$/.test(entry.name))
-          .filter((entry) => isStale(entry.content))
-          .map((entry) => join(folder, entry.name));
-        expect(sweepStaleLocks(folder).sort()).toEqual(mayGo.sort());
-        const left = readdirSync(folder).map((entry) => join(folder, entry));
-        const wanted = list.map((entry) => join(folder, entry.name));
-        expect(left.sort()).toEqual(wanted.filter((path) => !mayGo.includes(path)).sort());
-        for (const path of left) lstatSync(path);
-      }),
-      { numRuns: tries(300) },
-    );
-  },
-  FUZZ_TIMEOUT_MS,
-);
+test("sweeping removes what dead Neovims left, and nothing else, whatever lies there", () => {
+  fc.assert(
+    fc.property(entries, (list) => {
+      const folder = join(root, String(count++));
+      mkdirSync(folder);
+      for (const entry of list) {
+        const path = join(folder, entry.name);
+        if (entry.kind === "folder") mkdirSync(path);
+        else if (entry.kind === "broken link") symlinkSync(join(folder, "nowhere"), path);
+        else if (entry.kind === "link") symlinkSync("/etc/hostname", path);
+        else writeFileSync(path, entry.content);
+      }
+      const mayGo = list
+        .filter((entry) => entry.kind === "file" && /^\d+\.lock$/.test(entry.name))
+        .filter((entry) => isStale(entry.content))
+        .map((entry) => join(folder, entry.name));
+      expect(sweepStaleLocks(folder).sort()).toEqual(mayGo.sort());
+      const left = readdirSync(folder).map((entry) => join(folder, entry));
+      const wanted = list.map((entry) => join(folder, entry.name));
+      expect(left.sort()).toEqual(wanted.filter((path) => !mayGo.includes(path)).sort());
+      for (const path of left) lstatSync(path);
+    }),
+    { numRuns: tries(300) },
+  );
+});

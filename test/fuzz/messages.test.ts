@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { Connection } from "../../src/jsonrpc/connection";
 import { ErrorCode, parse, RpcError } from "../../src/jsonrpc/message";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
+
+setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
 interface Answer {
   id: unknown;
@@ -78,80 +80,66 @@ const garbage = fc.oneof(
     .map((message) => JSON.stringify(message)),
 );
 
-test(
-  "no text is too odd to be read",
-  () => {
-    fc.assert(
-      fc.property(garbage, (text) => {
-        const parsed = parse(text);
-        const messages = parsed.batch ? parsed.messages : [parsed.message];
-        for (const { kind } of messages) {
-          expect(["request", "notification", "response", "invalid"]).toContain(kind);
-        }
-      }),
-      {
-        numRuns: tries(2000),
-        examples: [["[]"], ['{"jsonrpc":"2.0","id":1e400,"method":"value"}']],
-      },
-    );
-  },
-  FUZZ_TIMEOUT_MS,
-);
+test("no text is too odd to be read", () => {
+  fc.assert(
+    fc.property(garbage, (text) => {
+      const parsed = parse(text);
+      const messages = parsed.batch ? parsed.messages : [parsed.message];
+      for (const { kind } of messages) {
+        expect(["request", "notification", "response", "invalid"]).toContain(kind);
+      }
+    }),
+    {
+      numRuns: tries(2000),
+      examples: [["[]"], ['{"jsonrpc":"2.0","id":1e400,"method":"value"}']],
+    },
+  );
+});
 
-test(
-  "each request is answered once, whatever stands between",
-  async () => {
-    const messages = fc.array(
-      fc.oneof(
-        request.map((message) => ({ text: JSON.stringify(message), id: message.id })),
-        notification.map((message) => ({ text: JSON.stringify(message), id: undefined })),
-        garbage.map((text) => ({ text, id: undefined })),
-      ),
-      { maxLength: 20 },
-    );
-    await fc.assert(
-      fc.asyncProperty(messages, async (list) => {
+test("each request is answered once, whatever stands between", async () => {
+  const messages = fc.array(
+    fc.oneof(
+      request.map((message) => ({ text: JSON.stringify(message), id: message.id })),
+      notification.map((message) => ({ text: JSON.stringify(message), id: undefined })),
+      garbage.map((text) => ({ text, id: undefined })),
+    ),
+    { maxLength: 20 },
+  );
+  await fc.assert(
+    fc.asyncProperty(messages, async (list) => {
+      const { receive, answers } = connect();
+      for (const { text } of list) receive(text);
+      const given = await answers();
+      // Of one id there may be several requests; garbage may hold requests too, so: at least.
+      for (const [wanted, asked] of Map.groupBy(list, (message) => sameId(message.id))) {
+        if (wanted === undefined) continue;
+        const count = given.filter((answer) => sameId(answer.id) === wanted).length;
+        expect(count).toBeGreaterThanOrEqual(asked.length);
+      }
+      expect(given.length).toBeLessThanOrEqual(list.reduce((sum, { text }) => sum + most(text), 0));
+      for (const { result, error } of given) {
+        expect((result === undefined) !== (error === undefined)).toBe(true);
+        if (error) expect(Number.isInteger(error.code)).toBe(true);
+      }
+    }),
+    { numRuns: tries(500) },
+  );
+});
+
+test("a batch is answered by one batch of as many answers as it has requests and mistakes", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(request, notification, fc.jsonValue()), { minLength: 1, maxLength: 10 }),
+      async (batch) => {
         const { receive, answers } = connect();
-        for (const { text } of list) receive(text);
-        const given = await answers();
-        // Of one id there may be several requests; garbage may hold requests too, so: at least.
-        for (const [wanted, asked] of Map.groupBy(list, (message) => sameId(message.id))) {
-          if (wanted === undefined) continue;
-          const count = given.filter((answer) => sameId(answer.id) === wanted).length;
-          expect(count).toBeGreaterThanOrEqual(asked.length);
-        }
-        expect(given.length).toBeLessThanOrEqual(
-          list.reduce((sum, { text }) => sum + most(text), 0),
-        );
-        for (const { result, error } of given) {
-          expect((result === undefined) !== (error === undefined)).toBe(true);
-          if (error) expect(Number.isInteger(error.code)).toBe(true);
-        }
-      }),
-      { numRuns: tries(500) },
-    );
-  },
-  FUZZ_TIMEOUT_MS,
-);
-
-test(
-  "a batch is answered by one batch of as many answers as it has requests and mistakes",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.oneof(request, notification, fc.jsonValue()), { minLength: 1, maxLength: 10 }),
-        async (batch) => {
-          const { receive, answers } = connect();
-          receive(JSON.stringify(batch));
-          const silent = batch.filter((message) => isSilent(message)).length;
-          expect(await answers()).toHaveLength(batch.length - silent);
-        },
-      ),
-      { numRuns: tries(500) },
-    );
-  },
-  FUZZ_TIMEOUT_MS,
-);
+        receive(JSON.stringify(batch));
+        const silent = batch.filter((message) => isSilent(message)).length;
+        expect(await answers()).toHaveLength(batch.length - silent);
+      },
+    ),
+    { numRuns: tries(500) },
+  );
+});
 
 /** JSON knows neither -0 nor the difference between 1 and 1.0. */
 const sameId = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value));

@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { fileUri, pathsOfUri, rawUri } from "../../src/lib/file-uri";
 import { onEachNeovim } from "../support/session";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
+
+setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
 /** Texts of few kinds of characters, so that line ends, marks and wide ones meet. */
 const text = fc
@@ -13,14 +15,12 @@ const text = fc
   .chain((parts) => fc.constantFrom(parts.join(""), `\uFEFF${parts.join("")}`));
 
 onEachNeovim((session) => {
-  test(
-    "a proposal comes back from Neovim's lines to the byte",
-    async () => {
-      const texts = fc
-        .sample(text, tries(600))
-        .concat(["", "\n", "\r\n", "\uFEFF", "\uFEFF\n", "\r"]);
-      const accepted = await session.neovim.lua<string[]>(
-        `
+  test("a proposal comes back from Neovim's lines to the byte", async () => {
+    const texts = fc
+      .sample(text, tries(600))
+      .concat(["", "\n", "\r\n", "\uFEFF", "\uFEFF\n", "\r"]);
+    const accepted = await session.neovim.lua<string[]>(
+      `
       local text = require("port").proposal_text
       local buf = vim.api.nvim_create_buf(false, true)
       return vim.tbl_map(function(proposal)
@@ -28,19 +28,15 @@ onEachNeovim((session) => {
         vim.api.nvim_buf_set_lines(buf, 0, -1, false, proposed.lines)
         return text.accepted(vim.api.nvim_buf_get_lines(buf, 0, -1, false), text.NOTHING, proposed)
       end, ...)`,
-        texts,
-      );
-      expect(accepted).toEqual(texts);
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+      texts,
+    );
+    expect(accepted).toEqual(texts);
+  });
 
-  test(
-    "bytes, UTF-16 columns and characters of one place agree, there and back",
-    async () => {
-      const lines = fc.sample(line, tries(600));
-      const answers = await session.neovim.lua<[number, number, number, number][][]>(
-        `
+  test("bytes, UTF-16 columns and characters of one place agree, there and back", async () => {
+    const lines = fc.sample(line, tries(600));
+    const answers = await session.neovim.lua<[number, number, number, number][][]>(
+      `
       local position = require("port").columns
       return vim.tbl_map(function(case)
         return vim.tbl_map(function(byte)
@@ -50,30 +46,26 @@ onEachNeovim((session) => {
           return { utf16, back, column, position.to_byte(case.line, column, "utf-32") }
         end, case.bytes)
       end, ...)`,
-        lines.map((text) => ({ line: text, bytes: boundaries(text).map(({ byte }) => byte) })),
-      );
-      for (const [i, text] of lines.entries()) {
-        const wanted = boundaries(text).map(({ byte, utf16, character }) => [
-          utf16,
-          byte,
-          character,
-          byte,
-        ]);
-        expect(answers[i], JSON.stringify(text)).toEqual(wanted as never);
-      }
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+      lines.map((text) => ({ line: text, bytes: boundaries(text).map(({ byte }) => byte) })),
+    );
+    for (const [i, text] of lines.entries()) {
+      const wanted = boundaries(text).map(({ byte, utf16, character }) => [
+        utf16,
+        byte,
+        character,
+        byte,
+      ]);
+      expect(answers[i], JSON.stringify(text)).toEqual(wanted as never);
+    }
+  });
 
-  test(
-    "offsets count the characters before a place, and a line end as one",
-    async () => {
-      const texts = fc.sample(
-        fc.array(line, { minLength: 1, maxLength: 6 }).filter((lines) => lines.join("") !== ""),
-        tries(200),
-      );
-      const answers = await session.neovim.lua<{ offsets: number[]; size: number }[]>(
-        `
+  test("offsets count the characters before a place, and a line end as one", async () => {
+    const texts = fc.sample(
+      fc.array(line, { minLength: 1, maxLength: 6 }).filter((lines) => lines.join("") !== ""),
+      tries(200),
+    );
+    const answers = await session.neovim.lua<{ offsets: number[]; size: number }[]>(
+      `
       local characters = require("port").columns
       local buf = vim.api.nvim_create_buf(false, true)
       return vim.tbl_map(function(case)
@@ -83,32 +75,28 @@ onEachNeovim((session) => {
         end, case.places)
         return { offsets = offsets, size = characters.sizes({ bufs = { buf } })[1] }
       end, ...)`,
-        texts.map((lines) => ({
-          lines,
-          places: lines.flatMap((text, lnum) => boundaries(text).map(({ byte }) => [lnum, byte])),
-        })),
+      texts.map((lines) => ({
+        lines,
+        places: lines.flatMap((text, lnum) => boundaries(text).map(({ byte }) => [lnum, byte])),
+      })),
+    );
+    for (const [i, lines] of texts.entries()) {
+      const starts = lines.map((_, lnum) => characters(lines.slice(0, lnum)));
+      const offsets = lines.flatMap((text, lnum) =>
+        boundaries(text).map(({ character }) => (starts[lnum] as number) + character + 1),
       );
-      for (const [i, lines] of texts.entries()) {
-        const starts = lines.map((_, lnum) => characters(lines.slice(0, lnum)));
-        const offsets = lines.flatMap((text, lnum) =>
-          boundaries(text).map(({ character }) => (starts[lnum] as number) + character + 1),
-        );
-        expect(answers[i], JSON.stringify(lines)).toEqual({ offsets, size: characters(lines) });
-      }
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+      expect(answers[i], JSON.stringify(lines)).toEqual({ offsets, size: characters(lines) });
+    }
+  });
 
-  test(
-    "bytes that are no UTF-8 have columns all the same, in order and within their line",
-    async () => {
-      const kinds = [0x61, 0x80, 0xbf, 0xc3, 0xe6, 0x97, 0xa5, 0xed, 0xf0, 0x9f, 0xf8, 0xff];
-      const bytes = fc.oneof(fc.constantFrom(...kinds), fc.integer({ min: 0, max: 255 }));
-      const lines = fc
-        .sample(fc.array(bytes, { maxLength: 20 }), tries(600))
-        .map((list) => Uint8Array.from(list.filter((byte) => byte !== 0x0a)));
-      const wrong = await session.neovim.lua<string[]>(
-        `
+  test("bytes that are no UTF-8 have columns all the same, in order and within their line", async () => {
+    const kinds = [0x61, 0x80, 0xbf, 0xc3, 0xe6, 0x97, 0xa5, 0xed, 0xf0, 0x9f, 0xf8, 0xff];
+    const bytes = fc.oneof(fc.constantFrom(...kinds), fc.integer({ min: 0, max: 255 }));
+    const lines = fc
+      .sample(fc.array(bytes, { maxLength: 20 }), tries(600))
+      .map((list) => Uint8Array.from(list.filter((byte) => byte !== 0x0a)));
+    const wrong = await session.neovim.lua<string[]>(
+      `
       local position = require("port").columns
       local characters = require("port").columns
       local buf = vim.api.nvim_create_buf(false, true)
@@ -133,12 +121,10 @@ onEachNeovim((session) => {
         end
       end
       return wrong`,
-        lines,
-      );
-      expect(wrong).toEqual([]);
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+      lines,
+    );
+    expect(wrong).toEqual([]);
+  });
 });
 
 /** A line of any characters, above all of those that take more than one byte or code unit. */
@@ -178,37 +164,30 @@ function boundaries(text: string): Boundary[] {
 }
 
 onEachNeovim((session) => {
-  test(
-    "an edit changes its lines only: line ends, byte order mark and last newline stay",
-    async () => {
-      const samples = fc.sample(
-        fc.tuple(text, fc.nat(), fc.stringMatching(/^[a-z]+$/)),
-        tries(2000),
-      );
-      const cases = samples.map(([proposal, at, word]) => {
-        const lines = linesOf(proposal);
-        lines[at % lines.length] = word;
-        return { proposal, lines };
-      });
-      const accepted = await session.neovim.lua<string[]>(
-        `
+  test("an edit changes its lines only: line ends, byte order mark and last newline stay", async () => {
+    const samples = fc.sample(fc.tuple(text, fc.nat(), fc.stringMatching(/^[a-z]+$/)), tries(2000));
+    const cases = samples.map(([proposal, at, word]) => {
+      const lines = linesOf(proposal);
+      lines[at % lines.length] = word;
+      return { proposal, lines };
+    });
+    const accepted = await session.neovim.lua<string[]>(
+      `
       local text = require("port").proposal_text
       return vim.tbl_map(function(case)
         return text.accepted(case.lines, text.NOTHING, text.parse(case.proposal))
       end, ...)`,
-        cases,
-      );
-      for (const [i, { proposal, lines }] of cases.entries()) {
-        const edited = accepted[i] as string;
-        expect(edited.startsWith("\uFEFF")).toBe(proposal.startsWith("\uFEFF"));
-        expect(linesOf(edited)).toEqual(lines);
-        const rest = proposal.replace("\uFEFF", "");
-        if (rest !== "") expect(edited.endsWith("\n")).toBe(rest.endsWith("\n"));
-        if (isCrlf(rest) && edited.includes("\n")) expect(isCrlf(edited)).toBe(true);
-      }
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+      cases,
+    );
+    for (const [i, { proposal, lines }] of cases.entries()) {
+      const edited = accepted[i] as string;
+      expect(edited.startsWith("\uFEFF")).toBe(proposal.startsWith("\uFEFF"));
+      expect(linesOf(edited)).toEqual(lines);
+      const rest = proposal.replace("\uFEFF", "");
+      if (rest !== "") expect(edited.endsWith("\n")).toBe(rest.endsWith("\n"));
+      if (isCrlf(rest) && edited.includes("\n")) expect(isCrlf(edited)).toBe(true);
+    }
+  });
 });
 
 const isCrlf = (body: string) => body.includes("\r\n") && !/(^|[^\r])\n/.test(body);
@@ -220,28 +199,24 @@ function linesOf(proposal: string): string[] {
   return (body.endsWith(eol) ? body.slice(0, -eol.length) : body).split(eol);
 }
 
-test(
-  "every path is found again in its URI, encoded or raw",
-  () => {
-    const path = fc
-      .array(fc.string({ unit: "binary", maxLength: 12 }), { minLength: 1, maxLength: 4 })
-      .map((parts) => `/${parts.map((part) => part.replaceAll("/", "_")).join("/")}`)
-      .filter((whole) => whole.isWellFormed());
-    fc.assert(
-      fc.property(path, (whole) => {
-        expect(pathsOfUri(fileUri(whole))[0]).toBe(whole);
-        expect(pathsOfUri(rawUri(whole))).toContain(whole);
-      }),
-      { numRuns: tries(2000) },
-    );
-    fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.webUrl()), (uri) => {
-        for (const found of [...pathsOfUri(uri), ...pathsOfUri(`file://${uri}`)]) {
-          expect(found.startsWith("/")).toBe(true);
-        }
-      }),
-      { numRuns: tries(2000) },
-    );
-  },
-  FUZZ_TIMEOUT_MS,
-);
+test("every path is found again in its URI, encoded or raw", () => {
+  const path = fc
+    .array(fc.string({ unit: "binary", maxLength: 12 }), { minLength: 1, maxLength: 4 })
+    .map((parts) => `/${parts.map((part) => part.replaceAll("/", "_")).join("/")}`)
+    .filter((whole) => whole.isWellFormed());
+  fc.assert(
+    fc.property(path, (whole) => {
+      expect(pathsOfUri(fileUri(whole))[0]).toBe(whole);
+      expect(pathsOfUri(rawUri(whole))).toContain(whole);
+    }),
+    { numRuns: tries(2000) },
+  );
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.webUrl()), (uri) => {
+      for (const found of [...pathsOfUri(uri), ...pathsOfUri(`file://${uri}`)]) {
+        expect(found.startsWith("/")).toBe(true);
+      }
+    }),
+    { numRuns: tries(2000) },
+  );
+});

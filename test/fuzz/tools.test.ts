@@ -1,8 +1,10 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { CallError } from "../support/client";
 import { onEachNeovim } from "../support/session";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
+
+setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
 interface ListedTool {
   name: string;
@@ -63,41 +65,33 @@ onEachNeovim((session) => {
     expect(result.message).not.toBe("");
   }
 
-  test(
-    "every tool answers whatever it is given",
-    async () => {
-      for (const tool of tools) {
-        await fc.assert(
-          fc.asyncProperty(input(tool), (args) =>
-            answered(
-              () => session.client.request("tools/call", { name: tool.name, arguments: args }),
-              tool.name === "openDiff",
-            ),
-          ),
-          { numRuns: tries(60) },
-        );
-      }
-      expect(tools.length).toBeGreaterThan(5);
-      expect(await session.client.json("getOpenEditors")).toHaveProperty("tabs");
-      expect(await session.neovim.lua<string>("return vim.api.nvim_get_mode().mode")).toBeString();
-    },
-    FUZZ_TIMEOUT_MS,
-  );
-
-  test(
-    "every method answers whatever it is given",
-    async () => {
-      const methods = ["editor/selection", "editor/position", "editor/buffers", "editor/context"];
-      const others = ["resources/read", "resources/list", "initialize", "tools/call", "ping"];
+  test("every tool answers whatever it is given", async () => {
+    for (const tool of tools) {
       await fc.assert(
-        fc.asyncProperty(
-          fc.constantFrom(...methods, ...others),
-          fc.oneof(fc.object(), fc.array(fc.jsonValue()), fc.record({ uri: path, name: path })),
-          (method, params) => answered(() => session.client.request(method, params), false),
+        fc.asyncProperty(input(tool), (args) =>
+          answered(
+            () => session.client.request("tools/call", { name: tool.name, arguments: args }),
+            tool.name === "openDiff",
+          ),
         ),
-        { numRuns: tries(300) },
+        { numRuns: tries(60) },
       );
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+    }
+    expect(tools.length).toBeGreaterThan(5);
+    expect(await session.client.json("getOpenEditors")).toHaveProperty("tabs");
+    expect(await session.neovim.lua<string>("return vim.api.nvim_get_mode().mode")).toBeString();
+  });
+
+  test("every method answers whatever it is given", async () => {
+    const methods = ["editor/selection", "editor/position", "editor/buffers", "editor/context"];
+    const others = ["resources/read", "resources/list", "initialize", "tools/call", "ping"];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...methods, ...others),
+        fc.oneof(fc.object(), fc.array(fc.jsonValue()), fc.record({ uri: path, name: path })),
+        (method, params) => answered(() => session.client.request(method, params), false),
+      ),
+      { numRuns: tries(300) },
+    );
+  });
 });
