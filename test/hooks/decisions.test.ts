@@ -224,30 +224,27 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(await stop()).toEqual(blocked(1, 0));
   });
 
-  nightly.test(
-    "what a failed command has changed, too, where the project is a git repository",
-    async () => {
-      Bun.spawnSync(["git", "init", "-q", project.folder]);
-      const input = { ...session, prompt_id: "p" };
-      project.write("failed.txt", "fine\n");
-      await project.hook("user-prompt-submit", { ...input, prompt: "go" });
-      await eventually("the snapshot", () => project.reviewed("snapshot.json"));
-      const call = { ...input, tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
-      await project.hook("pre-tool-use", call);
-      project.write("failed.txt", "ERROR\n");
-      await project.hook("post-tool-use-failure", {
-        ...call,
-        error: "Exit code 1",
-        duration_ms: 5,
-      });
-      const loaded = "return vim.fn.bufloaded(...)";
-      await eventually("the edited file", async () =>
-        expect(await project.neovim.lua<number>(loaded, project.path("failed.txt"))).toBe(1),
-      );
-      expect(await stop({ prompt_id: "p" })).toEqual(blocked(1, 0));
-      rmSync(project.path(".git"), { recursive: true });
-    },
-  );
+  nightly.test("counts what a failed command has changed in a git repository", async () => {
+    Bun.spawnSync(["git", "init", "-q", project.folder]);
+    const input = { ...session, prompt_id: "p" };
+    project.write("failed.txt", "fine\n");
+    await project.hook("user-prompt-submit", { ...input, prompt: "go" });
+    await eventually("the snapshot", () => project.reviewed("snapshot.json"));
+    const call = { ...input, tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
+    await project.hook("pre-tool-use", call);
+    project.write("failed.txt", "ERROR\n");
+    await project.hook("post-tool-use-failure", {
+      ...call,
+      error: "Exit code 1",
+      duration_ms: 5,
+    });
+    const loaded = "return vim.fn.bufloaded(...)";
+    await eventually("the edited file", async () =>
+      expect(await project.neovim.lua<number>(loaded, project.path("failed.txt"))).toBe(1),
+    );
+    expect(await stop({ prompt_id: "p" })).toEqual(blocked(1, 0));
+    rmSync(project.path(".git"), { recursive: true });
+  });
 
   test("the user's unsaved edits stay", async () => {
     const path = project.write("unsaved.txt", "one\n");

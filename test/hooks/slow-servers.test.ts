@@ -249,38 +249,35 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     },
   );
 
-  nightly.test(
-    "of several sessions each has its message, and receives its own problems",
-    async () => {
-      await project.neovim.lua(`
+  nightly.test("each session has its message, and receives its own problems", async () => {
+    await project.neovim.lua(`
       ROWS = require("port").session_rows
       ROWS.add({ n = 1, id = "first" })
       ROWS.add({ n = 2, id = "second", name = "docs" })
       ROWS.use(1)`);
-      hold("starting");
-      await project.edit("one.txt", "WRONG one\n", { session_id: "first" });
-      await project.edit("two.txt", "WRONG two\n", { session_id: "second" });
-      for (const id of ["first", "second"]) await stopAfterAll("one", id);
-      release("starting");
-      await eventually("both messages", async () =>
-        expect((await notified()).toSorted()).toEqual([
-          expect.stringMatching(
-            /found after the turn of Claude 1: 1 error in one\.txt; .* Claude 1$/,
-          ),
-          expect.stringMatching(/turn of Claude 2 \(docs\): 1 error in two\.txt; .* \(docs\)$/),
-        ]),
-      );
-      await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
-      await project.neovim.command("Claude diagnostics!");
-      const message = await eventually("the message for Claude", async () => {
-        const said = (await notified()).join();
-        return said.includes("the whole message is in ") && project.storedMessage(said);
-      });
-      expect(message).toContain("one.txt:1:1");
-      expect(message).not.toContain("two.txt");
-      await project.neovim.lua("for n = 1, 2 do ROWS.remove(n) end");
-    },
-  );
+    hold("starting");
+    await project.edit("one.txt", "WRONG one\n", { session_id: "first" });
+    await project.edit("two.txt", "WRONG two\n", { session_id: "second" });
+    for (const id of ["first", "second"]) await stopAfterAll("one", id);
+    release("starting");
+    await eventually("both messages", async () =>
+      expect((await notified()).toSorted()).toEqual([
+        expect.stringMatching(
+          /found after the turn of Claude 1: 1 error in one\.txt; .* Claude 1$/,
+        ),
+        expect.stringMatching(/turn of Claude 2 \(docs\): 1 error in two\.txt; .* \(docs\)$/),
+      ]),
+    );
+    await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
+    await project.neovim.command("Claude diagnostics!");
+    const message = await eventually("the message for Claude", async () => {
+      const said = (await notified()).join();
+      return said.includes("the whole message is in ") && project.storedMessage(said);
+    });
+    expect(message).toContain("one.txt:1:1");
+    expect(message).not.toContain("two.txt");
+    await project.neovim.lua("for n = 1, 2 do ROWS.remove(n) end");
+  });
 
   nightly.test("several files: one message", async () => {
     hold("starting");
@@ -298,54 +295,46 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     });
   });
 
-  nightly.test(
-    "late without a word: unknown, unless that is how it says that nothing has changed",
-    async () => {
-      await edit("fine\n");
-      expect(await stop("one")).toEqual(GO);
-      hold("silent");
-      await edit("WRONG one\n");
-      const systemMessage = `diagnostics of ${name} unknown (scripted has not reported in time)`;
-      expect(await stopAfterAll("two")).toEqual({ ...GO, systemMessage });
-      release("silent");
-      await eventually("the message", async () => {
-        expect(await notified()).toEqual([expect.stringContaining("1 error in")]);
-      });
+  nightly.test("silence is unknown, unless it says that nothing has changed", async () => {
+    await edit("fine\n");
+    expect(await stop("one")).toEqual(GO);
+    hold("silent");
+    await edit("WRONG one\n");
+    const systemMessage = `diagnostics of ${name} unknown (scripted has not reported in time)`;
+    expect(await stopAfterAll("two")).toEqual({ ...GO, systemMessage });
+    release("silent");
+    await eventually("the message", async () => {
+      expect(await notified()).toEqual([expect.stringContaining("1 error in")]);
+    });
 
-      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
-      hold("silent");
-      await edit("fine\n");
-      const pending = "return #require('port').pending_reports.paths()";
-      await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
-      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
-      await edit("fine too\n");
-      const { reason } = await stopAfterAll("three");
-      expect(reason).toContain(
-        "server has reported in time: this may be older than your last edit",
-      );
-    },
-  );
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
+    hold("silent");
+    await edit("fine\n");
+    const pending = "return #require('port').pending_reports.paths()";
+    await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
+    await edit("fine too\n");
+    const { reason } = await stopAfterAll("three");
+    expect(reason).toContain("server has reported in time: this may be older than your last edit");
+  });
 
-  nightly.test(
-    "silence on a file that stays without problems is learned, and not waited out again",
-    async () => {
-      await edit("fine\n");
-      expect(await stop("one")).toEqual(GO);
-      hold("silent");
-      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
-      await edit("fine too\n");
-      const pending = "return #require('port').pending_reports.paths()";
-      await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
-      await project.hook("session-end", session);
+  nightly.test("learns the silence on a fine file, and waits it out once", async () => {
+    await edit("fine\n");
+    expect(await stop("one")).toEqual(GO);
+    hold("silent");
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
+    await edit("fine too\n");
+    const pending = "return #require('port').pending_reports.paths()";
+    await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
+    await project.hook("session-end", session);
 
-      session = { session_id: `${session.session_id}-later` };
-      // Longer than the test may take.
-      await options(600_000, 600_000);
-      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
-      await edit("still fine\n");
-      expect(await stop("two")).toEqual(GO);
-    },
-  );
+    session = { session_id: `${session.session_id}-later` };
+    // Longer than the test may take.
+    await options(600_000, 600_000);
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
+    await edit("still fine\n");
+    expect(await stop("two")).toEqual(GO);
+  });
 
   test("nothing wrong after all: no message", async () => {
     hold("starting");
