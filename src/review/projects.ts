@@ -79,11 +79,6 @@ export class Projects {
   }
 }
 
-/** The path below the root of an absolute one; that of its folder is a real one. */
-function relativePathIn(project: ReviewedProject, path: string): string {
-  return project.relativePath(withRealFolder(path));
-}
-
 function withRealFolder(path: string): string {
   return join(realPath(dirname(path)), path.slice(dirname(path).length));
 }
@@ -167,9 +162,8 @@ export function incompleteOf(project: ReviewedProject): string[] {
 
 /** The texts by their paths below the root. */
 export function textsIn(project: ReviewedProject, texts: Texts): ReadonlyMap<string, Uint8Array> {
-  return textsOf(texts.map(({ path, text }) => ({ path: relativePathIn(project, path), text })));
-}
-
-export function textsOf(files: Texts): ReadonlyMap<string, Uint8Array> {
-  return new Map(files.flatMap(({ path, text }) => (text ? [[path, text] as const] : [])));
+  const pairs = texts.flatMap(({ path, text }) => {
+    return text ? [[project.relativePath(withRealFolder(path)), text] as const] : [];
+  });
+  return new Map(pairs);
 }

@@ -8,24 +8,6 @@ import { isObject } from "../lib/json";
  * below takes it, or in base64. It is left out for a file that no buffer has loaded: then the disk counts.
  */
 
-/** What can be asked. */
-export type ReviewMethod =
-  | "list"
-  | "file"
-  | "why"
-  | "base"
-  | "keep"
-  | "undo"
-  | "last"
-  | "back"
-  | "done"
-  | "commit"
-  | "comments"
-  | "written"
-  | "accepted"
-  | "privacy"
-  | "ignore";
-
 const Path = v.string();
 const Text = v.optional(
   v.union([
@@ -70,8 +52,7 @@ const Chosen = v.object({
 export const Keep = v.object({ ...Scope, files: v.array(Chosen) });
 
 export const Undo = v.object({
-  ...Scope,
-  files: v.array(Chosen),
+  ...Keep.entries,
   /** Undo conflicts, too: the user's rows stay, beside those of the base text. */
   keep_both: v.optional(v.boolean(), false),
 });

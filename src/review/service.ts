@@ -85,7 +85,7 @@ export class ReviewService {
   }
 
   /** What each method takes, and what it gives. */
-  readonly #methods: Record<requests.ReviewMethod, Method> = {
+  readonly #methods: Record<string, Method> = {
     /** Listed: all there is to review, files in order of their paths; or Unchanged. */
     list: takes(requests.List, (request) => this.#list(request)),
     /** ShownFile with lines, or nothing: one file, also with unsaved text. */
@@ -386,7 +386,7 @@ export class ReviewService {
   }
 }
 
-export function joined(results: readonly ShownDecision[]): ShownDecision {
+function joined(results: readonly ShownDecision[]): ShownDecision {
   const decision = results.findLast((result) => result.decision !== undefined)?.decision;
   return {
     ...(decision !== undefined && { decision }),

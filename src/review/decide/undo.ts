@@ -118,7 +118,7 @@ function planFor(
   const { view } = entry;
   if (!view) return undefined;
   const target = undone(view.weave, "planned", what, scopeOf(recorded)).lines;
-  const mode = modeBefore(entry, what);
+  const mode = what === "all" || what.mode ? modeOf(entry)?.before : undefined;
   return { file: entry.file, entry, view, what, target, inBuffer, mode, conflicts: [] };
 }
 
@@ -183,11 +183,6 @@ async function carryOut(
   const isLeft = (path: string) => left.has(path) || (!isChanged && changes.has(path));
   const results = applied.map((one) => (isLeft(one.path) ? { ...one, staged: true } : one));
   return { decision: record.id, files: merged(outcomes, results) };
-}
-
-/** The permission bits that the file is to get. */
-function modeBefore(entry: Entry, what: Selection): number | undefined {
-  return what === "all" || what.mode ? modeOf(entry)?.before : undefined;
 }
 
 /** One outcome for each path, with what became of it. */

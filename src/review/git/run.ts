@@ -89,8 +89,9 @@ export class Git {
   ) {}
 
   /** Undefined where there is no git. */
-  static in(root: string): Git | undefined {
-    return Git.#of(root, false);
+  static in(root: string, isUsers = false): Git | undefined {
+    const git = onPath("git").path;
+    return git === undefined ? undefined : new Git(git, root, isUsers);
   }
 
   /**
@@ -98,12 +99,7 @@ export class Git {
    * to do in a repository of theirs.
    */
   static asUser(root: string): Git | undefined {
-    return Git.#of(root, true);
-  }
-
-  static #of(root: string, isUsers: boolean): Git | undefined {
-    const git = onPath("git").path;
-    return git === undefined ? undefined : new Git(git, root, isUsers);
+    return Git.in(root, true);
   }
 
   /** Does the work, and waits for each command: for the hooks. */

@@ -236,7 +236,8 @@ end
 ---Loads such a buffer (BufReadCmd).
 ---@param buf integer
 function M.load_base(buf)
-  local options = { buftype = "nofile", bufhidden = "hide", swapfile = false, modifiable = false }
+  -- It is read again for another review.
+  local options = { buftype = "nofile", bufhidden = "unload", swapfile = false, modifiable = false }
   for option, value in pairs(options) do
     vim.bo[buf][option] = value
   end

@@ -280,12 +280,6 @@ local function begin(review, incomplete)
     return
   end
   review.is_listed = true
-  -- What they hold may be of another review.
-  vim
-    .iter(api.nvim_list_bufs())
-    :filter(listing.base_file)
-    :filter(api.nvim_buf_is_loaded)
-    :each(listing.load_base)
   list.open()
   local show = review.jumps and move.entry or move.show_entry
   show(1)
