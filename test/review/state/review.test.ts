@@ -172,39 +172,12 @@ describe("decisions", () => {
     expect([world.read("a"), world.read("b")]).toEqual(["1\n2\n", "mine\n"]);
   });
 
-  test("keep, undo and back, hunk by hunk", async () => {
-    world.edited("a", "1\n2\n3\n4\n5\n", "I\n2\n3\n4\nV\n");
-    const [first, last] = (await world.file("a"))?.hunks ?? [];
-    await world.keep([at("a", { hunks: [first?.id] })]);
-    expect(await world.summary()).toEqual(["a changed 1>1@5"]);
-    const undone = await world.undo([at("a", { hunks: [last?.id] })]);
-    expect(undone.decision).toBeString();
-    expect(world.read("a")).toBe("I\n2\n3\n4\n5\n");
-    expect(await world.summary()).toEqual([]);
-    await world.back();
-    expect(world.read("a")).toBe("I\n2\n3\n4\nV\n");
-    await world.back();
-    expect(await world.summary()).toEqual(["a changed 1>1@1 1>1@5"]);
-    expect(await outcomeOf(world.back())).toThrow("no decision");
-  });
-
   test("the rows of a range", async () => {
     world.edited("a", "1\n2\n3\n4\n", "1\nII\nIII\n4\n");
     await world.undo([at("a", { range: [3, 3] })]);
     expect(world.read("a")).toBe("1\nII\n3\n4\n");
     await world.keep([at("a", { range: [1, 4] })]);
     expect(await world.summary()).toEqual([]);
-  });
-
-  test("a buffer gets edits, and its file is left alone", async () => {
-    world.edited("a", "1\n2\n", "1\nII\n");
-    const text = "unsaved\n1\nII\n";
-    const { files } = await world.undo([at("a", { text: base64(text) })]);
-    expect(files[0]?.edits).toEqual([
-      { first: 3, count: 1, expected: [Buffer.from("II")], lines: [Buffer.from("2")] },
-    ]);
-    expect(world.read("a")).toBe("1\nII\n");
-    expect((await world.file("a", { text: base64("unsaved\n1\n2\n") }))?.hunks).toBeUndefined();
   });
 
   test("what has changed since it was shown is refused", async () => {
