@@ -14,7 +14,6 @@ local LONGEST_LINE = 1000
 ---@field text string
 ---@field run fun()
 
----@return claude-code.SessionRow?
 local function row_of(request)
   return sessions.get({ n = request.session, pid = request.pid })
 end

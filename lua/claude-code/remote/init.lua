@@ -93,7 +93,6 @@ function M.report(name)
   return links[name] and links[name].report or { state = "down" }
 end
 
----@param name string
 ---@return boolean does a session run there, or is about to?
 local function is_wanted(name)
   return #links[name].waiting > 0

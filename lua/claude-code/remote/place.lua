@@ -22,7 +22,6 @@ local function value_for(option, key, folder)
   return value
 end
 
----@param name string
 ---@return claude-code.Remote? remote of the option `remotes`
 ---@return string? message
 local function remote_named(name, folder)
@@ -63,7 +62,6 @@ function M.of(folder)
   return vim.tbl_extend("keep", place, remote)
 end
 
----@param word string
 ---@return string for sh
 local function quoted(word)
   return "'" .. word:gsub("'", [['\'']]) .. "'"

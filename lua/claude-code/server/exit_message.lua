@@ -61,7 +61,6 @@ function M.crash(ending)
 end
 
 --- Nil unless the plugin's files are those of another version than Neovim has loaded.
----@return string? version
 local function upgraded_to()
   local loaded = require("claude-code.install.contract")
   local disk = require("claude-code.install.release").contract()

@@ -46,7 +46,6 @@ function M.watch(group)
   end)
 end
 
----@return string? program
 local function by_argument()
   for _, argument in ipairs(vim.v.argv) do
     if argument == "--" then
@@ -57,7 +56,6 @@ local function by_argument()
   end
 end
 
----@return string? program
 local function by_file()
   for _, argument in
     ipairs(vim.fn.argv() --[[@as string[] ]])
@@ -71,7 +69,6 @@ local function by_file()
   end
 end
 
----@return string? program
 local function by_environment()
   if vim.g.vscode then
     return "VS Code"

@@ -35,7 +35,6 @@ local function environment_for(address)
 end
 
 --- What it has written is read before its end is noticed: libuv looks for signals last.
----@param pipe uv.uv_pipe_t
 local function collect_stderr(process, pipe)
   pipe:read_start(function(err, data)
     if err or not data then

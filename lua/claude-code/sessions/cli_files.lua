@@ -33,7 +33,6 @@ local KINDS = {
   ["dialog open"] = "question",
 }
 
----@return string?
 local function text(value)
   return type(value) == "string" and value ~= "" and value or nil
 end
@@ -69,7 +68,6 @@ function M.parse(pid, json)
   }
 end
 
----@return string folder
 local function sessions_folder()
   return vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "sessions")
 end

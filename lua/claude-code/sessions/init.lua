@@ -41,7 +41,6 @@ local function number_in(win)
 end
 
 --- Where the tab page has a folder of its own (|:tcd|), the one that runs there, or nearest above it.
----@return integer? n
 local function in_folder()
   local nearest ---@type claude-code.SessionRow?
   local folder = vim.fn.haslocaldir(-1, 0) == 1 and vim.fs.normalize(vim.fn.getcwd(-1, 0))
@@ -56,7 +55,6 @@ local function in_folder()
   return nearest and nearest.n
 end
 
----@return integer? n
 local function last_used()
   local last
   for _, row in ipairs(rows.list()) do

@@ -50,8 +50,6 @@ local ASKED = { "tool", "title", "lines", "syntax", "is_edit", "suggestions", "q
 ---@type { waiting: claude-code.WaitingRequest[], last_id: integer } `waiting`: the oldest first
 local queue = { waiting = {}, last_id = 0 }
 
----@param params claude-code.HookParams
----@return claude-code.SessionRow?
 local function row_of(params)
   return rows.get({ n = params.n, pid = params.pid, id = params.session })
 end
@@ -172,8 +170,6 @@ function M.of(row)
   end)
 end
 
----@param id integer
----@return claude-code.WaitingRequest?
 local function find(id)
   prune()
   return vim.iter(queue.waiting):find(function(entry)

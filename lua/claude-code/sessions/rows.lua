@@ -60,8 +60,6 @@ local function copy(entry)
   return vim.deepcopy(entry.row)
 end
 
----@param field string
----@return claude-code.SessionEntry?
 local function entry_with(field, value)
   for _, entry in ipairs(value ~= nil and entries or {}) do
     if entry.row[field] == value then
@@ -89,7 +87,6 @@ end
 --- that has not named its process yet is known by its id, or by the number, which it has inherited from its
 --- terminal: so does every CLI that it starts in turn, and one that is started there after its end.
 ---@param key integer|claude-code.SessionKey a number stands for { n = … }
----@return claude-code.SessionEntry?
 local function find(key)
   key = type(key) == "table" and key or { n = key }
   for _, field in ipairs({ "n", "buf", "pid", "job", "id" }) do

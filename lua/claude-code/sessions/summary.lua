@@ -29,7 +29,6 @@ function M.attached()
   end, rows.list())
 end
 
----@return string?
 local function fullest(all)
   local full = all[1]
   for _, row in ipairs(all) do
@@ -69,7 +68,6 @@ end
 ---@type claude-code.Activity?
 local emitted
 
----@return claude-code.Activity?
 local function activity_of(row)
   if not row.state then
     return nil

@@ -16,13 +16,11 @@ local function first_line(path)
   return text and text:match("^[^\r\n]*")
 end
 
----@return string absolute
 local function below(path, folder)
   return path:match("^/") and path or vim.fs.joinpath(folder, path)
 end
 
 ---Do the repository's entry and the work tree name each other? Anybody can write one of them.
----@param common string
 ---@param git_dir string of the work tree, in `common`
 ---@param path string of the work tree
 local function is_linked(common, git_dir, path)
@@ -42,8 +40,6 @@ end
 
 --- The folder that all work trees of a repository share. In a linked one `.git` is a file that names
 --- its own folder below it.
----@param top string
----@return string?
 local function common_folder(top)
   local dot_git = vim.fs.joinpath(top, ".git")
   local own = (first_line(dot_git) or ""):match("^gitdir: (.+)$")

@@ -38,7 +38,6 @@ function M.session(row)
   end
 end
 
----@return claude-code.SessionRow?
 local function named(session)
   return vim.iter(sessions.list()):find(function(row)
     if row.job and session.job then

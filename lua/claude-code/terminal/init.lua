@@ -9,7 +9,6 @@ local M = {}
 
 --- The session that a tab page with a folder of its own (|:tcd|) has: one that was shown there, or that
 --- runs in this folder. Any other tab page has the current session.
----@return integer? n
 local function current()
   local n = running.current()
   local is_any = not n or vim.fn.haslocaldir(-1, 0) == 0 or vim.t.claude_code_session == n

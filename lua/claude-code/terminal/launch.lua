@@ -150,7 +150,6 @@ end
 
 --- The editor that the CLI's shell would have without us. A Neovim that Claude's shell has started inherits ours.
 ---@param own table<string, string>
----@return string?
 local function users_editor(own)
   local inherited = vim.env.CLAUDE_CODE_NVIM_EDITOR or vim.env.VISUAL
   return vim.iter({ inherited or "", own.EDITOR or "", vim.env.EDITOR or "" }):find(function(name)

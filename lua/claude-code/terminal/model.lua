@@ -15,7 +15,6 @@ local M = {
 }
 
 ---@param arguments string[] for a CLI that starts
----@param restart boolean
 local function use(name, arguments, restart)
   local terminal = require("claude-code.terminal")
   if restart or not terminal.is_open() then

@@ -31,7 +31,6 @@ end
 
 --- Pasted out of sight, it would seem to be lost.
 ---@param what? string
----@param whom string
 ---@param command? string that shows the terminal, which is hidden
 local function notify_sent(what, whom, command)
   local where = command and (", whose terminal is hidden; %s shows it"):format(command) or ""

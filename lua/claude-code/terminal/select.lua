@@ -41,7 +41,6 @@ local function past_line(past)
   return ("  ↺ %s: %s (past)"):format(past.title, table.concat(parts, ", "))
 end
 
----@param prompt string
 local function choose(rows, prompt, callback)
   if #rows == 0 then
     return notify.info("no Claude session runs; :Claude starts one")

@@ -20,7 +20,6 @@ local PAUSE_MS = 500
 --- Neovim hands a new size to the program after 10 ms, and a busy program looks at it some time later.
 local NEOVIM_MS, PROGRAM_MS = 50, 150
 
----@param except integer
 local function wipe_buffer_named(name, except)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if buf ~= except and api.nvim_buf_get_name(buf) == name then

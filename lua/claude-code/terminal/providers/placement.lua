@@ -14,7 +14,6 @@ local FOR_FILE = { width = 50, height = 8 }
 --- Cells that the other windows keep in any case.
 local FOR_OTHERS = { width = 10, height = 3 }
 
----@return table options
 local function options()
   return require("claude-code.config").get().terminal
 end

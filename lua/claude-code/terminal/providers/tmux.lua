@@ -64,7 +64,6 @@ local function place()
 end
 
 --- tmux takes a semicolon at an argument's end for the end of its command.
----@param argument string
 local function literal(argument)
   return (argument:gsub(";$", "\\;"))
 end
@@ -107,7 +106,6 @@ end
 
 ---@param pid integer of what runs there
 ---@param n integer number of its session
----@param outlives boolean
 local function add(pane, pid, n, outlives)
   local fields = { pane = pane, pid = pid, n = n, outlives = outlives }
   terminals[pane] = setmetatable(fields, Terminal)
@@ -184,7 +182,6 @@ end
 
 --- Several Neovims may start at once: tmux gives each pane to one of them.
 ---@param owner string its tag
----@return boolean taken
 local function take(pane, owner, n)
   local is_same = ("#{==:#{%s},%s}"):format(OWNER, owner)
   local set = ("set-option -p -t %s %s %s ; display-message -p taken"):format(

@@ -34,8 +34,6 @@ local function set_options(win)
   vim.w[win].claude_code_terminal = true
 end
 
----@param enter boolean
----@return integer win
 local function open_split(buf, enter, position, cells)
   local restore_others = layout.keep_sizes()
   local dimension, split = placement.dimension(position), SPLITS[position]
@@ -55,7 +53,6 @@ local function open_split(buf, enter, position, cells)
   return win
 end
 
----@return integer win
 local function open(buf)
   local position = placement.position()
   if position == "float" then
