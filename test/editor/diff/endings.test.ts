@@ -165,14 +165,4 @@ function rejectingWithReason(version: NeovimVersion) {
     await a.says("Claude did not receive: too late");
     expect(a.ended).toEqual([]);
   });
-
-  test("diff.keys.reject_with_reason names other keys", async () => {
-    const { a, id } = await proposed();
-    await using _a = a;
-    await a.rejects(id);
-    await a.configure(`{ diff = { keys = { reject_with_reason = "<Space>r" } } }`);
-    const second = await a.propose(a.path("main.txt"), "three\n");
-    await a.nvim.type("<Space>rno<CR>");
-    expect((await a.outcome(second)) as object).toMatchObject({ reason: "no" });
-  });
 }

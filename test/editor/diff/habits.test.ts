@@ -69,18 +69,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.nvim.type("<CR>");
       expect((await a.outcome(id)).text).toContain("\nLINE 10mine\n");
     });
-
-    test("one that is typed as the diff appears decides nothing", async () => {
-      await using a = await start("vertical", { waitsForPauses: true });
-      await a.pauses(1_500);
-      await a.holdClock();
-      await a.nvim.lua(MAPPINGS);
-      await a.propose(a.main, NEW);
-      await a.shownLater();
-      await a.nvim.type("<C-s><Space>q");
-      await a.waits();
-      expect(a.ended).toEqual([]);
-    });
   });
 
   test.each(LAYOUTS.filter((layout) => layout !== "tab"))(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { NEOVIMS, TestNeovim } from "../../support/neovim";
 import { Attached } from "../attached";
 
 /* What the user and other plugins do to windows and buffers while a diff is open. */
@@ -11,6 +11,13 @@ const UI = { width: 260, height: 47 };
 const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 30\n", "LINE 30\n");
 const LAYOUTS = ["vertical", "horizontal", "tab", "inline"];
+
+/** Values of 'sessionoptions'. */
+const OPTIONS = [
+  "blank,buffers,curdir,folds,help,tabpages,winsize,terminal",
+  "buffers,localoptions,options",
+  "blank,localoptions,tabpages,terminal",
+];
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
@@ -155,5 +162,39 @@ for (const version of NEOVIMS) {
       await a.reject(await a.propose(a.main, NEW));
       expect(await a.messages()).toBe("");
     });
+
+    test.each(["vertical", "tab", "inline"])(
+      "a session file that is written meanwhile loads without an error, and holds no buffer of the diff (%s)",
+      async (layout) => {
+        await using a = await Attached.asNew({ version, ui: UI });
+        await a.diffLayout(layout);
+        await a.edit(a.file("a.txt", "old\n"));
+        await a.attach();
+        const id = await a.propose(a.path("a.txt"), "new\n");
+        await a.barShows("hunk 1/1");
+        const before = await a.picture();
+        for (const [index, options] of OPTIONS.entries())
+          await a.nvim.command(`set sessionoptions=${options} | mksession! ${index}.vim`);
+        expect(await a.picture()).toEqual(before);
+        await a.nvim.type("<CR>");
+        expect((await a.outcome(id)).outcome).toBe("accepted");
+
+        await using other = await TestNeovim.start({ version, ui: UI, cwd: a.nvim.cwd });
+        for (const index of OPTIONS.keys()) {
+          await other.command(`source ${index}.vim`);
+          expect(await other.lua("return vim.v.errmsg")).toBe("");
+          await eventually("no buffer of the diff", async () =>
+            expect(
+              await other.lua(`
+                return vim.tbl_filter(function(buf)
+                  return vim.startswith(vim.api.nvim_buf_get_name(buf), "claude-code:")
+                end, vim.api.nvim_list_bufs())`),
+            ).toEqual([]),
+          );
+          expect(await other.lua("return vim.v.errmsg .. vim.fn.execute('messages')")).toBe("");
+          await other.command("silent! tabonly! | only! | %bwipeout!");
+        }
+      },
+    );
   });
 }

@@ -199,8 +199,9 @@ for (const version of NEOVIMS) {
       await a.nvim.command("nnoremap <F2> :w<CR>");
       await a.nvim.command("nnoremap <F3> :wq<CR>");
       await a.nvim.command("nnoremap <F4> :w copy.txt<CR>");
+      await a.nvim.command("nnoremap <F5> <Cmd>w<CR>");
       const id = await a.propose(a.file("a.txt", OLD), NEW);
-      await me.type("<F2><F3><F4>");
+      await me.type("<F2><F3><F4><F5>");
       expect(await me.inside()).toBe(true);
       expect(await a.messages()).toContain("appeared just now: nothing was written");
       expect(existsSync(a.path("copy.txt"))).toBe(false);

@@ -109,8 +109,8 @@ end
 ---@return claude-code.BarPart[]
 function Bars:keys(is_wide, room)
   local proposal, hints = self.proposal, {} ---@type any, claude-code.BarHint[]
-  ---@param action claude-code.DiffAction
-  ---@param other? claude-code.DiffAction
+  ---@param action string
+  ---@param other? string
   local function add(words, action, other)
     hints[#hints + 1] = {
       keys = { keys.of(action)[1], other and keys.of(other)[1] },

@@ -256,7 +256,7 @@ local ON_SCREEN = {
   end,
 }
 
----@param action claude-code.DiffAction
+---@param action string
 function Diff:act(action)
   local act = ON_SCREEN[action]
   if action == "next_diff" or action == "previous_diff" then

@@ -151,23 +151,19 @@ local function mark_line(marking, row, line)
   end
 end
 
----Shows those in the lines that hunks add or change, once for each state of the proposal.
+---Shows those in the lines that hunks add or change.
 ---@param proposal claude-code.Proposal
 ---@return integer? line 1-based, of the first one
 function M.show(proposal)
-  local hunks = proposal:hunks()
-  if hunks.hidden == nil then
-    local marking = { buf = proposal.new_buf, left = MOST_MARKS }
-    api.nvim_buf_clear_namespace(marking.buf, NAMESPACE, 0, -1)
-    local lines = proposal:lines()
-    for _, hunk in ipairs(hunks.list) do
-      for number = hunk.new, hunk.new + hunk.new_count - 1 do
-        mark_line(marking, number - 1, lines[number])
-      end
+  local marking = { buf = proposal.new_buf, left = MOST_MARKS }
+  api.nvim_buf_clear_namespace(marking.buf, NAMESPACE, 0, -1)
+  local lines = proposal:lines()
+  for _, hunk in ipairs(proposal:hunks().list) do
+    for number = hunk.new, hunk.new + hunk.new_count - 1 do
+      mark_line(marking, number - 1, lines[number])
     end
-    hunks.hidden = marking.found or false
   end
-  return hunks.hidden or nil
+  return marking.found
 end
 
 return M

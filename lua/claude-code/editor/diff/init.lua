@@ -111,7 +111,7 @@ function M.reject_all()
 end
 
 ---Does what a key of the diff on screen does.
----@param action claude-code.DiffAction
+---@param action string
 ---@return boolean? done nil if there is none
 function M.act(action)
   local diff = queue:find()

@@ -3,9 +3,7 @@ local hunk_keys = require("claude-code.editor.hunks.keys")
 
 local M = {}
 
----@alias claude-code.DiffAction string
-
----@type table<claude-code.DiffAction, string>
+---@type table<string, string>
 local DESCRIPTIONS = {
   accept = "Accept Claude's proposal",
   reject = "Reject Claude's proposal",
@@ -22,7 +20,7 @@ local DESCRIPTIONS = {
 ---What ends a diff: not in the first moments after it has got the focus.
 local DECIDING = { accept = true, reject = true, reject_with_reason = true }
 
----@param action claude-code.DiffAction
+---@param action string
 ---@return string[] keys possibly none
 function M.of(action)
   return hunk_keys.of(require("claude-code.config").get().diff.keys[action])

@@ -15,7 +15,6 @@ local M = {}
 ---@field list claude-code.Hunk[]
 ---@field added integer lines
 ---@field removed integer lines
----@field hidden? integer|false first line that adds a hidden character; nil until it was looked for
 
 ---@return string text a buffer without text has no lines
 local function joined(lines)
