@@ -244,7 +244,6 @@ function M.report()
     findings = M.findings(),
     config_dir = require("claude-code.claude.config_dir").configured(),
     permission_mode = terminal_of.permission_mode or nil,
-    terminal_args = terminal_of.args,
     in_remote = terminal_of.remote and true or nil,
     diff_open = options_of.diff.open,
   }

@@ -15,12 +15,7 @@ export async function sessions(args: string[]): Promise<number> {
   const { json, folder } = parseOptions(args, OPTIONS, "sessions [--json] [--folder DIR]...");
   const found = pastConversations(folder ?? [process.cwd()]);
   if (json) print(`${JSON.stringify({ conversations: found })}\n`);
-  else for (const one of found) print(`${one.id}  ${date(one.at)}  ${one.title}\n`);
+  else
+    for (const one of found) print(`${one.id}  ${new Date(one.at).toISOString()}  ${one.title}\n`);
   return 0;
-}
-
-/** In local time, to the minute. */
-function date(at: number): string {
-  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16).replace("T", " ");
 }

@@ -25,16 +25,13 @@ export function checkDiffs(facts: Facts): Finding {
   );
 }
 
-/** Options of setup() choose the mode of a CLI started by the plugin, before settings do. */
+/** The option of setup() chooses the mode of a CLI started by the plugin, before settings do. */
 function checkMode({ settings }: Facts, reports: readonly EditorReport[]): Finding {
-  for (const { terminal_args, permission_mode } of reports) {
-    const named = permissionModeIn(terminal_args ?? []);
-    const mode = named ?? permission_mode;
+  for (const { permission_mode: mode } of reports) {
     if (mode === undefined || ASKING_MODES.includes(mode)) continue;
-    const option = named === undefined ? "terminal.permission_mode" : "terminal.args";
     return skipped(
-      `${option} in setup() sets the permission mode "${mode}"`,
-      named === undefined ? 'set it to "default"' : "remove that from terminal.args",
+      `terminal.permission_mode in setup() sets the permission mode "${mode}"`,
+      'set it to "default"',
     );
   }
   for (const { path, content } of settings) {
@@ -55,11 +52,4 @@ function checkMode({ settings }: Facts, reports: readonly EditorReport[]): Findi
 function skipped(what: string, remedy: string): Finding {
   const why = 'the editor shows edits only in the modes "default" and "plan"';
   return warning("mode-skips-diffs", `${what}: ${why}`, remedy);
-}
-
-/** The permission mode that a command line asks for; "bypassPermissions" goes before all. */
-function permissionModeIn(args: readonly string[]): string | undefined {
-  if (args.includes("--dangerously-skip-permissions")) return "bypassPermissions";
-  const at = args.findLastIndex((word) => /^--permission-mode(=|$)/.test(word));
-  return at < 0 ? undefined : (args[at]?.split("=")[1] ?? args[at + 1]);
 }

@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
 import { type Lock, readLock } from "../ide/lock-file";
-import { VERSION } from "../lib/version";
 import {
   covers,
   type Editor,
@@ -76,7 +75,7 @@ const RESTART = "run :ClaudeCodeStop and :ClaudeCodeStart in that Neovim";
 /** Is one Neovim fit to be connected to? Undefined if it is. */
 function editorProblem({ address, problem, report }: Editor, facts: Facts): Finding | undefined {
   if (!report) return problem === "busy" ? busy(address) : withoutPlugin(address);
-  return versionProblem(report) ?? lockProblem(report, facts);
+  return lockProblem(report, facts);
 }
 
 function busy(address: string): Finding {
@@ -88,12 +87,6 @@ function withoutPlugin(address: string): Finding {
   const what = `the Neovim at ${address} has not loaded the plugin`;
   const remedy = 'put `require("claude-code").setup({})` into its configuration';
   return error("plugin-not-loaded", what, remedy);
-}
-
-function versionProblem(report: EditorReport): Finding | undefined {
-  if (report.version === VERSION) return undefined;
-  const what = `this executable has version ${VERSION}, the plugin in Neovim ${report.pid} has ${report.version}`;
-  return warning("version-differs", what, "update the older one, then restart that Neovim");
 }
 
 function lockProblem(report: EditorReport, { lockFolders }: Facts): Finding | undefined {

@@ -73,9 +73,8 @@ export interface EditorReport {
   folders: string[];
   findings: Finding[];
   config_dir?: string;
-  /** The options `terminal.permission_mode` and `terminal.args`. */
+  /** The option `terminal.permission_mode`. */
   permission_mode?: string;
-  terminal_args?: string[];
   /** Has the option `terminal.remote` a name? Then the CLI is elsewhere. */
   in_remote?: boolean;
   /** The option `diff.open`. */

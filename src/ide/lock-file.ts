@@ -1,11 +1,9 @@
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
-import { message } from "../lib/errors";
-import { isObject, readJson } from "../lib/json";
+import { readJson } from "../lib/json";
 import { type Environment, isThere, namesIn, removeFile } from "../lib/paths";
 import { isAlive } from "../lib/process";
-import { readRegular } from "../lib/read-regular";
 
 export const IDE_NAME = "Neovim";
 /** More than any editor's lock file has. */
@@ -58,22 +56,14 @@ export function readLocks(folder: string = lockFolder()): Lock[] {
 /** Never throws: what is wrong is the `problem`, "missing" for no file. */
 export function readLock(path: string): Lock {
   const lock: Lock = { path, port: Number.parseInt(basename(path), 10), folders: [], alive: false };
-  let content: unknown;
-  try {
-    content = JSON.parse(readRegular(path, MAX_BYTES).toString());
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ...lock, problem: "it is not JSON" };
-    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    return { ...lock, problem: isMissing ? "missing" : message(error) };
-  }
-  if (!isObject(content)) return { ...lock, problem: "it is not a JSON object" };
-  const { pid, ideName, workspaceFolders: folders, authToken } = content;
-  if (pid !== undefined && typeof pid !== "number")
-    return { ...lock, problem: "its pid is not a number" };
+  const content = readJson(path, MAX_BYTES);
+  const { pid, ideName, workspaceFolders: folders, authToken } = content ?? {};
+  const isSound = typeof authToken === "string" && (pid === undefined || typeof pid === "number");
+  if (!isSound)
+    return { ...lock, problem: isThere(path) ? "it is not an editor's lock file" : "missing" };
   if (pid !== undefined) lock.pid = pid;
   lock.ideName = String(ideName);
   if (Array.isArray(folders)) lock.folders = folders.filter((one) => typeof one === "string");
-  if (typeof authToken !== "string") return { ...lock, problem: "it has no authToken" };
   return { ...lock, alive: pid === undefined || isAlive(pid) };
 }
 

@@ -1,7 +1,6 @@
 import {
   accessSync,
   constants,
-  existsSync,
   lstatSync,
   readdirSync,
   readlinkSync,
@@ -12,7 +11,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -103,36 +102,22 @@ export function isExecutable(path: string): boolean {
  * (editor/documents/) finds the same.
  */
 export function realPath(path: string): string {
-  let name = path;
-  for (let links = 0; links < MAX_LINKS; links++) {
-    try {
-      return realpathSync(name);
-    } catch {
-      const { existing, first, behind } = splitAtMissing(resolve(name));
-      if (first === undefined) return resolve(name);
-      const folder = realpathSync(existing);
-      const link = linkAt(join(folder, first));
-      if (link === undefined) return join(folder, first, ...behind);
-      name = join(resolve(folder, link), ...behind);
-    }
-  }
-  return name;
+  return followed(path, MAX_LINKS);
 }
 
-/** Searches by halves: a path of 4,096 bytes may have 2,048 parts, and each look costs a walk through them. */
-function splitAtMissing(path: string): { existing: string; first?: string; behind: string[] } {
-  const { root } = parse(path);
-  const parts = path.slice(root.length).split(sep).filter(Boolean);
-  const part = (count: number) => root + parts.slice(0, count).join(sep);
-  let low = 0;
-  let high = parts.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (existsSync(part(middle))) low = middle;
-    else high = middle - 1;
+function followed(path: string, links: number): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const name = resolve(path);
+    const parent = dirname(name);
+    if (parent === name || links === 0) return name;
+    const folder = followed(parent, links);
+    const link = linkAt(name);
+    return link === undefined
+      ? join(folder, basename(name))
+      : followed(resolve(folder, link), links - 1);
   }
-  const [first, ...behind] = parts.slice(low);
-  return { existing: part(low), behind, ...(first !== undefined && { first }) };
 }
 
 function linkAt(path: string): string | undefined {

@@ -5,6 +5,7 @@ import { isRunning, runningSessions } from "../claude/running-sessions";
 import { isObject, type JsonObject, parseJson } from "../lib/json";
 import { isBelow, namesIn, newestFiles } from "../lib/paths";
 import { readRange, withRegular } from "../lib/read-regular";
+import { visibleLine } from "../lib/visible";
 import { worktreesAround } from "./worktrees";
 
 /** A conversation with Claude that can be resumed. */
@@ -93,8 +94,8 @@ function readTranscript(path: string): Transcript | undefined {
   const last = firstOf(lines(tail, false), (entry) => text(entry.cwd));
   return {
     folders: [...new Set([first, last ?? first])],
-    title: oneLine(title),
-    ...(branch !== undefined && { branch: oneLine(branch) }),
+    title: visibleLine(title, MAX_TITLE),
+    ...(branch !== undefined && { branch: visibleLine(branch, MAX_TITLE) }),
     bytes,
   };
 }
@@ -147,13 +148,6 @@ function firstOf(entries: Iterable<JsonObject>, get: (entry: JsonObject) => stri
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
-}
-
-/** Nor does it turn the direction of what is beside it. */
-function oneLine(title: string): string {
-  const line = title.replaceAll(/[\p{Cc}\s\p{Bidi_Control}]+/gu, " ").trim();
-  const characters = [...line.slice(0, 2 * MAX_TITLE)];
-  return characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE).join("")}…` : line;
 }
 
 function bothEnds(path: string): { head: Buffer; tail: Buffer; bytes: number } | undefined {

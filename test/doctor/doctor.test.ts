@@ -166,7 +166,7 @@ const FAULTS: Fault[] = [
   [
     "lock-unusable",
     "a lock file that is not JSON",
-    "it is not JSON",
+    "it is not an editor's lock file",
     ":Claude",
     async (world) => {
       const { path } = await world.neovim.lock();
@@ -277,16 +277,6 @@ const FAULTS: Fault[] = [
     (world) => world.setup(`{ terminal = { permission_mode = "auto" } }`),
   ],
   [
-    "mode-skips-diffs",
-    "a permission mode among the CLI's arguments in setup()",
-    'terminal.args in setup() sets the permission mode "bypassPermissions"',
-    "remove that from terminal.args",
-    (world) =>
-      world.setup(
-        `{ terminal = { args = { "--permission-mode=plan", "--dangerously-skip-permissions" } } }`,
-      ),
-  ],
-  [
     "hooks-half-installed",
     "one hook gone",
     "hooks for",
@@ -368,13 +358,6 @@ const FAULTS: Fault[] = [
       await world.neovim.lua(`package.loaded["claude-code"] = nil`);
       return world.inside();
     },
-  ],
-  [
-    "version-differs",
-    "a plugin of another version",
-    "has 9.9.9",
-    "update the older one",
-    (world) => world.neovim.lua(`require("port").contract.version = "9.9.9"`),
   ],
 ];
 

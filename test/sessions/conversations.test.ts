@@ -93,11 +93,11 @@ describe("past conversations", () => {
     write(project, [...named, { type: "custom-title", customTitle: "new" }]);
     write(project, [user(project, "y".repeat(500))]);
     expect(list().map((one) => one.title)).toEqual([
-      `${"y".repeat(120)}…`,
+      `${"y".repeat(119)}…`,
       "new",
       "a summary",
       "the CLI's",
-      "the first [31m prompt",
+      "the first<1b>[31m <202e>prompt",
     ]);
   });
 
