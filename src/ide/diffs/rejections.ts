@@ -15,13 +15,12 @@ const CLOSES_MS = 3_000;
 export const REASON = "rejection:reason";
 const MENTION = `ide:${REASON}`;
 
-interface Rejection {
-  path: string;
-  reason: string;
-}
-
-interface Waiting extends Rejection {
-  client: Client;
+/** Of one client. */
+interface Reasons {
+  waiting: string[];
+  /** What was mentioned, and not read yet. */
+  unread: string[];
+  timer?: Timer;
 }
 
 /**
@@ -30,10 +29,7 @@ interface Waiting extends Rejection {
  * of Neovim gets a mention of it in its prompt, for the user to submit (`userText`).
  */
 export class Rejections {
-  readonly #timers = new Map<Client, Timer>();
-  #waiting: Waiting[] = [];
-  /** What was mentioned, and not read yet. */
-  readonly #unread = new Map<Client, string>();
+  readonly #reasons = new Map<Client, Reasons>();
 
   constructor(
     private readonly editor: EditorPort,
@@ -42,29 +38,29 @@ export class Rejections {
   ) {}
 
   /** The client is about to receive DIFF_REJECTED. */
-  add(client: Client, rejection: Rejection): void {
-    this.#waiting.push({ ...rejection, client });
-    this.#deliverIn(client, CLOSES_MS);
+  add(client: Client, path: string, reason: string): void {
+    const own = this.#reasons.get(client) ?? { waiting: [], unread: [] };
+    this.#reasons.set(client, own);
+    own.waiting.push(`I rejected your edit of ${path}: ${reason}`);
+    this.#deliverIn(client, own, CLOSES_MS);
   }
 
   /** The client closed the tab of a diff, as it does once it has the answer. */
   tabClosed(client: Client): void {
-    const isWaiting = this.#waiting.some((one) => one.client === client);
-    if (isWaiting) this.#deliverIn(client, PROMPT_MS);
+    const own = this.#reasons.get(client);
+    if (own && own.waiting.length > 0) this.#deliverIn(client, own, PROMPT_MS);
   }
 
   gone(client: Client): void {
-    clearTimeout(this.#timers.get(client));
-    this.#timers.delete(client);
-    this.#unread.delete(client);
-    const lost = this.#take(client);
-    if (lost) void this.#send(client, lost, false);
+    const own = this.#reasons.get(client);
+    this.#reasons.delete(client);
+    clearTimeout(own?.timer);
+    if (own && own.waiting.length > 0) void this.#send(client, own.waiting.join("\n\n"), false);
   }
 
   read(client: Client): string {
-    const text = this.#unread.get(client) ?? "The user gave no reason that you have not received.";
-    this.#unread.delete(client);
-    return text;
+    const text = this.#reasons.get(client)?.unread.splice(0).join("\n\n");
+    return text || "The user gave no reason that you have not received.";
   }
 
   /** About another edit, or about a command of a subagent. */
@@ -72,25 +68,18 @@ export class Rejections {
     return this.diffs.hasOpen(id) || (pid !== undefined && isAsking(pid));
   }
 
-  #deliverIn(client: Client, ms: number): void {
-    clearTimeout(this.#timers.get(client));
-    const timer = setTimeout(() => void this.#deliver(client), ms);
-    timer.unref();
-    this.#timers.set(client, timer);
+  #deliverIn(client: Client, own: Reasons, ms: number): void {
+    clearTimeout(own.timer);
+    own.timer = setTimeout(() => void this.#deliver(client, own), ms).unref();
   }
 
-  async #deliver(client: Client): Promise<void> {
+  async #deliver(client: Client, own: Reasons): Promise<void> {
     // Enter would answer the question.
-    if (this.#isAsking(client)) return this.#deliverIn(client, PROMPT_MS);
-    const text = this.#take(client);
-    if (text && !(await this.#send(client, text, true))) this.#mention(client, text);
-  }
-
-  #take(client: Client): string | undefined {
-    const own = this.#waiting.filter((one) => one.client === client);
-    this.#waiting = this.#waiting.filter((one) => one.client !== client);
-    if (own.length === 0) return undefined;
-    return own.map(({ path, reason }) => `I rejected your edit of ${path}: ${reason}`).join("\n\n");
+    if (this.#isAsking(client)) return this.#deliverIn(client, own, PROMPT_MS);
+    const text = own.waiting.splice(0).join("\n\n");
+    if (await this.#send(client, text, true)) return;
+    own.unread.push(text);
+    client.notify("at_mentioned", { filePath: MENTION });
   }
 
   /** Resolves to whether Neovim submitted the text as a prompt. */
@@ -102,11 +91,5 @@ export class Rejections {
       this.log.warn(`Submitting the reason of a rejection failed: ${error}`);
       return false;
     }
-  }
-
-  #mention(client: Client, text: string): void {
-    const before = this.#unread.get(client);
-    this.#unread.set(client, before === undefined ? text : `${before}\n\n${text}`);
-    client.notify("at_mentioned", { filePath: MENTION });
   }
 }

@@ -52,7 +52,7 @@ export function openDiff(
         const answer = ["DIFF_REJECTED", input.tab_name ?? newPath];
         if (reason === undefined) return texts(...answer);
         if (!isClaudeCode(client)) return texts(...answer, reason);
-        rejections.add(client, { path: newPath, reason });
+        rejections.add(client, newPath, reason);
         return texts(...answer);
       }
       // Claude Code writes the file itself, and fails if it changed under it. Elsewhere everybody does.
