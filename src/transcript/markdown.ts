@@ -183,16 +183,16 @@ function contentOf(tool: ToolCall, result: ToolResult, hunks: readonly Hunk[]): 
 }
 
 /** A command of several lines, which its header has not room for; the arguments of an unknown tool. */
-function inputLines(tool: ToolCall): string[] {
-  const { lines, more } = inputOf(tool);
-  return [...lines, ...rest(more)];
-}
-
-function inputOf({ name, input }: ToolCall): Lines {
+function inputLines({ name, input }: ToolCall): string[] {
   const { command, prompt } = input;
-  if (typeof command === "string") return fenced(command.includes("\n") ? command : "", "sh");
-  if (name.startsWith("mcp__")) return fenced(shownJson(input), "json");
-  return fenced(typeof prompt === "string" ? prompt : "", "markdown");
+  const [text, language] =
+    typeof command === "string"
+      ? [command.includes("\n") ? command : "", "sh"]
+      : name.startsWith("mcp__")
+        ? [shownJson(input), "json"]
+        : [typeof prompt === "string" ? prompt : "", "markdown"];
+  const { lines, more } = fenced(text, language);
+  return [...lines, ...rest(more)];
 }
 
 interface Hunk {
