@@ -50,14 +50,10 @@ export class LanguageServers {
     params: Omit<Params<M>, "file" | "named" | "changes">,
     signal?: AbortSignal,
   ): Promise<Result<M>> {
-    const file = path === undefined ? {} : this.file(path);
+    // Throws EditorRefusal for what cannot be a file.
+    const file = path === undefined ? {} : { file: this.neovim.candidates(path), named: path };
     const all = { ...params, ...file, changes: await this.changed.take() } as unknown as Params<M>;
     return this.neovim.runTask(method, all, LIMIT_MS, signal);
-  }
-
-  /** The paths that a client may mean. Throws EditorRefusal for what cannot be a file. */
-  file(path: string): { file: string[]; named: string } {
-    return { file: this.neovim.candidates(path), named: path };
   }
 }
 

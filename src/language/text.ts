@@ -62,8 +62,10 @@ export class LanguageText {
     if (answer.are_candidates) return { text: this.#candidates(answer), isError: false };
     const { definitions, uses, states } = answer;
     const { files, places, private: hidden } = uses ?? { files: [], places: [], private: 0 };
-    if (places.length + hidden === 0 && !areReady(states)) {
-      return { text: notReady(states), isError: true };
+    const busy = describeBusy(states);
+    if (places.length + hidden === 0 && busy !== "") {
+      const next = "Nothing was found yet, which says nothing. Ask again in 10 s, or use Grep.";
+      return { text: `Not ready: ${busy}. ${next}`, isError: true };
     }
     const folder = within?.replace(/^\.\//, "").replace(/\/+$/, "") ?? "";
     const isInside = (name: string) =>
@@ -194,34 +196,28 @@ function heading(name: string, unsaved: boolean | undefined): string {
 /** The end of every answer: who answered, and who may know more later. */
 function stateLine(states: readonly ServerState[]): string {
   const names = states.map(({ name }) => name).join(", ");
-  const busy = states.filter(({ state }) => state !== "idle").map(describeState);
-  const doubt = busy.length > 0 ? `may be incomplete: ${busy.join("; ")}; ` : "";
+  const busy = describeBusy(states);
+  const doubt = busy === "" ? "" : `may be incomplete: ${busy}; `;
   return `${doubt}as ${names} ${states.length > 1 ? "report" : "reports"}; the text may match elsewhere`;
-}
-
-function areReady(states: readonly ServerState[]): boolean {
-  return states.every(({ state }) => state === "idle");
-}
-
-/** Nothing was found, and a server was not ready: that is no answer. */
-function notReady(states: readonly ServerState[]): string {
-  const busy = states.filter(({ state }) => state !== "idle").map(describeState);
-  const next = "Nothing was found yet, which says nothing. Ask again in 10 s, or use Grep.";
-  return `Not ready: ${busy.join("; ")}. ${next}`;
 }
 
 const WORDS: Record<ServerState["state"], string> = {
   idle: "is idle",
-  starting: "is starting, or still reading the project",
+  starting: "is starting",
   indexing: "is indexing",
   failing: "reports an error",
   ended: "has ended",
   hangs: "does not answer",
 };
 
-function describeState({ name, state, title }: ServerState): string {
-  const error = state === "failing" && title ? `: ${title.split("\n", 1)[0]?.slice(0, 200)}` : "";
-  return `${name} ${WORDS[state]}${error}`;
+/** The servers that are not idle. */
+function describeBusy(states: readonly ServerState[]): string {
+  const busy = states.filter(({ state }) => state !== "idle");
+  const described = busy.map(({ name, state, title }) => {
+    const line = title?.split("\n", 1)[0]?.slice(0, 200);
+    return `${name} ${WORDS[state]}${state === "failing" && line ? `: ${line}` : ""}`;
+  });
+  return described.join("; ");
 }
 
 /** A paragraph that is a link alone: gopls leads to pkg.go.dev. */

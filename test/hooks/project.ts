@@ -109,16 +109,18 @@ export class Project implements AsyncDisposable {
     return this.path(name);
   }
 
-  /** Starts a language server for each buffer of these file types, as plain configurations do. */
-  async serve(servers: Record<string, string[]>): Promise<void> {
+  /** Starts a language server for each buffer of these file types: its command, or its configuration. */
+  async serve(servers: Record<string, string[] | object>): Promise<void> {
     await this.neovim.lua(
       `local servers, options, root = ...
+      vim.filetype.add({ extension = { txt = "text" } })
       vim.api.nvim_create_autocmd("FileType", {
         pattern = vim.tbl_keys(servers),
         callback = function(args)
-          vim.lsp.start({
-            name = args.match, cmd = servers[args.match], init_options = options[args.match], root_dir = root,
-          }, { bufnr = args.buf })
+          local given = servers[args.match]
+          local own = { name = args.match, init_options = options[args.match], root_dir = root }
+          local config = vim.tbl_extend("keep", given.cmd and given or { cmd = given }, own)
+          vim.lsp.start(config, { bufnr = args.buf })
         end,
       })
       ${OPENED}`,

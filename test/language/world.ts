@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { OPENED, Project } from "../hooks/project";
+import { Project } from "../hooks/project";
 import { call, connect } from "../nvim-lsp/client";
 import { isolatedEnv, type NeovimVersion } from "../support/neovim";
-import { TYPESCRIPT_OPTIONS } from "../support/typescript";
 
 interface WorldOptions {
   /** Commands, or configurations, by file type; the scripted server for `*.txt` if left out. */
@@ -30,27 +29,7 @@ export class LanguageProject implements AsyncDisposable {
     for (const [name, text] of Object.entries(files)) project.write(name, text);
     mkdirSync(switchesOf(project), { recursive: true });
     Bun.spawnSync(["git", "init", "-q"], { cwd: project.folder });
-    await project.neovim.lua(
-      `local servers, root, options = ...
-      vim.filetype.add({ extension = { txt = "text" } })
-      vim.api.nvim_create_autocmd("FileType", {
-        pattern = vim.tbl_keys(servers),
-        callback = function(args)
-          local given = servers[args.match]
-          local config = given.cmd and vim.deepcopy(given) or { cmd = given }
-          local own = { name = args.match, root_dir = root, init_options = options[args.match] }
-          config = vim.tbl_extend("keep", config, own)
-          local capabilities = vim.lsp.protocol.make_client_capabilities()
-          config.capabilities =
-            vim.tbl_deep_extend("force", capabilities, config.capabilities or {})
-          vim.lsp.start(config, { bufnr = args.buf })
-        end,
-      })
-      ${OPENED}`,
-      servers(project),
-      project.folder,
-      { typescript: TYPESCRIPT_OPTIONS },
-    );
+    await project.serve(servers(project));
     const env = isolatedEnv(project.neovim.home);
     const client = await connect(project.folder, {
       ...env,
