@@ -58,12 +58,6 @@ local function configured(path)
   return nil, text:format(expanded, M.remedy("path"))
 end
 
---- One of another version is better than none. Whether it fits shows when it starts.
-local function other_version()
-  local path = vim.uv.fs_realpath(store.stable())
-  return path and programs.runs(path) and { path = path, source = "managed" } or nil
-end
-
 --- The executable to run under the options in effect.
 ---@return claude-code.Binary?
 ---@return string? message what was looked for, and what the user can do
@@ -88,12 +82,11 @@ function M.find()
   if release and options.download ~= false and #vim.api.nvim_list_uis() > 0 then
     return nil, missing, release
   end
-  return other_version(), missing
+  return nil, missing
 end
 
 --- Calls back with the executable: at once if it is there, or cannot be had; otherwise once an
---- installation that runs already, or a download that the options allow, has ended. If
---- that fails, another version will do until the next start, with a warning.
+--- installation that runs already, or a download that the options allow, has ended.
 ---@param callback fun(binary: claude-code.Binary?, message: string?)
 function M.get(callback)
   local binary, missing, release = M.find()
@@ -111,18 +104,12 @@ function M.get(callback)
   if not release and not installer.is_running() then
     return callback(nil, missing)
   end
-  local notify = require("claude-code.messages.notify")
   local is_ours = not installer.is_running()
   installer.start({ release = release }, function(executable, message)
-    local other = not executable and other_version()
     if executable and is_ours then
-      notify.info("installed " .. executable)
-    elseif other then
-      local text = "%s is used, because version %s of the executable could not be installed: %s"
-      local wanted = require("claude-code.install.contract").version
-      notify.warn(text:format(other.path, wanted, message))
+      require("claude-code.messages.notify").info("installed " .. executable)
     end
-    callback(other or executable and { path = executable, source = "managed" }, message)
+    callback(executable and { path = executable, source = "managed" }, message)
   end)
 end
 
