@@ -54,8 +54,6 @@ local M = { NAME = "claude-code://transcript/", highlights = highlights }
 local NAMESPACE = api.nvim_create_namespace("claude-code.transcript")
 --- Neovim takes what was before in parts, with so long between them, in ms: it draws and reads keys.
 local PAUSE_MS = 20
---- A buffer with that many lines takes more of what was before only at its top.
-local MOST_LINES = 20000
 
 --- A buffer that `:bdelete` has unloaded is used again.
 ---@param id string
@@ -175,38 +173,24 @@ function Transcript:change(update)
   end
 end
 
---- Adds the part before what is shown.
----@param callback? fun()
-function Transcript:ask_earlier(callback)
+--- Adds what was before, a part at a time.
+function Transcript:fill()
   if self.is_whole or self.is_asking or not self.view then
     return
   end
   self.is_asking = true
   requests.request("transcript/earlier", { view = self.view }, function(block, problem)
-    self.is_asking = false
-    self.is_whole = not block
+    self.is_asking, self.is_whole = false, not block
     if problem and self.view then
       require("claude-code.messages.notify").warn("the beginning is not shown: " .. problem)
     end
     if block and self.view and api.nvim_buf_is_loaded(self.buf) then
       self:insert(0, block)
-      if callback then
-        callback()
-      end
-    end
-  end)
-end
-
---- Adds what was before, a part at a time.
-function Transcript:fill()
-  local is_there = self.view and api.nvim_buf_is_loaded(self.buf)
-  if is_there and api.nvim_buf_line_count(self.buf) < MOST_LINES then
-    self:ask_earlier(function()
       require("claude-code.lib.timer").once(PAUSE_MS, function()
         self:fill()
       end)
-    end)
-  end
+    end
+  end)
 end
 
 --- What the line is about, or the fold that it is in.
