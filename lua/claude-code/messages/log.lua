@@ -12,9 +12,8 @@ local RANK = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
 --- The executable keeps the same limit (src/lib/log.ts).
 local MAX_BYTES = 5 * 1024 * 1024
 
---- `concealed`: texts that must not reach the file.
----@type { concealed: string[], has_folder: boolean }
-local state = { concealed = {}, has_folder = false }
+--- Texts that must not reach the file.
+local concealed = {} ---@type string[]
 
 ---@return string
 function M.path()
@@ -31,15 +30,12 @@ end
 --- From now on `secret` is written as `<hidden>`.
 ---@param secret string
 function M.conceal(secret)
-  table.insert(state.concealed, secret)
+  table.insert(concealed, secret)
 end
 
 --- Appends to the file. One that grew too long is moved out of the way (one is kept).
 local function append(path, line)
-  if not state.has_folder then
-    state.has_folder = true
-    pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
-  end
+  pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
   local stat = vim.uv.fs_stat(path)
   if stat and stat.size > MAX_BYTES then
     vim.uv.fs_rename(path, path .. ".old")
@@ -62,7 +58,7 @@ local function write(level, text)
   if not M.writes(level) then
     return
   end
-  for _, secret in ipairs(state.concealed) do
+  for _, secret in ipairs(concealed) do
     text = text:gsub(vim.pesc(secret), "<hidden>")
   end
   local line = ("%s %s nvim[%d] %s\n"):format(
