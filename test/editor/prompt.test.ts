@@ -23,6 +23,9 @@ onEachNeovim(
     const name = () => lua<string>("return vim.api.nvim_buf_get_name(0)");
     const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
     const messages = () => lua<string>("return vim.fn.execute('messages')");
+    const says = (text: string) =>
+      eventually(text, async () => expect(await messages()).toContain(text));
+    const drafts = () => join(session.neovim.home, ".local/state/nvim/claude-code/drafts");
     const received = () => {
       const path = session.path("received");
       return existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -77,9 +80,7 @@ onEachNeovim(
       await open();
       await type(["half of"]);
       for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
-      await eventually("the message", async () =>
-        (await messages()).includes("your prompt is kept"),
-      );
+      await says("your prompt is kept");
       await open();
       expect(await lines()).toEqual(["half of"]);
       expect(received()).toBe("");
@@ -91,7 +92,7 @@ onEachNeovim(
       await open();
       await type(["not yet"]);
       await lua("vim.api.nvim_exec_autocmds('TextChanged', { buffer = 0 })");
-      const folder = join(session.neovim.home, ".local/state/nvim/claude-code/drafts");
+      const folder = drafts();
       await eventually(
         "the file",
         () => execFileSync("grep", ["-r", "not yet", folder]).length > 0,
@@ -178,7 +179,7 @@ onEachNeovim(
       await open();
       await type(["before"]);
       await keys(":write<CR>");
-      const folder = join(session.neovim.home, ".local/state/nvim/claude-code/drafts");
+      const folder = drafts();
       const [file = ""] = readdirSync(folder).map((one) => join(folder, one));
       mkdirSync(`${file}.new`);
       await type(["after"]);
@@ -196,7 +197,7 @@ onEachNeovim(
     });
 
     test("a draft of a Neovim that has ended is this one's; one of another that runs is not", async () => {
-      const folder = join(session.neovim.home, ".local/state/nvim/claude-code/drafts");
+      const folder = drafts();
       const hash = await lua<string>(
         "return vim.fn.sha256(require('port').workspace.tab_folder(0)):sub(1, 16)",
       );
@@ -230,7 +231,7 @@ onEachNeovim(
       await open();
       await type(["for later"]);
       await keys(":wq<CR>");
-      await eventually("the message", async () => (await messages()).includes("kept as a draft"));
+      await says("kept as a draft");
       await open();
       expect(await lines()).toEqual(["for later"]);
     });
@@ -246,9 +247,7 @@ onEachNeovim(
       await lua("vim.cmd.stopinsert()");
       await session.neovim.command("Claude prompt");
       await keys(":wq<CR>");
-      await eventually("the message", async () =>
-        (await messages()).includes("Claude has ended, so your prompt is kept as a draft"),
-      );
+      await says("Claude has ended, so your prompt is kept as a draft");
       await open();
       expect(await lines()).toEqual(["for that one"]);
       expect(received()).not.toContain("for that one");

@@ -234,15 +234,6 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     },
   );
 
-  test("a report has any number of lines", async () => {
-    await using neovim = await start(80, "");
-    const lines = await neovim.lua<number>(`
-      local lines = {}
-      for row = 1, 10000 do lines[row] = "line " .. row end
-      return vim.api.nvim_buf_line_count(require("port").float.open("Report", lines))`);
-    expect(lines).toBe(10_000);
-  });
-
   test.each([
     ["is a function", "notify"],
     ["is a callable table", "setmetatable({}, { __call = function(_, ...) notify(...) end })"],

@@ -21,32 +21,25 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
 
-  /** A package folder with the plugin in it, below `kind` ("start" or "opt"). */
-  function packageFolder(kind: string): string {
+  /** A package folder with the plugin in it, for :packadd. */
+  function packageFolder(): string {
     const folder = temporaryFolder();
     folders.push(folder);
-    const plugin = join(folder, "pack/claude", kind, "claude-code.nvim");
+    const plugin = join(folder, "pack/claude/opt/claude-code.nvim");
     mkdirSync(plugin, { recursive: true });
     for (const name of RUNTIME) symlinkSync(join(ROOT, name), join(plugin, name));
     return folder;
   }
 
   const bare = (args: string[]) => TestNeovim.start({ version, setup: false, args });
-  const withPackages = (kind: string, after: string[] = []) =>
-    bare(["--cmd", `set runtimepath-=${ROOT} packpath^=${packageFolder(kind)}`, ...after]);
+  const withPackages = () =>
+    bare(["--cmd", `set runtimepath-=${ROOT} packpath^=${packageFolder()}`]);
 
   const serves = async (neovim: TestNeovim) =>
     expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
 
-  test("by packpath: start", async () => {
-    await using neovim = await withPackages("start", [
-      ...["-c", `lua require("claude-code").setup({})`],
-    ]);
-    await serves(neovim);
-  });
-
   test("by :packadd, after Neovim's start", async () => {
-    await using neovim = await withPackages("opt");
+    await using neovim = await withPackages();
     expect(await neovim.lua("return vim.fn.exists(':Claude')")).toBe(0);
     await neovim.command("packadd claude-code.nvim");
     await neovim.lua(`require("claude-code").setup({})`);
@@ -54,7 +47,7 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
   });
 
   test("by the first command, as lazy.nvim's cmd does: setup() and the command at once", async () => {
-    await using neovim = await withPackages("opt");
+    await using neovim = await withPackages();
     await neovim.lua(`
       vim.api.nvim_create_user_command("Claude", function(args)
         vim.api.nvim_del_user_command("Claude")
