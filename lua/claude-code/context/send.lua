@@ -120,12 +120,12 @@ local function diagnostic_lines(first, last)
 end
 
 --- The message of spec 04, section 3.2.
-local function message(name, first, last, diagnostics)
+local function message(first, last, diagnostics)
   local code = table.concat(api.nvim_buf_get_lines(0, first - 1, last, false), "\n")
   return table.concat({
     "I have a code snippet with LSP diagnostics that need to be fixed:",
     "",
-    "File: " .. vim.fn.fnamemodify(name, ":."),
+    "File: " .. vim.fn.fnamemodify(api.nvim_buf_get_name(0), ":."),
     ("Lines: %d-%d"):format(first, last),
     "",
     require("claude-code.lib.text").fenced(code, vim.bo.filetype),
@@ -185,7 +185,7 @@ function M.diagnostics(first, last)
     notify.warn(("nothing to send: there are no diagnostics %s"):format(where))
   else
     local target = { path = name, line_start = first - 1, line_end = last - 1 }
-    deliver(message(name, first, last, diagnostics), { target })
+    deliver(message(first, last, diagnostics), { target })
   end
 end
 
