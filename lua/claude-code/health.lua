@@ -8,7 +8,6 @@ local DOCTOR_MS = 20000
 --- The program's version is asked before.
 local REPORT_MS = DOCTOR_MS + 5000
 
----@param path string the executable
 ---@param done fun(findings?: claude-code.Finding[], message?: string)
 local function consult(path, done)
   local command = { path, "doctor", "--json" }

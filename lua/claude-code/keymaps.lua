@@ -7,7 +7,6 @@ local M = {}
 ---@field plug string name of the <Plug> mapping: "claude-send" is that of `:Claude send`
 ---@field desc string
 
----@param modes string
 local function mapping(modes, key, plug, desc)
   return { modes = vim.split(modes, ""), key = "<leader>" .. key, plug = plug, desc = desc }
 end

@@ -26,7 +26,6 @@ local function run(path, command, options, callback)
   end)
 end
 
----@param text string what the executable wrote to stderr
 local function without_name(text)
   return (text:gsub("^claude%-code%-nvim: ", ""))
 end
@@ -46,7 +45,6 @@ local DONE = {
   ["uninstall-hooks"] = "all changes to this project were removed",
 }
 
----@return boolean is there anything to do?
 local function has_steps(plan)
   return plan:find("\n  ") ~= nil
 end

@@ -24,7 +24,6 @@ local M = {}
 ---@field last_error? string
 ---@field stderr string[] the last lines of the running executable
 
----@return string? reason of a server that is stopped
 local function why_stopped()
   local server = require("claude-code.server")
   if server.state == "stopped" then
@@ -55,18 +54,15 @@ function M.get()
   }
 end
 
----@return claude-code.Finding
 local function ok(text, ...)
   return { level = "ok", what = text:format(...) }
 end
 
----@return claude-code.Finding
 local function note(text, ...)
   return { level = "note", what = text:format(...) }
 end
 
 ---@param level "warning"|"error"
----@return claude-code.Finding
 local function problem(level, cause, what, remedy)
   return { level = level, cause = cause, what = what, remedy = remedy }
 end

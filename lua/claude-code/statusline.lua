@@ -2,8 +2,6 @@
 --- and loads nothing.
 local M = {}
 
----@param name string a module of claude-code
----@return table? module if it is loaded
 local function loaded(name)
   return package.loaded["claude-code." .. name]
 end

@@ -66,7 +66,6 @@ local function is_for_cli(text)
   return text:find("^[-\"'|]") ~= nil or text:find("^%d*%s*$") ~= nil
 end
 
----@return string[] names that begin with it, sorted
 local function names_with(prefix)
   return complete.starting_with(vim.tbl_keys(M.list), prefix)
 end

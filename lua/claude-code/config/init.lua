@@ -67,7 +67,6 @@ end
 
 --- Names the key that the user most likely meant: one that is spelled almost like it, or the same name in
 --- another table.
----@param key string unknown
 local function unknown_option(check, key)
   local names = vim.tbl_keys(check.options)
   for name in pairs(check.options) do

@@ -17,7 +17,6 @@ local MOST = 50
 ---@alias claude-code.MentionItem string|{ path: string, first?: integer, last?: integer }
 
 ---@return integer? first 1-based; nil if no lines were chosen
----@return integer? last
 local function chosen_lines(args)
   if args.range > 0 then
     return args.line1, args.line2
@@ -34,8 +33,6 @@ local function with_real_folder(name)
   return parent and vim.fs.joinpath(path.real(parent == "" and "/" or parent), base) or full
 end
 
----@param name string absolute
----@return string? problem a sentence
 local function problem_with(name)
   local privacy = require("claude-code.editor.privacy")
   if privacy.is_private(name) then
@@ -165,7 +162,6 @@ local function take(ids)
   return taken
 end
 
----@param mention claude-code.MentionTarget
 ---@return string as it will look in the prompt, unless it has a label
 local function label(mention)
   local text = mention.label or path.base(mention.path)

@@ -7,7 +7,6 @@ local MOST_PROBLEMS = 20
 
 local M = {}
 
----@param n? integer the session
 ---@param if_outside fun() called if Claude runs outside of this Neovim
 local function paste(text, submit, n, if_outside)
   local prompt = require("claude-code.terminal.prompt")
@@ -107,7 +106,6 @@ local function list_entry(place, item)
   return ("- %s [%s]: %s"):format(place, vim.diagnostic.severity[item.severity], text)
 end
 
----@param first integer 1-based
 local function diagnostic_lines(first, last)
   local lines = {}
   for _, item in ipairs(vim.diagnostic.get(0)) do

@@ -54,7 +54,6 @@ local function checked(given)
 end
 
 ---By the buffer that shows it, whatever its name is: that buffer's text is what a method would send.
----@param name string in normal form
 local function is_private(name)
   local privacy = require("claude-code.editor.privacy")
   local buf = path.buffer(name)
@@ -64,7 +63,6 @@ end
 ---As `checked`, of a path that must not be a private file's.
 ---@param private boolean it may be one all the same
 ---@param message? string the refusal, where it does not name the file
----@return string? name in normal form
 local function checked_public(given, private, message)
   local name, failure = checked(given)
   if name and not private and is_private(name) then
@@ -109,7 +107,6 @@ local function checked_files(files)
   return all
 end
 
----@param edits { path: string }[] the files of one edit
 local function checked_edits(edits, private)
   local all = {}
   for i, edit in ipairs(edits) do

@@ -12,7 +12,6 @@ local NETRW_TREE = 3
 local lists = {} ---@type table<string, claude-code.ExplorerPaths> by filetype
 
 --- What `entry_at` gives for each row.
----@param first integer 1-based
 ---@param entry_at fun(row: integer): any
 ---@param is_visited? boolean the cursor visits each: the plugin answers for its line only
 local function rows(first, last, entry_at, is_visited)

@@ -48,7 +48,6 @@ function M.remedy(source)
   return release and "run :Claude install" or remedy --[[@as string]]
 end
 
----@param path string as the user wrote it
 local function configured(path)
   local expanded = vim.fn.fnamemodify(vim.fs.normalize(path), ":p")
   if programs.runs(expanded) then

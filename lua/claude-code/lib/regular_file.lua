@@ -9,7 +9,6 @@ local M = {}
 
 ---@param most number in bytes
 ---@param count number in bytes
----@return string? bytes
 local function read(path, most, count)
   local file = uv.fs_open(path, FLAGS, 0)
   local stat = file and uv.fs_fstat(file)

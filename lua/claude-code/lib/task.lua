@@ -21,7 +21,6 @@ local started = {} ---@type table<string, claude-code.Task> by channel and id
 
 local function nothing() end
 
----@return claude-code.Task
 local function current()
   local thread = coroutine.running()
   return assert(thread and tasks[thread], "this method runs in a task only (task_start)")

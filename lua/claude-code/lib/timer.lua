@@ -7,7 +7,6 @@ local SLICE_MS, PAUSE_MS = 10, 1
 
 local M = {}
 
----@param callback fun()
 ---@return fun(ms: number, interval?: integer) start again from the beginning, if it runs already
 ---@return fun() cancel
 local function new(callback)

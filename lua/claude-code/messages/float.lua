@@ -14,7 +14,6 @@ local LEAST_LINES = 3
 local previewed
 
 ---@param most integer cells
----@return integer width in cells, of the widest line that fits
 local function width_of(lines, most)
   local widest = 20
   for _, line in ipairs(lines) do

@@ -20,14 +20,12 @@ function M.redraw()
   return (pcall(vim.cmd.redraw))
 end
 
----@param cells integer
 local function head(text, cells)
   return (vim.fn.printf(("%%.%dS"):format(cells), text):gsub("[%s;:,(]+$", ""))
 end
 
 --- What to do comes last, after the only semicolon: it stays, and what is cut comes before. Where it is
 --- too long by itself, the last of its clauses are left out.
----@param text string without line ends
 local function cut_before_remedy(text, cells)
   local cause, remedy = text:match("^([^;]*);( [^;]+)$")
   while remedy do
@@ -49,7 +47,6 @@ local function cut(text, cells, is_logged)
 end
 
 --- The plugin's name is left out where there is no room for it.
----@param is_logged? boolean
 local function fit(text, is_logged)
   local line = text:gsub("%s*\n%s*", " "):gsub("%c", " ")
   local cells = math.max(vim.v.echospace, 2)
@@ -70,7 +67,6 @@ local AGE = 60000
 --- visual and select mode Neovim (0.10.4, 0.12.4) first keeps a message there for 3 s or until a key is
 --- typed, and answers no RPC in that time. So the mode is drawn at once, and the message again when the
 --- mode ends: of a terminal in any window, else in the one where it began.
----@param chunks [string, string?][]
 local function show_after_mode(chunks, mode)
   local win, at = vim.api.nvim_get_current_win(), vim.uv.now()
   local is_terminal = mode == "t"
@@ -156,8 +152,6 @@ end
 ---@type table<string, true>
 local pending = {}
 
----@param level integer vim.log.levels
----@param name claude-code.LogLevel
 ---@return fun(text: string, topic?: string) topic: a notification plugin lets the message take the
 ---place of the last one of its topic
 local function notifier(level, name)

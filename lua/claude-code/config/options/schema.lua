@@ -20,7 +20,6 @@ local M = {}
 ---@field accepts fun(value: any): boolean, string? what is wrong, where the type alone does not say it
 
 ---@param name type
----@return claude-code.Type
 local function primitive(name, expected)
   return {
     expected = expected,

@@ -14,7 +14,6 @@ local M = {}
 ---@field id integer its number for that
 
 --- The program goes on, and so does the CLI.
----@param params claude-code.EditorFile
 ---@return boolean received false if it has ended
 local function finish(params, value)
   local payload = { id = params.id, answer = { value = value ~= false } }

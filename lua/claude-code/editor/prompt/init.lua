@@ -49,8 +49,6 @@ local Draft = {}
 Draft.__index = Draft
 
 --- Takes a draft over whose Neovim has ended.
----@param path string of this Neovim
----@param name string of this folder and session
 local function adopt(path, name)
   local is_alive = require("claude-code.programs.process").is_alive
   for other in vim.fs.dir(FOLDER) do
@@ -126,7 +124,6 @@ local function lines_of(prompt)
   return api.nvim_buf_get_lines(prompt.buf, 0, -1, true)
 end
 
----@return boolean kept
 local function keep(prompt, lines)
   local problem = prompt.draft:keep(lines)
   prompt.is_lost = problem ~= nil
@@ -255,7 +252,6 @@ local function fill(buf, lines)
   vim.bo[buf].modified = false
 end
 
----@param n integer number of the session
 local function new(n)
   local buf = api.nvim_create_buf(false, true)
   local prompt = {

@@ -100,9 +100,7 @@ function Transcript:insert(row, block, last)
 end
 
 --- Of a prompt its lines, and when it was sent; of a call what came of it.
----@param row integer 0-based
 ---@return integer column
----@return vim.api.keyset.set_extmark
 local function look_of(mark, row, line)
   if mark.prompt then
     local time = mark.prompt > 0 and os.date("%H:%M", math.floor(mark.prompt / 1000))

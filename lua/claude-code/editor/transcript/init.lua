@@ -180,7 +180,6 @@ local asked = {}
 
 --- Reads a conversation from its file, and follows it from now on.
 ---@param remote? string where it is
----@param callback fun(transcript: claude-code.Transcript)
 local function read(id, agent, remote, callback)
   local key = id .. "/" .. (agent or "")
   if asked[key] then
