@@ -11,7 +11,6 @@ const PROBLEMS: [options: string, message: string][] = [
     `{ diagnostics = { only_knew = true } }`,
     "diagnostics.only_knew: unknown option; did you mean diagnostics.only_new?",
   ],
-  [`{ terminal = { mode = "plan" } }`, "terminal.mode: unknown option"],
   [`{ diff = { keys = { foo = "x" } } }`, "diff.keys.foo: unknown option"],
   [
     `{ diff = { keys = { acept = "x" } } }`,
@@ -25,7 +24,6 @@ const PROBLEMS: [options: string, message: string][] = [
   [`{ logs = { level = "warn" } }`, "logs: unknown option; did you mean log?"],
   [`{ zzzzzzzzzz = 1 }`, "zzzzzzzzzz: unknown option"],
   [`{ 7 }`, "1: unknown option"],
-  [`{ binary = "x" }`, `binary: expected a table of options, got "x"`],
   [`{ binary = { path = 5 } }`, "binary.path: expected a string, got 5"],
   [`{ binary = { download = "prompt" } }`, `binary.download: expected a boolean, got "prompt"`],
   [

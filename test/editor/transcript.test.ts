@@ -27,6 +27,10 @@ onEachNeovim(
     }
 
     const name = () => lua<string>("return vim.api.nvim_buf_get_name(0)");
+    const says = (text: string) =>
+      eventually(text, async () =>
+        expect(await lua<string>("return vim.fn.execute('messages')")).toContain(text),
+      );
 
     beforeEach(() => session.reset());
     afterAll(() => rmSync(folder(), { recursive: true, force: true }));
@@ -125,13 +129,9 @@ onEachNeovim(
           answer("y"),
         );
         await keys("gg2j<CR>");
-        await eventually("the message", async () =>
-          (await lua<string>("return vim.fn.execute('messages')")).includes("gone"),
-        );
+        await says("gone");
         await keys("G-<CR>");
-        await eventually("the message", async () =>
-          (await lua<string>("return vim.fn.execute('messages')")).includes("names no file"),
-        );
+        await says("names no file");
       });
 
       test("a subagent's conversation is shown", async () => {
@@ -148,9 +148,7 @@ onEachNeovim(
 
     test("a session that is not written yet, and one that never was, say so", async () => {
       await lua("require('port').transcript.open('0-0')");
-      await eventually("the message", async () =>
-        (await lua<string>("return vim.fn.execute('messages')")).includes("with its first answer"),
-      );
+      await says("with its first answer");
     });
 
     test("opened twice at once, and after :edit, it is there once", async () => {

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { TranscriptEndpoint } from "../../src/transcript/endpoint";
+import { TranscriptEndpoint, transcriptOf } from "../../src/transcript/endpoint";
 import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
 import { prompt } from "./entries";
@@ -85,4 +85,30 @@ test("a part is sent when Neovim has taken the one before, and none of a view th
   append("b", "behind");
   await eventually("another's part", () => shown(other, "behind"));
   expect(parts()).toHaveLength(2);
+});
+
+describe("a conversation's file", () => {
+  const projects = (name: string) => join(folder, "projects", name);
+  beforeEach(() => {
+    for (const [at, name] of ["-old", "-new"].entries()) {
+      mkdirSync(projects(name));
+      writeFileSync(projects(`${name}/a.jsonl`), "");
+      utimesSync(projects(`${name}/a.jsonl`), at, at);
+    }
+  });
+
+  test.each<[string, () => void]>([
+    ["nothing else", () => {}],
+    ["a plain file", () => writeFileSync(projects(".DS_Store"), "")],
+    ["a link to itself", () => symlinkSync("loop", projects("loop"))],
+    ["a link to nothing", () => symlinkSync("gone", projects("dead"))],
+    ["a folder with that name", () => mkdirSync(projects("-x/a.jsonl"), { recursive: true })],
+  ])("the newest file is the conversation's beside %s", (_what, make) => {
+    make();
+    expect(transcriptOf("a")).toBe(projects("-new/a.jsonl"));
+  });
+
+  test("an id that is too long for a name is nowhere", () => {
+    expect(transcriptOf("a".repeat(5_000))).toBeUndefined();
+  });
 });
