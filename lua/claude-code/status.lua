@@ -79,17 +79,11 @@ local function executable(status)
   return ok("executable %s (%s)%s", binary.path, binary.source, version)
 end
 
----@type table<claude-code.ServerState, [string, string]> what a server that is not ready does; a remedy
-local NOT_READY = {
-  starting = {
-    "is still starting",
-    "look again in a moment; if it is still starting, see :Claude log",
-  },
-  downloading = {
-    "waits for the download of its executable",
-    "wait for the end of the download, then look again",
-  },
-  failed = { "has failed", "run :Claude" },
+---@type table<claude-code.ServerState, string> the remedies of a server that is not ready
+local REMEDIES = {
+  starting = "look again in a moment; if it is still starting, see :Claude log",
+  downloading = "wait for the end of the download, then look again",
+  failed = "run :Claude",
 }
 
 local function server(status)
@@ -102,9 +96,10 @@ local function server(status)
       or "the server was not started" .. (status.why and ": " .. status.why or "")
     return problem("warning", "server-stopped", what .. ", so no CLI finds it", "run :Claude")
   end
-  local does, remedy = unpack(NOT_READY[status.state])
+  local state = status.state == "failed" and "has failed" or "is still " .. status.state
   local why = status.last_error and ": " .. status.last_error or ""
-  return problem("error", "server-not-running", ("the server %s%s"):format(does, why), remedy)
+  local what = ("the server %s%s"):format(state, why)
+  return problem("error", "server-not-running", what, REMEDIES[status.state])
 end
 
 local function connected(client)
