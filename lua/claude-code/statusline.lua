@@ -83,12 +83,11 @@ end
 ---@return string
 function M.highlight()
   local indicator = M.get()
-  local worst, is_waiting = indicator.sessions.worst, indicator.diffs > 0
+  local worst = indicator.sessions.worst
+  local is_waiting = indicator.diffs > 0 or worst == "blocked" or indicator.held
   if indicator.state == "failed" or worst == "error" then
     return "DiagnosticError"
-  elseif is_waiting or worst == "blocked" or indicator.held then
-    return "DiagnosticWarn"
-  elseif indicator.review_incomplete or indicator.hooks_off then
+  elseif is_waiting or indicator.review_incomplete or indicator.hooks_off then
     return "DiagnosticWarn"
   elseif indicator.activity == "working" then
     return "DiagnosticInfo"

@@ -46,9 +46,9 @@ local function target_of(args)
 end
 
 ---@param module string below claude-code.editor
-local function calls(module, method, argument)
+local function calls(module, method)
   return function()
-    require("claude-code.editor." .. module)[method](argument)
+    require("claude-code.editor." .. module)[method]()
   end
 end
 

@@ -135,14 +135,9 @@ function lists.trouble(buf, first, last)
   error("trouble.nvim does not show a list here", 0)
 end
 
----@param name string one of netrw's own functions
-local function netrw(name, ...)
-  return vim.fn["netrw#Call"](name, ...)
-end
-
 ---@return string? path of the entry under the cursor; nil for "./", "../" and a tree's root
 local function netrw_entry()
-  local name, line = netrw("NetrwGetWord"), api.nvim_get_current_line()
+  local name, line = vim.fn["netrw#Call"]("NetrwGetWord"), api.nvim_get_current_line()
   if name == "" or name == "./" or name == "../" then
     return nil
   elseif vim.w.netrw_liststyle ~= NETRW_TREE then
@@ -151,7 +146,7 @@ local function netrw_entry()
     return nil
   end
   -- The path of a folder or a link itself; of the folder that a file is in.
-  local path = netrw("NetrwTreePath", vim.w.netrw_treetop):gsub("/$", "")
+  local path = vim.fn["netrw#Call"]("NetrwTreePath", vim.w.netrw_treetop):gsub("/$", "")
   local is_whole = line:find("/$") or line:find("@%s+%-%->")
   return is_whole and path or vim.fs.joinpath(path, name)
 end

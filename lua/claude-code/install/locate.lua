@@ -48,15 +48,6 @@ function M.remedy(source)
   return release and "run :Claude install" or remedy --[[@as string]]
 end
 
-local function configured(path)
-  local expanded = vim.fn.fnamemodify(vim.fs.normalize(path), ":p")
-  if programs.runs(expanded) then
-    return { path = expanded, source = "path" }
-  end
-  local text = "binary.path is %s, which is not an executable file: %s, then :Claude"
-  return nil, text:format(expanded, M.remedy("path"))
-end
-
 --- The executable to run under the options in effect.
 ---@return claude-code.Binary?
 ---@return string? message what was looked for, and what the user can do
@@ -64,7 +55,12 @@ end
 function M.find()
   local options = require("claude-code.config").get().binary
   if options.path then
-    return configured(options.path)
+    local path = vim.fn.fnamemodify(vim.fs.normalize(options.path), ":p")
+    if programs.runs(path) then
+      return { path = path, source = "path" }
+    end
+    local text = "binary.path is %s, which is not an executable file: %s, then :Claude"
+    return nil, text:format(path, M.remedy("path"))
   end
   for _, source in ipairs(M.ORDER) do
     local path = finders[source]()
