@@ -55,9 +55,13 @@ end
 ---@param ending claude-code.Ending
 ---@return string
 function M.crash(ending)
-  local text = "the executable ended (%s): read :Claude log (%s), then :Claude (%s)"
+  local text = "the executable ended (%s): read :Claude log (%s), then :Claude%s (%s)"
   local log = require("claude-code.messages.log").path()
-  return text:format(cause(ending), log, details(ending))
+  -- A power cut may have damaged it.
+  local again = ending.binary.source == "managed"
+      and "; if it is damaged, :Claude install! replaces it"
+    or ""
+  return text:format(cause(ending), log, again, details(ending))
 end
 
 --- Nil unless the plugin's files are those of another version than Neovim has loaded.
