@@ -75,9 +75,11 @@ function M.busy_with(id)
 end
 
 ---A hook has waited for a busy server as long as it may: until the server is ready, none waits again.
----@param id integer
+---@param id? integer nil: it has ended, or was never started
 function M.on_waited(id)
-  of(id).waited_for = M.busy_with(id) ~= nil
+  if id then
+    of(id).waited_for = M.busy_with(id) ~= nil
+  end
 end
 
 ---@param id integer

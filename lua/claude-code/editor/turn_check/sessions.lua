@@ -27,8 +27,7 @@ local M = {}
 ---@class claude-code.SessionFile
 ---@field before? claude-code.ProblemCounts as the session found it; nil: not known
 ---@field edited? claude-code.ProblemCounts as the last edit found it; nil: not known
----@field unchecked? "pending"|"unknown" a turn ended before language servers had reported on it; "unknown": although a
---- hook had waited for them
+---@field unchecked? true a turn ended before language servers had reported on it
 ---@field late? true what is wrong in it was found after the turn
 
 ---@class claude-code.SessionParams : claude-code.HookParams

@@ -150,23 +150,6 @@ local function watch()
   end
 end
 
----@param list claude-code.EditedFile[]
-local function give_up(list)
-  for _, edited in ipairs(list) do
-    for _, missing in ipairs(edited.missing) do
-      if missing.id then
-        servers.on_waited(missing.id)
-      end
-    end
-  end
-  local names = vim.tbl_map(function(edited)
-    return path.title(edited.path)
-  end, list)
-  local text = "Claude ended its turn, and the diagnostics of %s are unknown: %s"
-  local log = require("claude-code.messages.log")
-  log.warn(text, table.concat(names, ", "), M.reasons(list))
-end
-
 ---Claude ends its turn: forgets its files, except for those on which reports are missing.
 ---@param session claude-code.CheckedSession
 ---@param waited boolean a hook has waited for them, in vain
@@ -175,20 +158,20 @@ function M.leave(session, waited)
   local is_on = require("claude-code.config").get().diagnostics.block
   local list = is_on and sessions.edited_files(session) or {}
   local unknown = waited and M.missing(list) or {}
-  local text = M.describe(unknown)
-  if text then
-    give_up(unknown)
+  for _, edited in ipairs(unknown) do
+    vim.iter(edited.missing):each(function(missing)
+      servers.on_waited(missing.id)
+    end)
   end
   session.files = {}
   for _, edited in ipairs(list) do
-    local is_unknown = vim.list_contains(unknown, edited)
-    if edited.is_pending or is_unknown then
-      edited.file.unchecked = is_unknown and "unknown" or edited.file.unchecked or "pending"
+    if edited.is_pending or vim.list_contains(unknown, edited) then
+      edited.file.unchecked = true
       session.files[edited.path] = edited.file
       watch()
     end
   end
-  return text
+  return M.describe(unknown)
 end
 
 ---Problems that were found after Claude's turn, in files that it did not edit since. Where several run
