@@ -22,19 +22,17 @@ describe("the conversation of a Claude in a container", () => {
     claude.model.script([read(other), [{ text: `See ${other}:1 and /etc/passwd` }]]);
     await claude.send("look");
     await claude.showing(/See /);
-    await claude.command("Claude transcript");
-    const said = `See ${other}:1 and /etc/passwd`;
-    await eventually(async () => (await lines()).includes(said), true);
+    // The CLI writes an answer a moment after it has shown it.
+    const reads = async (said: string) => {
+      await claude.command("Claude transcript");
+      return (await lines()).includes(said);
+    };
+    await eventually(() => reads(`See ${other}:1 and /etc/passwd`), true);
     await eventually(async () => (await lines())[0], "❯ look");
     claude.model.script([[{ text: "Once more." }]]);
     await claude.send("again");
     await claude.showing(/Once more/);
-    // The CLI writes an answer a moment after it has shown it.
-    const readsAgain = async () => {
-      await claude.command("Claude transcript");
-      return (await lines()).includes("Once more.");
-    };
-    await eventually(readsAgain, true);
+    await eventually(() => reads("Once more."), true);
   });
 
   test("opens the place of a line, and no file that is not shared", async () => {
