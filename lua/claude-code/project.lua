@@ -4,8 +4,6 @@ local M = {}
 
 local notify = require("claude-code.messages.notify")
 
----@alias claude-code.SetupCommand "install-hooks"|"uninstall-hooks"
-
 ---@param path string the executable
 ---@param options string[]
 ---@param callback fun(code: integer, stdout: string, stderr: string) in the main loop
@@ -38,20 +36,14 @@ local function report(code, out, err)
   end
 end
 
---- The message once it is done; the user has read the steps before.
----@type table<claude-code.SetupCommand, string>
-local DONE = {
-  ["install-hooks"] = "set up for new Claude sessions; :Claude unsetup undoes it",
-  ["uninstall-hooks"] = "all changes to this project were removed",
-}
-
 local function has_steps(plan)
   return plan:find("\n  ") ~= nil
 end
 
 ---@param labels string of the choices, a line for each; the last one is no
 ---@param options string[][] of the others
-local function confirm_and_run(command, question, labels, options)
+---@param done string the message afterwards; the user has read the steps before
+local function confirm_and_run(command, question, labels, options, done)
   local path, message = require("claude-code.server").executable()
   if not path then
     return notify.error(message --[[@as string]])
@@ -72,7 +64,7 @@ local function confirm_and_run(command, question, labels, options)
         return report(status, out, problem)
       end
       require("claude-code.messages.log").info("%s: %s", command, out)
-      notify.info(DONE[command])
+      notify.info(done)
     end)
   end)
 end
@@ -92,11 +84,14 @@ function M.install()
     return require_executable()
   end
   local labels = "&Yes\nYes &and a section in CLAUDE.md\n&No"
-  confirm_and_run("install-hooks", "Set this project up?", labels, { {}, { "--claude-md" } })
+  local options = { {}, { "--claude-md" } }
+  local done = "set up for new Claude sessions; :Claude unsetup undoes it"
+  confirm_and_run("install-hooks", "Set this project up?", labels, options, done)
 end
 
 function M.uninstall()
-  confirm_and_run("uninstall-hooks", "Undo this?", "&Yes\n&No", { {} })
+  local done = "all changes to this project were removed"
+  confirm_and_run("uninstall-hooks", "Undo this?", "&Yes\n&No", { {} }, done)
 end
 
 --- The option mcp.auto_install: once per project, and silent unless something was done.
