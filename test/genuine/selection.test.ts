@@ -117,13 +117,6 @@ describe("the selection", () => {
     await selection.bench.claude.waitForIdle();
   });
 
-  nightly.test("an empty last line counts as one", async () => {
-    await selection.bench.neovim.terminal.type("3GVjjj");
-    await selection.shown(4);
-    const lines = `The user selected the lines 3 to 6 from ${selection.main}:\n${FUNCTION}\n\n`;
-    expect(await selection.received("What is this?")).toContain(lines);
-  });
-
   nightly.test("also after /clear", async () => {
     await selection.selectFunction();
     await selection.shown(3);
@@ -131,21 +124,6 @@ describe("the selection", () => {
     await selection.bench.claude.waitForIdle();
     await selection.shown(3);
     expect(await selection.received("Once more: what is this?")).toContain(selection.text);
-  });
-
-  nightly.test("selected, left and gone to a terminal before anything was sent", async () => {
-    const { terminal } = selection.bench.neovim;
-    await terminal.type(":botright split | terminal");
-    await terminal.press("Enter");
-    await terminal.type(":wincmd t");
-    await terminal.press("Enter");
-    await terminal.type("3GVjj");
-    await terminal.press("Escape", "C-w", "b");
-    await terminal.type("i");
-    await terminal.type("echo in the terminal");
-    await selection.shown(3);
-    expect(await selection.received("What is selected?")).toContain(selection.text);
-    await terminal.press("C-\\", "C-n");
   });
 
   nightly.test("the cursor alone: the model learns of the open file", async () => {
