@@ -424,12 +424,6 @@ describe("install-hooks", () => {
     await install("--once");
     expect(existsSync(join(project, SETTINGS))).toBe(false);
   });
-
-  test("an unknown option is named", async () => {
-    const { code, stderr } = await install("--nonsense");
-    expect(code).toBe(2);
-    expect(stderr).toContain("--nonsense");
-  });
 });
 
 describe("the project's file that names its Neovim", () => {

@@ -357,12 +357,6 @@ onEachNeovim((session) => {
       await Bun.sleep(300);
       expect(sent()).toBe(after);
     });
-
-    test("have no templates", async () => {
-      expect(await session.client.request<object>("resources/templates/list")).toEqual({
-        resourceTemplates: [],
-      });
-    });
   });
 });
 

@@ -272,17 +272,6 @@ onEachNeovim(
       });
     });
 
-    test("tab_name may be left out", async () => {
-      const path = session.write("unnamed.txt", "old\n");
-      const answer = cli.texts("openDiff", {
-        old_file_path: path,
-        new_file_path: path,
-        new_file_contents: "new\n",
-      });
-      await press("<CR>");
-      expect(await answer).toEqual(["FILE_SAVED", "new\n"]);
-    });
-
     test("close_tab ends the diff as rejected, and may come twice", async () => {
       const answer = open(
         cli,
