@@ -58,13 +58,12 @@ export function readLock(path: string): Lock {
   const lock: Lock = { path, port: Number.parseInt(basename(path), 10), folders: [], alive: false };
   const content = readJson(path, MAX_BYTES);
   const { pid, ideName, workspaceFolders: folders, authToken } = content ?? {};
-  const isSound = typeof authToken === "string" && (pid === undefined || typeof pid === "number");
-  if (!isSound)
-    return { ...lock, problem: isThere(path) ? "it is not an editor's lock file" : "missing" };
-  if (pid !== undefined) lock.pid = pid;
+  if (typeof pid === "number") lock.pid = pid;
   lock.ideName = String(ideName);
   if (Array.isArray(folders)) lock.folders = folders.filter((one) => typeof one === "string");
-  return { ...lock, alive: pid === undefined || isAlive(pid) };
+  if (typeof authToken !== "string" || (pid !== undefined && lock.pid === undefined))
+    return { ...lock, problem: isThere(path) ? "it is not an editor's lock file" : "missing" };
+  return { ...lock, alive: lock.pid === undefined || isAlive(lock.pid) };
 }
 
 /** Does a lock file that has none of these tokens name the port, in any folder where a CLI looks? */

@@ -27,7 +27,8 @@ export class LockKeeper {
   readonly onProblem = new Emitter<string | undefined>();
   readonly #lock: OwnFile;
   readonly #options: LockKeeperOptions;
-  readonly #watch = new PathWatch(() => this.#update());
+  /** To write in vain makes events of its own. */
+  readonly #watch = new PathWatch(() => this.problem === undefined && this.#update());
   readonly #folder: string;
   #retry: Timer | undefined;
   #folders: readonly string[];
