@@ -10,15 +10,10 @@ import {
   type Transport,
 } from "./message";
 
-/** One request under way. `signal` aborts when the peer cancels it or the connection ends. */
-export interface Call {
-  readonly id: Id;
-  readonly signal: AbortSignal;
-}
-
 /** The side that answers. A method it does not know is a thrown RpcError MethodNotFound. */
 export interface Handler {
-  request(method: string, params: unknown, call: Call): unknown;
+  /** `signal` aborts when the peer cancels the request, or the connection ends. */
+  request(method: string, params: unknown, signal: AbortSignal): unknown;
   notification(method: string, params: unknown): void;
 }
 
@@ -30,7 +25,7 @@ const MAX_PENDING = 1024;
  * connection ended. Synchronous answers leave in the order of their requests.
  */
 export class Connection {
-  readonly #incoming = new Map<Id, PendingCall>();
+  readonly #incoming = new Map<Id, AbortController>();
   #disposed = false;
 
   /** `onFault`: called with internal errors, what a handler threw that was not an RpcError. */
@@ -65,14 +60,14 @@ export class Connection {
 
   /** The peer no longer wants this answer: the call is aborted and nothing is sent for it. */
   cancel(id: Id): void {
-    this.#incoming.get(id)?.cancel();
+    this.#incoming.get(id)?.abort();
   }
 
   /** The peer is gone: aborts what is under way. */
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    for (const call of this.#incoming.values()) call.cancel();
+    for (const call of this.#incoming.values()) call.abort();
     this.#incoming.clear();
   }
 
@@ -111,15 +106,15 @@ export class Connection {
       );
       return respond(failure(id, error));
     }
-    const call = new PendingCall(id);
+    const call = new AbortController();
     this.#incoming.set(id, call);
     const finish = (text: () => string) => {
       if (this.#incoming.get(id) === call) this.#incoming.delete(id);
-      respond(call.cancelled ? undefined : text());
+      respond(call.signal.aborted ? undefined : text());
     };
     const fail = (error: unknown) => finish(() => failure(id, this.#asRpcError(error, method)));
     try {
-      const result = this.handler.request(method, params, call);
+      const result = this.handler.request(method, params, call.signal);
       if (!(result instanceof Promise)) return finish(() => success(id, result));
       result.then((value) => finish(() => success(id, value)), fail);
     } catch (error) {
@@ -144,24 +139,5 @@ export class Connection {
 
   #send(text: string | undefined): void {
     if (text !== undefined && !this.#disposed) this.transport.send(text);
-  }
-}
-
-class PendingCall implements Call {
-  /** Made on first use: most calls never look at their signal. */
-  #controller: AbortController | undefined;
-  cancelled = false;
-
-  constructor(readonly id: Id) {}
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.cancelled) this.#controller.abort();
-    return this.#controller.signal;
-  }
-
-  cancel(): void {
-    this.cancelled = true;
-    this.#controller?.abort();
   }
 }

@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { type Call, Connection, type Handler } from "../jsonrpc/connection";
+import { Connection, type Handler } from "../jsonrpc/connection";
 import { ErrorCode, RpcError, type Transport } from "../jsonrpc/message";
 import { message } from "../lib/errors";
 import { own } from "../lib/json";
 import type { Client, Remote } from "./client";
 import type { Resources, ServerDefinition, ServerEvents } from "./definition";
-import { failed, negotiateVersion } from "./protocol";
+import { failed, negotiateVersion, type ToolResult } from "./protocol";
 import { type Tool, validate } from "./tool";
 
 /** Serves any number of clients, each with its own connection and pending work. */
@@ -92,7 +92,8 @@ class ConnectedClient implements Handler {
     this.#connection.dispose();
   }
 
-  request(method: string, params: unknown, call: Call): unknown {
+  request(method: string, params: unknown, signal: AbortSignal): unknown {
+    const { resources } = this.definition;
     switch (method) {
       case "initialize":
         return this.#initialize(params);
@@ -102,11 +103,11 @@ class ConnectedClient implements Handler {
         this.events.onToolsListed?.(this.client);
         return { tools: this.definition.tools.map((tool) => tool.describe()) };
       case "tools/call":
-        return this.#callTool(params, call);
+        return this.#callTool(params, signal);
       case "resources/list":
       case "resources/templates/list":
       case "resources/read":
-        if (this.definition.resources) return this.#resource(method, params);
+        if (resources) return this.#resource(method, params, resources);
     }
     const extension = own(this.definition.methods ?? {}, method);
     if (extension) return extension(params, this.client);
@@ -147,42 +148,26 @@ class ConnectedClient implements Handler {
     };
   }
 
-  #callTool(params: unknown, call: Call): unknown {
+  async #callTool(params: unknown, signal: AbortSignal): Promise<ToolResult> {
     const { name, arguments: input, _meta: meta } = validate(CallParams, params, "tools/call");
     const tool = this.tools.get(name);
     if (!tool) throw new RpcError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
     const { client } = this;
-    const result = tool.call(input, {
-      client,
-      use: meta?.["claudecode/toolUseId"],
-      get signal() {
-        return call.signal;
-      },
-    });
-    if (!(result instanceof Promise)) {
+    try {
+      return await tool.call(input, { client, use: meta?.["claudecode/toolUseId"], signal });
+    } catch (error) {
+      if (error instanceof RpcError) throw error;
+      this.events.onFault?.(error, name);
+      return failed(message(error));
+    } finally {
       this.events.onToolCalled?.(name, client);
-      return result;
     }
-    return result
-      .catch((error: unknown) => {
-        if (error instanceof RpcError) throw error;
-        this.events.onFault?.(error, name);
-        return failed(message(error));
-      })
-      .finally(() => this.events.onToolCalled?.(name, client));
   }
 
-  #resource(method: string, params: unknown): unknown {
-    const resources = this.definition.resources as Resources;
+  async #resource(method: string, params: unknown, resources: Resources): Promise<object> {
     if (method === "resources/templates/list") return { resourceTemplates: [] };
-    if (method === "resources/list")
-      return wrap(resources.list(this.client), (list) => ({ resources: list }));
+    if (method === "resources/list") return { resources: await resources.list(this.client) };
     const { uri } = validate(ReadParams, params, "resources/read");
-    return wrap(resources.read(uri, this.client), (contents) => ({ contents: [contents] }));
+    return { contents: [await resources.read(uri, this.client)] };
   }
-}
-
-/** Maps a value that may be a promise, without making a promise of any other value. */
-function wrap<T, R>(value: T | Promise<T>, map: (value: T) => R): R | Promise<R> {
-  return value instanceof Promise ? value.then(map) : map(value);
 }

@@ -39,19 +39,15 @@ export function defineTool<const N extends string, S extends v.GenericSchema>(
   definition: ToolDefinition<N, S>,
 ): Tool<N> {
   const { name, description, input: schema, annotations, meta } = definition;
-  let described: Record<string, unknown> | undefined;
   return {
     name,
-    describe: () => {
-      described ??= {
-        name,
-        ...(description && { description }),
-        inputSchema: inputSchema(schema as unknown as InputSchema),
-        ...(annotations && { annotations }),
-        ...(meta && { _meta: meta }),
-      };
-      return described;
-    },
+    describe: () => ({
+      name,
+      ...(description && { description }),
+      inputSchema: inputSchema(schema as unknown as InputSchema),
+      ...(annotations && { annotations }),
+      ...(meta && { _meta: meta }),
+    }),
     call: (input, call) => definition.call(validate(schema, input, name), call),
   };
 }
