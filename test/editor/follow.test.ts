@@ -26,7 +26,7 @@ onEachNeovim(
       );
       const id = await lua<string>("return require('claude-code').sessions()[1].id");
       // As its SessionStart hook does.
-      await lua("require('port').session_sources.on_hook({ session = ..., n = 1 })", id);
+      await lua("require('port').session_sources.on_hook({ session = ..., n = 1 }, 'idle')", id);
       const folder = join(
         session.neovim.home,
         ".claude/projects",

@@ -123,6 +123,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
 
   test.each([
     ["a background session", "registry", `where = "background"`, BASH],
+    ["a session of which only hooks report", "hook", "", BASH],
     ["a subagent, whose dialog would wait", "terminal", "", { ...BASH, agent_id: "a1" }],
     [
       "a question that is none",

@@ -69,17 +69,18 @@ describe.each([...NEOVIMS])("the rows of sessions in Neovim $name", (version) =>
     ]);
   });
 
-  test("the CLI's file never overrules its terminal", async () => {
+  test("a lower source never overrules a higher one", async () => {
     const states = await run(`
       local n, states = rows.add({ pid = 100 }), {}
       for _, step in ipairs({
-        { "registry", "idle" }, { "terminal", "blocked" }, { "registry", "idle" },
+        { "hook", "working" }, { "registry", "idle" }, { "hook", "working" },
+        { "terminal", "blocked" }, { "registry", "idle" },
       }) do
         rows.report({ pid = 100 }, step[1], { state = step[2] })
         table.insert(states, rows.get(n).state)
       end
       return states`);
-    expect(states).toEqual(["idle", "blocked", "blocked"]);
+    expect(states).toEqual(["working", "idle", "idle", "blocked", "blocked"]);
   });
 
   test("a session is known by its process, by its id, or by its number until its CLI ends", async () => {
@@ -88,18 +89,18 @@ describe.each([...NEOVIMS])("the rows of sessions in Neovim $name", (version) =>
       local second, cli = rows.add({}), vim.fn.jobstart({ "sleep", "100" })
       local pid = vim.fn.jobpid(cli)
       return {
-        rows.report({ pid = 100, id = "cleared" }, "registry", report),
+        rows.report({ pid = 100, id = "cleared" }, "hook", report),
         rows.get(n).id,
-        rows.report({ id = "a" }, "registry", report),
-        rows.report({ n = second, pid = pid, id = "b" }, "registry", report),
+        rows.report({ id = "a" }, "hook", report),
+        rows.report({ n = second, pid = pid, id = "b" }, "hook", report),
         rows.get(second).pid == pid,
         -- A CLI that Claude has started: it inherits the number.
-        rows.report({ n = second, pid = 201, id = "c" }, "registry", report),
+        rows.report({ n = second, pid = 201, id = "c" }, "hook", report),
         rows.get(second).id,
-        rows.report(9, "registry", report),
+        rows.report(9, "hook", report),
         -- Another one in the same terminal, after its end.
         vim.fn.jobstop(cli) == 1 and vim.fn.jobwait({ cli })[1] ~= -1,
-        rows.report({ n = second, pid = 202, id = "d" }, "registry", report),
+        rows.report({ n = second, pid = 202, id = "d" }, "hook", report),
         rows.get(second).id,
       }`);
     expect(known).toEqual([

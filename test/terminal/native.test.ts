@@ -651,7 +651,7 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     await using neovim = await start();
     await neovim.lua(`vim.keymap.set("n", "<F2>", ...)`, keys);
     await neovim.lua(
-      `require("port").session_rows.report({ n = 1 }, "terminal", { state = ... })`,
+      `require("port").session_rows.report({ n = 1 }, "hook", { state = ... })`,
       reason.includes("working") ? "working" : "blocked",
     );
     await neovim.command("Claude");

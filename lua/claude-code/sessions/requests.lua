@@ -113,7 +113,9 @@ function M.wanted(params)
     return false
   end
   local row = row_of(params)
-  return row ~= nil and row.where ~= "background" and row.source ~= nil
+  return row ~= nil
+    and row.where ~= "background"
+    and (row.source == "terminal" or row.source == "registry")
 end
 
 ---@return boolean does the session's dialog ask it just now?

@@ -7,7 +7,7 @@ local M = {}
 
 ---@alias claude-code.SessionState "idle"|"working"|"blocked"|"done"|"error"
 ---@alias claude-code.BlockedKind "permission"|"question"|"auth"
----@alias claude-code.StateSource "terminal"|"registry" registry: the CLI's own file
+---@alias claude-code.StateSource "terminal"|"registry"|"hook"
 
 ---@class claude-code.StateReport
 ---@field state? claude-code.SessionState nil: the source reports no longer
@@ -48,6 +48,11 @@ local M = {}
 ---@class claude-code.SessionEntry
 ---@field row claude-code.SessionRow
 ---@field has_cli? boolean whether the CLI itself has named its process
+
+--- A source never overrules one that is above it. The terminal and the CLI's file know all that happens;
+--- no hook reports an Esc.
+---@type table<claude-code.StateSource, integer>
+local RANK = { hook = 1, registry = 2, terminal = 3 }
 
 ---@type claude-code.SessionEntry[] those with a number first, in its order
 local entries = {}
@@ -228,8 +233,7 @@ function M.list()
 end
 
 local function apply(row, source, report)
-  -- What the terminal receives is newer, and says more.
-  if source == "registry" and row.source == "terminal" then
+  if row.source and RANK[source] < RANK[row.source] then
     return
   end
   -- Nobody knows when the user looks at a session elsewhere.
@@ -241,11 +245,11 @@ local function apply(row, source, report)
   row.state, row.kind, row.msg = state, report.kind, report.msg
 end
 
----A source reports a state. It is dropped where no session has this key; the state stays where the terminal
----has reported one.
+---A source reports a state. It is dropped where no session has this key; the state stays where a
+---source that knows better has reported one.
 ---@param key integer|claude-code.SessionKey
----@param source? claude-code.StateSource
----@param report? claude-code.StateReport nil: the session is known, not its state
+---@param source claude-code.StateSource
+---@param report? claude-code.StateReport nil: it knows of the session, not of its state
 ---@param fields? table of claude-code.SessionRow, what else the source knows
 ---@return boolean known whether there is such a session
 function M.report(key, source, report, fields)

@@ -157,13 +157,14 @@ local function connect(pid)
   M.start()
   local key = { pid = pid }
   add(key, {})
-  rows.report(key, nil, nil, { attached = true, connected = true })
+  rows.report(key, "hook", nil, { attached = true, connected = true })
   M.read(pid)
 end
 
 ---@param row claude-code.SessionRow of a CLI whose connection has ended
 local function disconnect(row)
-  if row.n or row.source then
+  local is_known = row.n or row.source == "hook" or row.source == "registry"
+  if is_known then
     rows.set({ pid = row.pid }, { connected = vim.NIL })
   else
     rows.remove({ pid = row.pid })
@@ -192,9 +193,10 @@ end
 ---@field n? integer the number of the session's row, which the CLI has inherited
 ---@field cwd? string
 
----A hook reports from a session. The state of that is known better by its terminal, or its file.
+---A hook reports.
 ---@param params claude-code.HookParams
-function M.on_hook(params)
+---@param now "working"|"idle"|"done"
+function M.on_hook(params, now)
   local key = { n = params.n, pid = params.pid, id = params.session }
   if not key.pid and not key.n then
     return
@@ -203,15 +205,19 @@ function M.on_hook(params)
   if key.pid then
     add(key, { cwd = params.cwd })
   end
-  rows.report(key, nil, nil, { attached = true })
+  rows.report(key, "hook", { state = now }, { attached = true })
 end
 
----The SessionEnd hook: a CLI that has no file (with -p) ends, or goes on with another conversation.
+---The SessionEnd hook: the CLI ends, or goes on with another conversation.
 ---@param params claude-code.HookParams
 function M.on_last_hook(params)
   local key = { n = params.n, pid = params.pid, id = params.session }
   local row = rows.get(key)
-  if row and not (row.n or row.connected or row.source) then
+  if not row or row.source == "terminal" or row.source == "registry" then
+    return
+  elseif row.n or row.connected then
+    rows.report(key, "hook", {})
+  else
     rows.remove(key)
   end
 end

@@ -1,6 +1,7 @@
 --- What all sessions that belong to this Neovim do, in a few words, and whether any of them works: User
 --- ClaudeCodeActivityChanged.
 local label = require("claude-code.sessions.label")
+local process = require("claude-code.programs.process")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
@@ -69,7 +70,9 @@ end
 local emitted
 
 local function activity_of(row)
-  if not row.state then
+  -- No hook reports that a CLI was killed.
+  local is_gone = row.source == "hook" and row.pid and not process.is_alive(row.pid)
+  if not row.state or is_gone then
     return nil
   end
   return (row.state == "working" or row.state == "blocked") and "working" or "idle"

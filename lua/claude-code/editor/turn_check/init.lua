@@ -23,7 +23,7 @@ local M = {
 ---A session starts, goes on, or was cleared.
 ---@param params claude-code.SessionParams|{ source?: string }
 function M.start(params)
-  sources.on_hook(params)
+  sources.on_hook(params, "idle")
   local session = sessions.of(params)
   if session and (params.source == "startup" or params.source == "clear") then
     session.files = {}
@@ -54,7 +54,7 @@ end
 ---@return { report: boolean, timeout_ms: integer }? `report`: whether Claude is to see new problems now, for which
 --- the hook waits so long
 function M.edited(params)
-  sources.on_hook(params)
+  sources.on_hook(params, "working")
   local session = sessions.of(params)
   if not session then
     return nil
@@ -132,7 +132,7 @@ end
 function M.summary(params)
   local session = sessions.of(params)
   if not session or next(session.files) == nil then
-    sources.on_hook(params)
+    sources.on_hook(params, "done")
     return nil
   end
   local options = require("claude-code.config").get().diagnostics
@@ -164,7 +164,7 @@ end
 ---Claude may not stop yet.
 ---@param params claude-code.SessionParams|{ prompt?: string }
 function M.blocked(params)
-  sources.on_hook(params)
+  sources.on_hook(params, "working")
   local session = sessions.of(params)
   if session and params.prompt then
     session.blocks[params.prompt] = (session.blocks[params.prompt] or 0) + 1
@@ -175,7 +175,7 @@ end
 ---@param params claude-code.SessionParams|{ waited?: boolean } waited: the hook, for language servers
 ---@return { unknown?: string } for the user, if it waited in vain
 function M.allowed(params)
-  sources.on_hook(params)
+  sources.on_hook(params, "done")
   local session = sessions.of(params)
   local unknown = session and unchecked.leave(session, params.waited == true)
   return unknown and { unknown = unknown } or vim.empty_dict()
