@@ -72,11 +72,4 @@ onEachNeovim((session) => {
     await eventually("the hunk", async () => expect(await news()).toBe(1));
     expect(await left("c")).toEqual([1]);
   });
-
-  test("rejected: nothing was written, so nothing shows", async () => {
-    world.write("e", "1\n");
-    const answer = await propose("e", "2\n", 'vim.cmd("Claude diff reject")');
-    expect(answer[0]).toBe("DIFF_REJECTED");
-    expect(await left("e")).toEqual([]);
-  });
 });

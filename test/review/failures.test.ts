@@ -1,13 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isGone } from "../../src/lib/process";
 import { Blobs } from "../../src/review/journal/blobs";
@@ -19,11 +11,6 @@ import { inMount } from "../support/mount";
 import { nightly, temporaryFolder } from "../support/neovim";
 import { ALL, EXECUTABLE } from "../support/toolchain";
 import { Recorded } from "./recorded";
-
-function disposableFolder() {
-  const path = temporaryFolder();
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
-}
 
 /** Runs a hook, under `limits` of the shell's, or killed after so many milliseconds. */
 async function run(
@@ -81,10 +68,10 @@ describe("a full disk", () => {
   });
 
   test("of project and state: nothing is lost, decisions fail in words, the list says it", async () => {
-    using folder = disposableFolder();
-    const mount = join(folder.path, "disk");
+    const folder = temporaryFolder();
+    const mount = join(folder, "disk");
     mkdirSync(mount);
-    const run = await inMount(mount, "size=512k", process.execPath, folder.path);
+    const run = await inMount(mount, "size=512k", process.execPath, folder);
     if (run === null) return;
     const program = join(import.meta.dir, "full-disk.ts");
     const { stdout, stderr } = Bun.spawnSync([run, program, mount, EXECUTABLE]);

@@ -8,6 +8,16 @@ import { type Recorded, RecordedHere } from "./recorded";
 const undo = (world: Recorded, name: string, more: object = {}) =>
   world.answer("undo", { files: [{ path: world.path(name), ...more }] });
 
+/** A project with an edit of Claude's that the user has undone. */
+async function undone(): Promise<Recorded> {
+  const world = new RecordedHere({ "a.ts": "1\n" });
+  await world.prompt();
+  await world.edit("a.ts", "2\n");
+  await world.stop();
+  await undo(world, "a.ts");
+  return world;
+}
+
 /** What the hook of the next prompt gives Claude; its first line says what the rest is. */
 async function received(world: Recorded, more: object = {}): Promise<string | undefined> {
   const { output, code } = await world.compiled("user-prompt-submit", {
@@ -109,22 +119,14 @@ nightly.test("more than the CLI shows: the files by name", async () => {
 });
 
 test("hooks of two installations report it once, and a damaged journal stops nobody", async () => {
-  using world = new RecordedHere({ "a.ts": "1\n" });
-  await world.prompt();
-  await world.edit("a.ts", "2\n");
-  await world.stop();
-  await undo(world, "a.ts");
+  using world = await undone();
   world.sh(`printf '{"type":"undo","torn' >> ${world.state}/journal.jsonl`);
   const both = await Promise.all([received(world), received(world)]);
   expect(both.filter(Boolean)).toEqual(["a.ts\nline 1:\n+1\n-2"]);
 });
 
 test("an undo of long ago is not reported: whether it was may be forgotten by now", async () => {
-  using world = new RecordedHere({ "a.ts": "1\n" });
-  await world.prompt();
-  await world.edit("a.ts", "2\n");
-  await world.stop();
-  await undo(world, "a.ts");
+  using world = await undone();
   const journal = join(world.state, "journal.jsonl");
   const month = 31 * 24 * 60 * 60_000;
   const aged = readFileSync(journal, "utf8").replace(

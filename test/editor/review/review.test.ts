@@ -11,10 +11,6 @@ import { nightly } from "../../support/toolchain";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 
-const TEXT_WIDTH = `
-  local win = vim.fn.getwininfo(vim.api.nvim_get_current_win())[1]
-  return win.width - win.textoff`;
-
 /** What a user sees of what Claude has changed, and does about it. */
 onEachNeovim((session) => {
   let world: World;
@@ -94,7 +90,15 @@ onEachNeovim((session) => {
     );
   const lines = (buf = 0) =>
     lua<string[]>(`return vim.api.nvim_buf_get_lines(${buf}, 0, -1, false)`);
+  /** The text of the window that has such a part. */
+  const windowWith = (part: string) =>
+    eventually("the window", async () => {
+      const shown = (await lines()).join("\n");
+      return shown.includes(part) && shown;
+    });
   const said = () => lua<string[]>("return _G.said");
+  const says = (part: string) =>
+    eventually(part, async () => expect((await said()).join("\n")).toContain(part));
   const cursor = () => lua<[number, number]>("return vim.api.nvim_win_get_cursor(0)");
   const bar = () => lua<string>("return vim.wo.winbar");
   /** What is drawn: the rows that have a sign (from 1), and old lines, each with its margin. */
@@ -115,6 +119,8 @@ onEachNeovim((session) => {
   };
   /** The old lines that are drawn, without the margin. */
   const virtual = async () => (await marks()).lines.map(([, text]) => text);
+  const inFile = (name: string) =>
+    eventually(name, async () => expect(await lua("return vim.fn.expand('%:t')")).toBe(name));
   /** The keys of the review are there in the current buffer. */
   const mapped = (key = "ga") =>
     lua<boolean>(`return vim.fn.maparg(..., "n", false, true).buffer == 1`, key);
@@ -201,7 +207,7 @@ onEachNeovim((session) => {
       expect(entry?.text).toBe(`changed, cannot be undone here (${reason})  Bash`);
       await eventually("keys", () => mapped());
       await nvim().type("gr");
-      await eventually("the message", async () => (await said()).join().includes(reason));
+      await says(reason);
       await nvim().type("ga");
       await eventually("nothing left", async () => (await world.list()).files.length === 0);
     });
@@ -220,7 +226,7 @@ onEachNeovim((session) => {
       await nvim().command(`Claude review! ${at("gen")}`);
       expect((await listed(1)).map(({ name }) => name)).toEqual([at("gen/y")]);
       await nvim().command("Claude keep!");
-      await eventually("its end", async () => (await said()).join().includes("are reviewed"));
+      await says("are reviewed");
       await lua(ignore, ["*"]);
       await nvim().command("Claude review!");
       const rest = "that you have not reviewed, but 5 ignored files (review.ignore)";
@@ -270,9 +276,7 @@ onEachNeovim((session) => {
       write("own", "mine\n");
       const message = `${nothing} there that you have not reviewed`;
       await nvim().command(`Claude review! ${at("own")}`);
-      await eventually("its answer", async () =>
-        expect((await said()).join("\n")).toContain(message),
-      );
+      await says(message);
     });
 
     test("keeps its cursor at its entry when a hunk is decided in another tab page", async () => {
@@ -335,9 +339,7 @@ onEachNeovim((session) => {
       await nvim().type("ga");
       await eventually("the second hunk", async () => (await cursor())[0] === 8);
       await nvim().type("ga");
-      await eventually("the next file", async () =>
-        lua<boolean>(`return vim.fn.expand("%:t") == "b"`),
-      );
+      await inFile("b");
       expect((await world.list()).files.map(({ path }) => path.split("/").at(-1))).toEqual([
         "b",
         "c",
@@ -378,10 +380,10 @@ onEachNeovim((session) => {
       await changed();
       await review();
       await nvim().type("]f]f");
-      await eventually("the new file", () => lua<boolean>(`return vim.fn.expand("%:t") == "c"`));
+      await inFile("c");
       await nvim().type("gr");
       await eventually("the file gone", () => read("c") === undefined);
-      await eventually("the next one", () => lua<boolean>(`return vim.fn.expand("%:t") == "d"`));
+      await inFile("d");
       expect(await lua("return vim.bo.buftype")).toBe("nofile");
     });
 
@@ -394,6 +396,12 @@ onEachNeovim((session) => {
       expect(await lua("return vim.bo.modified")).toBe(false);
       await listed(4);
       await eventually("the second hunk", async () => (await cursor())[0] === 8);
+      await nvim().command("silent undo");
+      expect((await lines())[1]).toBe("LINE 2");
+      await listed(5);
+      expect(await lua("return vim.bo.modified")).toBe(true);
+      await nvim().command("silent redo");
+      await listed(4);
       await nvim().command("silent undo | silent write");
       await listed(5);
       expect(read("a")).toContain("LINE 2\n");
@@ -406,25 +414,11 @@ onEachNeovim((session) => {
       await review(2, 5);
       await nvim().type("gr");
       await listed(1);
-      await eventually("the next file", () => lua<boolean>(`return vim.fn.expand("%:t") == "b"`));
+      await inFile("b");
       await nvim().command(`edit ${at("a")} | silent undo`);
       expect((await lines())[4]).toBe("five");
       await nvim().command("silent write");
       await listed(2);
-    });
-
-    test("u lists a hunk again before the file is written", async () => {
-      await changed();
-      await review(5, 2);
-      const count = (await list()).length;
-      await nvim().type("gr");
-      await listed(count - 1);
-      await nvim().command("silent undo");
-      expect((await lines())[1]).toBe("LINE 2");
-      await listed(count);
-      expect(await lua("return vim.bo.modified")).toBe(true);
-      await nvim().command("silent redo");
-      await listed(count - 1);
     });
 
     test("what a running command changed in a file that is saved then is listed, without the user's", async () => {
@@ -455,9 +449,7 @@ onEachNeovim((session) => {
       expect((await lines()).at(-1)).toBe("mine");
       expect(read("a")).toContain("LINE 2");
       expect(await lua("return vim.bo.modified")).toBe(true);
-      await eventually("a message", async () =>
-        (await said()).some((text) => text.includes("unsaved changes")),
-      );
+      await says("unsaved changes");
     });
 
     test("the user's edits inside of a hunk stay, those beside it are not shown", async () => {
@@ -524,7 +516,10 @@ onEachNeovim((session) => {
       await review(1);
       await eventually("the old line in pieces", async () => {
         const rows = await virtual();
-        expect(rows.length).toBe(Math.ceil(long.length / (await lua<number>(TEXT_WIDTH))));
+        const width = await lua<number>(`
+          local win = vim.fn.getwininfo(vim.api.nvim_get_current_win())[1]
+          return win.width - win.textoff`);
+        expect(rows.length).toBe(Math.ceil(long.length / width));
         expect(rows.join("")).toBe(long);
       });
       await nvim().command("setlocal nowrap");
@@ -538,16 +533,12 @@ onEachNeovim((session) => {
       await nvim().command(`edit ${at("a")}`);
       await lua(`vim.api.nvim_buf_set_lines(0, 0, 1, false, { "mine" })`);
       claude({ a: five });
-      await eventually("the warning", async () =>
-        (await said()).some((text) => text.includes("changed on disk")),
-      );
+      await says("changed on disk");
       const items = await review(1);
       expect(items[0]?.text).toContain("[not in your buffer, which has unsaved edits]");
       await eventually("the bar", async () => (await bar()).includes("not in this buffer"));
       await nvim().type("gr");
-      await eventually("what to do", async () =>
-        (await said()).some((text) => text.includes("decide in the quickfix window")),
-      );
+      await says("decide in the quickfix window");
       await nvim().command("copen");
       await nvim().type("gr");
       await eventually("the old text on disk", () => read("a") === TEN);
@@ -658,14 +649,12 @@ onEachNeovim((session) => {
   test(":bdelete takes the keys with it, and they come back with the file: by ]f and from the list", async () => {
     await changed();
     await review(5, 2);
-    const file = (name: string) =>
-      eventually(name, async () => (await lua("return vim.fn.expand('%:t')")) === name);
     for (const back of ["[f", "<C-w>b1G<CR>"]) {
       await nvim().type("]f");
-      await file("b");
+      await inFile("b");
       await nvim().command(`bdelete ${at("a")}`);
       await nvim().type(back);
-      await file("a");
+      await inFile("a");
       await eventually("its keys", () => mapped("gr"));
     }
     await nvim().type("gr");
@@ -786,11 +775,13 @@ onEachNeovim((session) => {
         return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
       end, vim.api.nvim_list_wins())`);
 
-    test("goes with the review: from windows that were split, and from files that are shown again", async () => {
+    test("is never the quickfix window's, and goes with the review from split windows and files", async () => {
       await changed();
       await review();
       await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
-      await nvim().command("split");
+      await nvim().command("cclose | copen");
+      expect(await bar()).toBe("");
+      await nvim().command("wincmd p | split");
       await nvim().type("]f");
       await eventually("the next file's bar", async () => (await bars()).join().includes("/b"));
       await nvim().command("Claude review close");
@@ -831,15 +822,6 @@ onEachNeovim((session) => {
         vim.uv.fs_realpath = own
         return calls`);
       expect(calls).toBe(0);
-    });
-
-    test("is never the quickfix window's", async () => {
-      await changed();
-      await nvim().command(`edit ${at("a")}`);
-      await review();
-      await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
-      await nvim().command("cclose | copen");
-      expect(await bar()).toBe("");
     });
 
     test("says what became of a file that is one entry", async () => {
@@ -896,14 +878,7 @@ onEachNeovim((session) => {
       await eventually("the entry undone", () => read("c") === TEN);
     });
 
-    test("the last decision closes it", async () => {
-      edited("a", TEN, five);
-      await inList(1);
-      await nvim().type("ga");
-      await listCloses();
-    });
-
-    test("after the last decision the cursor is in the user's file, not in a deleted one's text or a terminal", async () => {
+    test("the last decision closes it, and the cursor is in the user's file, not in a deleted one's text or a terminal", async () => {
       await nvim().command(`edit ${at("mine")} | botright 8new | terminal`);
       await nvim().command("wincmd p");
       edited("d", TEN, undefined);
@@ -975,7 +950,8 @@ onEachNeovim((session) => {
       await eventually("the deleted file's text", () =>
         lua<boolean>(`
           local buf = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
-          return vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "line 1"`),
+          local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
+          return first == "line 1" and not vim.bo[buf].modifiable`),
       );
       await lua(`vim.ui.input = function(_, done) done("because") end`);
       await nvim().type("2gggCGgC");
@@ -1072,7 +1048,7 @@ onEachNeovim((session) => {
       await eventually("the next file", async () => (await bar()).includes("old.png"));
       await words();
       await nvim().type("gr");
-      await eventually("its end", async () => (await said()).join().includes("are reviewed"));
+      await says("are reviewed");
       expect(read("old.png")).toBe("\0one");
       write("gone.png", bytes);
       claude({ "gone.png": undefined });
@@ -1081,14 +1057,6 @@ onEachNeovim((session) => {
         expect((await list())[0]?.text).toStartWith("deleted, binary file"),
       );
       await eventually("words", async () => expect(await lines()).toEqual(["binary file"]));
-    });
-
-    test("a deleted file can be read", async () => {
-      await changed();
-      await inList();
-      await nvim().command("clast");
-      await eventually("its text", async () => (await lines())[9] === "line 10");
-      expect(await lua("return vim.bo.modifiable")).toBe(false);
     });
   });
 
@@ -1111,30 +1079,15 @@ onEachNeovim((session) => {
     await review();
     await eventually("the keys", () => mapped("gr"));
     await lua(`
-      _G.closing = false
-      local group = vim.api.nvim_create_augroup("user", { clear = true })
-      vim.api.nvim_create_autocmd("LspAttach", { group = group, callback = function(event)
+      vim.api.nvim_create_autocmd("LspAttach", { once = true, callback = function(event)
         vim.keymap.set("n", "gr", "<Cmd>let g:own = 1<CR>", { buffer = event.buf })
       end })
-      vim.lsp.start({ name = "fake", cmd = function()
-        return {
-          request = function(_, _, answer) answer(nil, { capabilities = {} }) return true, 1 end,
-          notify = function() end,
-          is_closing = function() return _G.closing end,
-          terminate = function() _G.closing = true end,
-        }
-      end })`);
+      vim.api.nvim_exec_autocmds("LspAttach", { buffer = 0, data = { client_id = 0 } })`);
     const mapping = (part: string) =>
       lua<string>(`return vim.fn.maparg("gr", "n", false, true).${part} or ""`);
-    await eventually("the client", () =>
-      lua<boolean>("return #vim.lsp.get_clients({ bufnr = 0 }) == 1"),
-    );
     await eventually("our key", async () => (await mapping("desc")).startsWith("Undo"));
     await nvim().command("Claude review close");
     expect(await mapping("rhs")).toContain("let g:own");
-    await lua(`
-      vim.api.nvim_del_augroup_by_name("user")
-      for _, client in ipairs(vim.lsp.get_clients()) do client:stop(true) end`);
   });
 
   test("the keys of a diff stay when a review ends beside it", async () => {
@@ -1155,10 +1108,7 @@ onEachNeovim((session) => {
     await nvim().command(`edit ${at("a")}`);
     await lua("vim.api.nvim_win_set_cursor(0, { 8, 0 })");
     await nvim().command("Claude why");
-    const text = await eventually("the window", async () => {
-      const shown = (await lines()).join("\n");
-      return shown.includes("prompt") && shown;
-    });
+    const text = await windowWith("prompt");
     expect(text).toMatch(/^Edit, \d{4}-/);
     expect(text).toContain("prompt   rename\n");
     expect(text).toContain(`session  S${tests}, turn 1`);
@@ -1178,10 +1128,7 @@ onEachNeovim((session) => {
     expect(found?.text).toContain("‹do^@it›");
     expect(await lua<string>("return vim.fn.getqflist()[1].module")).toEndWith("a<202e>cod.txt");
     await nvim().command("Claude why");
-    const text = await eventually("the window", async () => {
-      const shown = (await lines()).join("\n");
-      return shown.includes("session") && shown;
-    });
+    const text = await windowWith("session");
     expect(text).toStartWith("a^[b, ");
     expect(text).toContain("prompt   do^@it\n");
     await nvim().type("q");
@@ -1209,9 +1156,7 @@ onEachNeovim((session) => {
     ]);
     await nvim().command(`wincmd p | edit ${at("a")}`);
     await nvim().command("8 | Claude why");
-    await eventually("the window", async () =>
-      expect((await lines()).join("\n")).toContain("session  Claude 2 (docs)"),
-    );
+    await windowWith("session  Claude 2 (docs)");
     await nvim().type("q");
     for (const [words, name] of [
       ["session", "a"],
@@ -1228,27 +1173,6 @@ onEachNeovim((session) => {
     await lua("for n = 1, 2 do ROWS.remove(n) end");
   });
 
-  test("the status line counts, and the event comes", async () => {
-    await lua(`
-      _G.review_counts = {}
-      vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeReviewChanged", callback = function(event)
-        table.insert(_G.review_counts, event.data.hunks)
-      end })`);
-    await changed();
-    await eventually("the event", async () => {
-      expect((await lua<number[]>("return _G.review_counts")).at(-1)).toBe(5);
-    });
-    expect(await lua<string>(`return require("claude-code").statusline()`)).toContain(
-      ", 5 to review",
-    );
-    await nvim().command("Claude review done");
-    await eventually(
-      "no count",
-      async () =>
-        !(await lua<string>(`return require("claude-code").statusline()`)).includes("review"),
-    );
-  });
-
   test("a change that could not be recorded is on the status line until the rest is kept", async () => {
     const status = () => lua<string>(`return require("claude-code").statusline()`);
     await changed();
@@ -1258,9 +1182,7 @@ onEachNeovim((session) => {
       (await status()).endsWith(", 5 to review, review incomplete"),
     );
     await nvim().command("Claude review!");
-    await eventually("a sentence", async () =>
-      (await said()).some((text) => text.includes("could not be recorded")),
-    );
+    await says("could not be recorded");
     await nvim().command("Claude review done");
     await eventually("neither", async () => !(await status()).includes("review"));
   });
