@@ -7,17 +7,18 @@ import { committedFiles } from "../../../src/review/git/committed";
 import { Git, LIMITS } from "../../../src/review/git/run";
 import { Recorder } from "../../../src/review/record/recorder";
 import { eventually } from "../../support/eventually";
-import { outcomeOf } from "../../support/outcome";
 import { platformSkip } from "../../support/platform-skip";
 import { commitAll } from "../repository";
 import { World } from "./world";
 
+const TEXT = "1\n2\n3\n4\n5\n6\n7\n";
+const EDITED = { a: "1\n2\n3\n4\n5\n6\nVII\n" };
+
 let world: World;
 beforeEach(() => {
   world = new World();
-  const text = "1\n2\n3\n4\n5\n6\n7\n";
-  world.write("a", text);
-  commitAll(world.root, { a: text });
+  world.write("a", TEXT);
+  commitAll(world.root, { a: TEXT });
 });
 afterEach(() => world[Symbol.dispose]());
 
@@ -32,9 +33,11 @@ async function commit(text: string): Promise<void> {
   await git("commit", "-q", "-m", text);
 }
 
+const headNow = async () => (await $`git -C ${world.root} rev-parse HEAD`.text()).trim();
+
 /** As hooks record it: with the commit that HEAD names. */
 async function prompt(session = "A"): Promise<void> {
-  const head = (await $`git -C ${world.root} rev-parse HEAD`.text()).trim();
+  const head = await headNow();
   world.record({ type: "prompt", session, prompt: crypto.randomUUID(), text: "go", head });
 }
 
@@ -68,18 +71,18 @@ test("what the user commits on a branch that is another name of one is kept", as
 
 test("what the user stages is kept", async () => {
   await prompt();
-  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  world.claude(EDITED);
   expect(await left()).toHaveLength(1);
   await git("add", "a");
   expect(await left()).toEqual([]);
 });
 
 test.each([
-  ["moved", "1\n2\n3\n4\n5\n6\n7\n"],
-  ["moved and edited", "1\n2\n3\n4\n5\n6\nVII\n"],
+  ["moved", TEXT],
+  ["moved and edited", EDITED.a],
 ])("a commit keeps a file that Claude %s under both of its names", async (_what, text) => {
   await prompt();
-  world.claude({ a: undefined, b: "1\n2\n3\n4\n5\n6\n7\n" });
+  world.claude({ a: undefined, b: TEXT });
   world.claude({ b: text });
   expect(await left()).not.toEqual([]);
   await commit("by the user");
@@ -88,32 +91,24 @@ test.each([
 
 test("what was committed while no Neovim ran is kept, too", async () => {
   await prompt();
-  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  world.claude(EDITED);
   await commit("by hand");
   await prompt();
   world.claude({ a: "I\n2\n3\n4\n5\n6\nVII\n" });
   expect(await left(world.another())).toEqual(["a changed 1>1@1"]);
 });
 
-test("what Claude commits itself waits all the same", async () => {
-  await prompt();
-  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
-  expect(await left()).toHaveLength(1);
-  world.record({ type: "begin", session: "A", tool: "Bash", use: "u1" });
-  await commit("by Claude");
-  expect(await left()).toHaveLength(1);
-  const head = (await $`git -C ${world.root} rev-parse HEAD`.text()).trim();
-  const call = { session: "A", tool: "Bash", use: "u1", source: "bash", head } as const;
-  world.record({ type: "change", ...call, files: [] });
-  expect(await left()).toHaveLength(1);
-});
+const CALL = { session: "A", tool: "Bash", use: "u1" } as const;
 
 /** A command of Claude's begins. */
-function begin(use = "u1"): void {
-  world.record({ type: "begin", session: "A", tool: "Bash", use });
+function begin(at?: number): void {
+  world.record({ type: "begin", ...CALL, ...(at && { at }) });
 }
 
-const EDITED = { a: "1\n2\n3\n4\n5\n6\nVII\n" };
+/** It ends, and has changed no file by itself. */
+function end(head?: string): void {
+  world.record({ type: "change", ...CALL, source: "bash", files: [], ...(head && { head }) });
+}
 
 /** So long after a call nothing is its doing: times are in whole milliseconds. */
 const later = () => Bun.sleep(5);
@@ -162,10 +157,9 @@ test.each(["commit", "add"])("a call that is recorded late does git %s: it waits
   await git("add", "-A");
   if (what === "commit") await git("commit", "-q", "-m", "by Claude");
   expect(await left()).toEqual([]);
-  const call = { session: "A", tool: "Bash", use: "u1" } as const;
-  world.record({ type: "begin", ...call, at });
+  begin(at);
   expect(await left()).toHaveLength(1);
-  world.record({ type: "change", ...call, source: "bash", files: [] });
+  end();
   expect(await left(world.another())).toHaveLength(1);
   await later();
   // What the user has kept stays kept.
@@ -187,8 +181,7 @@ test.each(["in the project", "elsewhere"])("a process left %s commits: it waits"
   const started = $`sh -c ${'(tail -f "$0" >/dev/null 2>&1 & echo $!)'} ${file}`.cwd(cwd).env(env);
   const pid = Number(await started.text());
   try {
-    const call = { session: "A", tool: "Bash", use: "u1" };
-    world.record({ type: "change", ...call, source: "bash", files: [] });
+    end();
     expect(leftBehind(cli.pid, root)).toEqual([pid]);
     new Recorder(world.root).stop("A", undefined, false, cli.pid);
     await later();
@@ -218,8 +211,7 @@ test.each(["add", "commit"])("the clock is set back before Claude's git %s", asy
     begin();
     await git("add", "-A");
     if (what === "commit") await git("commit", "-q", "-m", "by Claude");
-    const call = { session: "A", tool: "Bash", use: "u1", source: "bash" } as const;
-    world.record({ type: "change", ...call, files: [] });
+    end();
     await later();
     expect(await left()).toHaveLength(1);
   } finally {
@@ -254,20 +246,12 @@ test("a commit of Claude's that is no call's, and then one of the user's, with n
 test("a row that was never committed, and that Claude deleted, still shows after a commit", async () => {
   await prompt();
   world.write("a", "1\n2\nmine\n3\n4\n5\n6\n7\n");
-  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  world.claude(EDITED);
   world.write("a", "1\n2\n3\n4\n5\n6\nVII\nmore\n");
   await git("add", "a");
   world.write("a", "0\n1\n2\n3\n4\n5\n6\nVII\nmore\n");
   await git("commit", "-q", "-m", "without the first row");
   expect(await left()).toEqual(["a changed 1>0@3"]);
-});
-
-test("git checkout puts back what was there: nothing waits", async () => {
-  await prompt();
-  world.claude({ a: "1\n2\n" });
-  expect(await left()).toHaveLength(1);
-  await git("checkout", "--", "a");
-  expect(await left()).toEqual([]);
 });
 
 /** What stands on the branch `other`: a row more above, and another file. */
@@ -280,11 +264,12 @@ async function branchOff(): Promise<void> {
 }
 
 test.each([
-  ["a new branch", ["switch -q -c new"], "1\n2\n3\n4\n5\n6\nVII\n", ["a changed 1>1@7"]],
-  ["a worktree", ["worktree add -q tree other"], "1\n2\n3\n4\n5\n6\nVII\n", ["a changed 1>1@7"]],
-  ["stash", ["stash -q"], "1\n2\n3\n4\n5\n6\n7\n", []],
-  ["stash and back", ["stash -q", "stash pop -q"], "1\n2\n3\n4\n5\n6\nVII\n", ["a changed 1>1@7"]],
-  ["reset --hard", ["reset -q --hard"], "1\n2\n3\n4\n5\n6\n7\n", []],
+  ["a new branch", ["switch -q -c new"], EDITED.a, ["a changed 1>1@7"]],
+  ["a worktree", ["worktree add -q tree other"], EDITED.a, ["a changed 1>1@7"]],
+  ["stash", ["stash -q"], TEXT, []],
+  ["stash and back", ["stash -q", "stash pop -q"], EDITED.a, ["a changed 1>1@7"]],
+  ["checkout of the file", ["checkout -q -- a"], TEXT, []],
+  ["reset --hard", ["reset -q --hard"], TEXT, []],
   ["another branch by force", ["switch -q -f other"], "0\n1\n2\n3\n4\n5\n6\n7\n", []],
   [
     "another branch, which takes the changes along",
@@ -307,7 +292,7 @@ test.each([
 ])("git moves: %s", async (_name, commands, text, expected) => {
   await branchOff();
   await prompt();
-  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  world.claude(EDITED);
   world.stop();
   const before = await world.list();
   expect(await left()).toEqual(["a changed 1>1@7"]);
@@ -327,24 +312,16 @@ test.each([
   expect(await left()).toEqual([]);
 });
 
-test("git refuses a branch that would overwrite Claude's changes: they still wait", async () => {
-  await branchOff();
-  await prompt();
-  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
-  expect(await outcomeOf(git("switch", "-q", "other"))).toThrow();
-  expect(await left()).toEqual(["a changed 1>1@7"]);
-});
-
-test("what Claude committed itself counts as kept once the user moves HEAD over it", async () => {
+test("what Claude commits itself waits, until the user moves HEAD over it", async () => {
   await branchOff();
   await prompt();
   expect(await left()).toEqual([]);
-  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
-  world.record({ type: "begin", session: "A", tool: "Bash", use: "u1" });
+  world.claude(EDITED);
+  expect(await left()).toHaveLength(1);
+  begin();
   await commit("by Claude");
-  const head = (await $`git -C ${world.root} rev-parse HEAD`.text()).trim();
-  const call = { session: "A", tool: "Bash", use: "u1", source: "bash", head } as const;
-  world.record({ type: "change", ...call, files: [] });
+  expect(await left()).toHaveLength(1);
+  end(await headNow());
   expect(await left()).toEqual(["a changed 1>1@7"]);
   await git("rebase", "-q", "other");
   expect(await left()).toEqual([]);
@@ -357,7 +334,7 @@ test.each([
   ["never stops writing", endless],
 ])("a git that %s keeps nobody else waiting", async (_what, script) => {
   await prompt();
-  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  world.claude(EDITED);
   world.write("bin/git", `#!/bin/sh\n${script}\n`);
   world.chmod("bin/git", 0o755);
   const path = process.env.PATH;

@@ -24,27 +24,6 @@ describe("what is listed", () => {
     expect(await world.summary()).toEqual(["a changed 1>1@3 0>1@5"]);
   });
 
-  test("files that were created, deleted, moved, or are binary", async () => {
-    world.write("gone", "1\n2\n");
-    world.write("old", "same\ntext\n");
-    world.write("image", "\0one");
-    world.claude({
-      gone: undefined,
-      new: "n\n",
-      old: undefined,
-      moved: "same\ntext\n",
-      image: "\0two",
-    });
-    const { files, counts } = await world.list();
-    expect(files.map(({ path, kind, from }) => [path, kind, from])).toEqual([
-      [world.path("gone"), "deleted", undefined],
-      [world.path("image"), "binary", undefined],
-      [world.path("moved"), "renamed", world.path("old")],
-      [world.path("new"), "created", undefined],
-    ]);
-    expect(counts).toMatchObject({ files: 4, hunks: 4 });
-  });
-
   test("by turn, session and all", async () => {
     const first = world.prompt("A", "first");
     world.claude({ a: "1\n" }, { prompt: first });
@@ -108,13 +87,6 @@ describe("what is listed", () => {
 });
 
 describe("decisions", () => {
-  test("keeping all that is left keeps both halves of a renamed file", async () => {
-    world.write("old", "same\ntext\n");
-    world.claude({ old: undefined, new: "same\ntext\n" });
-    await world.service.answer("done", { texts: [] });
-    expect(await world.summary()).toEqual([]);
-  });
-
   test("the name that a moved file had is decided with the one that it has", async () => {
     world.write("old", "same\ntext\n");
     world.claude({ old: undefined, new: "same\ntext\n" });
@@ -235,25 +207,35 @@ describe("decisions", () => {
 
   test("whole files: created, deleted, renamed, binary", async () => {
     world.write("gone", "1\n2");
+    world.write("empty", "");
     world.write("old", "same\ntext\n");
     world.write("image", "\0one");
     world.claude({
       gone: undefined,
+      empty: undefined,
       new: "",
       old: undefined,
       moved: "same\ntext\n",
       image: "\0two",
     });
-    const { files } = await world.list();
+    const { files, counts } = await world.list();
+    expect(files.map(({ path, kind, from }) => [path, kind, from])).toEqual([
+      [world.path("empty"), "deleted", undefined],
+      [world.path("gone"), "deleted", undefined],
+      [world.path("image"), "binary", undefined],
+      [world.path("moved"), "renamed", world.path("old")],
+      [world.path("new"), "created", undefined],
+    ]);
+    expect(counts).toMatchObject({ files: 5, hunks: 5 });
     await world.undo(files.map(({ path }) => ({ path })));
-    const names = ["gone", "new", "old", "moved", "image"];
-    const before = ["1\n2", undefined, "same\ntext\n", undefined, "\0one"];
+    const names = ["gone", "empty", "new", "old", "moved", "image"];
+    const before = ["1\n2", "", undefined, "same\ntext\n", undefined, "\0one"];
     expect(names.map((name) => world.read(name))).toEqual(before);
     expect(await world.summary()).toEqual([]);
     await world.back();
-    const after = [undefined, "", undefined, "same\ntext\n", "\0two"];
+    const after = [undefined, undefined, "", undefined, "same\ntext\n", "\0two"];
     expect(names.map((name) => world.read(name))).toEqual(after);
-    expect(await world.summary()).toHaveLength(4);
+    expect(await world.summary()).toHaveLength(5);
   });
 
   test("a file that one session created, the user wrote into and another session deleted", async () => {
@@ -387,8 +369,9 @@ describe("decisions", () => {
     expect(statSync(world.path("c")).mode & 0o777).toBe(0o755);
   });
 
+  const mode = (name = "a") => statSync(world.path(name)).mode & 0o777;
+
   describe("a mode that Claude changed beside the text", () => {
-    const mode = (name = "a") => statSync(world.path(name)).mode & 0o777;
     const chmod = (before: number, after: number) => {
       const same = world.content(world.read("a"));
       world.chmod("a", after);
@@ -450,7 +433,6 @@ describe("decisions", () => {
     const files = [{ ...file, mode: [0o750, 0] as [number, number] }];
     world.record({ type: "change", session: "A", tool: "Bash", source: "bash", files });
   }
-  const mode = (name: string) => statSync(world.path(name)).mode & 0o777;
 
   test("a file that Claude deleted and made again gets its mode back", async () => {
     deletedScript();
@@ -541,14 +523,15 @@ describe("decisions", () => {
     expect(await outcomeOf(world.back())).toThrow("there is no decision to take back");
   });
 
-  test("done keeps the rest", async () => {
+  test("done keeps the rest, of a renamed file both halves", async () => {
     world.write("a", "1\n2\n");
-    world.claude({ a: "1\nII\n", b: "new\n" });
-    await world.service.answer("done", {});
+    world.write("old", "same\ntext\n");
+    world.claude({ a: "1\nII\n", b: "new\n", old: undefined, new: "same\ntext\n" });
+    await world.service.answer("done", { texts: [] });
     expect(await world.summary()).toEqual([]);
-    expect(await world.summary({ scope: "all" })).toHaveLength(2);
+    expect(await world.summary({ scope: "all" })).toHaveLength(3);
     await world.back();
-    expect(await world.summary()).toHaveLength(2);
+    expect(await world.summary()).toHaveLength(3);
   });
 
   test("an edit that was accepted in a diff is kept, and what Claude changed before is not", async () => {
@@ -583,9 +566,9 @@ describe("decisions", () => {
   });
 
   test("the base text, to the byte", async () => {
-    world.edited("a", "\xef\xbb\xbf1\r\n\xff2", "1\n");
+    world.edited("a", "\xef\xbb\xbf1\r\n\xff\r2", "1\n");
     expect(await world.service.answer("base", { path: world.path("a") })).toEqual({
-      text: Buffer.from("\xef\xbb\xbf1\r\n\xff2", "latin1"),
+      text: Buffer.from("\xef\xbb\xbf1\r\n\xff\r2", "latin1"),
     });
   });
 });

@@ -35,20 +35,12 @@ describe("a line of Claude's that the user has undone", () => {
     expect(await world.summary()).toEqual(["a changed 0>1@4"]);
     await world.keep([file()]);
     expect(await world.summary()).toEqual([]);
+    expect(await outcomeOf(world.back({ decision }))).toThrow("no decision to take back");
+    expect(world.read("a")).toBe(WITH);
     world.claude({ a: WITH.replace("C\n", "other\n") });
     expect(await world.summary()).toEqual(["a changed 1>1@4"]);
     await undoAll();
     expect(world.read("a")).toBe(WITH);
-  });
-
-  test("stays, brought back by `u` and kept: nothing is left to take back of the undo", async () => {
-    world.claude({ a: WITH });
-    const { decision } = await undoAll();
-    await u(decision, WITH);
-    await world.keep([file()]);
-    expect(await outcomeOf(world.back({ decision }))).toThrow("no decision to take back");
-    expect(world.read("a")).toBe(WITH);
-    expect(await world.summary()).toEqual([]);
   });
 
   test("is the user's own if they write the same, in another buffer, too", async () => {
@@ -100,16 +92,6 @@ describe("a line of Claude's that the user has undone", () => {
     expect(await world.summary()).toEqual(["a changed 0>1@8"]);
     await undoAll();
     expect(world.read("a")).toBe(WITH);
-  });
-
-  test("comes back with the undo taken back, beside the user's own of the same text", async () => {
-    world.claude({ a: WITH });
-    const { decision } = await undoAll();
-    world.claude({ a: `${TEXT}more\n` });
-    await world.back({ decision });
-    expect(world.read("a")).toBe(`${WITH}more\n`);
-    await undoAll();
-    expect(world.read("a")).toBe(TEXT);
   });
 });
 

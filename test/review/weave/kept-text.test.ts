@@ -68,26 +68,30 @@ test("of equal lines in the file, those at HEAD are never taken for those that a
 });
 
 test.each([
-  ["beside a line that you had changed", "1\nmine\n3\n", "1\nmine\nits\n3\n", "1\n2\nits\n3\n"],
-  ["where you had removed a line", "1\n3\n", "1\nits\n3\n", undefined],
   [
-    "between lines that had come for one",
-    "1\nmine\nmine, too\n3\n",
-    "1\nmine\nits\nmine, too\n3\n",
+    "Claude's line beside a line that you had changed is at its place",
+    ["start 1 mine 3", "claude 1 mine its 3", "keep"],
+    "1 2 3",
+    "1 2 its 3",
+  ],
+  [
+    "Claude's line where you had removed a line has no place",
+    ["start 1 3", "claude 1 its 3", "keep"],
+    "1 2 3",
     undefined,
   ],
-  ["in place of a line that you had changed", "1\nmine\n3\n", "1\nits\n3\n", undefined],
-])("Claude's line %s: at its place, or not at all", (_what, before, after, expected) => {
-  const linesIn = (text: string) => [FILE, ...text.split(/(?<=\n)/)];
-  const change = { id: "c", session: "A", tool: "Edit", at: 0 };
-  const weave = kept(Weave.of(linesIn(before)).to(linesIn(after), change), "k", "all", ALL);
-  const textAt = () => linesIn(after);
-  const found = keptText(weave, linesIn("1\n2\n3\n"), { decisions: ["k"], textAt });
-  if (expected === undefined) expect(found).toStartWith("has lines at HEAD");
-  else expect(found).toMatchObject({ lines: linesIn(expected) });
-});
-
-test.each([
+  [
+    "Claude's line between lines that had come for one has no place",
+    ["start 1 mine too 3", "claude 1 mine its too 3", "keep"],
+    "1 2 3",
+    undefined,
+  ],
+  [
+    "Claude's line in place of a line that you had changed has no place",
+    ["start 1 mine 3", "claude 1 its 3", "keep"],
+    "1 2 3",
+    undefined,
+  ],
   [
     "a kept line that you change counts beside one of Claude's that you change before",
     ["claude 1 II 3", "keep", "user 1 mine 3", "claude 1 mine its 3", "user 1 mine yours 3"],
@@ -124,7 +128,8 @@ test.each([
     const change = { id: `${at}`, session: "A", tool: "Edit", at };
     texts.set(`${at}`, weave.lines);
     const third = { old: [[4, 1] as const], new: [] };
-    if (who === "keep") weave = kept(weave, `${at}`, words.length > 0 ? third : "all", ALL);
+    if (who === "start") weave = Weave.of(linesIn(words));
+    else if (who === "keep") weave = kept(weave, `${at}`, words.length > 0 ? third : "all", ALL);
     else weave = weave.to(linesIn(words), who === "user" ? "user" : change);
   }
   const decisions = [...texts.keys()];
@@ -132,5 +137,6 @@ test.each([
     decisions,
     textAt: (id) => texts.get(id),
   });
-  expect(found).toMatchObject({ lines: linesIn(expected.split(" ")) });
+  if (expected === undefined) expect(found).toStartWith("has lines at HEAD");
+  else expect(found).toMatchObject({ lines: linesIn(expected.split(" ")) });
 });

@@ -26,12 +26,6 @@ describe("attribution", () => {
     expect(text(undone(weave, "1", "all", ALL).lines)).toBe("a u b");
   });
 
-  test("a row of Claude's that the user changed is a conflict", () => {
-    const weave = Weave.of(lines("a b c d")).to(lines("a X Y d"), A).to(lines("a X u d"), "user");
-    expect(hunksOf(weave, ALL)).toMatchObject([{ mixed: true, conflict: "user", new: [2, 2] }]);
-    expect(text(undone(weave, "1", "all", ALL).lines)).toBe("a b c u d");
-  });
-
   test("rows that the user wrote before Claude changed both sides part two hunks", () => {
     const weave = Weave.of(lines("x u y"))
       .to(lines("x U y"), "user")
@@ -61,22 +55,6 @@ describe("attribution", () => {
     expect(hunks(weave)).toEqual([]);
     expect(hunks(weave.to(lines("} } }"), "user"))).toEqual([" > }"]);
   });
-
-  test("what another session has made of a session's rows is a conflict, and stays beside the old ones", () => {
-    const weave = Weave.of(lines("a b c")).to(lines("a B c"), A).to(lines("a X c"), B);
-    expect(hunksOf(weave, session("A"))).toMatchObject([{ conflict: "claude", mixed: false }]);
-    expect(hunks(weave, session("A"))).toEqual(["b X > X"]);
-    expect(text(undone(weave, "1", "all", session("A")).lines)).toBe("a b X c");
-    expect(hunksOf(weave, session("B"))).toMatchObject([{ conflict: undefined }]);
-    expect(hunksOf(weave, ALL)).toMatchObject([{ conflict: undefined, owners: [A, B] }]);
-  });
-
-  test("undoing a deletion does not bring back what was undone before", () => {
-    const weave = Weave.of(lines("a b")).to(lines("a X b"), A).to(lines("a b"), B);
-    const withoutA = undone(weave, "1", "all", session("A"));
-    expect(text(undone(withoutA, "2", "all", session("B")).lines)).toBe("a b");
-    expect(text(undone(weave, "2", "all", session("B")).lines)).toBe("a X b");
-  });
 });
 
 describe("decisions", () => {
@@ -87,32 +65,10 @@ describe("decisions", () => {
     expect(hunks(takenBack(half, "1"))).toEqual(["b > B C D"]);
   });
 
-  test("a kept file that Claude edits again shows the new difference alone", () => {
-    const weave = kept(Weave.of(lines("a b")).to(lines("a B"), A), "1", "all", ALL);
-    expect(hunks(weave.to(lines("a C"), B))).toEqual(["B > C"]);
-    expect(hunks(weave, { ...ALL, withKept: true })).toEqual(["b > B"]);
-  });
-
-  test("a created file goes when it is undone, and stays with what the user wrote into it", () => {
-    const created = Weave.of([]).to(lines("a b"), A);
-    expect(undone(created, "1", "all", ALL).lines).toEqual([]);
-    const shared = created.to(lines("a u b"), "user");
-    const rest = undone(shared, "1", "all", ALL);
-    expect(text(rest.lines)).toBe("u");
-    expect(hunks(rest)).toEqual([]);
-    expect(text(takenBack(rest, "1").lines)).toBe("a u b");
-  });
-
   test("a file that another session deleted and made again gets its lines back", () => {
     const weave = Weave.of(lines("a b")).to([], A).to(lines("X"), B).to(lines("a b"), "user");
     expect(hunksOf(weave, ALL)).toEqual([]);
     expect(undone(weave, "u", "all", session("A")).lines).toEqual(lines("a b"));
-  });
-
-  test("a deleted file comes back, also when it was empty", () => {
-    const deleted = Weave.of(lines("a b")).to([], A);
-    expect(text(undone(deleted, "1", "all", ALL).lines)).toBe("a b");
-    expect(undone(Weave.of([FILE]).to([], A), "1", "all", ALL).lines).toEqual([FILE]);
   });
 });
 
@@ -126,13 +82,6 @@ nightly.test("a large file that is rewritten again and again stays bounded", () 
 });
 
 describe("bytes", () => {
-  test("line ends, a BOM, a missing one and bytes that are not UTF-8 come back", () => {
-    const bytes = Buffer.from("\xef\xbb\xbfa\r\nb\n\xff\xfe\rc", "latin1");
-    const weave = Weave.of(linesOf(bytes)).to(linesOf(Buffer.from("x\n")), A);
-    const restored = undone(weave, "1", "all", ALL).lines;
-    expect(Buffer.from(restored.join(""), "latin1")).toEqual(bytes);
-  });
-
   test("a line without its end gets one when rows of the user's follow", () => {
     const weave = Weave.of(linesOf(Buffer.from("a")))
       .to(linesOf(Buffer.from("a\nb\n")), A)
