@@ -1,19 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { call, connect } from "../nvim-lsp/client";
 import { eventually } from "../support/eventually";
 import { later } from "../support/later";
-import {
-  EXECUTABLE,
-  isolatedEnv,
-  NEOVIMS,
-  NEWEST,
-  nightly,
-  ROOT,
-  temporaryFolder,
-} from "../support/neovim";
+import { isolatedEnv, NEOVIMS, NEWEST, nightly, ROOT, temporaryFolder } from "../support/neovim";
 import { first } from "../support/toolchain";
 import { Calls } from "./calls";
 import { OPENED, Project } from "./project";
@@ -107,6 +98,20 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
         return client ~= nil and require("port").language_servers.busy_with(client.id) == "indexing"`),
     );
   const notified = () => project.neovim.lua<string[]>("return _G.notified");
+  /** The message for Claude, which is stored for the user. */
+  async function sent(): Promise<string> {
+    await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
+    await project.neovim.command("Claude diagnostics!");
+    return await eventually("the message for Claude", async () => {
+      const said = (await notified()).join();
+      return said.includes("the whole message is in ") && project.storedMessage(said);
+    });
+  }
+  /** Waits until Neovim expects no report any more. */
+  async function givenUp(): Promise<void> {
+    const pending = "return #require('port').pending_reports.paths()";
+    await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
+  }
 
   /** Waits until a stopping Claude has been kept for longer than a server that is ready gets. */
   async function kept(): Promise<void> {
@@ -231,13 +236,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
         expect(await notified()).toEqual([expect.stringContaining(late)]);
       });
 
-      await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
-      await project.neovim.command("Claude diagnostics!");
-      const message = await eventually("the message for Claude", async () => {
-        const said = (await notified()).join();
-        return said.includes("the whole message is in ") && project.storedMessage(said);
-      });
-      expect(message).toContain(
+      expect(await sent()).toContain(
         `- ${name}:1:1 [ERROR]: WRONG one\n- ${name}:2:1 [ERROR]: WRONG two\n`,
       );
       // At the latest now Claude has to fix it.
@@ -253,42 +252,24 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       ROWS.use(1)`);
     hold("starting");
     await project.edit("one.txt", "WRONG one\n", { session_id: "first" });
+    await project.edit("more.txt", "WRONG more\n", { session_id: "first" });
     await project.edit("two.txt", "WRONG two\n", { session_id: "second" });
-    for (const id of ["first", "second"]) await stopAfterAll("one", id);
+    const ended = await stopAfterAll("one", "first");
+    expect(ended.systemMessage).toStartWith("diagnostics of 2 files unknown");
+    await stopAfterAll("one", "second");
     release("starting");
     await eventually("both messages", async () =>
       expect((await notified()).toSorted()).toEqual([
         expect.stringMatching(
-          /found after the turn of Claude 1: 1 error in one\.txt; .* Claude 1$/,
+          /found after the turn of Claude 1: 2 errors in 2 files; .* Claude 1$/,
         ),
         expect.stringMatching(/turn of Claude 2 \(docs\): 1 error in two\.txt; .* \(docs\)$/),
       ]),
     );
-    await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
-    await project.neovim.command("Claude diagnostics!");
-    const message = await eventually("the message for Claude", async () => {
-      const said = (await notified()).join();
-      return said.includes("the whole message is in ") && project.storedMessage(said);
-    });
+    const message = await sent();
     expect(message).toContain("one.txt:1:1");
     expect(message).not.toContain("two.txt");
     await project.neovim.lua("for n = 1, 2 do ROWS.remove(n) end");
-  });
-
-  nightly.test("several files: one message", async () => {
-    hold("starting");
-    await edit("WRONG one\n");
-    await project.edit("other.txt", "WRONG two\n", session);
-    await project.edit("fine.txt", "fine\n", session);
-    expect(await stopAfterAll("one")).toEqual({
-      ...GO,
-      systemMessage: "diagnostics of 3 files unknown (scripted is still starting)",
-    });
-    release("starting");
-    const late = "2 errors in 2 files; :Claude diagnostics! sends this to Claude";
-    await eventually("the message", async () => {
-      expect(await notified()).toEqual([expect.stringContaining(late)]);
-    });
   });
 
   nightly.test("silence is unknown, unless it says that nothing has changed", async () => {
@@ -306,8 +287,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
     hold("silent");
     await edit("fine\n");
-    const pending = "return #require('port').pending_reports.paths()";
-    await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
+    await givenUp();
     await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
     await edit("fine too\n");
     const { reason } = await stopAfterAll("three");
@@ -320,8 +300,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     hold("silent");
     await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
     await edit("fine too\n");
-    const pending = "return #require('port').pending_reports.paths()";
-    await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
+    await givenUp();
     await project.hook("session-end", session);
 
     session = { session_id: `${session.session_id}-later` };
@@ -358,23 +337,6 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await stop("two")).toEqual(GO);
   });
 
-  nightly.test("it ends, and starts again while Claude stops: it is waited for", async () => {
-    hold("indexing");
-    await edit("WRONG one\n");
-    await indexing();
-    hold("starting");
-    const ended = () => project.neovim.lua<boolean>("return #vim.lsp.get_clients() == 0");
-    hold("crash");
-    await eventually("its end", ended);
-    release("crash");
-    release("indexing");
-    await project.neovim.lua("vim.bo[vim.fn.bufnr(...)].filetype = 'text'", name);
-    const stopped = stop("one");
-    await kept();
-    release("starting");
-    expect(await stopped).toMatchObject({ reason: expect.stringContaining("WRONG one") });
-  });
-
   test("other problems block: the reason says whose report is missing", async () => {
     await project.neovim.lua(`
       vim.api.nvim_create_autocmd("BufReadPost", { group = "lint", callback = function(args)
@@ -394,13 +356,10 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     hold("indexing");
     await edit("WRONG one\n");
     await indexing();
-    const client = new Client({ name: "claude", version: "1.0.0" });
-    const env = isolatedEnv(project.neovim.home);
-    const options = { command: EXECUTABLE, args: ["mcp"], cwd: project.folder, env };
-    await client.connect(new StdioClientTransport(options) as never);
+    const client = await connect(project.folder, isolatedEnv(project.neovim.home));
     const texts = async () => {
-      const answer = await client.callTool({ name: "get_session_diagnostics", arguments: {} });
-      return (answer.content as { text: string }[]).map(({ text }) => text);
+      const { content } = await call(client, "get_session_diagnostics");
+      return content.map(({ text }) => text);
     };
     const unknown = `diagnostics of ${name} unknown (scripted is still indexing)`;
     const asked = texts();

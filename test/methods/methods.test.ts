@@ -37,23 +37,9 @@ onBothNeovims((session) => {
         total_lines: 10,
       });
     });
-
-    test("of a buffer that is no file has no uri", async () => {
-      await session.neovim.command("enew | setlocal buftype=nofile | file scratch");
-      expect(await ask("editor/position", {})).toMatchObject({
-        buffer: "scratch",
-        uri: null,
-        line: 1,
-      });
-    });
   });
 
   describe("editor/selection", () => {
-    test("is inactive without a visual selection", async () => {
-      await session.edit(session.write("a.txt", "abc\n"));
-      expect(await ask("editor/selection")).toEqual({ active: false });
-    });
-
     test("gives text, offsets, lines and columns; the end stands behind the last character", async () => {
       await session.edit(session.write("region.txt", "äb😀d\nzwei\n"));
       await session.neovim.type("gg0lvj0");
@@ -192,12 +178,6 @@ onBothNeovims((session) => {
       };
       expect(buffers.find(({ name }) => name.endsWith("scratch"))).toMatchObject({ uri: null });
     });
-
-    test("refuses parameters of a wrong type", async () => {
-      const error = await ask("editor/buffers", { include_special: "yes" }).catch((e) => e);
-      expect(error.code).toBe(-32602);
-      expect(error.message).toContain("include_special");
-    });
   });
 
   describe("editor/context", () => {
@@ -236,13 +216,16 @@ onBothNeovims((session) => {
       await session.neovim.type(keys);
       expect(await ask("editor/context")).toMatchObject({ function_name: name });
     });
+  });
 
-    test.each([{ lines_before: -1 }, { lines_after: 1.5 }, { lines_before: 1e6 }])(
-      "refuses %p",
-      async (params) => {
-        const error = await ask("editor/context", params).catch((e) => e);
-        expect(error.code).toBe(-32602);
-      },
-    );
+  test.each<[string, object]>([
+    ["context", { lines_before: -1 }],
+    ["context", { lines_after: 1.5 }],
+    ["context", { lines_before: 1e6 }],
+    ["buffers", { include_special: "yes" }],
+  ])("editor/%s refuses %p", async (name, params) => {
+    const error = await ask(`editor/${name}`, params).catch((e) => e);
+    expect(error.code).toBe(-32602);
+    expect(error.message).toContain(Object.keys(params)[0]);
   });
 });

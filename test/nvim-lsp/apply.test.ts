@@ -37,7 +37,8 @@ const RUN = `
 const STATE = `
   local state = { win = vim.api.nvim_get_current_win(), wins = vim.api.nvim_list_wins(),
     cursor = vim.api.nvim_win_get_cursor(0), jumps = vim.fn.getjumplist(), alt = vim.fn.bufnr("#"),
-    qf = vim.fn.getqflist(), messages = vim.fn.execute("messages"), listed = {}, view = vim.fn.winsaveview() }
+    qf = vim.fn.getqflist(), messages = vim.fn.execute("messages"), listed = {}, view = vim.fn.winsaveview(),
+    mode = vim.api.nvim_get_mode().mode }
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     table.insert(state.listed, { buf, vim.bo[buf].buflisted, vim.bo[buf].modified })
   end
