@@ -100,19 +100,6 @@ describe("serve", () => {
       expect(stderr).not.toContain("secret-token");
     },
   );
-
-  test("names both sides when the contract is another one", () => {
-    const { exitCode, stderr } = start({ ...launch, contract: CONTRACT + 1, version: "9.9.9" });
-    expect(exitCode).toBe(3);
-    expect(stderr).toContain("9.9.9");
-    expect(stderr).toContain(VERSION);
-  });
-
-  test("says which Neovim it could not reach", () => {
-    const { exitCode, stderr } = start(launch);
-    expect(exitCode).toBe(5);
-    expect(stderr).toContain("/no/such/socket");
-  });
 });
 
 test("plugin and executable agree on version and contract", () => {

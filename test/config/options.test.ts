@@ -7,10 +7,6 @@ const PROBLEMS: [options: string, message: string][] = [
   [`{ autostart = true }`, "autostart: unknown option; did you mean auto_start?"],
   [`{ only_new = true }`, "only_new: unknown option; did you mean diagnostics.only_new?"],
   [`{ binary = { pth = "x" } }`, "binary.pth: unknown option; did you mean binary.path?"],
-  [
-    `{ diagnostics = { only_knew = true } }`,
-    "diagnostics.only_knew: unknown option; did you mean diagnostics.only_new?",
-  ],
   [`{ diff = { keys = { foo = "x" } } }`, "diff.keys.foo: unknown option"],
   [
     `{ diff = { keys = { acept = "x" } } }`,
@@ -21,7 +17,6 @@ const PROBLEMS: [options: string, message: string][] = [
     `{ review = { keys = { keep = 5 } } }`,
     "review.keys.keep: expected a key, a list of keys, or false, got 5",
   ],
-  [`{ logs = { level = "warn" } }`, "logs: unknown option; did you mean log?"],
   [`{ zzzzzzzzzz = 1 }`, "zzzzzzzzzz: unknown option"],
   [`{ 7 }`, "1: unknown option"],
   [`{ binary = { path = 5 } }`, "binary.path: expected a string, got 5"],

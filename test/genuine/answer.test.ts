@@ -2,42 +2,17 @@ import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { runHeadless, untilAnswered } from "../support/claude";
 import type { Turn } from "../support/model";
-import type { Block } from "../support/model-answer";
 import type { ModelRequest } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { NEOVIMS, type NeovimVersion, nightly } from "../support/toolchain";
-import { say } from "../support/turns";
+import { ask, bash, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";
 
-const bash = (command: string): Block[] => [
-  { tool: "Bash", input: { command, description: "Run it" } },
-];
-
-const QUESTIONS: Block[] = [
-  {
-    tool: "AskUserQuestion",
-    input: {
-      questions: [
-        {
-          ...{ question: "Which colour?", header: "Colour", multiSelect: false },
-          options: [
-            { label: "Red", description: "warm" },
-            { label: "Blue", description: "cold" },
-          ],
-        },
-        {
-          ...{ question: "Which sizes?", header: "Sizes", multiSelect: true },
-          options: [
-            { label: "S", description: "small" },
-            { label: "M", description: "middle" },
-            { label: "L", description: "large" },
-          ],
-        },
-      ],
-    },
-  },
-];
+const QUESTIONS = ask(
+  { question: "Which colour?", labels: ["Red", "Blue"] },
+  { question: "Which sizes?", labels: ["S", "M", "L"], multiSelect: true },
+);
 
 interface Request {
   id: number;
@@ -51,7 +26,6 @@ class Asking extends InTerminal {
   static inBlock(version: NeovimVersion): Asking {
     const asking = new Asking().inBlock(version, {
       files: { "main.lua": "return 1\n" },
-      terminal: `permission_mode = "default"`,
       // A plan as a request: plan.test.ts has it as a document.
       setup: "permissions = { answer = true, plan = false }",
     });

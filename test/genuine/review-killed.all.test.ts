@@ -7,10 +7,9 @@ import type { Listed } from "../../src/review/service";
 import { Recorded } from "../review/recorded";
 import { Claude } from "../support/claude";
 import { Model } from "../support/model";
-import type { Block } from "../support/model-answer";
 import { requireNamespace } from "../support/namespace";
 import { EXECUTABLE, NEWEST } from "../support/toolchain";
-import { edit, read, say } from "../support/turns";
+import { bash, edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { lockFiles } from "./lock-file";
 import { Neovim } from "./neovim";
@@ -32,7 +31,6 @@ const SLOW_HOOK = {
     ],
   },
 };
-const bash = (command: string): Block[] => [{ tool: "Bash", input: { command, description: "d" } }];
 
 const model = new Model();
 let world: Recorded;

@@ -10,7 +10,7 @@ import type { Block } from "../support/model-answer";
 import { type ModelRequest, newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { EXECUTABLE, NEOVIMS, type NeovimVersion, nightly } from "../support/toolchain";
-import { edit, read, say } from "../support/turns";
+import { bash, edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { lockFiles } from "./lock-file";
 import { Neovim } from "./neovim";
@@ -28,7 +28,6 @@ const FILES: Record<string, string> = {
 };
 const SETTINGS = cliArguments(EXECUTABLE).settings_with_hooks;
 
-const bash = (command: string): Block[] => [{ tool: "Bash", input: { command, description: "d" } }];
 const write = (path: string, content: string): Block[] => [
   { tool: "Write", input: { file_path: path, content } },
 ];

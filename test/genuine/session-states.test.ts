@@ -1,34 +1,12 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { untilAnswered } from "../support/claude";
-import type { Block } from "../support/model-answer";
 import { requireNamespace } from "../support/namespace";
 import { NEOVIMS, nightly } from "../support/toolchain";
-import { say } from "../support/turns";
+import { ask, bash, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";
 
 /* The states of a genuine CLI in Neovim's own terminal, as it reports them. */
-const bash = (command: string): Block[] => [
-  { tool: "Bash", input: { command, description: "Run" } },
-];
-
-const QUESTION: Block[] = [
-  {
-    tool: "AskUserQuestion",
-    input: {
-      questions: [
-        {
-          ...{ question: "Which colour?", header: "Colour", multiSelect: false },
-          options: [
-            { label: "Red", description: "r" },
-            { label: "Blue", description: "b" },
-          ],
-        },
-      ],
-    },
-  },
-];
-
 interface Row {
   n?: number;
   id: string;
@@ -44,7 +22,6 @@ requireNamespace();
 describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version) => {
   const claude = new InTerminal().inBlock(version, {
     files: { "main.lua": "return 1\n" },
-    terminal: `permission_mode = "default"`,
   });
   beforeAll(() =>
     claude.neovim.lua(`
@@ -100,7 +77,10 @@ describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version
     // It was on screen, so it was looked at.
     expect(turn.slice(-2)).toEqual(["done", "idle"]);
 
-    claude.model.script([QUESTION, say("Fine.")]);
+    claude.model.script([
+      ask({ question: "Which colour?", labels: ["Red", "Blue"] }),
+      say("Fine."),
+    ]);
     await claude.send("ask me");
     await eventually(state, "blocked question");
     expect((await row())?.msg).toContain("Which colour?");

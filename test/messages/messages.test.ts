@@ -49,10 +49,11 @@ const HEIGHT = 20;
 const STARTUP = "autostart: unknown option; did you mean auto_start?";
 
 describe.each(NEOVIMS)("messages in $name", (version) => {
+  const modeOf = async (neovim: TestNeovim) =>
+    (await neovim.request<{ mode: string }>("nvim_get_mode", [])).mode;
   /** Throws while Neovim waits for Enter, when it would answer nothing else. */
   const expectNoPrompt = async (neovim: TestNeovim) => {
-    const { mode } = await neovim.request<{ mode: string }>("nvim_get_mode", []);
-    if (mode.startsWith("r")) throw new Error("Neovim asks for Enter");
+    if ((await modeOf(neovim)).startsWith("r")) throw new Error("Neovim asks for Enter");
   };
   const logged = async (neovim: TestNeovim, message: string) => {
     await eventually(`"${message}" in the log`, async () => {
@@ -221,15 +222,10 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     async (key, message) => {
       await using neovim = await start(80, "");
       await neovim.type(":Claude setup<CR>");
-      await eventually("the dialog", async () => {
-        const { mode } = await neovim.request<{ mode: string }>("nvim_get_mode", []);
-        return mode === "r?";
-      });
+      const isAsking = async () => (await modeOf(neovim)) === "r?";
+      await eventually("the dialog", isAsking);
       await neovim.request("nvim_input", [key]);
-      await eventually("the dialog's end", async () => {
-        const { mode } = await neovim.request<{ mode: string }>("nvim_get_mode", []);
-        return mode !== "r?";
-      });
+      await eventually("the dialog's end", async () => !(await isAsking()));
       await shown(neovim, message);
     },
   );

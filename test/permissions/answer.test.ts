@@ -368,15 +368,6 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
 });
 
 describe("answers in the newest Neovim", () => {
-  nightly.test("a CLI that is killed ends the hook", async () => {
-    await using editor = await Editor.start(NEWEST);
-    const { output } = await editor.asking();
-    editor.cli.kill("SIGKILL");
-    expect(await output).toBeUndefined();
-    // Neovim learns of the hook's end a moment later.
-    await eventually("no request", async () => (await editor.requests()).length === 0);
-  });
-
   nightly.test("a Neovim that is busy is asked again", async () => {
     await using editor = await Editor.start(NEWEST);
     await editor.block();

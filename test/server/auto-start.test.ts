@@ -129,22 +129,15 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     expect(found.folders).toEqual(folders ? [...folders] : [neovim.cwd]);
   });
 
-  test("setup() starts nothing; the executable starts once Neovim is up", async () => {
-    const args = ["-c", "lua EARLY = #vim.api.nvim_get_proc_children(vim.fn.getpid())"];
+  const children = "#vim.api.nvim_get_proc_children(vim.fn.getpid())";
+  const state = "require('claude-code').status().state";
+  test.each<[string, string[], string, unknown]>([
+    ["setup() starts nothing before Neovim is up", [], children, 0],
+    ["a command starts the server at once", ["-c", "ClaudeCodeStart"], state, "starting"],
+  ])("%s", async (_, command, expression, early) => {
+    const args = [...command, "-c", `lua EARLY = ${expression}`];
     await using neovim = await TestNeovim.start({ version, args });
     await neovim.lock();
-    expect(await neovim.lua<number>("return EARLY")).toBe(0);
-  });
-
-  test("a command that needs the server starts it at once", async () => {
-    const args = [
-      "-c",
-      "ClaudeCodeStart",
-      "-c",
-      "lua EARLY = require('claude-code').status().state",
-    ];
-    await using neovim = await TestNeovim.start({ version, args });
-    await neovim.lock();
-    expect(await neovim.lua<string>("return EARLY")).toBe("starting");
+    expect(await neovim.lua<unknown>("return EARLY")).toBe(early);
   });
 });

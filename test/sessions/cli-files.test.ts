@@ -137,13 +137,14 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     rmSync(join(project, ".git"), { recursive: true });
   });
 
-  test("no process that has ended, nor another one with its number", async () => {
+  test("no process that has ended, nor another one with its number, nor of another machine", async () => {
     const [dead, other, right] = [run(), run(), run()];
     write(dead);
     process.kill(dead, "SIGKILL");
     await eventually("its end", () => spawnSync("kill", ["-0", String(dead)]).status !== 0);
     write(dead, { procStart: "1" });
     write(other, { procStart: "1" });
+    write(run(), { pidDomain: "linux:elsewhere:pid:[1]", procStart: "1", sessionId: "foreign" });
     write(right);
     await row("the one that runs", (one) => one.pid === right);
     const others = (await rows()).filter((one) => one.pid !== right);
@@ -179,14 +180,6 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
       process.kill(pid);
     }
     await neovim.lua(`vim.cmd.bdelete({ ..., bang = true })`, buf);
-  });
-
-  test("no process of another machine or container", async () => {
-    write(run(), { pidDomain: "linux:elsewhere:pid:[1]", procStart: "1", sessionId: "foreign" });
-    const last = run();
-    write(last);
-    await row("the last one", (one) => one.pid === last);
-    expect(await rows()).toHaveLength(1);
   });
 
   test("background sessions; no spare ones, daemons or kinds that are not known", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -55,17 +55,10 @@ describe("past conversations", () => {
     return (JSON.parse(stdout.toString()) as { conversations: Conversation[] }).conversations;
   }
 
-  function reset(): void {
-    rmSync(join(home, ".claude"), { recursive: true, force: true });
-  }
-
-  test("none where Claude never was", () => {
-    reset();
-    expect(list()).toEqual([]);
-  });
+  beforeEach(() => rmSync(join(home, ".claude"), { recursive: true, force: true }));
 
   test("those of all work trees and of folders below, the newest first", () => {
-    reset();
+    expect(list()).toEqual([]);
     const first = write(project, [user(project, "rename the parser")]);
     const second = write(linked, [user(linked, "fix", { gitBranch: "topic" })]);
     const third = write(join(project, "src"), [user(join(project, "src"), "look below")]);
@@ -79,7 +72,6 @@ describe("past conversations", () => {
   });
 
   test("the title: what the user called it, a summary, the first prompt", () => {
-    reset();
     const prompts = [
       user(project, "<command-name>/clear</command-name>"),
       user(project, "Caveat", { isMeta: true }),
@@ -102,7 +94,6 @@ describe("past conversations", () => {
   });
 
   test("none that runs; one whose CLI was killed", () => {
-    reset();
     const running = write(project, [user(project, "runs")]);
     const killed = write(project, [user(project, "was killed")]);
     const elsewhere = write(project, [user(project, "runs in a container")]);
@@ -120,7 +111,6 @@ describe("past conversations", () => {
   });
 
   test("whatever stands in the files", () => {
-    reset();
     write(project, ["", "{", "null", "[]", '{"cwd": 7}', "{}"]);
     write(project, ["not JSON", '{"type":"user","message":null,"cwd":"/"}', "\u0000".repeat(99)]);
     const good = write(project, ["{cut off", user(project, "good"), '{"type":"custom-title"']);
@@ -132,7 +122,6 @@ describe("past conversations", () => {
   });
 
   nightly.test("the newest 200, of 5 MB each", () => {
-    reset();
     const filler = JSON.stringify({ type: "assistant", text: "z".repeat(20_000), cwd: project });
     const middle = Array.from({ length: Math.ceil((5 * MB) / filler.length) }, () => filler);
     const path = write(project, [user(project, "first"), ...middle, user(project, "last")]);

@@ -85,10 +85,7 @@ describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name"
     [
       "nothing of a part",
       working("one") + report("state=done:app=claude-code:id=a"),
-      {
-        state: "working",
-        msg: "one",
-      },
+      { state: "working", msg: "one" },
     ],
     ["nothing of another program", report("state=done:app=crush"), {}],
     ["nothing of an unknown state", report("state=dreaming:app=claude-code"), {}],
@@ -96,18 +93,12 @@ describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name"
     [
       "one line without control characters",
       working("a\nb\tc\x1b[31m\u009b1md\u0000\x7f\u202e\u2066e"),
-      {
-        state: "working",
-        msg: "a b c [31m 1md e",
-      },
+      { state: "working", msg: "a b c [31m 1md e" },
     ],
     [
       "a message that is too long, cut",
       working("ä".repeat(300)),
-      {
-        state: "working",
-        msg: "ä".repeat(200),
-      },
+      { state: "working", msg: "ä".repeat(200) },
     ],
     [
       "no message that is not base64",

@@ -12,3 +12,18 @@ export function edit(file: string, from: string, to: string): Block[] {
 export function say(text: string): Block[] {
   return [{ text }];
 }
+
+export function bash(command: string): Block[] {
+  return [{ tool: "Bash", input: { command, description: "Run it" } }];
+}
+
+/** Asks the user these questions. */
+export function ask(
+  ...asked: { question: string; labels: string[]; multiSelect?: boolean }[]
+): Block[] {
+  const questions = asked.map(({ question, labels, multiSelect = false }) => ({
+    ...{ question, multiSelect, header: question.slice(0, 12) },
+    options: labels.map((label) => ({ label, description: label })),
+  }));
+  return [{ tool: "AskUserQuestion", input: { questions } }];
+}

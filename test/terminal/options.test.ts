@@ -11,6 +11,7 @@ import {
   mode,
   openEcho,
   reset,
+  resize,
   SCREEN,
   said,
   shows,
@@ -33,18 +34,8 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
   afterEach(async () => {
     await neovim.command(`silent! tcd ${neovim.cwd}`);
     await reset(neovim);
-    await resize(SCREEN.width, SCREEN.height);
+    await resize(neovim, SCREEN.width, SCREEN.height);
   });
-
-  const resize = async (width: number, height: number) => {
-    await neovim.request("nvim_ui_try_resize", [width, height]);
-    await eventually("the screen", async () =>
-      expect(await neovim.lua<number[]>("return { vim.o.columns, vim.o.lines }")).toEqual([
-        width,
-        height,
-      ]),
-    );
-  };
 
   describe("terminal.cwd", () => {
     const FOLDERS: [option: string, folder: string][] = [
@@ -142,7 +133,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       [200, 50, { width: 72, column: 128 }],
     ];
     test.each(PLACES)("at %s columns and %s lines", async (width, height, place) => {
-      await resize(width, height);
+      await resize(neovim, width, height);
       await configure(neovim, `{ command = ${ECHO} }`);
       await openEcho(neovim);
       const found = (await windows(neovim)).find(({ terminal }) => terminal);
@@ -150,10 +141,10 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     });
 
     test("a window at the side stays there on a screen that shrinks, and leaves room", async () => {
-      await resize(160, 40);
+      await resize(neovim, 160, 40);
       await configure(neovim, `{ command = ${ECHO} }`);
       await openEcho(neovim);
-      await resize(80, 24);
+      await resize(neovim, 80, 24);
       const widths = (await windows(neovim)).map(({ width }) => width);
       expect(widths).toEqual([50, 29]);
     });
@@ -176,7 +167,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await float();
       await openEcho(neovim);
       expect(await floating()).toEqual({ width: 94, height: 21, border: "╭" });
-      await resize(80, 24);
+      await resize(neovim, 80, 24);
       expect(await floating()).toMatchObject({ width: 62, height: 16 });
       await neovim.command("Claude");
       expect(await floating()).toBeFalsy();

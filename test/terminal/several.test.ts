@@ -105,21 +105,6 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(await text(second?.buf ?? 0)).not.toContain("zwei");
   });
 
-  test("without a count, the current one hides and comes back", async () => {
-    await openTwo();
-    await neovim.command("Claude");
-    expect(await shown()).toEqual([]);
-    await neovim.command("Claude");
-    expect(await shown()).toEqual([2]);
-    await neovim.command("1ClaudeCode");
-    expect(await shown()).toEqual([1]);
-    await neovim.command("1ClaudeCode");
-    expect(await shown()).toEqual([]);
-    await neovim.command("Claude");
-    expect(await shown()).toEqual([1]);
-    await waitForMode(neovim, "t");
-  });
-
   test("a count before a mapping is a session's number", async () => {
     await neovim.lua(`vim.keymap.set("n", "X", "<Plug>(claude)")`);
     await openTwo();
@@ -130,6 +115,10 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await leave();
     await neovim.type("X");
     await eventually("none", async () => expect(await shown()).toEqual([]));
+    await neovim.command("Claude");
+    expect(await shown()).toEqual([1]);
+    await neovim.command("1ClaudeCode");
+    expect(await shown()).toEqual([]);
   });
 
   test("the one that was just started is current, also once the user is elsewhere", async () => {
@@ -323,6 +312,8 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await neovim.command("tabprevious");
     expect(await shown()).toEqual([1]);
     await waitForMode(neovim, "t");
+    await neovim.command("tabfirst");
+    expect(await shown()).toEqual([]);
   });
 
   /** What stands above Claude's window, as drawn; "" if nothing does. */

@@ -7,6 +7,7 @@ import {
   LATER,
   openEcho,
   reset,
+  resize,
   SCREEN,
   startNeovim,
   terminalText,
@@ -22,7 +23,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
   afterAll(() => neovim[Symbol.asyncDispose]());
   afterEach(async () => {
     await reset(neovim);
-    await resize(SCREEN.width);
+    await resize(neovim, SCREEN.width, SCREEN.height);
     await configure(neovim, `{ command = ${ECHO}, position = "right" }`);
     // What the user gave it in one test is not for the next one.
     await neovim.lua(`
@@ -37,16 +38,6 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     await neovim.command("Claude");
     await neovim.command("Claude");
     await waitForMode(neovim, "t");
-  };
-
-  const resize = async (width: number, height = SCREEN.height) => {
-    await neovim.request("nvim_ui_try_resize", [width, height]);
-    await eventually("the screen", async () =>
-      expect(await neovim.lua<number[]>("return { vim.o.columns, vim.o.lines }")).toEqual([
-        width,
-        height,
-      ]),
-    );
   };
 
   /** Columns or lines, in the order of the windows; the terminal's are negative. */
@@ -129,14 +120,14 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
 
   test("follows the screen, in another tab page as well", async () => {
     await open();
-    await resize(40);
-    await resize(150);
+    await resize(neovim, 40, SCREEN.height);
+    await resize(neovim, 150, SCREEN.height);
     expect(await sizes()).toEqual([95, -54]);
     await toggle();
     expect(await sizes()).toEqual([95, -54]);
     await neovim.command("tabnew");
-    await resize(40);
-    await resize(120);
+    await resize(neovim, 40, SCREEN.height);
+    await resize(neovim, 120, SCREEN.height);
     await neovim.command("tabprevious");
     expect(await sizes()).toEqual([76, -43]);
   });
@@ -145,12 +136,12 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     await open();
     await neovim.command("vertical resize 50");
     await sizes();
-    await resize(40);
-    await resize(150);
+    await resize(neovim, 40, SCREEN.height);
+    await resize(neovim, 150, SCREEN.height);
     expect(await sizes()).toEqual([99, -50]);
     await toggle();
     expect(await sizes()).toEqual([99, -50]);
-    await resize(120);
+    await resize(neovim, 120, SCREEN.height);
     expect(await sizes()).toEqual([69, -50]);
   });
 });

@@ -32,6 +32,17 @@ export async function reset(neovim: TestNeovim): Promise<void> {
   await waitForMode(neovim, "n");
 }
 
+export async function resize(neovim: TestNeovim, width: number, height: number): Promise<void> {
+  await neovim.request("nvim_ui_try_resize", [width, height]);
+  await eventually("the screen", () =>
+    neovim.lua<boolean>(
+      "local width, height = ...; return vim.o.columns == width and vim.o.lines == height",
+      width,
+      height,
+    ),
+  );
+}
+
 /** Sets options beside those of before; `lua` is the inside of a table. */
 export async function configure(neovim: TestNeovim, terminal: string): Promise<void> {
   await neovim.lua(`require("claude-code").setup({ terminal = ${terminal} })`);
