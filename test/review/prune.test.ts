@@ -128,16 +128,6 @@ describe("pruning", () => {
     for (const name of ["a", "b", "c"]) expect(past.paths).toContain(`change ${name}`);
   });
 
-  test("what is undecided stays while what is decided is enough", () => {
-    const past = new Past();
-    for (const name of ["a", "b", "c", "empty"]) past.change(name, "few");
-    past.keep("empty", "", 2);
-    past.change("large", text("large"));
-    past.keep("large", text("large"));
-    prune(past.folder, nothing, past.bytes * 0.3);
-    expect(past.paths).toEqual(["change a", "change b", "change c"]);
-  });
-
   test("what waits for a decision stays, however much it is", () => {
     const past = new Past();
     for (const name of ["a", "b", "c"]) past.change(name, text(name), 9);

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { first, nightly } from "../support/toolchain";
-import { Recorded, RecordedHere } from "./recorded";
+import { hunk, Recorded, RecordedHere } from "./recorded";
 import { APART_MS } from "./state/actors";
 
 /*
@@ -141,20 +141,6 @@ describe("Claude's editing tools", () => {
     });
     expect(world.files).toHaveLength(1);
   });
-});
-
-const hunk = (
-  oldStart: number,
-  oldLines: number,
-  newStart: number,
-  newLines: number,
-  ...lines: string[]
-) => ({
-  oldStart,
-  oldLines,
-  newStart,
-  newLines,
-  lines,
 });
 
 describe("what the CLI says of Bash", () => {
@@ -432,21 +418,6 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toHaveLength(600);
   });
 
-  test("what the user changed, before, between and after Claude's calls, is not recorded", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
-    world.write("a.txt", "before\n");
-    await world.prompt();
-    await world.failing("true");
-    await Bun.sleep(APART_MS);
-    world.write("b.txt", "between\n");
-    await Bun.sleep(APART_MS);
-    await world.failing("echo x >> c.txt");
-    await world.stop();
-    world.write("c.txt", "after\n");
-    await world.prompt();
-    expect(world.files).toEqual(['c.txt: "one\\n" > "one\\nx\\n"']);
-  });
-
   describe("what changes a file after Claude's edit", () => {
     const [old, edited] = ["one\nfive\n", "one\nx=2\nfive\n"];
     const format = { matcher: "Edit|Write", hooks: [{ type: "command", command: "format" }] };
@@ -484,52 +455,6 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
       expect(world.files).toHaveLength(2);
     });
   });
-
-  nightly.test("what the user does with git between two calls is not recorded", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
-    world.git("checkout -qb other", "rm -q b.txt");
-    world.write("a.txt", "other\n");
-    world.git("commit -qam other", "checkout -q -");
-    await world.prompt();
-    await world.failing("echo x >> c.txt");
-    const moves = [["checkout -q other"], ["stash -q", "stash pop -q"], ["checkout -q -"]];
-    for (const commands of moves) {
-      await Bun.sleep(APART_MS);
-      world.git(...commands);
-      await Bun.sleep(APART_MS);
-      await world.failing("true");
-    }
-    await world.stop();
-    expect(world.files).toEqual(['c.txt: "one\\n" > "one\\nx\\n"']);
-  });
-
-  nightly.test(
-    "what another editor wrote between two calls is not Claude's, whatever the CLI says of them",
-    async () => {
-      const ways = ["failed", "cut", "mcp"];
-      const fileOf = (how: string) => `${how}.txt`;
-      using world = new RecordedHere(Object.fromEntries(ways.map((how) => [fileOf(how), "one\n"])));
-      await world.prompt();
-      for (const how of ways) await world.edit(fileOf(how), "two\n");
-      for (const how of ways) {
-        const file = fileOf(how);
-        await Bun.sleep(APART_MS);
-        world.write(file, "mine\ntwo\n");
-        await Bun.sleep(APART_MS);
-        const tool_name = how === "mcp" ? "mcp__files__write" : "Bash";
-        const call = { ...(await world.begin(how, tool_name)), duration_ms: 0 };
-        world.write(file, "mine\ntwo\nthree\n");
-        const bashEditDiff = { files: [], changedFiles: [world.path(file)], moreFiles: 1 };
-        if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
-        else if (how === "mcp") await world.hook("post-tool-use", { ...call, tool_response: "ok" });
-        else await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
-      }
-      await world.stop();
-      expect(world.files.slice(ways.length)).toEqual(
-        ways.map((how) => `${fileOf(how)}: "mine\\ntwo\\n" > "mine\\ntwo\\nthree\\n"`),
-      );
-    },
-  );
 
   test("a command whose changes the CLI calls unavailable, skipped or shared: the work tree says", async () => {
     const flags = [{ unavailable: "timeout" }, { skipped: true }, { shared: true }];
@@ -629,17 +554,6 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(await Bun.file(path).text()).toBe("one\nmine\n");
   });
 
-  test("what Neovim saved since the last comparison is what a command began with", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.prompt();
-    world.write("a.txt", "one\nmine\n");
-    chmodSync(world.path("a.txt"), 0o644);
-    await world.answer("written", { path: realpathSync(world.path("a.txt")) });
-    await world.failing("rm a.txt");
-    await world.stop();
-    expect(world.files).toEqual(['a.txt: "one\\nmine\\n" > absent (644 > 0)']);
-  });
-
   test("a command gives a file the text that Claude had written before the user's", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
@@ -679,21 +593,6 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.prompt({ prompt_id: "p2" });
     expect(world.files).toEqual(['a.txt: "one\\n" > "half\\n"']);
     expect(world.changes[0]).toMatchObject({ prompt: "p1", use: "u", command: "x" });
-  });
-
-  test("a command in the background: found when the turn ends, and later", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.prompt();
-    const call = await world.begin();
-    await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
-    await Bun.sleep(100);
-    world.write("a.txt", "two\n");
-    await world.stop({ background_tasks: [{ type: "shell", status: "running" }] });
-    world.write("a.txt", "three\n");
-    world.write("mine.txt", "saved in Neovim\n");
-    await world.answer("written", { path: realpathSync(world.path("mine.txt")) });
-    await world.stop();
-    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"', 'a.txt: "two\\n" > "three\\n"']);
   });
 
   test("what an undo and its taking back have left is what a command begins with", async () => {

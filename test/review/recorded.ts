@@ -15,6 +15,21 @@ import { type HookResult, runHook } from "../support/hook";
 import { isolatedEnv, temporaryFolder } from "../support/neovim";
 import { commitAll } from "./repository";
 
+/** As the CLI gives it. */
+export const hunk = (
+  oldStart: number,
+  oldLines: number,
+  newStart: number,
+  newLines: number,
+  ...lines: string[]
+) => ({
+  oldStart,
+  oldLines,
+  newStart,
+  newLines,
+  lines,
+});
+
 /** A project in which the hooks of a Claude run, and no Neovim: what they have recorded. */
 export class Recorded {
   readonly folder = temporaryFolder();
@@ -141,19 +156,14 @@ export class Recorded {
   }
 
   /** Claude runs a command; `bashEditDiff` as the CLI has given it for that. */
-  async bash(command: string, bashEditDiff?: object, more: object = {}): Promise<void> {
-    const use = `use-${++this.#uses}`;
-    const call = {
-      tool_name: "Bash",
-      tool_use_id: use,
-      tool_input: { command },
-    };
-    await this.hook("pre-tool-use", { ...call, ...more });
+  async bash(command: string, bashEditDiff?: object): Promise<void> {
+    const call = this.#call(command);
+    await this.hook("pre-tool-use", call);
     const start = Date.now();
     this.sh(command);
     const duration_ms = Date.now() - start;
     const tool_response = { stdout: "", ...(bashEditDiff && { bashEditDiff }) };
-    await this.hook("post-tool-use", { ...call, tool_response, duration_ms, ...more });
+    await this.hook("post-tool-use", { ...call, tool_response, duration_ms });
   }
 
   /**
@@ -161,11 +171,7 @@ export class Recorded {
    * it runs beside the hook that says that it begins, which gets on only then.
    */
   async failing(command: string, { hookMs = 0 } = {}): Promise<void> {
-    const call = {
-      tool_name: "Bash",
-      tool_use_id: `use-${++this.#uses}`,
-      tool_input: { command },
-    };
+    const call = this.#call(command);
     const begun = this.hook("pre-tool-use", call, hookMs);
     if (hookMs === 0) await begun;
     else await Bun.sleep(hookMs / 2);
@@ -175,6 +181,10 @@ export class Recorded {
     await begun;
     await this.hook("post-tool-use-failure", { ...call, error: "Exit code 3", duration_ms });
     await this.compared();
+  }
+
+  #call(command: string) {
+    return { tool_name: "Bash", tool_use_id: `use-${++this.#uses}`, tool_input: { command } };
   }
 
   /** A whole turn with one command that fails. */

@@ -7,7 +7,7 @@ import { RecordedProject } from "../../src/review/record/recorded-project";
 import { Recorder } from "../../src/review/record/recorder";
 import { snapshotFile } from "../../src/review/record/snapshot";
 import { Sessions } from "../../src/review/state/sessions";
-import { Recorded } from "./recorded";
+import { hunk, Recorded } from "./recorded";
 import { Actors, APART_MS } from "./state/actors";
 import { World } from "./state/world";
 
@@ -36,19 +36,15 @@ test.each([
   expect(await world.summary()).toEqual(expected);
 });
 
-/** What the CLI says of its session, in a folder of its own. */
-function says(world: Actors, pid: number, state: object): void {
-  process.env.CLAUDE_CONFIG_DIR = join(world.folder, "claude");
-  const folder = join(process.env.CLAUDE_CONFIG_DIR, "sessions");
-  mkdirSync(folder, { recursive: true });
-  const entry = { sessionId: "A", pidDomain: ownProcess().domain, ...state };
-  writeFileSync(join(folder, `${pid}.json`), JSON.stringify(entry));
-}
-
 test("what another editor wrote after Esc, and before the next prompt, is the user's", async () => {
   using world = new Actors({ a: "one\n", b: "one\n" });
   await world.run("A", "interrupted", [() => world.write("a", "two\n")], []);
-  says(world, process.pid, { status: "idle", statusUpdatedAt: Date.now() });
+  process.env.CLAUDE_CONFIG_DIR = join(world.folder, "claude");
+  const folder = join(process.env.CLAUDE_CONFIG_DIR, "sessions");
+  mkdirSync(folder, { recursive: true });
+  const who = { sessionId: "A", pidDomain: ownProcess().domain };
+  const state = { ...who, status: "idle", statusUpdatedAt: Date.now() };
+  writeFileSync(join(folder, `${process.pid}.json`), JSON.stringify(state));
   await Bun.sleep(APART_MS);
   world.write("b", "mine\n");
   world.turn("A");
@@ -84,19 +80,6 @@ test.each([
 
 const call = (use: string) => ({ session: "A", prompt: "A-1", tool: "Bash", use });
 const recordsOf = (world: Actors) => new JournalReader(world.folder).read().records;
-const gone = (path: string, text: string) => ({
-  bashEditDiff: {
-    files: [
-      {
-        filePath: path,
-        hunks: [{ oldStart: 1, oldLines: 1, newStart: 0, newLines: 0, lines: [`-${text}`] }],
-        deleted: true,
-      },
-    ],
-    changedFiles: [path],
-  },
-});
-
 test("what a command changed before its begin was recorded is its own", async () => {
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();
@@ -131,7 +114,10 @@ test("a deletion is the next call's, where the hook of that is late", async () =
   world.compare();
   const recorder = new Recorder(world.root, started);
   recorder.begin(call("u9"));
-  recorder.change({ ...call("u9"), response: gone(world.path("b"), "one"), durationMs: 5 }, true);
+  const filePath = world.path("b");
+  const files = [{ filePath, hunks: [hunk(1, 1, 0, 0, "-one")], deleted: true }];
+  const response = { bashEditDiff: { files, changedFiles: [filePath] } };
+  recorder.change({ ...call("u9"), response, durationMs: 5 }, true);
   world.stopped("A");
   const changes = recordsOf(world).filter((one) => one.type === "change");
   const deletions = changes.filter(({ files }) => files.some(({ path }) => path === "b"));

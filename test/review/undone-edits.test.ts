@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nightly } from "../support/toolchain";
-import { type Recorded, RecordedHere } from "./recorded";
+import { hunk, type Recorded, RecordedHere } from "./recorded";
 
 /* What Claude receives with the next prompt once the user has undone edits of it. */
 const undo = (world: Recorded, name: string, more: object = {}) =>
@@ -60,7 +60,7 @@ test("a file that came, and one that went", async () => {
     files: [
       {
         filePath: world.path("gone.ts"),
-        hunks: [{ oldStart: 1, oldLines: 1, newStart: 0, newLines: 0, lines: ["-x"] }],
+        hunks: [hunk(1, 1, 0, 0, "-x")],
         deleted: true,
       },
     ],

@@ -161,7 +161,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await draws([]);
   });
 
-  test("while no Claude runs they wait, and that is said", async () => {
+  test("while no Claude runs they wait; one elsewhere gets a mention, and reads them when that is submitted", async () => {
     await neovim.command("1Claude comment! look");
     await eventually("the message", async () =>
       expect(await said()).toContain("no Claude runs, so your comments wait"),
@@ -170,22 +170,12 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     using cli = await TestClient.open(await neovim.lock(), "claude-code");
     await cli.request("tools/list");
     cli.notify("ide_connected", { pid: process.pid });
-    await neovim.command("Claude comment!");
-    // What was asked for before it came is in no prompt of its.
-    await eventually("one mention", async () =>
-      expect(cli.notifications("at_mentioned")).toEqual([{ filePath: "ide:review:comments" }]),
-    );
-  });
-
-  test("a Claude elsewhere gets a mention, and reads them when that is submitted", async () => {
-    using cli = await TestClient.open(await neovim.lock(), "claude-code");
-    await cli.request("tools/list");
-    cli.notify("ide_connected", { pid: process.pid });
     await eventually("the client", () =>
       neovim.lua<boolean>('return #require("port").server.clients == 1'),
     );
-    await neovim.command("1Claude comment! look");
-    await eventually("the mention", async () =>
+    await neovim.command("Claude comment!");
+    // What was asked for before it came is in no prompt of its.
+    await eventually("one mention", async () =>
       expect(cli.notifications("at_mentioned")).toEqual([{ filePath: "ide:review:comments" }]),
     );
     expect(await said()).toContain("press Enter in its prompt to send your comments");

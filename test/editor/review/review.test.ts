@@ -84,10 +84,6 @@ onEachNeovim((session) => {
       expect(items, (await said()).join()).toHaveLength(count);
       return items;
     });
-  const listCloses = () =>
-    eventually("no window", () =>
-      lua<boolean>(`return vim.fn.getqflist({ winid = 0 }).winid == 0`),
-    );
   const lines = (buf = 0) =>
     lua<string[]>(`return vim.api.nvim_buf_get_lines(${buf}, 0, -1, false)`);
   /** The text of the window that has such a part. */
@@ -884,7 +880,9 @@ onEachNeovim((session) => {
       edited("d", TEN, undefined);
       await inList(1);
       await nvim().type("ga");
-      await listCloses();
+      await eventually("no list", () =>
+        lua<boolean>(`return vim.fn.getqflist({ winid = 0 }).winid == 0`),
+      );
       expect(await lua("return vim.fn.expand('%:t')")).toBe("mine");
       await nvim().command("only");
     });
@@ -898,14 +896,6 @@ onEachNeovim((session) => {
       await eventually("files as they were", () => read("b") === TEN);
       await listed(2);
       expect(read("a")).toBe(TEN.replace("line 2\n", "LINE 2\n"));
-    });
-
-    test("! is about all of an entry's file", async () => {
-      await changed();
-      await inList();
-      await nvim().command("1Claude undo!");
-      await eventually("the file as it was", () => read("a") === TEN);
-      await listed(3);
     });
 
     test("a new file is undone and comes back, as a deleted one", async () => {
@@ -1060,34 +1050,23 @@ onEachNeovim((session) => {
     });
   });
 
-  test("the user's own buffer-local mapping comes back", async () => {
+  test("the user's own mappings come back, also one that is set when a language server attaches", async () => {
+    const own = (key: string) =>
+      lua(`vim.keymap.set("n", ..., "<Cmd>let g:own = 1<CR>", { buffer = true })`, key);
+    const mapping = (key: string, part: string) =>
+      lua<string>(`return vim.fn.maparg("${key}", "n", false, true).${part} or ""`);
     await changed();
     await nvim().command(`edit ${at("a")}`);
-    await lua(`vim.keymap.set("n", "ga", "<Cmd>let g:own = 1<CR>", { buffer = true })`);
+    await own("ga");
     await review();
     await eventually("our mapping", async () =>
-      (await lua<string>(`return vim.fn.maparg("ga", "n", false, true).desc or ""`)).includes(
-        "Keep",
-      ),
+      expect(await mapping("ga", "desc")).toContain("Keep"),
     );
+    await own("gr");
+    await lua(`vim.api.nvim_exec_autocmds("LspAttach", { buffer = 0, data = { client_id = 0 } })`);
+    await eventually("our key", async () => expect(await mapping("gr", "desc")).toContain("Undo"));
     await nvim().command("Claude review close");
-    expect(await lua(`return vim.fn.maparg("ga", "n")`)).toContain("let g:own");
-  });
-
-  test("a mapping that is set when a language server attaches comes back, too", async () => {
-    await changed();
-    await review();
-    await eventually("the keys", () => mapped("gr"));
-    await lua(`
-      vim.api.nvim_create_autocmd("LspAttach", { once = true, callback = function(event)
-        vim.keymap.set("n", "gr", "<Cmd>let g:own = 1<CR>", { buffer = event.buf })
-      end })
-      vim.api.nvim_exec_autocmds("LspAttach", { buffer = 0, data = { client_id = 0 } })`);
-    const mapping = (part: string) =>
-      lua<string>(`return vim.fn.maparg("gr", "n", false, true).${part} or ""`);
-    await eventually("our key", async () => (await mapping("desc")).startsWith("Undo"));
-    await nvim().command("Claude review close");
-    expect(await mapping("rhs")).toContain("let g:own");
+    for (const key of ["ga", "gr"]) expect(await mapping(key, "rhs")).toContain("let g:own");
   });
 
   test("the keys of a diff stay when a review ends beside it", async () => {
