@@ -26,6 +26,16 @@ async function attachSocket(a: Attached): Promise<Socket> {
   return socket;
 }
 
+/** Proposes a change of a file that is open, by such a socket. */
+async function proposed(a: Attached, name: string): Promise<Socket> {
+  const path = a.file(name, OLD);
+  await a.edit(path);
+  const socket = await attachSocket(a);
+  await a.propose(path, NEW);
+  await a.shown();
+  return socket;
+}
+
 const NO_SOCKET = `
   return vim.iter(vim.api.nvim_list_chans()):all(function(chan) return chan.stream ~= "socket" end)`;
 
@@ -50,11 +60,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
   ])("the user's edits of a diff that is %s stay in a buffer", async (_, keys) => {
     await using a = await Attached.asNew({ version, ui: UI });
     await a.nvim.command("filetype on");
-    a.file("src/a.lua", OLD);
-    await a.edit(a.path("src/a.lua"));
-    const socket = await attachSocket(a);
-    await a.propose(a.path("src/a.lua"), NEW);
-    await a.shown();
+    const socket = await proposed(a, "src/a.lua");
     await a.nvim.type("GAmine<Esc>");
     if (keys.startsWith(":")) {
       await a.nvim.type(keys);
@@ -79,10 +85,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     ["later", true],
   ])("the user's edits of a diff that they accepted, %s", async (_, isReceived) => {
     await using a = await Attached.asNew({ version, ui: UI });
-    await a.edit(a.file("a.txt", OLD));
-    const socket = await attachSocket(a);
-    await a.propose(a.path("a.txt"), NEW);
-    await a.shown();
+    const socket = await proposed(a, "a.txt");
     await a.nvim.type("GAmine<Esc><CR>");
     await a.cleared();
     if (isReceived) await a.nvim.lua(ANSWER_ALL);
@@ -113,10 +116,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
 
   test("of a diff without edits nothing stays, and no word is said", async () => {
     await using a = await Attached.asNew({ version, ui: UI });
-    await a.edit(a.file("a.txt", OLD));
-    const socket = await attachSocket(a);
-    await a.propose(a.path("a.txt"), NEW);
-    await a.shown();
+    const socket = await proposed(a, "a.txt");
     socket.destroy();
     await a.cleared();
     expect(await a.nvim.lua(KEPT)).toEqual([]);

@@ -37,15 +37,7 @@ const BUSY: { with: string; lua?: string; keys?: string; end: string }[] = [
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
-    async function start(): Promise<Attached> {
-      const a = await Attached.asNew({ version, ui: UI });
-      a.file("main.txt", OLD);
-      await a.edit(a.main);
-      await a.attach();
-      return a;
-    }
-
-    const shown = (a: Attached) => a.nvim.lua<boolean>('return require("port").diff_shown()');
+    const start = () => Attached.opened({ version, ui: UI }, OLD);
 
     test.each(BUSY)("$with: the diff waits for its end", async ({ lua, keys, end }) => {
       await using a = await start();
@@ -55,7 +47,7 @@ for (const version of NEOVIMS) {
       await a.holdClock();
       const id = await a.propose(a.main, NEW);
       await a.advance(1_000);
-      expect(await shown(a)).toBe(false);
+      expect(await a.nvim.lua('return require("port").diff_shown()')).toBe(false);
       await a.nvim.type(end);
       await a.shownLater();
       await a.says("main.txt waits until you are done here; ]f or :Claude diff shows it now");

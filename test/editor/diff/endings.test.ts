@@ -7,64 +7,45 @@ const OLD = "one\ntwo\nthree\n";
 const NEW = "one\n2\nthree\nfour\n";
 const UI = { width: 120, height: 40 };
 
-/** Each way in which the user, or something else, ends a diff; typed as keys unless a function. */
-const ENDINGS: {
-  how: string;
-  do: string | ((a: Attached, id: number) => Promise<unknown>);
-  outcome: string;
-}[] = [
-  { how: "<CR> on the proposed side", do: "<CR>", outcome: "accepted" },
-  { how: "<CR> on the old side", do: "<C-w>h<CR>", outcome: "accepted" },
-  { how: "q on the proposed side", do: "q", outcome: "rejected" },
-  { how: "q on the old side", do: "<C-w>hq", outcome: "rejected" },
-  { how: "ZZ", do: "ZZ", outcome: "accepted" },
-  { how: "ZQ", do: "ZQ", outcome: "rejected" },
-  { how: ":w", do: ":w<CR>", outcome: "accepted" },
-  { how: ":wq", do: ":wq<CR>", outcome: "accepted" },
-  { how: ":x", do: ":x<CR>", outcome: "accepted" },
-  { how: ":up", do: ":up<CR>", outcome: "accepted" },
-  { how: ":silent w!", do: ":silent w!<CR>", outcome: "accepted" },
-  {
-    how: "Claude diff accept",
-    do: (a) => a.nvim.lua('require("port").accept()'),
-    outcome: "accepted",
-  },
-  {
-    how: "Claude diff reject",
-    do: (a) => a.nvim.lua('require("port").reject()'),
-    outcome: "rejected",
-  },
-  { how: ":q on the proposed side", do: ":q<CR>", outcome: "rejected" },
-  { how: ":q on the old side", do: "<C-w>h:q<CR>", outcome: "rejected" },
-  { how: ":close without autocommands", do: ":noautocmd close<CR>", outcome: "rejected" },
-];
+/** Each way in which the user, or something else, ends a diff. */
+const ENDINGS = [
+  ["<CR>", "accepted"],
+  ["<C-w>h<CR>", "accepted"],
+  ["q", "rejected"],
+  ["<C-w>hq", "rejected"],
+  ["ZZ", "accepted"],
+  ["ZQ", "rejected"],
+  [":w<CR>", "accepted"],
+  [":wq<CR>", "accepted"],
+  [":x<CR>", "accepted"],
+  [":up<CR>", "accepted"],
+  [":silent w!<CR>", "accepted"],
+  [":Claude diff accept<CR>", "accepted"],
+  [":Claude diff reject<CR>", "rejected"],
+  [":q<CR>", "rejected"],
+  ["<C-w>h:q<CR>", "rejected"],
+  [":noautocmd close<CR>", "rejected"],
+] as const;
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
-    for (const ending of ENDINGS) {
-      test(`${ending.how}: ${ending.outcome}, once, and nothing stays behind`, async () => {
-        await using a = await Attached.asNew({ version, ui: UI });
-        const path = a.file("main.txt", OLD);
-        a.file("other.txt", "other\n");
-        const buf = await a.edit(path);
-        await a.attach();
-        const id = await a.propose(path, NEW);
-        if (typeof ending.do === "string") await a.nvim.type(ending.do);
-        else await ending.do(a, id);
-        expect(await a.outcome(id)).toEqual({ id, outcome: ending.outcome } as never);
-        await a.cleared();
-        expect(a.ended.length).toBe(1);
-        // The diff mode is gone from every window, and the file's buffer is as it was.
-        const picture = await a.picture();
-        for (const window of picture.windows)
-          expect(window.options).toMatchObject({ diff: false, scrollbind: false, winbar: "" });
-        expect(
-          await a.nvim.lua("return { vim.bo[...].bufhidden, vim.bo[...].modified }", buf),
-        ).toEqual(["", false]);
-        expect(await a.lines(buf)).toEqual(["one", "two", "three"]);
-        expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
-      });
-    }
+    test.each(ENDINGS)("%s: %s, once, and nothing stays behind", async (keys, outcome) => {
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
+      const buf = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
+      const id = await a.propose(a.main, NEW);
+      await a.nvim.type(keys);
+      expect(await a.outcome(id)).toEqual({ id, outcome });
+      await a.cleared();
+      expect(a.ended.length).toBe(1);
+      // The diff mode is gone from every window, and the file's buffer is as it was.
+      for (const window of (await a.picture()).windows)
+        expect(window.options).toMatchObject({ diff: false, scrollbind: false, winbar: "" });
+      expect(
+        await a.nvim.lua("return { vim.bo[...].bufhidden, vim.bo[...].modified }", buf),
+      ).toEqual(["", false]);
+      expect(await a.lines(buf)).toEqual(["one", "two", "three"]);
+      expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+    });
 
     test("the executable closes it: no diff_ended, counted once", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
@@ -115,13 +96,9 @@ for (const version of NEOVIMS)
   describe(`${version.name}, with a reason`, () => rejectingWithReason(version));
 
 function rejectingWithReason(version: NeovimVersion) {
-  async function proposed(start: typeof Attached.start = Attached.asNew) {
-    const a = await start({ version, ui: UI });
-    const path = a.file("main.txt", "one\n");
-    await a.edit(path);
-    await a.attach();
-    const id = await a.propose(path, "two\n");
-    return { a, id };
+  async function proposed() {
+    const a = await Attached.opened({ version, ui: UI }, "one\n");
+    return { a, id: await a.propose(a.main, "two\n") };
   }
 
   test.each([
@@ -156,13 +133,16 @@ function rejectingWithReason(version: NeovimVersion) {
   });
 
   test("answered while the reason is typed: nothing is sent twice, and the reason is not lost", async () => {
-    const { a, id } = await proposed(Attached.start);
+    const { a, id } = await proposed();
     await using _a = a;
-    await a.nvim.lua("vim.ui.input = function(_, answer) _G.answer = answer end");
+    await a.nvim.lua(
+      "INPUT = vim.ui.input vim.ui.input = function(_, answer) _G.answer = answer end",
+    );
     await a.nvim.type("Q");
     expect(await a.call("diff_close", { ids: [id] })).toBe(1);
     await a.nvim.lua("_G.answer('too late')");
     await a.says("Claude did not receive: too late");
+    await a.nvim.lua("vim.ui.input = INPUT");
     expect(a.ended).toEqual([]);
   });
 }

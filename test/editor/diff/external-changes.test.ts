@@ -23,11 +23,9 @@ const openBeside = (a: Attached, path: string) => a.nvim.command(`topleft 8new $
 const toProposal = (a: Attached) =>
   a.nvim.lua("vim.api.nvim_set_current_win(require('port').diff_window())");
 
-async function start(version: (typeof NEOVIMS)[number], options = "{}"): Promise<Attached> {
-  const a = await Attached.asNew({ version, ui: UI });
-  await a.configure(options);
+async function start(version: (typeof NEOVIMS)[number]): Promise<Attached> {
+  const a = await Attached.attached({ version, ui: UI });
   a.file("main.txt", OLD);
-  await a.attach();
   return a;
 }
 
@@ -35,7 +33,8 @@ for (const version of NEOVIMS) {
   describe(`${version.name}: the file is written while its diff waits`, () => {
     for (const layout of ["vertical", "inline"]) {
       test(`by the user, in another window: not overwritten unawares (${layout})`, async () => {
-        await using a = await start(version, `{ diff = { layout = "${layout}" } }`);
+        await using a = await start(version);
+        await a.diffLayout(layout);
         const id = await a.propose(a.main, NEW);
         await openBeside(a, a.main);
         await a.nvim.type("GccMY WORK<Esc>:w<CR>");

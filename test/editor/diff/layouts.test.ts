@@ -88,19 +88,15 @@ for (const version of NEOVIMS) {
   describe(version.name, () => {
     for (const [name, make] of first(5, WINDOWS)) {
       test(`${name}: all comes back from each layout`, async () => {
-        await using a = await Attached.asNew({ version, ui: WIDE });
-        const path = a.file("main.txt", OLD);
-        a.file("other.txt", OLD);
-        a.file("third.txt", OLD);
-        await a.edit(path);
+        await using a = await Attached.opened({ version, ui: WIDE }, OLD);
+        for (const other of ["other.txt", "third.txt"]) a.file(other, OLD);
         await a.nvim.lua(make);
-        await a.attach();
         await a.nvim.command("redraw");
         const before = await a.picture();
         for (const layout of LAYOUTS) {
           await a.diffLayout(layout);
           for (const key of ["<CR>", "q", "remote"]) {
-            const id = await a.propose(path, NEW);
+            const id = await a.propose(a.main, NEW);
             const seen = await a.nvim.lua<string>("return vim.api.nvim_buf_get_name(0)");
             expect([layout, seen]).toEqual([layout, `claude-code://${id}/main.txt (proposed)`]);
             if (key === "remote") await a.call("diff_close", { ids: [id] });
@@ -115,20 +111,6 @@ for (const version of NEOVIMS) {
         expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
       });
     }
-
-    test("no layout takes room from another diff", async () => {
-      await using a = await Attached.asNew({ version, ui: WIDE });
-      const path = a.file("main.txt", OLD);
-      await a.edit(a.file("other.txt", OLD));
-      await a.nvim.command("vert diffsplit third.txt");
-      await a.attach();
-      for (const layout of LAYOUTS) {
-        await a.diffLayout(layout);
-        const id = await a.propose(path, NEW);
-        expect([layout, await a.nvim.lua("return vim.fn.tabpagenr()")]).toEqual([layout, 2]);
-        await a.rejects(id);
-      }
-    });
 
     test("the first change stands among its neighbours, diff after diff", async () => {
       await using a = await Attached.opened({ version, ui: UI }, OLD);
@@ -150,10 +132,8 @@ for (const version of NEOVIMS) {
     });
 
     test("what fits into the window is not folded, also once the screen is bigger", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
       const old = OLD.split("\n").slice(0, 44).join("\n");
-      await a.edit(a.file("main.txt", old));
-      await a.attach();
+      await using a = await Attached.opened({ version, ui: UI }, old);
       const folded = () =>
         a.nvim.lua(`
           return vim.tbl_map(function(win)
@@ -208,6 +188,12 @@ for (const version of NEOVIMS) {
       }
     });
 
+    async function inline(text: string, ui = UI): Promise<Attached> {
+      const a = await Attached.opened({ version, ui }, text);
+      await a.diffLayout("inline");
+      return a;
+    }
+
     /** Ways to close an inline diff that would take the file's window, or Neovim, with it. */
     const endings: [how: string, outcome: string][] = [
       [":q<CR>", "rejected"],
@@ -221,17 +207,14 @@ for (const version of NEOVIMS) {
       [":tabclose<CR>", "waits"],
     ];
     test.each(endings)("inline, ended by %s: the window stays, %s", async (keys, outcome) => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
+      await using a = await inline(OLD);
       a.file("other.txt", OLD);
-      const buf = await a.edit(path);
       await a.nvim.type("60Gzt");
       if (/close|<C-w>/.test(keys)) await a.nvim.command("split other.txt | wincmd j");
       if (keys.includes("tabclose")) await a.nvim.command("tab split");
-      await a.attach();
-      await a.configure(`{ diff = { layout = "inline" } }`);
       const before = await a.picture();
-      const id = await a.propose(path, NEW);
+      const [file] = before.windows.filter(({ win }) => win === before.current);
+      const id = await a.propose(a.main, NEW);
       await a.nvim.type(keys);
       if (outcome === "waits") {
         await a.waits();
@@ -246,7 +229,7 @@ for (const version of NEOVIMS) {
       else if (!keys.startsWith(":b")) {
         expect(shown).toBe("main.txt");
         const window = after.windows.find((entry) => entry.win === after.current);
-        expect(window).toMatchObject({ buf, view: { lnum: 60, topline: 60 } });
+        expect(window).toMatchObject({ buf: file?.buf, view: { lnum: 60, topline: 60 } });
       }
       for (const window of after.windows)
         expect(window.options).toMatchObject({ winbar: "", foldenable: true });
@@ -254,8 +237,7 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: a :q that comes to nothing leaves no window behind", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      await a.configure(`{ diff = { layout = "inline" } }`);
+      await using a = await inline(OLD);
       const id = await a.propose(a.main, NEW);
       const windows = () => a.nvim.lua<number>("return #vim.api.nvim_list_wins()");
       await a.nvim.command("doautocmd QuitPre");
@@ -264,11 +246,7 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: deleted lines, additions and changes, kept true while edited", async () => {
-      await using a = await Attached.opened(
-        { version, ui: { width: 60, height: 16 } },
-        "gone\tone\nsame\nold word\nend\n",
-      );
-      await a.configure(`{ diff = { layout = "inline" } }`);
+      await using a = await inline("gone\tone\nsame\nold word\nend\n", { width: 60, height: 16 });
       const id = await a.propose(a.main, "same\nnew word\nend\nadded\n");
       const screen = async () => (await a.screen()).slice(1, 8).map((row) => row.trim());
       const drawn = [
@@ -298,8 +276,7 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: in a changed hunk, a line that shares nothing with an old one is an added one", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      await a.configure(`{ diff = { layout = "inline" } }`);
+      await using a = await inline("");
       await a.propose(
         a.file("a.lua", "  f(x)\n  g(x)\n"),
         "  -- First.\n  g(x, 1)\n  return x, y\n",
@@ -326,8 +303,7 @@ for (const version of NEOVIMS) {
         ],
       ],
     ])("inline: an old line shows %s", async (_, old, proposal, chunks) => {
-      await using a = await Attached.attached({ version, ui: UI });
-      await a.configure(`{ diff = { layout = "inline" } }`);
+      await using a = await inline("");
       await a.propose(a.file("a.lua", old), proposal);
       const [line] = (await a.marks("diff.inline")).flatMap((mark) => mark.virt_lines ?? []);
       const rest = " ".repeat(UI.width - chunks.map(([text]) => text).join("").length);
@@ -341,9 +317,8 @@ for (const version of NEOVIMS) {
     });
 
     test("inline: an edited line that begins with half a character", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      await a.configure(`{ diff = { layout = "inline" } }`);
-      await a.propose(a.file("main.txt", "one\ntwo\n"), "one\nTWO\n");
+      await using a = await inline("");
+      await a.propose(a.file("a.txt", "one\ntwo\n"), "one\nTWO\n");
       await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne' })");
       await a.barShows("+2 −2");
       // What is new in the line is that byte, and no more.

@@ -8,20 +8,13 @@ const UI = { width: 160, height: 40 };
 const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 10\n", "LINE 10\n").replace("line 40\n", "LINE 40\n");
 
+/** Layouts without a tab page of the diff's own. */
+const IN_PLACE = ["vertical", "horizontal", "inline"];
+
 /** What the user does; the file that their window shows then, main.txt if left out. */
 const WAYS: { how: string; keys: string; layouts?: string[]; file?: string }[] = [
-  {
-    how: "CTRL-O",
-    keys: "<C-o>",
-    layouts: ["vertical", "horizontal", "inline"],
-    file: "other.txt",
-  },
-  {
-    how: "CTRL-^",
-    keys: "<C-^>",
-    layouts: ["vertical", "horizontal", "inline"],
-    file: "other.txt",
-  },
+  { how: "CTRL-O", keys: "<C-o>", layouts: IN_PLACE, file: "other.txt" },
+  { how: "CTRL-^", keys: "<C-^>", layouts: IN_PLACE, file: "other.txt" },
   { how: ":edit", keys: ":e third.txt<CR>", file: "third.txt" },
   {
     how: ":edit on the old side",

@@ -28,6 +28,10 @@ for (const version of NEOVIMS) {
       const proposal = options.proposal ?? NEW;
       const id = await a.propose(path, proposal);
       const said = (text: string) => a.says(text);
+      const merge = async () => {
+        await a.nvim.type("gm");
+        await said("your unsaved edits are in the proposal now");
+      };
       const buffer = () =>
         a.nvim.lua(
           "return { table.concat(vim.api.nvim_buf_get_lines(..., 0, -1, false), '\\n') .. '\\n', vim.bo[...].modified }",
@@ -40,69 +44,63 @@ for (const version of NEOVIMS) {
         writeFileSync(path, text);
         return text;
       };
-      return { a, path, buf, id, said, buffer, accept };
+      const bufferHas = (text: string, isModified: boolean) =>
+        eventually("the buffer", async () => expect(await buffer()).toEqual([text, isModified]));
+      return { a, buf, said, merge, bufferHas, accept };
     }
 
     test("merged and accepted: the file has both, and so has the buffer, saved", async () => {
-      const { a, buf, said, buffer, accept } = await start();
+      const { a, buf, said, merge, bufferHas, accept } = await start();
       await using _ = a;
       await said("gm or :Claude diff merge merges them in");
-      await a.nvim.type("gm");
-      await said("your unsaved edits are in the proposal now");
+      await merge();
       expect(await accept()).toBe(MERGED);
-      await eventually("the buffer", async () => {
-        expect(await buffer()).toEqual([MERGED, false]);
-        return true;
-      });
+      await bufferHas(MERGED, false);
       // Nothing is lost: undo leads back to what was unsaved.
       await a.cleared();
       await a.nvim.command("undo");
-      expect(await buffer()).toEqual([OLD.replace("five", "five and mine"), true]);
+      await bufferHas(OLD.replace("five", "five and mine"), true);
       expect(await a.nvim.lua("return vim.fn.bufnr()")).toBe(buf);
     });
 
     test("CRLF, a missing last newline and a BOM stay the proposal's", async () => {
-      const { a, said, accept } = await start({
+      const { a, merge, accept } = await start({
         old: "\uFEFFone\r\ntwo\r\nthree\r\nfour\r\nfive",
         proposal: "\uFEFFONE\ntwo\nthree\nfour\nfive",
       });
       await using _ = a;
-      await a.nvim.type("gm");
-      await said("are in the proposal now");
+      await merge();
       expect(await accept()).toBe(`\uFEFF${MERGED.trimEnd()}`);
     });
 
     test("merged, but undone or edited on before the accept: the buffer keeps its edits", async () => {
       for (const keys of ["u", "uGAx<Esc>"]) {
-        const { a, said, buffer, accept } = await start();
+        const { a, said, merge, bufferHas, accept } = await start();
         await using _ = a;
-        await a.nvim.type("gm");
-        await said("are in the proposal now");
+        await merge();
         await a.nvim.type(keys);
         expect(await accept()).not.toContain("mine");
         await said("it has unsaved edits, which are kept");
-        expect(await buffer()).toEqual([OLD.replace("five", "five and mine"), true]);
+        await bufferHas(OLD.replace("five", "five and mine"), true);
       }
-      const { a, buf, said, buffer, accept } = await start();
+      const { a, buf, said, merge, bufferHas, accept } = await start();
       await using _ = a;
-      await a.nvim.type("gm");
-      await said("are in the proposal now");
+      await merge();
       await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 1, 2, false, { 'later' })", buf);
       expect(await accept()).toBe(MERGED);
       await said("it has unsaved edits, which are kept");
-      expect(await buffer()).toEqual(["one\nlater\nthree\nfour\nfive and mine\n", true]);
+      await bufferHas("one\nlater\nthree\nfour\nfive and mine\n", true);
     });
 
     test("merged, but the hunk with the edits dropped again: the buffer keeps them", async () => {
       for (const keys of ["gg]cgr", "ggga"]) {
-        const { a, said, buffer, accept } = await start();
+        const { a, said, merge, bufferHas, accept } = await start();
         await using _ = a;
-        await a.nvim.type("gm");
-        await said("are in the proposal now");
+        await merge();
         await a.nvim.type(keys);
         expect(await accept()).toBe(NEW);
         await said("it has unsaved edits, which are kept");
-        expect(await buffer()).toEqual([OLD.replace("five", "five and mine"), true]);
+        await bufferHas(OLD.replace("five", "five and mine"), true);
       }
     });
 
@@ -113,33 +111,24 @@ for (const version of NEOVIMS) {
         ["ggjofour<Esc>", true],
         ["gggr", false],
       ] as const) {
-        const { a, said, buffer, accept } = await start({ edit: "4Gdd" });
+        const { a, said, merge, bufferHas, accept } = await start({ edit: "4Gdd" });
         await using _ = a;
-        await a.nvim.type("gm");
-        await said("are in the proposal now");
+        await merge();
         await a.nvim.type(keys);
         const accepted = await accept();
         const edited = OLD.replace("four\n", "");
-        const wanted = kept ? [edited, true] : [accepted, false];
-        await eventually("the buffer", async () => {
-          expect(await buffer()).toEqual(wanted);
-          return true;
-        });
+        await bufferHas(kept ? edited : accepted, kept);
         if (kept) await said("it has unsaved edits, which are kept");
       }
     });
 
     test("undone and done again counts as merged", async () => {
-      const { a, said, buffer, accept } = await start();
+      const { a, merge, bufferHas, accept } = await start();
       await using _ = a;
-      await a.nvim.type("gm");
-      await said("are in the proposal now");
+      await merge();
       await a.nvim.type("u<C-r>Gox<Esc>");
       expect(await accept()).toBe(`${MERGED}x\n`);
-      await eventually("the buffer", async () => {
-        expect(await buffer()).toEqual([`${MERGED}x\n`, false]);
-        return true;
-      });
+      await bufferHas(`${MERGED}x\n`, false);
     });
 
     test("conflicts: marked, not to be accepted while there are some, then resolved", async () => {
@@ -178,10 +167,9 @@ for (const version of NEOVIMS) {
     });
 
     test("edits after a merge can be merged, too", async () => {
-      const { a, buf, said, accept } = await start();
+      const { a, buf, merge, accept } = await start();
       await using _ = a;
-      await a.nvim.type("gm");
-      await said("are in the proposal now");
+      await merge();
       await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 2, 3, false, { 'later' })", buf);
       await a.nvim.type("gm");
       expect(await accept()).toBe(MERGED.replace("three", "later"));

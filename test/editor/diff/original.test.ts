@@ -12,9 +12,6 @@ const UI = { width: 200, height: 40 };
 const SERVE = `
   asked, lead = {}, { line = 0 }
   local function answer(method, params)
-    if method == "initialize" then
-      return { capabilities = { hoverProvider = true, definitionProvider = true } }
-    end
     table.insert(asked, { vim.fs.basename(vim.uri_to_fname(params.textDocument.uri)), params.position.line + 1,
       params.position.character })
     if method == "textDocument/hover" then
@@ -24,25 +21,12 @@ const SERVE = `
     local place = { uri = lead.uri or params.textDocument.uri, range = { start = at, ["end"] = at } }
     return { place }
   end
-  vim.lsp.start({
-    name = "known",
-    root_dir = vim.fn.getcwd(),
-    cmd = function()
-      local id = 0
-      return {
-        request = function(method, params, callback)
-          id = id + 1
-          vim.schedule(function()
-            if method == "shutdown" then callback(nil, nil) else callback(nil, answer(method, params)) end
-          end)
-          return true, id
-        end,
-        notify = function() return true end,
-        is_closing = function() return false end,
-        terminate = function() end,
-      }
-    end,
-  }, { bufnr = 0 })`;
+  local server = require("port").language_server({ hoverProvider = true, definitionProvider = true }, {
+    request = vim.schedule_wrap(function(method, params, done)
+      if method == "shutdown" then done(nil, nil) else done(nil, answer(method, params)) end
+    end),
+  })
+  vim.lsp.start({ name = "known", root_dir = vim.fn.getcwd(), cmd = server }, { bufnr = 0 })`;
 
 const OLD = "one\ntwo\nthree\nfour\nfive\n";
 /** Line 2 is changed, two are new behind line 3. */

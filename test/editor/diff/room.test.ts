@@ -58,17 +58,14 @@ function sides(tab: number, ...sizes: [number, number][]): Shown {
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     test.each(places)("beside %s (%s)", async (_, layout, make, shown) => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("a.txt", OLD);
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
       a.file("b.txt", OLD);
-      await a.edit(path);
       if (make) await a.nvim.command(make);
       await a.nvim.command("normal! 77Gzb");
       await a.diffLayout(layout);
-      await a.attach();
       const before = await a.picture();
       for (const key of ["q", "<CR>"]) {
-        const id = await a.propose(path, NEW);
+        const id = await a.propose(a.main, NEW);
         const found = await a.nvim.lua<Shown>(DIFF);
         // Which of two sides has the odd column is Neovim's choice.
         for (const sizes of [found.sizes, shown.sizes]) sizes.sort(([x], [y]) => x - y);
@@ -81,13 +78,11 @@ for (const version of NEOVIMS) {
     });
 
     test("with `diff.focus = false` the diff is in sight, beside the cursor", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.edit(a.file("a.txt", OLD));
+      await using a = await Attached.opened({ version, ui: UI }, OLD);
       await a.nvim.command("vsplit b.txt");
       await a.configure("{ diff = { focus = false } }");
-      await a.attach();
       const before = await a.picture();
-      const id = await a.propose(a.path("a.txt"), NEW);
+      const id = await a.propose(a.main, NEW);
       await a.shown();
       const { current, tab } = await a.picture();
       expect({ current, tab }).toEqual({ current: before.current, tab: before.tab });
@@ -100,15 +95,12 @@ for (const version of NEOVIMS) {
     test.each(["vertical", "horizontal", "inline"])(
       "a change far to the right is in sight, hunk after hunk (%s)",
       async (layout) => {
-        await using a = await Attached.asNew({ version, ui: UI });
         const far = (line: number, word: string) => `${line} ${"x".repeat(600)} ${word}\n`;
         const text = (word: string) =>
           `${far(1, word)}same\n${word}\n${"same\n".repeat(20)}${far(9, word)}`;
-        const path = a.file("a.txt", text("old"));
-        await a.edit(path);
+        await using a = await Attached.opened({ version, ui: UI }, text("old"));
         await a.nvim.command("set nowrap");
         await a.diffLayout(layout);
-        await a.attach();
         const seen = (count: number) =>
           eventually("the change", async () => {
             const shown = (await a.screen()).slice(1, -1).join("\n");
@@ -116,7 +108,7 @@ for (const version of NEOVIMS) {
             for (const word of layout === "inline" ? ["new"] : ["old", "new"])
               expect(shown.match(new RegExp(`x ${word}`, "g"))?.length ?? 0).toBe(count);
           });
-        await a.propose(path, text("new"));
+        await a.propose(a.main, text("new"));
         await a.shown();
         await seen(2);
         await a.nvim.type("]c");
@@ -127,15 +119,15 @@ for (const version of NEOVIMS) {
     );
 
     test("all of a hunk is in sight, and what follows it (inline)", async () => {
-      await using a = await Attached.asNew({ version, ui: { width: 80, height: 24 } });
       const line = (n: number) => `line ${n}\n`;
       const all = Array.from({ length: 90 }, (_, i) => line(i + 1));
-      const path = a.file("a.txt", all.join(""));
-      await a.edit(path);
-      await a.attach();
+      await using a = await Attached.opened(
+        { version, ui: { width: 80, height: 24 } },
+        all.join(""),
+      );
       const added = Array.from({ length: 8 }, (_, i) => `new ${i}\n`).join("");
       const text = all.with(17, `eighteen\n${added}`).with(31, "").with(32, "").with(70, "end\n");
-      await a.propose(path, text.join(""));
+      await a.propose(a.main, text.join(""));
       await a.shown();
       const seen = (first: string, last: string) =>
         eventually(`${first} to ${last}`, async () => {

@@ -1,73 +1,34 @@
 import { describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { lockFiles } from "../../genuine/lock-file";
-import { Neovim } from "../../genuine/neovim";
 import { claims } from "../../support/claims";
-import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS, type NeovimVersion } from "../../support/toolchain";
+import { NEOVIMS } from "../../support/toolchain";
 import { openDiff } from "../attached";
+import { desk } from "../desk";
 
 /* Diffs as a user sees them: Neovim in a terminal, a client at the executable's socket. */
-const _COLUMNS = 150;
 const OLD = Array.from({ length: 40 }, (_, i) => `line ${i + 1};\n`).join("");
 const NEW = OLD.replace("line 10;", "LINE 10;")
   .replace("line 20;\n", "")
   .replace("line 30;", "LINE 30;");
 
-interface Desk extends AsyncDisposable {
-  neovim: Neovim;
-  path(name: string): string;
-  connect(): Promise<TestClient>;
-}
-
-async function desk(version: NeovimVersion, columns: number, setup = "{}"): Promise<Desk> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), "diff-screen-")));
-  const project = join(root, "project");
-  const home = join(root, "home");
-  for (const folder of [project, join(home, "tmp"), join(home, "run")]) {
-    await mkdir(folder, { recursive: true });
-  }
-  const path = (name: string) => join(project, name);
-  for (const name of ["main.txt", "other.txt"]) await writeFile(path(name), OLD);
-  const files = [path("main.txt")];
-  const neovim = await Neovim.start({ version, project, home, files, setup, columns, rows: 44 });
-  const lock = await eventually("the lock file", async () => {
-    const [found] = await lockFiles(home);
-    if (!found) throw new Error("not yet");
-    return found;
-  });
-  return {
-    neovim,
-    path,
-    connect: () => TestClient.open(lock, "claude-code"),
-    async [Symbol.asyncDispose]() {
-      await neovim.close();
-      await rm(root, { recursive: true, force: true, maxRetries: 5 });
-    },
-  };
-}
-
 test.each(NEOVIMS)(
   "an auto-save plugin that writes everything accepts nothing, in $name",
   async (version) => {
     claims("Only you accept an edit");
-    await using d = await desk(version, 150);
-    using client = await d.connect();
-    const { terminal } = d.neovim;
-    await d.neovim.lua(`
+    await using d = await desk({ version, columns: 150, rows: 44 }, OLD);
+    const { neovim, client, main } = d;
+    const { terminal } = neovim;
+    await neovim.lua(`
     _G.saves = 0
     _G.saver = vim.uv.new_timer()
     saver:start(0, 20, vim.schedule_wrap(function() saves = saves + 1 vim.cmd("silent! wall") end))
     return true`);
-    const saves = () => d.neovim.lua<number>("return saves");
+    const saves = () => neovim.lua<number>("return saves");
     for (const layout of ["vertical", "inline"]) {
-      await d.neovim.lua(
+      await neovim.lua(
         `require("port").config.setup({ diff = { layout = "${layout}" } }) return true`,
       );
-      const answer = openDiff(client, d.path("main.txt"), NEW);
+      const answer = openDiff(client, main, NEW);
       await terminal.waitFor("hunk 1/3");
       await terminal.type("GAmine");
       await terminal.press("Escape");
@@ -82,10 +43,10 @@ test.each(NEOVIMS)(
 
 describe.each(NEOVIMS)("in a narrow terminal, $name", (version) => {
   test("a diff comes inline, and says how to accept it", async () => {
-    await using d = await desk(version, 52);
-    using client = await d.connect();
-    const { terminal } = d.neovim;
-    const answer = openDiff(client, d.path("main.txt"), NEW);
+    await using d = await desk({ version, columns: 52, rows: 44 }, OLD);
+    const { neovim, client, main } = d;
+    const { terminal } = neovim;
+    const answer = openDiff(client, main, NEW);
     const wanted = [/\bline 10;[^\n]*\n[^\n]*\bLINE 10;/, /<CR> accept$/m];
     const isRight = (screen: string) => wanted.every((part) => part.test(screen));
     await terminal.waitUntil(isRight, `${wanted.join(", ")}`);
@@ -110,10 +71,10 @@ const widths: [columns: number, bars: RegExp][] = [
 ];
 describe.each(NEOVIMS)("the bars of $name", (version) => {
   test.each(widths)("at %d columns: the key that accepts is cut last", async (columns, bars) => {
-    await using d = await desk(version, columns);
-    using client = await d.connect();
-    const { terminal } = d.neovim;
-    const answer = openDiff(client, d.path("main.txt"), NEW);
+    await using d = await desk({ version, columns: columns, rows: 44 }, OLD);
+    const { neovim, client, main } = d;
+    const { terminal } = neovim;
+    const answer = openDiff(client, main, NEW);
     const isRight = (screen: string) =>
       bars.test(
         screen

@@ -34,18 +34,16 @@ const selects = (a: Attached, what: string, expected: { mode: string; text: stri
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
-    const start = () => Attached.asNew({ version, ui: UI });
+    const start = () => Attached.attached({ version, ui: UI });
+    const opened = (text: string) => Attached.opened({ version, ui: UI }, text);
     const open = (a: Attached, path: string, more: object = {}) =>
       a.call("document_open", { path, front: true, select_to_eol: false, ...more });
-    const lines = (a: Attached, buf: number) =>
-      a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf);
 
     test("opens, saves and reloads files with odd names, and no others", async () => {
       await using a = await start();
       // The one that a pattern would find instead.
       a.file("x1.txt", "wrong\n");
       await a.edit(a.path("x1.txt"));
-      await a.attach();
       for (const name of ODD_NAMES) {
         const path = a.file(name, `one\n${name}\n`);
         const opened = await open(a, path);
@@ -56,18 +54,14 @@ for (const version of NEOVIMS) {
         expect(a.read(name)).toBe(`changed\n${name}\n`);
         writeFileSync(path, "outside\n");
         await a.call("document_reload", { path });
-        expect(await a.nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")).toEqual([
-          "outside",
-        ]);
+        expect(await a.lines()).toEqual(["outside"]);
       }
       expect(a.read("x1.txt")).toBe("wrong\n");
     });
 
     test("a file that changes beneath unsaved edits again and again leaves no autocommands", async () => {
-      await using a = await start();
-      const path = a.file("main.txt", "one\n");
-      await a.edit(path);
-      await a.attach();
+      await using a = await opened("one\n");
+      const path = a.main;
       const count = () => a.nvim.lua<number>("return #vim.api.nvim_get_autocmds({})");
       const before = await count();
       for (let i = 0; i < 3; i++) {
@@ -87,7 +81,6 @@ for (const version of NEOVIMS) {
       symlinkSync(a.path("real"), a.path("link"));
       symlinkSync(path, a.path("other.txt"));
       const buf = await a.edit(path);
-      await a.attach();
       for (const name of ["link/main.txt", "other.txt", "real/../real//main.txt"]) {
         await open(a, `${a.nvim.cwd}/${name}`);
         expect(await a.nvim.lua("return vim.api.nvim_get_current_buf()")).toBe(buf);
@@ -130,7 +123,6 @@ for (const version of NEOVIMS) {
     test("selects by text", async () => {
       await using a = await start();
       const path = a.file("main.lua", SOURCE);
-      await a.attach();
       for (const mode of ["inclusive", "exclusive"]) {
         await a.nvim.command(`set selection=${mode}`);
         for (const [name, params, expected] of RANGES) {
@@ -144,7 +136,6 @@ for (const version of NEOVIMS) {
 
     test("selects over line ends as they are asked for and as the file has them", async () => {
       await using a = await start();
-      await a.attach();
       const mixed = a.file("mixed.txt", "one\r\ntwo\nthree\r\nfour\r\n");
       const dos = a.file("dos.txt", "one\r\ntwo\r\nthree\r\n");
       for (const [path, start_text, expected] of [
@@ -162,11 +153,9 @@ for (const version of NEOVIMS) {
     test("'selectmode' with \"cmd\": selected in visual mode, nothing typed over the text", async () => {
       await using a = await start();
       const path = a.file("main.lua", SOURCE);
-      await a.attach();
       await a.nvim.command("set selectmode=mouse,key,cmd");
       await open(a, path, { start_text: "function b" });
-      const got = await a.nvim.lua(selected);
-      expect(got).toEqual({ mode: "v", text: "function b" });
+      expect(await a.nvim.lua(selected)).toEqual({ mode: "v", text: "function b" });
       expect(await a.nvim.lua("return { vim.bo.modified, vim.o.selectmode }")).toEqual([
         false,
         "mouse,key,cmd",
@@ -177,16 +166,12 @@ for (const version of NEOVIMS) {
       await using a = await start();
       const path = a.file("main.lua", SOURCE);
       const other = await a.edit(a.file("other.txt", ""));
-      await a.attach();
       await a.nvim.type("ihello ");
       await open(a, path, { start_text: "function b" });
       await a.nvim.type("world");
-      expect(await lines(a, other)).toEqual(["hello world"]);
+      expect(await a.lines(other)).toEqual(["hello world"]);
       await a.nvim.type("<Esc>");
-      await eventually(
-        "the selection",
-        async () => (await a.nvim.lua<{ text: string }>(selected)).text === "function b",
-      );
+      await selects(a, "the selection", { mode: "v", text: "function b" });
       expect(a.read("main.lua")).toBe(SOURCE);
     });
 
@@ -194,23 +179,16 @@ for (const version of NEOVIMS) {
       await using a = await start();
       const path = a.file("main.lua", SOURCE);
       await a.edit(a.file("other.txt", ""));
-      await a.attach();
       await a.nvim.type(":split | terminal cat<CR>i");
-      await eventually("the mode", async () => (await a.mode()) === "t");
+      await a.inMode("t");
       await open(a, path, { start_text: "function b" });
-      await eventually(
-        "the selection",
-        async () =>
-          (await a.nvim.lua<{ text: string }>(selected)).text === "function b" &&
-          (await a.mode()) === "v",
-      );
+      await selects(a, "the selection", { mode: "v", text: "function b" });
     });
 
     test("in the background: loaded and listed, nothing on screen changes", async () => {
       await using a = await start();
       const path = a.file("main.lua", SOURCE);
       await a.edit(a.file("other.txt", "x\n"));
-      await a.attach();
       const before = await a.picture();
       const opened = await open(a, path, { front: false, start_text: "function b" });
       expect(opened).toEqual({ language_id: "lua", line_count: 5 });
@@ -224,7 +202,6 @@ for (const version of NEOVIMS) {
       const path = a.file("main.lua", SOURCE);
       await a.nvim.command("terminal cat");
       const terminal = await a.nvim.lua("return vim.api.nvim_get_current_buf()");
-      await a.attach();
       await open(a, path);
       expect(await a.nvim.lua("return #vim.fn.win_findbuf(...)", terminal)).toBe(1);
       await a.nvim.lua(
@@ -232,13 +209,12 @@ for (const version of NEOVIMS) {
       );
       const notes = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
       await open(a, path);
-      expect(await lines(a, notes)).toEqual(["mine"]);
+      expect(await a.lines(notes)).toEqual(["mine"]);
       expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
     });
 
     test("refusals name the file", async () => {
       await using a = await start();
-      await a.attach();
       a.file("binary", new Uint8Array([1, 0, 2]));
       const refused = async (path: string) =>
         String(
@@ -255,10 +231,8 @@ for (const version of NEOVIMS) {
     });
 
     test("a failing :w is an error, 'confirm' asks nothing, autocommands run", async () => {
-      await using a = await start();
-      const path = a.file("main.txt", "one\n");
-      await a.edit(path);
-      await a.attach();
+      await using a = await opened("one\n");
+      const path = a.main;
       await a.nvim.lua(
         `vim.o.confirm = true vim.api.nvim_buf_set_lines(0, 0, -1, false, { "x" }) vim.bo.readonly = true`,
       );
@@ -272,15 +246,13 @@ for (const version of NEOVIMS) {
     });
 
     test("a file made outside under unsaved edits: no question, edits kept, :w! only", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
+      await using a = await start();
       const path = a.path('odd "[New]" name.txt');
       const buf = await a.edit(path);
-      await a.attach();
       await a.nvim.type("imine<Esc>omore<Esc>");
       writeFileSync(path, "theirs\n");
       await a.call("document_reload", { path });
-      const lines = () => a.lines(buf);
-      expect(await lines()).toEqual(["mine", "more"]);
+      expect(await a.lines(buf)).toEqual(["mine", "more"]);
       expect(await a.nvim.lua("return vim.bo.modified")).toBe(true);
       await a.nvim.command("checktime");
       expect((await a.answer("document_save", { path })).error).toContain("changed on disk");
@@ -289,20 +261,19 @@ for (const version of NEOVIMS) {
       // Later writes change nothing of that, and once the file was read, all is as with any other.
       writeFileSync(path, "theirs again\n");
       await a.call("document_reload", { path });
-      expect(await lines()).toEqual(["mine", "more"]);
+      expect(await a.lines(buf)).toEqual(["mine", "more"]);
       await a.nvim.command("edit!");
       writeFileSync(path, "theirs for good\n");
       await a.call("document_reload", { path });
-      expect(await lines()).toEqual(["theirs for good"]);
+      expect(await a.lines(buf)).toEqual(["theirs for good"]);
       await a.nvim.type("x");
       expect(await a.call("document_save", { path })).toEqual({ saved: true });
     });
 
     test("a file made outside under an unmodified buffer that has text: read, no question", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
+      await using a = await start();
       const path = a.path("template.txt");
       const buf = await a.edit(path);
-      await a.attach();
       await a.nvim.lua(
         "vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'template' }) vim.bo.modified = false",
       );
@@ -314,7 +285,6 @@ for (const version of NEOVIMS) {
     test("after an accept the file is watched: written in place, by rename, or new", async () => {
       await using a = await start();
       await a.nvim.command("set noautoread");
-      await a.attach();
       const write = {
         place: (path: string) => writeFileSync(path, "two\n"),
         rename: (path: string) => {
@@ -331,7 +301,7 @@ for (const version of NEOVIMS) {
           await a.nvim.type("<CR>");
           await a.outcome(id);
           how(path);
-          await eventually(`${name}, ${exists}`, async () => (await lines(a, buf))[0] === "two");
+          await eventually(`${name}, ${exists}`, async () => (await a.lines(buf))[0] === "two");
           expect(await a.nvim.lua("return vim.bo[...].modified", buf)).toBe(false);
           await a.nvim.command("checktime");
           expect(await a.mode()).toBe("n");
@@ -343,7 +313,6 @@ for (const version of NEOVIMS) {
       await using a = await start();
       const edited = a.file("edited.txt", "one\n");
       const other = a.file("other.txt", "two\n");
-      await a.attach();
       for (const [method, params] of [
         ["document_open", { path: edited, front: true }],
         ["tab_close", { path: other }],
@@ -361,10 +330,8 @@ for (const version of NEOVIMS) {
     });
 
     test("tab_close: by path or name, never unsaved work, no window lost", async () => {
-      await using a = await start();
-      const path = a.file("main.txt", "one\n");
-      await a.edit(path);
-      await a.attach();
+      await using a = await opened("one\n");
+      const path = a.main;
       await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
       expect(await a.answer("tab_close", { name: "main.txt" })).toMatchObject({
         error: { code: "unsaved" },

@@ -66,26 +66,18 @@ const SERVER = `
 
 for (const version of BOTH_NEOVIMS) {
   describe(version.name, () => {
-    const open = async (content: string | Uint8Array, name = "main.txt") => {
-      const a = await Attached.asNew({ version, ui: { width: 120, height: 40 } });
-      const path = a.file(name, content);
-      await a.edit(path);
-      await a.attach();
-      const rewrite = async (now: string | Uint8Array) => {
-        // The time of a file has the resolution of the kernel's clock.
-        await Bun.sleep(15);
-        writeFileSync(path, now);
-        await a.call("document_reload", { path });
-      };
-      return { a, path, rewrite, [Symbol.asyncDispose]: () => a[Symbol.asyncDispose]() };
+    const open = (content = text(LINES)) =>
+      Attached.opened({ version, ui: { width: 120, height: 40 } }, content);
+    const rewrite = async (a: Attached, now: string | Uint8Array) => {
+      // The time of a file has the resolution of the kernel's clock.
+      await Bun.sleep(15);
+      writeFileSync(a.main, now);
+      await a.call("document_reload", { path: a.main });
     };
-    const lines = (a: Attached) =>
-      a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
 
     for (const autoread of ["autoread", "noautoread", "autoread | setlocal autoread"]) {
       test(`'${autoread}': marks, signs, extmarks, folds, cursor and view move with lines`, async () => {
-        await using opened = await open(text(LINES));
-        const { a, rewrite } = opened;
+        await using a = await open();
         await a.nvim.command(`set ${autoread}`);
         await a.nvim.lua(PLACE);
         await a.nvim.type("100Gzt3l");
@@ -97,9 +89,9 @@ for (const version of BOTH_NEOVIMS) {
         end, vim.api.nvim_list_wins())`;
         const before = await a.nvim.lua<number[][]>(views);
         await a.nvim.lua(RECORD);
-        await rewrite(text(CHANGED));
+        await rewrite(a, text(CHANGED));
 
-        expect(await lines(a)).toEqual(CHANGED);
+        expect(await a.lines()).toEqual(CHANGED);
         expect(await a.nvim.lua<object>(PLACES)).toEqual({
           sign: 52,
           extmark: 62,
@@ -126,11 +118,10 @@ for (const version of BOTH_NEOVIMS) {
     }
 
     test("neither :checktime nor :w has a question afterwards; one undo step leads back", async () => {
-      await using opened = await open(text(LINES));
-      const { a, rewrite } = opened;
+      await using a = await open();
       await a.nvim.type("Omine<Esc>:silent write<CR>");
-      const saved = await lines(a);
-      await rewrite(text(CHANGED));
+      const saved = await a.lines();
+      await rewrite(a, text(CHANGED));
       await a.nvim.command("set noautoread");
       await a.nvim.lua(
         'vim.api.nvim_create_autocmd("FileChangedShell", { callback = function() vim.g.asked = true end })',
@@ -138,30 +129,28 @@ for (const version of BOTH_NEOVIMS) {
       await a.nvim.command("checktime");
       expect(await a.nvim.lua("return vim.g.asked == nil")).toBe(true);
       await a.nvim.type("u");
-      expect(await lines(a)).toEqual(saved);
+      expect(await a.lines()).toEqual(saved);
       expect(await a.nvim.lua("return vim.bo.modified")).toBe(true);
       await a.nvim.type("<C-r>");
-      expect(await lines(a)).toEqual(CHANGED);
+      expect(await a.lines()).toEqual(CHANGED);
       await a.nvim.type("dd:write<CR>");
       expect(await a.mode()).toBe("n");
       expect(a.read("main.txt")).toBe(text(CHANGED.slice(1)));
     });
 
     test("in insert mode: what is typed before and after has undo steps of its own", async () => {
-      await using opened = await open(text(LINES));
-      const { a, rewrite, path } = opened;
+      await using a = await open();
       await a.nvim.type("GAx");
       await a.nvim.command("silent write");
       const typed = [...LINES.slice(0, -1), "line 200x"];
-      await rewrite(text(["-- one", ...typed]));
+      await rewrite(a, text(["-- one", ...typed]));
       await a.nvim.type("y<Esc>");
-      expect((await lines(a)).at(-1)).toBe("line 200xy");
+      expect((await a.lines()).at(-1)).toBe("line 200xy");
       await a.nvim.type("u");
-      expect(await lines(a)).toEqual(["-- one", ...typed]);
+      expect(await a.lines()).toEqual(["-- one", ...typed]);
       await a.nvim.type("u");
-      expect(await lines(a)).toEqual(typed);
+      expect(await a.lines()).toEqual(typed);
       expect(a.read("main.txt")).toBe(text(["-- one", ...typed]));
-      expect(path).toBeString();
     });
 
     const WHOLE: [name: string, content: string | Uint8Array][] = [
@@ -181,42 +170,38 @@ for (const version of BOTH_NEOVIMS) {
     ];
 
     test("line ends, encoding, BOM and the last line end are the new file's", async () => {
-      await using opened = await open(text(LINES));
-      const { a, rewrite, path } = opened;
+      await using a = await open();
       const state = `return {
         vim.bo.fileformat, vim.bo.fileencoding, vim.bo.bomb, vim.bo.endofline, vim.bo.modified,
         vim.fn.wordcount().bytes,
         vim.api.nvim_buf_get_lines(0, 0, -1, false) }`;
       for (const [name, content] of WHOLE) {
-        await rewrite(content);
+        await rewrite(a, content);
         const got = await a.nvim.lua<unknown[]>(state);
         await a.nvim.command("silent edit!");
         expect([name, ...got]).toEqual([name, ...(await a.nvim.lua<unknown[]>(state))]);
         // From each to plain text, and to the next one.
-        await rewrite(text(LINES));
-        expect([name, await lines(a)]).toEqual([name, LINES]);
-        await rewrite(content);
+        await rewrite(a, text(LINES));
+        expect([name, await a.lines()]).toEqual([name, LINES]);
+        await rewrite(a, content);
       }
-      expect(path).toBeString();
     });
 
     test("a CRLF file stays one, with its marks", async () => {
       const dos = (of: string[]) => text(of).replaceAll("\n", "\r\n");
-      await using opened = await open(dos(LINES));
-      const { a, rewrite } = opened;
+      await using a = await open(dos(LINES));
       await a.nvim.lua(PLACE);
-      await rewrite(dos(CHANGED));
-      expect(await lines(a)).toEqual(CHANGED);
+      await rewrite(a, dos(CHANGED));
+      expect(await a.lines()).toEqual(CHANGED);
       expect(await a.nvim.lua("return vim.bo.fileformat")).toBe("dos");
       expect(await a.nvim.lua<object>(PLACES)).toMatchObject({ sign: 52, extmark: 62 });
     });
 
     test("a read-only or unmodifiable buffer is reloaded, and stays so without a word", async () => {
-      await using opened = await open(text(LINES));
-      const { a, rewrite } = opened;
+      await using a = await open();
       await a.nvim.command("setlocal readonly nomodifiable");
-      await rewrite(text(CHANGED));
-      expect(await lines(a)).toEqual(CHANGED);
+      await rewrite(a, text(CHANGED));
+      expect(await a.lines()).toEqual(CHANGED);
       expect(
         await a.nvim.lua("return { vim.bo.readonly, vim.bo.modifiable, vim.bo.modified }"),
       ).toEqual([true, false, false]);
@@ -224,40 +209,37 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("'noautoread': an autocommand of the user's for FileChangedShell decides", async () => {
-      await using opened = await open(text(LINES));
-      const { a, rewrite } = opened;
+      await using a = await open();
       await a.nvim.command("set noautoread");
       await a.nvim.lua(`CHOICE = ""
         vim.api.nvim_create_autocmd("FileChangedShell", {
           pattern = "*.txt",
           callback = function() vim.v.fcs_choice = CHOICE end,
         })`);
-      await rewrite(text(CHANGED));
-      expect(await lines(a)).toEqual(LINES);
+      await rewrite(a, text(CHANGED));
+      expect(await a.lines()).toEqual(LINES);
       await a.nvim.lua('CHOICE = "reload"');
-      await rewrite(text(CHANGED.slice(1)));
-      expect(await lines(a)).toEqual(CHANGED.slice(1));
+      await rewrite(a, text(CHANGED.slice(1)));
+      expect(await a.lines()).toEqual(CHANGED.slice(1));
     });
 
     test("a plugin that writes such files itself is not called", async () => {
-      await using opened = await open(text(LINES));
-      const { a, rewrite } = opened;
+      await using a = await open();
       await a.nvim.lua(`vim.api.nvim_create_autocmd("BufWriteCmd", {
         pattern = "main.*", callback = function() vim.g.wrote = true end })`);
-      await rewrite(text(CHANGED));
-      expect(await lines(a)).toEqual(CHANGED);
+      await rewrite(a, text(CHANGED));
+      expect(await a.lines()).toEqual(CHANGED);
       expect(await a.nvim.lua("return vim.g.wrote == nil")).toBe(true);
     });
 
     test("a language server receives the lines that changed", async () => {
-      await using opened = await open(text(LINES));
-      const { a, rewrite } = opened;
+      await using a = await open();
       await a.nvim.lua(SERVER);
       type Received = { method: string; changes?: { text: string }[] }[];
       const received = () => a.nvim.lua<Received>("return RECEIVED");
       await eventually("didOpen", async () => (await received()).length > 0);
       await a.nvim.lua("RECEIVED = {}");
-      await rewrite(text(CHANGED));
+      await rewrite(a, text(CHANGED));
       await eventually("didChange", async () => (await received()).length > 0);
       const list = await received();
       expect(new Set(list.map(({ method }) => method))).toEqual(
@@ -268,8 +250,7 @@ for (const version of BOTH_NEOVIMS) {
     });
 
     test("lines that were all changed, exchanged or reformatted", async () => {
-      await using opened = await open(text(LINES));
-      const { a, rewrite } = opened;
+      await using a = await open();
       const many = Array.from({ length: 6_000 }, (_, i) => `ä${i}`);
       for (const now of [
         LINES.toReversed(),
@@ -283,8 +264,8 @@ for (const version of BOTH_NEOVIMS) {
         ["aè", "", "b"],
         ["", "è", "", "", "b", ""],
       ]) {
-        await rewrite(text(now));
-        expect(await lines(a)).toEqual(now);
+        await rewrite(a, text(now));
+        expect(await a.lines()).toEqual(now);
         expect(await a.nvim.lua("return vim.bo.modified")).toBe(false);
       }
     });

@@ -46,6 +46,11 @@ onEachNeovim((session) => {
     return last();
   }
 
+  const selectTwo = async () => {
+    await session.neovim.type("wve<Esc>");
+    await expectSent("two");
+  };
+
   beforeEach(async () => {
     await session.reset();
     session.write("main.txt", TEXT);
@@ -158,8 +163,7 @@ onEachNeovim((session) => {
     });
 
     test("while a search is typed that shows its match elsewhere", async () => {
-      await session.neovim.type("wve<Esc>");
-      await expectSent("two");
+      await selectTwo();
       await session.neovim.type("/six");
       expect((await settled())?.text).toBe("two");
       expect(await session.client.json("getLatestSelection")).toMatchObject({ text: "two" });
@@ -168,23 +172,20 @@ onEachNeovim((session) => {
     });
 
     test("until the cursor moves", async () => {
-      await session.neovim.type("wve<Esc>");
-      await expectSent("two");
+      await selectTwo();
       await session.neovim.type("l");
       await expectSent("");
     });
 
     test("until another file is entered", async () => {
-      await session.neovim.type("wve<Esc>");
-      await expectSent("two");
+      await selectTwo();
       const other = session.write("other.txt", TEXT);
       await session.edit(other);
       await expectSent("", other);
     });
 
     test("until its lines change", async () => {
-      await session.neovim.type("wve<Esc>");
-      await expectSent("two");
+      await selectTwo();
       await session.neovim.type(`:call setline(1, "one 2 three")<CR>`);
       await expectSent("");
     });
@@ -211,8 +212,7 @@ onEachNeovim((session) => {
     };
 
     test.each(Object.entries(ELSEWHERE))("%s", async (_name, command) => {
-      await session.neovim.type("wve<Esc>");
-      await expectSent("two");
+      await selectTwo();
       await session.neovim.command(`set hidden | silent! ${command}`);
       await session.neovim.type("<Ignore>");
       expect(await settled()).toMatchObject({ text: "two", filePath: file() });
@@ -220,8 +220,7 @@ onEachNeovim((session) => {
     });
 
     test("a diff that is shown", async () => {
-      await session.neovim.type("wve<Esc>");
-      await expectSent("two");
+      await selectTwo();
       const answer = session.client.texts("openDiff", {
         old_file_path: file(),
         new_file_path: file(),
@@ -239,10 +238,7 @@ onEachNeovim((session) => {
   });
 
   describe("sent again", () => {
-    beforeEach(async () => {
-      await session.neovim.type("wve<Esc>");
-      await expectSent("two");
-    });
+    beforeEach(selectTwo);
 
     test("after closeAllDiffTabs, to that client alone", async () => {
       using other = await TestClient.open(session.lock, "claude-code");
@@ -273,8 +269,7 @@ onEachNeovim((session) => {
   });
 
   test("closing the file takes the selection back", async () => {
-    await session.neovim.type("wve<Esc>");
-    await expectSent("two");
+    await selectTwo();
     await session.neovim.command("enew | bwipeout! #");
     await expectSent("", "");
     expect(last()).toMatchObject({ fileUrl: "", selection: { isEmpty: true } });
