@@ -25,30 +25,36 @@ const PAGES = {
 };
 /**
  * At most so much of everything: lines as `wc -l` counts them, of code in the first three and of all files in
- * the last but the text of a license. Raising one is a commit of its own that says why.
+ * the last but the text of a license. Raising one is a commit of its own that says why. `until`: what is over its
+ * budget still may not grow beyond that.
  */
-const BUDGETS: readonly { name: string; files: string; lines: number; count?: number }[] = [
-  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_000, count: 225 },
-  { name: "src", files: "src/**/*.ts", lines: 23_000, count: 250 },
-  { name: "test", files: "test/**/*.{ts,lua}", lines: 47_000 },
+const BUDGETS: readonly {
+  name: string;
+  files: string;
+  lines: number;
+  until?: number;
+  count?: number;
+}[] = [
+  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_000, until: 31_300, count: 225 },
+  { name: "src", files: "src/**/*.ts", lines: 23_000, until: 23_700, count: 250 },
+  { name: "test", files: "test/**/*.{ts,lua}", lines: 47_000, until: 50_200 },
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_500 },
 ];
-/** Until the house is below its budgets, what is over them is only printed. */
-const MAY_BE_OVER = true;
 /** Each has a table in ARCHITECTURE.md, with its folders in the first column. */
 const MAPPED = ["src", "lua/claude-code", "lua/claude-code/editor"];
 
 const files = [...new Glob("{lua,plugin}/**/*.lua").scanSync({ cwd: ROOT })].sort();
 const top = files.filter((file) => /^lua\/claude-code\/[^/]+$/.test(file)).length;
-const measures = BUDGETS.flatMap(({ name, files, lines, count }) => {
+const measures = BUDGETS.flatMap(({ name, files, lines, until = lines, count }) => {
   const found = [...new Glob(files).scanSync({ cwd: ROOT })];
   return [
     {
       name: `${name}, lines`,
       value: found.reduce((sum, file) => sum + linesOf(file), 0),
       most: lines,
+      until,
     },
-    ...(count ? [{ name: `${name}, files`, value: found.length, most: count }] : []),
+    ...(count ? [{ name: `${name}, files`, value: found.length, most: count, until: count }] : []),
   ];
 });
 for (const { name, value, most } of measures) {
@@ -59,8 +65,8 @@ for (const { name, value, most } of measures) {
 }
 const findings = [
   ...measures
-    .filter(({ value, most }) => value > most && !MAY_BE_OVER)
-    .map(({ name, value, most }) => `${name}: ${value}, at most ${most}: what can go?`),
+    .filter(({ value, until }) => value > until)
+    .map(({ name, value, until }) => `${name}: ${value}, at most ${until}: what can go?`),
   ...files
     .filter((file) => file !== GENERATED && linesOf(file) > LINES)
     .map((file) => `${file}: ${linesOf(file)} lines, at most ${LINES}: which noun is too many?`),
