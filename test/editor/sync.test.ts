@@ -6,177 +6,167 @@ import { Attached, type WireDelta } from "./attached";
 /** A push comes within 50 ms, unless it is dear. */
 const afterPush = () => Bun.sleep(150);
 
-for (const version of NEOVIMS) {
-  describe(version.name, () => {
-    const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
-    /** What is new: asked for, or pushed by itself before that. After it, everything was sent. */
-    const sync = async (a: Attached): Promise<WireDelta> => {
-      const answer = await a.call<WireDelta>("sync");
-      return Object.assign({}, ...a.pushed.splice(0), answer);
-    };
+describe.each(NEOVIMS)("$name", (version) => {
+  const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
+  /** What is new: asked for, or pushed by itself before that. After it, everything was sent. */
+  const sync = async (a: Attached): Promise<WireDelta> => {
+    const answer = await a.call<WireDelta>("sync");
+    return Object.assign({}, ...a.pushed.splice(0), answer);
+  };
 
-    test("attach gives all, sync what changed since", async () => {
-      await using a = await start();
-      const path = a.file("main.lua", "one\ntwo\n");
-      const buf = await a.edit(path);
-      const full = await a.attach();
-      expect(full.full).toBe(true);
-      expect(full.current).toBe(buf);
-      expect(full.folders?.[0]).toBe(a.nvim.cwd);
-      expect(full.buffers?.find((buffer) => buffer.buf === buf)).toEqual({
-        buf,
-        name: path,
-        path,
-        filetype: "lua",
-        listed: true,
-        loaded: true,
-        modified: false,
-        lines: 2,
-      } as never);
-      expect(await sync(a)).toEqual({});
-      await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "zero" })');
-      expect((await sync(a)).buffers).toMatchObject([{ buf, modified: true, lines: 3 }]);
-      await a.nvim.command("silent write");
-      expect((await sync(a)).buffers).toMatchObject([{ buf, modified: false }]);
-      await a.nvim.command("enew | bwipeout #");
-      const after = await sync(a);
-      expect(after.removed).toEqual([buf]);
-      expect(after.current).not.toBe(buf);
-    });
-
-    test("a hidden buffer that a plugin edits, unlists or renames is noticed", async () => {
-      await using a = await start();
-      const buf = await a.edit(a.file("main.lua", "one\n"));
-      await a.nvim.command("enew");
-      await a.attach();
-      await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 0, 0, false, { 'x' })", buf);
-      expect((await sync(a)).buffers).toMatchObject([{ buf, modified: true, lines: 2 }]);
-      await a.nvim.lua("vim.bo[...].buflisted = false", buf);
-      expect((await sync(a)).buffers).toMatchObject([{ buf, listed: false }]);
-      await a.nvim.lua("vim.api.nvim_buf_set_name(..., vim.fn.getcwd() .. '/new.lua')", buf);
-      expect((await sync(a)).buffers?.[0]).toMatchObject({ buf, path: a.path("new.lua") });
-      a.file("sub/x", "");
-      await a.nvim.command("tcd sub");
-      await eventually("the folder", () =>
-        a.pushed.some((delta) => delta.folders?.[0] === a.path("sub")),
-      );
-    });
-
-    test("pushes are merged, and none comes when nothing is new", async () => {
-      await using a = await start();
-      await a.edit(a.file("main.lua", "one\n"));
-      await a.attach();
-      await sync(a);
-      await a.nvim.type("oline<Esc>".repeat(30));
-      await eventually("the last push", () =>
-        expect(a.pushed.at(-1)?.buffers).toMatchObject([{ lines: 31, modified: true }]),
-      );
-      expect(a.pushed.length).toBeLessThanOrEqual(2);
-      await sync(a);
-      await a.nvim.type("axyz<Esc>hjkl");
-      await afterPush();
-      expect(a.pushed).toEqual([]);
-    });
-
-    test("nothing runs before attach, and nothing after detach", async () => {
-      await using a = await start();
-      expect(await a.nvim.lua("return not require('port').is_loaded('dispatcher')")).toBe(true);
-      await a.attach();
-      await a.nvim.lua('require("port").channel.detach()');
-      a.pushed.length = 0;
-      await a.edit(a.file("main.lua", "one\n"));
-      await afterPush();
-      expect(a.pushed).toEqual([]);
-      expect(
-        await a.nvim.lua(
-          "return #vim.api.nvim_get_autocmds({ group = vim.api.nvim_create_augroup('claude-code.state', { clear = false }) })",
-        ),
-      ).toBe(0);
-      expect((await a.answer("sync")).error).toBe("not attached");
-    });
-
-    test("a wrong contract is refused", async () => {
-      await using a = await start();
-      expect((await a.answer("attach", { channel: a.channel, contract: 99 })).error).toContain(
-        "contract 99",
-      );
-    });
-
-    test("diagnostics: UTF-16 columns, clamped, code a string; cleared lists are sent", async () => {
-      await using a = await start();
-      const buf = await a.edit(a.file("main.lua", "ä = '😀' x\nplain\n"));
-      await a.attach();
-      const set = (items: object[]) =>
-        a.nvim.lua(
-          "local buf, items = ... vim.diagnostic.set(vim.api.nvim_create_namespace('t'), buf, items)",
-          buf,
-          items,
-        );
-      const item = (
-        lnum: number,
-        col: number,
-        end_lnum: number,
-        end_col: number,
-        more: object,
-      ) => ({
-        ...{ lnum, col, end_lnum, end_col },
-        ...more,
-      });
-      await set([
-        item(0, 12, 0, 13, { message: "a", severity: 1, code: 42, source: "s" }),
-        { lnum: 1, col: 2, message: "b", severity: 4, code: "c" },
-        item(99, 7, 120, 3, { message: "c", severity: 2 }),
-        item(0, 500, 0, 600, { message: "d", severity: 3 }),
-      ]);
-      const delta = await sync(a);
-      expect(delta.diagnostics?.[0]?.items).toEqual([
-        item(0, 9, 0, 10, { message: "a", severity: 1, code: "42", source: "s" }),
-        item(1, 2, 1, 2, { message: "b", severity: 4, code: "c" }),
-        item(1, 5, 1, 5, { message: "c", severity: 2 }),
-        item(0, 10, 0, 10, { message: "d", severity: 3 }),
-      ]);
-      await set([]);
-      expect((await sync(a)).diagnostics).toMatchObject([{ buf, items: [] }]);
-      expect((await sync(a)).diagnostics).toBeUndefined();
-    });
-
-    test("diagnostics of a file that is not loaded: columns by its text on disk", async () => {
-      await using a = await start();
-      const path = a.file("far.lua", "ää x\r\n");
-      await a.attach();
-      await a.nvim.lua(
-        `vim.diagnostic.set(vim.api.nvim_create_namespace('t'), vim.fn.bufadd(...), {{ lnum = 0, col = 5, end_lnum = 0, end_col = 6, message = "m", severity = 1 }})`,
-        path,
-      );
-      expect((await sync(a)).diagnostics).toMatchObject([
-        { path, items: [{ col: 3, end_col: 4 }] },
-      ]);
-    });
-
-    test("a file written owes a report until its language server has spoken", async () => {
-      await using a = await start();
-      const path = a.file("main.lua", "one\n");
-      const buf = await a.edit(path);
-      await a.attach();
-      await a.nvim.lua(`
-        local id
-        local server = require("port").language_server({ textDocumentSync = 1 })
-        id = vim.lsp.start({ name = "fake.server", cmd = server, root_dir = vim.fn.getcwd() })
-        _G.publish = function(path, diagnostics)
-          local handler = vim.lsp.handlers["textDocument/publishDiagnostics"]
-          handler(nil, { uri = vim.uri_from_fname(path), diagnostics = diagnostics }, { client_id = id, method = "textDocument/publishDiagnostics" }, {})
-        end
-        vim.wait(20000, function() return vim.lsp.get_client_by_id(id).initialized end)`);
-      const publish = (diagnostics: object[]) => a.nvim.lua("publish(...)", path, diagnostics);
-      await a.nvim.command("silent write");
-      expect((await sync(a)).pending).toEqual([path]);
-      // Another producer's list settles nothing.
-      await a.nvim.lua("vim.diagnostic.set(vim.api.nvim_create_namespace('lint'), ..., {})", buf);
-      expect((await sync(a)).pending).toBeUndefined();
-      await publish([]);
-      // Some servers report twice, so a short stillness comes first.
-      const pending = await eventually("the report", async () => (await sync(a)).pending ?? false);
-      expect(pending).toEqual([]);
-    });
+  test("attach gives all, sync what changed since", async () => {
+    await using a = await start();
+    const path = a.file("main.lua", "one\ntwo\n");
+    const buf = await a.edit(path);
+    const full = await a.attach();
+    expect(full.full).toBe(true);
+    expect(full.current).toBe(buf);
+    expect(full.folders?.[0]).toBe(a.nvim.cwd);
+    expect(full.buffers?.find((buffer) => buffer.buf === buf)).toEqual({
+      buf,
+      name: path,
+      path,
+      filetype: "lua",
+      listed: true,
+      loaded: true,
+      modified: false,
+      lines: 2,
+    } as never);
+    expect(await sync(a)).toEqual({});
+    await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "zero" })');
+    expect((await sync(a)).buffers).toMatchObject([{ buf, modified: true, lines: 3 }]);
+    await a.nvim.command("silent write");
+    expect((await sync(a)).buffers).toMatchObject([{ buf, modified: false }]);
+    await a.nvim.command("enew | bwipeout #");
+    const after = await sync(a);
+    expect(after.removed).toEqual([buf]);
+    expect(after.current).not.toBe(buf);
   });
-}
+
+  test("a hidden buffer that a plugin edits, unlists or renames is noticed", async () => {
+    await using a = await start();
+    const buf = await a.edit(a.file("main.lua", "one\n"));
+    await a.nvim.command("enew");
+    await a.attach();
+    await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 0, 0, false, { 'x' })", buf);
+    expect((await sync(a)).buffers).toMatchObject([{ buf, modified: true, lines: 2 }]);
+    await a.nvim.lua("vim.bo[...].buflisted = false", buf);
+    expect((await sync(a)).buffers).toMatchObject([{ buf, listed: false }]);
+    await a.nvim.lua("vim.api.nvim_buf_set_name(..., vim.fn.getcwd() .. '/new.lua')", buf);
+    expect((await sync(a)).buffers?.[0]).toMatchObject({ buf, path: a.path("new.lua") });
+    a.file("sub/x", "");
+    await a.nvim.command("tcd sub");
+    await eventually("the folder", () =>
+      a.pushed.some((delta) => delta.folders?.[0] === a.path("sub")),
+    );
+  });
+
+  test("pushes are merged, and none comes when nothing is new", async () => {
+    await using a = await start();
+    await a.edit(a.file("main.lua", "one\n"));
+    await a.attach();
+    await sync(a);
+    await a.nvim.type("oline<Esc>".repeat(30));
+    await eventually("the last push", () =>
+      expect(a.pushed.at(-1)?.buffers).toMatchObject([{ lines: 31, modified: true }]),
+    );
+    expect(a.pushed.length).toBeLessThanOrEqual(2);
+    await sync(a);
+    await a.nvim.type("axyz<Esc>hjkl");
+    await afterPush();
+    expect(a.pushed).toEqual([]);
+  });
+
+  test("nothing runs before attach, and nothing after detach", async () => {
+    await using a = await start();
+    expect(await a.nvim.lua("return not require('port').is_loaded('dispatcher')")).toBe(true);
+    await a.attach();
+    await a.nvim.lua('require("port").channel.detach()');
+    a.pushed.length = 0;
+    await a.edit(a.file("main.lua", "one\n"));
+    await afterPush();
+    expect(a.pushed).toEqual([]);
+    expect(
+      await a.nvim.lua(
+        "return #vim.api.nvim_get_autocmds({ group = vim.api.nvim_create_augroup('claude-code.state', { clear = false }) })",
+      ),
+    ).toBe(0);
+    expect((await a.answer("sync")).error).toBe("not attached");
+  });
+
+  test("a wrong contract is refused", async () => {
+    await using a = await start();
+    expect((await a.answer("attach", { channel: a.channel, contract: 99 })).error).toContain(
+      "contract 99",
+    );
+  });
+
+  test("diagnostics: UTF-16 columns, clamped, code a string; cleared lists are sent", async () => {
+    await using a = await start();
+    const buf = await a.edit(a.file("main.lua", "ä = '😀' x\nplain\n"));
+    await a.attach();
+    const set = (items: object[]) =>
+      a.nvim.lua(
+        "local buf, items = ... vim.diagnostic.set(vim.api.nvim_create_namespace('t'), buf, items)",
+        buf,
+        items,
+      );
+    const item = (lnum: number, col: number, end_lnum: number, end_col: number, more: object) => ({
+      ...{ lnum, col, end_lnum, end_col },
+      ...more,
+    });
+    await set([
+      item(0, 12, 0, 13, { message: "a", severity: 1, code: 42, source: "s" }),
+      { lnum: 1, col: 2, message: "b", severity: 4, code: "c" },
+      item(99, 7, 120, 3, { message: "c", severity: 2 }),
+      item(0, 500, 0, 600, { message: "d", severity: 3 }),
+    ]);
+    const delta = await sync(a);
+    expect(delta.diagnostics?.[0]?.items).toEqual([
+      item(0, 9, 0, 10, { message: "a", severity: 1, code: "42", source: "s" }),
+      item(1, 2, 1, 2, { message: "b", severity: 4, code: "c" }),
+      item(1, 5, 1, 5, { message: "c", severity: 2 }),
+      item(0, 10, 0, 10, { message: "d", severity: 3 }),
+    ]);
+    await set([]);
+    expect((await sync(a)).diagnostics).toMatchObject([{ buf, items: [] }]);
+    expect((await sync(a)).diagnostics).toBeUndefined();
+  });
+
+  test("diagnostics of a file that is not loaded: columns by its text on disk", async () => {
+    await using a = await start();
+    const path = a.file("far.lua", "ää x\r\n");
+    await a.attach();
+    await a.nvim.lua(
+      `vim.diagnostic.set(vim.api.nvim_create_namespace('t'), vim.fn.bufadd(...), {{ lnum = 0, col = 5, end_lnum = 0, end_col = 6, message = "m", severity = 1 }})`,
+      path,
+    );
+    expect((await sync(a)).diagnostics).toMatchObject([{ path, items: [{ col: 3, end_col: 4 }] }]);
+  });
+
+  test("a file written owes a report until its language server has spoken", async () => {
+    await using a = await start();
+    const path = a.file("main.lua", "one\n");
+    const buf = await a.edit(path);
+    await a.attach();
+    await a.nvim.lua(`
+      local id
+      local server = require("port").language_server({ textDocumentSync = 1 })
+      id = vim.lsp.start({ name = "fake.server", cmd = server, root_dir = vim.fn.getcwd() })
+      _G.publish = function(path, diagnostics)
+        local handler = vim.lsp.handlers["textDocument/publishDiagnostics"]
+        handler(nil, { uri = vim.uri_from_fname(path), diagnostics = diagnostics }, { client_id = id, method = "textDocument/publishDiagnostics" }, {})
+      end
+      vim.wait(20000, function() return vim.lsp.get_client_by_id(id).initialized end)`);
+    const publish = (diagnostics: object[]) => a.nvim.lua("publish(...)", path, diagnostics);
+    await a.nvim.command("silent write");
+    expect((await sync(a)).pending).toEqual([path]);
+    // Another producer's list settles nothing.
+    await a.nvim.lua("vim.diagnostic.set(vim.api.nvim_create_namespace('lint'), ..., {})", buf);
+    expect((await sync(a)).pending).toBeUndefined();
+    await publish([]);
+    // Some servers report twice, so a short stillness comes first.
+    const pending = await eventually("the report", async () => (await sync(a)).pending ?? false);
+    expect(pending).toEqual([]);
+  });
+});

@@ -58,27 +58,10 @@ export async function warm(project: Project, name: string, ...texts: string[]): 
   await settled(project);
 }
 
-export class World {
-  constructor(
-    readonly project: Project,
-    readonly client?: Client,
-  ) {}
-
-  /** What the tool answers that the Stop hook names. */
-  async sessionDiagnostics(): Promise<Record<string, { line: number; source: string }[]>> {
-    const answer = await this.client?.callTool({ name: "get_session_diagnostics", arguments: {} });
-    const content = answer?.content as { text: string }[] | undefined;
-    return JSON.parse(content?.[0]?.text ?? "");
-  }
-
-  async close(): Promise<void> {
-    await this.client?.close();
-    await this.project[Symbol.asyncDispose]();
-  }
-}
+export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** With servers of TypeScript and JSON that have reported. */
-export async function openWorld(version: NeovimVersion): Promise<World> {
+export async function openWorld(version: NeovimVersion) {
   const servers = { typescript: TYPESCRIPT, json: JSON_SERVER };
   const project = await openWith(version, servers);
   const client = new Client({ name: "oracle", version: "1.0.0" });
@@ -87,5 +70,17 @@ export async function openWorld(version: NeovimVersion): Promise<World> {
   await client.connect(new StdioClientTransport({ ...options, env }) as never);
   await warm(project, "warm.ts", "export const a: number = 's';\n", "export const a = 1;\n");
   await warm(project, "warm.json", '{ "a": }\n', "{}\n");
-  return new World(project, client);
+  return {
+    project,
+    /** What the tool answers that the Stop hook names. */
+    async sessionDiagnostics(): Promise<Record<string, { line: number; source: string }[]>> {
+      const answer = await client.callTool({ name: "get_session_diagnostics", arguments: {} });
+      const content = answer.content as { text: string }[] | undefined;
+      return JSON.parse(content?.[0]?.text ?? "");
+    },
+    async close(): Promise<void> {
+      await client.close();
+      await project[Symbol.asyncDispose]();
+    },
+  };
 }

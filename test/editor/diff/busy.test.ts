@@ -33,80 +33,84 @@ const BUSY: { with: string; lua?: string; keys?: string; end: string }[] = [
     end: "q",
   },
   { with: "a macro that is recorded", keys: "qa", end: "q" },
+  { with: "visual mode", keys: "vj", end: "<Esc>" },
+  { with: "a pending operator", keys: "d", end: "<Esc>" },
+  { with: "a command line", keys: ":echo", end: "<Esc>" },
+  { with: "the window of the command line", keys: "q:", end: ":q<CR>" },
 ];
 
-for (const version of NEOVIMS) {
-  describe(version.name, () => {
-    const start = () => Attached.opened({ version, ui: UI }, OLD);
+describe.each(NEOVIMS)("$name", (version) => {
+  const start = () => Attached.opened({ version, ui: UI }, OLD);
 
-    test.each(BUSY)("$with: the diff waits for its end", async ({ lua, keys, end }) => {
-      await using a = await start();
-      if (lua) await a.nvim.lua(lua);
-      if (keys) await a.nvim.type(keys);
-      if (lua?.includes("terminal")) await a.inMode("t");
-      await a.holdClock();
+  test.each(BUSY)("$with: the diff waits for its end", async ({ lua, keys, end }) => {
+    await using a = await start();
+    if (lua) await a.nvim.lua(lua);
+    if (keys) await a.nvim.type(keys);
+    if (lua?.includes("terminal")) await a.inMode("t");
+    await a.holdClock();
+    const { layout, mode } = await a.picture();
+    const id = await a.propose(a.main, NEW);
+    await a.advance(1_000);
+    expect(await a.picture()).toMatchObject({ layout, mode });
+    expect(await a.nvim.lua('return require("port").diff_shown()')).toBe(false);
+    await a.nvim.type(end);
+    await a.shownLater();
+    await a.says("main.txt waits until you are done here; ]f or :Claude diff shows it now");
+    expect(a.ended).toEqual([]);
+    expect(
+      await a.nvim.lua('return vim.api.nvim_get_current_win() == require("port").diff_window()'),
+    ).toBe(true);
+    expect(await a.nvim.lua('return require("port").diff_text("new")')).toBe(NEW);
+    if (keys === "qa") expect(await a.nvim.lua('return vim.fn.getreg("a")')).toBe("");
+    if (keys === "<F2>") expect(await a.nvim.lua("return KEY")).toBe("q");
+    await a.accepts(id);
+  });
+
+  test("no turn of the event loop is spent on waiting", async () => {
+    await using a = await start();
+    await a.nvim.lua(FLOAT);
+    await a.propose(a.main, NEW);
+    await a.nvim.type("j");
+    const count = `
+      COUNT = 0
+      vim.api.nvim_create_autocmd("SafeState", { callback = function() COUNT = COUNT + 1 end })`;
+    await a.nvim.lua(count);
+    // An endless row of turns makes thousands.
+    await Bun.sleep(100);
+    expect(await a.nvim.lua("return COUNT")).toBeLessThan(5);
+  });
+
+  test("the user may show it all the same: on a tab page of its own", async () => {
+    await using a = await start();
+    const before = await a.picture();
+    await a.nvim.lua(FLOAT);
+    const id = await a.propose(a.main, NEW);
+    await a.says("]f or :Claude diff shows it now");
+    await a.nvim.type("]f");
+    await a.shown();
+    expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);
+    await a.rejects(id);
+    expect(await a.nvim.lua("return vim.api.nvim_win_get_config(0).relative")).toBe("editor");
+    await a.nvim.command("close");
+    expect((await a.picture()).layout).toEqual(before.layout);
+  });
+
+  test("a file in a float, as in zen-mode: a tab page of its own, and back", async () => {
+    await using a = await start();
+    await a.nvim.lua(FLOAT.replace("vim.api.nvim_create_buf(false, true)", "0"));
+    const before = await a.picture();
+    for (const key of ["q", "<C-w>T"]) {
       const id = await a.propose(a.main, NEW);
-      await a.advance(1_000);
-      expect(await a.nvim.lua('return require("port").diff_shown()')).toBe(false);
-      await a.nvim.type(end);
-      await a.shownLater();
-      await a.says("main.txt waits until you are done here; ]f or :Claude diff shows it now");
-      expect(a.ended).toEqual([]);
-      expect(
-        await a.nvim.lua('return vim.api.nvim_get_current_win() == require("port").diff_window()'),
-      ).toBe(true);
-      expect(await a.nvim.lua('return require("port").diff_text("new")')).toBe(NEW);
-      if (keys === "qa") expect(await a.nvim.lua('return vim.fn.getreg("a")')).toBe("");
-      if (keys === "<F2>") expect(await a.nvim.lua("return KEY")).toBe("q");
-      await a.accepts(id);
-    });
-
-    test("no turn of the event loop is spent on waiting", async () => {
-      await using a = await start();
-      await a.nvim.lua(FLOAT);
-      await a.propose(a.main, NEW);
-      await a.nvim.type("j");
-      const count = `
-        COUNT = 0
-        vim.api.nvim_create_autocmd("SafeState", { callback = function() COUNT = COUNT + 1 end })`;
-      await a.nvim.lua(count);
-      // An endless row of turns makes thousands.
-      await Bun.sleep(100);
-      expect(await a.nvim.lua("return COUNT")).toBeLessThan(5);
-    });
-
-    test("the user may show it all the same: on a tab page of its own", async () => {
-      await using a = await start();
-      const before = await a.picture();
-      await a.nvim.lua(FLOAT);
-      const id = await a.propose(a.main, NEW);
-      await a.says("]f or :Claude diff shows it now");
-      await a.nvim.type("]f");
       await a.shown();
       expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);
-      await a.rejects(id);
-      expect(await a.nvim.lua("return vim.api.nvim_win_get_config(0).relative")).toBe("editor");
-      await a.nvim.command("close");
-      expect((await a.picture()).layout).toEqual(before.layout);
-    });
-
-    test("a file in a float, as in zen-mode: a tab page of its own, and back", async () => {
-      await using a = await start();
-      await a.nvim.lua(FLOAT.replace("vim.api.nvim_create_buf(false, true)", "0"));
-      const before = await a.picture();
-      for (const key of ["q", "<C-w>T"]) {
-        const id = await a.propose(a.main, NEW);
-        await a.shown();
-        expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);
-        await a.nvim.type(key);
-        if (key !== "q") {
-          await a.waits();
-          await a.reject(id);
-        }
-        expect((await a.outcome(id)).outcome).toBe("rejected");
-        await a.cleared();
-        expect(await a.picture()).toEqual(before);
+      await a.nvim.type(key);
+      if (key !== "q") {
+        await a.waits();
+        await a.reject(id);
       }
-    });
+      expect((await a.outcome(id)).outcome).toBe("rejected");
+      await a.cleared();
+      expect(await a.picture()).toEqual(before);
+    }
   });
-}
+});

@@ -39,154 +39,147 @@ const colours = (a: Attached) =>
       return vim.treesitter.highlighter.active[buf] and "tree-sitter" or vim.b[buf].current_syntax or false
     end, { buffers.old, buffers.new })`);
 
-for (const version of NEOVIMS) {
-  describe(version.name, () => {
-    test("a file in UTF-16: decoded, unless it has a lone surrogate, which would crash Neovim", async () => {
-      await using a = await Attached.start({ version, ui: UI });
-      await a.attach();
-      for (const [bytes, decoded] of [
-        [[0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde], "a😀"],
-        [[0xfe, 0xff, 0, 0x61, 0xd8, 0x3d, 0xde, 0], "a😀"],
-        [[0xff, 0xfe, 0x61, 0, 0, 0xd8], undefined],
-        [[0xfe, 0xff, 0, 0x61, 0xd8, 0, 0, 0x62], undefined],
-      ] as const) {
-        const id = await a.propose(a.file("main.txt", new Uint8Array(bytes)), "new\n");
-        await a.shown();
-        const shown = await a.nvim.lua<string>(`
-          local buf = vim.fn.bufnr("claude-code://*on disk*")
-          return vim.base64.encode(vim.api.nvim_buf_get_lines(buf, 0, -1, false)[1])`);
-        expect(Buffer.from(shown, "base64")).toEqual(Buffer.from(decoded ?? bytes));
-        await a.nvim.type("<CR>");
-        await a.outcome(id);
-      }
-    });
+describe.each(NEOVIMS)("$name", (version) => {
+  test("a file in UTF-16: decoded, unless it has a lone surrogate, which would crash Neovim", async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.attach();
+    for (const [bytes, decoded] of [
+      [[0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde], "a😀"],
+      [[0xfe, 0xff, 0, 0x61, 0xd8, 0x3d, 0xde, 0], "a😀"],
+      [[0xff, 0xfe, 0x61, 0, 0, 0xd8], undefined],
+      [[0xfe, 0xff, 0, 0x61, 0xd8, 0, 0, 0x62], undefined],
+    ] as const) {
+      const id = await a.propose(a.file("main.txt", new Uint8Array(bytes)), "new\n");
+      await a.shown();
+      const shown = await a.nvim.lua<string>(`
+        local buf = vim.fn.bufnr("claude-code://*on disk*")
+        return vim.base64.encode(vim.api.nvim_buf_get_lines(buf, 0, -1, false)[1])`);
+      expect(Buffer.from(shown, "base64")).toEqual(Buffer.from(decoded ?? bytes));
+      await a.nvim.type("<CR>");
+      await a.outcome(id);
+    }
+  });
 
-    test("a new file in a folder that does not exist, and names that are odd, or a folder's", async () => {
+  test("a new file in a folder that does not exist, and names that are odd, or a folder's", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua", "a\nb.lua"]) {
+      const id = await a.propose(a.path(name), "return 1\n");
+      expect(await a.nvim.lua("return vim.bo.filetype")).toBe("lua");
+      await a.accepts(id);
+    }
+    expect(await outcomeOf(a.propose(a.nvim.cwd, ""))).toThrow("is a folder");
+    await a.says("is a folder: decide where Claude asks you");
+  });
+
+  test("a side too big for colours has none, the other one has them", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    const [small, big] = ["return 1\n", `return "${"x".repeat(99)}"\n`.repeat(6_000)];
+    const longLine = `return "${"x".repeat(20_000)}"\n`;
+    const wide = `return "${"x".repeat(200)}"\n`.repeat(300);
+    const coloursOf = new Map<string, string | false>([
+      [small, "lua"],
+      [wide, "lua"],
+      [big, false],
+      [longLine, false],
+      [`${small.repeat(250)}${longLine}`, false],
+    ]);
+    const pairs = [...coloursOf.keys()].map((text) => [small, text] as const);
+    for (const [old, proposal] of [[big, small] as const, ...pairs.slice(1)]) {
+      const id = await a.propose(a.file("main.lua", old), proposal);
+      await a.barShows("hunk 1/1");
+      await eventually("the colours", async () =>
+        expect(await colours(a)).toEqual(
+          [old, proposal].map((text) => coloursOf.get(text) ?? false),
+        ),
+      );
+      await a.rejects(id);
+    }
+  });
+
+  test("the old side cannot be changed, the proposed one can, also of a read-only file", async () => {
+    await using a = await Attached.opened({ version, ui: UI, args: ["-M"] }, "one\n");
+    const id = await a.propose(a.main, "two\n");
+    await a.nvim.type("<C-w>hx<C-w>lx<CR>");
+    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
+  });
+
+  test(":w other.txt writes and decides nothing, and says so; an aborted :w neither", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    const path = a.file("main.txt", "one\n");
+    const id = await a.propose(path, "two\nthree\n");
+    for (const command of [":w other.txt", ":w! other.txt"]) {
+      await a.nvim.command("messages clear");
+      await a.nvim.type(`${command}<CR>`);
+      await a.says("other.txt was not written: the proposal is written by");
+      expect(await a.messages()).not.toContain("stack traceback");
+    }
+    await a.nvim.type(":w<Esc>:1w!<CR>:wfoo<CR>");
+    await Bun.sleep(50);
+    expect(await a.mode()).toBe("n");
+    expect(a.ended).toEqual([]);
+    expect(existsSync(a.path("other.txt"))).toBe(false);
+    await a.nvim.type(":w<CR>");
+    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    await a.cleared();
+  });
+
+  test.each(ACCEPTED)("what accepting gives, to the byte: %s", async (...sample) => {
+    const [, old, proposal, keys, text] = sample;
+    await using a = await Attached.attached({ version, ui: UI });
+    const path = a.file("main.txt", old);
+    const id = await a.propose(path, proposal);
+    await a.nvim.type(`${keys}<CR>`);
+    expect((await a.outcome(id)).text ?? proposal).toBe(text);
+  });
+
+  test.each(["vertical", "inline"])(
+    ":edit! in the %s layout: as proposed, as if new, in colours without FileType autocommands",
+    async (layout) => {
       await using a = await Attached.attached({ version, ui: UI });
-      for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua", "a\nb.lua"]) {
-        const id = await a.propose(a.path(name), "return 1\n");
-        expect(await a.nvim.lua("return vim.bo.filetype")).toBe("lua");
+      await a.diffLayout(layout);
+      const types =
+        'TYPES = {} vim.api.nvim_create_autocmd("FileType", { callback = function(args) table.insert(TYPES, args.file) end })';
+      await a.nvim.lua(types);
+      for (const name of ["a.lua", "a.py"]) {
+        const path = a.file(name, "x = 1\ny = 1\nz = 1\n");
+        const proposal = "x = 2\ny = 1\nz = 2\n";
+        const id = await a.propose(path, proposal);
+        await a.nvim.type("x:e!<CR>uu");
+        if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR>x<C-w>l");
+        await eventually("the colours", async () => expect(await colours(a)).not.toContain(false));
+        await a.plays([
+          ["", "hunk 1/2  +2 −2"],
+          ["Gdd", "+1 −2"],
+          ["u", "+2 −2"],
+        ]);
         await a.accepts(id);
       }
-      expect(await outcomeOf(a.propose(a.nvim.cwd, ""))).toThrow("is a folder");
-      await a.says("is a folder: decide where Claude asks you");
-    });
+      expect(await a.nvim.lua("return TYPES")).toEqual([]);
+    },
+  );
 
-    test("a side too big for colours has none, the other one has them", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      const [small, big] = ["return 1\n", `return "${"x".repeat(99)}"\n`.repeat(6_000)];
-      const longLine = `return "${"x".repeat(20_000)}"\n`;
-      const wide = `return "${"x".repeat(200)}"\n`.repeat(300);
-      const coloursOf = new Map<string, string | false>([
-        [small, "lua"],
-        [wide, "lua"],
-        [big, false],
-        [longLine, false],
-        [`${small.repeat(250)}${longLine}`, false],
-      ]);
-      const pairs = [...coloursOf.keys()].map((text) => [small, text] as const);
-      for (const [old, proposal] of [[big, small] as const, ...pairs.slice(1)]) {
-        const id = await a.propose(a.file("main.lua", old), proposal);
-        await a.barShows("hunk 1/1");
-        await eventually("the colours", async () =>
-          expect(await colours(a)).toEqual(
-            [old, proposal].map((text) => coloursOf.get(text) ?? false),
-          ),
-        );
-        await a.rejects(id);
-      }
-    });
-
-    test("the old side cannot be changed, the proposed one can, also of a read-only file", async () => {
-      await using a = await Attached.opened({ version, ui: UI, args: ["-M"] }, "one\n");
-      const id = await a.propose(a.main, "two\n");
-      await a.nvim.type("<C-w>hx<C-w>lx<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
-    });
-
-    test(":w other.txt writes and decides nothing, and says so; an aborted :w neither", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      const path = a.file("main.txt", "one\n");
-      const id = await a.propose(path, "two\nthree\n");
-      for (const command of [":w other.txt", ":w! other.txt"]) {
-        await a.nvim.command("messages clear");
-        await a.nvim.type(`${command}<CR>`);
-        await a.says("other.txt was not written: the proposal is written by");
-        expect(await a.messages()).not.toContain("stack traceback");
-      }
-      await a.nvim.type(":w<Esc>:1w!<CR>:wfoo<CR>");
-      await Bun.sleep(50);
-      expect(await a.mode()).toBe("n");
-      expect(a.ended).toEqual([]);
-      expect(existsSync(a.path("other.txt"))).toBe(false);
-      await a.nvim.type(":w<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-      await a.cleared();
-    });
-
-    test.each(ACCEPTED)("what accepting gives, to the byte: %s", async (...sample) => {
-      const [, old, proposal, keys, text] = sample;
-      await using a = await Attached.attached({ version, ui: UI });
-      const path = a.file("main.txt", old);
-      const id = await a.propose(path, proposal);
-      await a.nvim.type(`${keys}<CR>`);
-      expect((await a.outcome(id)).text ?? proposal).toBe(text);
-    });
-
-    test.each(["vertical", "inline"])(
-      ":edit! in the %s layout: as proposed, as if new, in colours without FileType autocommands",
-      async (layout) => {
-        await using a = await Attached.attached({ version, ui: UI });
-        await a.diffLayout(layout);
-        const types =
-          'TYPES = {} vim.api.nvim_create_autocmd("FileType", { callback = function(args) table.insert(TYPES, args.file) end })';
-        await a.nvim.lua(types);
-        for (const name of ["a.lua", "a.py"]) {
-          const path = a.file(name, "x = 1\ny = 1\nz = 1\n");
-          const proposal = "x = 2\ny = 1\nz = 2\n";
-          const id = await a.propose(path, proposal);
-          await a.nvim.type("x:e!<CR>uu");
-          if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR>x<C-w>l");
-          await eventually("the colours", async () =>
-            expect(await colours(a)).not.toContain(false),
-          );
-          await a.plays([
-            ["", "hunk 1/2  +2 −2"],
-            ["Gdd", "+1 −2"],
-            ["u", "+2 −2"],
-          ]);
-          await a.accepts(id);
-        }
-        expect(await a.nvim.lua("return TYPES")).toEqual([]);
-      },
-    );
-
-    test.each(ENDS)(
-      "the bar says what differs if no line does: %s",
-      async (words, old, proposal) => {
-        await using a = await Attached.attached({ version, ui: UI });
-        await a.propose(a.file("main.txt", old), proposal);
-        await a.barShows(words);
-      },
-    );
-
-    test("recording a macro uses q", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      const path = a.file("main.txt", "one\n");
-      const id = await a.propose(path, "two\n");
-      await a.nvim.command("normal! gg");
-      await a.nvim.lua('vim.api.nvim_feedkeys("qa", "n", false)');
-      await a.nvim.type("xq");
-      await Bun.sleep(50);
-      expect(a.ended).toEqual([]);
-      expect(await a.nvim.lua('return { vim.fn.reg_recording(), vim.fn.getreg("a") }')).toEqual([
-        "",
-        "x",
-      ]);
-      await a.rejects(id, "ZQ");
-    });
+  test.each(ENDS)("the bar says what differs if no line does: %s", async (words, old, proposal) => {
+    await using a = await Attached.attached({ version, ui: UI });
+    await a.propose(a.file("main.txt", old), proposal);
+    await a.barShows(words);
   });
-}
+
+  test("recording a macro uses q", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    const path = a.file("main.txt", "one\n");
+    const id = await a.propose(path, "two\n");
+    await a.nvim.command("normal! gg");
+    await a.nvim.lua('vim.api.nvim_feedkeys("qa", "n", false)');
+    await a.nvim.type("xq");
+    await Bun.sleep(50);
+    expect(a.ended).toEqual([]);
+    expect(await a.nvim.lua('return { vim.fn.reg_recording(), vim.fn.getreg("a") }')).toEqual([
+      "",
+      "x",
+    ]);
+    await a.rejects(id, "ZQ");
+  });
+});
 
 describe.each(NEOVIMS)("big changes, in $name", (version) => {
   const lines = (word: string, count: number) =>

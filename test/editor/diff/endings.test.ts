@@ -27,70 +27,66 @@ const ENDINGS = [
   [":noautocmd close<CR>", "rejected"],
 ] as const;
 
-for (const version of NEOVIMS) {
-  describe(version.name, () => {
-    test.each(ENDINGS)("%s: %s, once, and nothing stays behind", async (keys, outcome) => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const buf = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
-      const id = await a.propose(a.main, NEW);
-      await a.nvim.type(keys);
-      expect(await a.outcome(id)).toEqual({ id, outcome });
-      await a.cleared();
-      expect(a.ended.length).toBe(1);
-      // The diff mode is gone from every window, and the file's buffer is as it was.
-      for (const window of (await a.picture()).windows)
-        expect(window.options).toMatchObject({ diff: false, scrollbind: false, winbar: "" });
-      expect(
-        await a.nvim.lua("return { vim.bo[...].bufhidden, vim.bo[...].modified }", buf),
-      ).toEqual(["", false]);
-      expect(await a.lines(buf)).toEqual(["one", "two", "three"]);
-      expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
-    });
-
-    test("the executable closes it: no diff_ended, counted once", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const id = await a.propose(a.main, NEW);
-      expect(await a.call("diff_close", { ids: [id, 99] })).toBe(1);
-      expect(await a.call("diff_close", { ids: [id] })).toBe(0);
-      await a.cleared();
-      expect(a.ended).toEqual([]);
-    });
-
-    test.each([
-      ["<Cmd>qa<CR>", "E162"],
-      ["<Cmd>wqa<CR>", ":qa! ends Neovim"],
-    ])("%s: Neovim refuses, and the diff stays as it is; :qa! rejects it", async (keys, word) => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const id = await a.propose(a.main, NEW);
-      await a.nvim.command(`nnoremap <F2> ${keys}`);
-      await eventually("its bar", async () =>
-        expect(JSON.stringify(await a.picture())).toContain("hunk 1/2"),
-      );
-      const before = await a.picture();
-      await a.nvim.type("<F2>");
-      await eventually("its refusal", async () => {
-        await a.nvim.type("<Esc>");
-        const messages = await a.nvim.command("messages");
-        expect(messages).toContain(word);
-        expect(messages).toContain(
-          "leaving rejects a proposed change, which waits for your answer",
-        );
-      });
-      await eventually("all as before", async () => expect(await a.picture()).toEqual(before));
-      expect(a.ended).toEqual([]);
-      a.nvim.request("nvim_input", [":qa!<CR>"]).catch(() => {});
-      expect((await a.outcome(id)).outcome).toBe("rejected");
-    });
-
-    test("undo does not go behind the proposal", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      const path = a.file("main.txt", OLD);
-      const id = await a.propose(path, NEW);
-      await a.nvim.type("uuu<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-    });
+describe.each(NEOVIMS)("$name", (version) => {
+  test.each(ENDINGS)("%s: %s, once, and nothing stays behind", async (keys, outcome) => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    const buf = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
+    const id = await a.propose(a.main, NEW);
+    await a.nvim.type(keys);
+    expect(await a.outcome(id)).toEqual({ id, outcome });
+    await a.cleared();
+    expect(a.ended.length).toBe(1);
+    // The diff mode is gone from every window, and the file's buffer is as it was.
+    for (const window of (await a.picture()).windows)
+      expect(window.options).toMatchObject({ diff: false, scrollbind: false, winbar: "" });
+    expect(await a.nvim.lua("return { vim.bo[...].bufhidden, vim.bo[...].modified }", buf)).toEqual(
+      ["", false],
+    );
+    expect(await a.lines(buf)).toEqual(["one", "two", "three"]);
+    expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
   });
-}
+
+  test("the executable closes it: no diff_ended, counted once", async () => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    const id = await a.propose(a.main, NEW);
+    expect(await a.call("diff_close", { ids: [id, 99] })).toBe(1);
+    expect(await a.call("diff_close", { ids: [id] })).toBe(0);
+    await a.cleared();
+    expect(a.ended).toEqual([]);
+  });
+
+  test.each([
+    ["<Cmd>qa<CR>", "E162"],
+    ["<Cmd>wqa<CR>", ":qa! ends Neovim"],
+  ])("%s: Neovim refuses, and the diff stays as it is; :qa! rejects it", async (keys, word) => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    const id = await a.propose(a.main, NEW);
+    await a.nvim.command(`nnoremap <F2> ${keys}`);
+    await eventually("its bar", async () =>
+      expect(JSON.stringify(await a.picture())).toContain("hunk 1/2"),
+    );
+    const before = await a.picture();
+    await a.nvim.type("<F2>");
+    await eventually("its refusal", async () => {
+      await a.nvim.type("<Esc>");
+      const messages = await a.nvim.command("messages");
+      expect(messages).toContain(word);
+      expect(messages).toContain("leaving rejects a proposed change, which waits for your answer");
+    });
+    await eventually("all as before", async () => expect(await a.picture()).toEqual(before));
+    expect(a.ended).toEqual([]);
+    a.nvim.request("nvim_input", [":qa!<CR>"]).catch(() => {});
+    expect((await a.outcome(id)).outcome).toBe("rejected");
+  });
+
+  test("undo does not go behind the proposal", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    const path = a.file("main.txt", OLD);
+    const id = await a.propose(path, NEW);
+    await a.nvim.type("uuu<CR>");
+    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+  });
+});
 
 for (const version of NEOVIMS)
   describe(`${version.name}, with a reason`, () => rejectingWithReason(version));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { attach } from "neovim";
+import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, type NeovimOptions } from "../../support/neovim";
 import { Attached } from "../attached";
@@ -71,16 +72,38 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   });
 
+  test.each(["vertical", "inline"])(
+    "%s: a plugin that saves everything again and again accepts nothing",
+    async (layout) => {
+      claims("Only you accept an edit");
+      await using a = await start(layout);
+      await a.nvim.lua(`
+        SAVES, SAVER = 0, vim.uv.new_timer()
+        SAVER:start(0, 20, vim.schedule_wrap(function() SAVES = SAVES + 1 vim.cmd("silent! wall") end))`);
+      const saves = () => a.nvim.lua<number>("return SAVES");
+      const id = await propose(a);
+      await a.nvim.type("Amine<Esc>");
+      const enough = (await saves()) + 5;
+      await eventually("five saves", async () => (await saves()) > enough);
+      expect(a.ended).toEqual([]);
+      await a.nvim.type("<CR>");
+      expect((await a.outcome(id)).text).toBe(NEW.replace("LINE 10", "LINE 10mine"));
+      await a.nvim.lua("SAVER:close()");
+    },
+  );
+
   test.each(LAYOUTS.filter((layout) => layout !== "tab"))(
-    "%s: a plugin that wipes out hidden buffers: the file comes back where it was",
+    "%s: a plugin that wipes out, deletes or unloads hidden buffers: the file comes back where it was",
     async (layout) => {
       await using a = await start(layout);
-      for (const [keys, outcome] of [
-        ["q", "rejected"],
-        ["<CR>", "accepted"],
+      for (const [gone, keys, outcome] of [
+        ["bwipeout", "q", "rejected"],
+        ["bwipeout", "<CR>", "accepted"],
+        ["bdelete", "q", "rejected"],
+        ["bunload", "q", "rejected"],
       ] as const) {
         const id = await propose(a);
-        await a.nvim.lua("vim.api.nvim_buf_delete(vim.fn.bufnr('main.txt'), { force = true })");
+        await a.nvim.command(`${gone}! main.txt`);
         await a.nvim.type(keys);
         expect((await a.outcome(id)).outcome).toBe(outcome);
         await a.cleared();
@@ -89,6 +112,8 @@ describe.each(NEOVIMS)("$name", (version) => {
             return { vim.fn.expand("%:t"), vim.fn.line("."), vim.fn.line("w0"), vim.bo.buflisted, vim.bo.bufhidden,
               vim.bo.filetype, #vim.api.nvim_list_wins(), vim.v.errmsg }`),
         ).toEqual(["main.txt", 30, 30, true, "", "text", 1, ""]);
+        await a.nvim.command("silent write");
+        expect(a.read("main.txt")).toBe(OLD);
       }
     },
   );

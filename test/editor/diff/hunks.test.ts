@@ -41,235 +41,233 @@ const DOUBTFUL: [string, keys: string, bar: string, question: string, final: str
   ["joined with one not chosen", "ggga2GSB<Esc>", "1 of 2", "edited together", "A\nB\nd\ne\nf\n"],
 ];
 
-for (const version of BOTH_NEOVIMS) {
-  describe(version.name, () => {
-    // More of both in random-hunks.all.test.ts.
-    test("what is accepted are exactly the chosen hunks, byte for byte", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      await chooseHunks(a, 12);
-    });
+describe.each(BOTH_NEOVIMS)("$name", (version) => {
+  // More of both in random-hunks.all.test.ts.
+  test("what is accepted are exactly the chosen hunks, byte for byte", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    await chooseHunks(a, 12);
+  });
 
-    test("lines that repeat, a last newline on one side only: byte for byte", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      await chooseRepeating(a, 12);
-    });
+  test("lines that repeat, a last newline on one side only: byte for byte", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    await chooseRepeating(a, 12);
+  });
 
-    test("[c and ]c in each layout, with counts, from each side; the bar says where", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      const at = (line: number, hunk: number) =>
-        eventually(`line ${line}, hunk ${hunk}`, async () => {
-          expect(await a.bars()).toContain(`hunk ${hunk}/3`);
-          expect(await a.nvim.lua("return vim.fn.line('.')")).toBe(line);
-        });
-      for (const layout of LAYOUTS) {
-        await a.diffLayout(layout);
-        const id = await a.propose(a.main, NEW);
-        const fromOldSide = [
-          ["<C-w>p2]c", 50, 3],
-          ["[c", 31, 2],
-        ] as const;
-        for (const [keys, line, hunk] of [
-          ["", 10, 1],
-          ["]c", 31, 2],
-          ["]c", 51, 3],
-          ["]c", 51, 3],
-          ["2[c", 10, 1],
-          ["20G", 20, 1],
-          ["[c", 10, 1],
-          ["gg]c", 10, 1],
-          ...(layout === "inline" ? [] : fromOldSide),
-        ] as const) {
-          await a.nvim.type(keys);
-          await at(line, hunk);
-        }
-        await a.rejects(id);
+  test("[c and ]c in each layout, with counts, from each side; the bar says where", async () => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    const at = (line: number, hunk: number) =>
+      eventually(`line ${line}, hunk ${hunk}`, async () => {
+        expect(await a.bars()).toContain(`hunk ${hunk}/3`);
+        expect(await a.nvim.lua("return vim.fn.line('.')")).toBe(line);
+      });
+    for (const layout of LAYOUTS) {
+      await a.diffLayout(layout);
+      const id = await a.propose(a.main, NEW);
+      const fromOldSide = [
+        ["<C-w>p2]c", 50, 3],
+        ["[c", 31, 2],
+      ] as const;
+      for (const [keys, line, hunk] of [
+        ["", 10, 1],
+        ["]c", 31, 2],
+        ["]c", 51, 3],
+        ["]c", 51, 3],
+        ["2[c", 10, 1],
+        ["20G", 20, 1],
+        ["[c", 10, 1],
+        ["gg]c", 10, 1],
+        ...(layout === "inline" ? [] : fromOldSide),
+      ] as const) {
+        await a.nvim.type(keys);
+        await at(line, hunk);
       }
-    });
-
-    test("gr does not wait for a longer mapping", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.nvim.lua("vim.o.timeoutlen = 60000; vim.keymap.set('n', 'grx', 'x')");
-      await a.propose(a.file("a.txt", LETTERS), LETTERS.replace("b", "B"));
-      await a.shown();
-      await a.nvim.type("gg]cgr");
-      await eventually("the hunk is dropped", async () =>
-        expect(
-          await a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, 2, false)"),
-        ).toEqual(["a", "b"]),
-      );
-    });
-
-    test("gr is undone by u; ga twice is as before; the bar says what <CR> takes", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      for (const layout of ["inline", "tab"]) {
-        await a.diffLayout(layout);
-        const first = await a.propose(a.main, NEW);
-        await a.plays([
-          ["gr", "hunk 1/2  +1 −1"],
-          ["gr", "hunk 1/1  +0 −1"],
-          ["u", "hunk 1/2"],
-          ["u", "+2 −2"],
-          ["ggga]cga", "accept 1 of 3 hunks"],
-          ["gg]cga", /<CR> accept$/],
-        ]);
-        await a.nvim.type("gggr<CR>");
-        expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
-        await a.cleared();
-      }
-    });
-
-    /** Proposes FEWER, edits it after a choice until the bar says how much is chosen, and accepts. */
-    async function acceptEdited(a: Attached, keys: string, bar: string): Promise<number> {
-      await a.attach();
-      const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
-      await a.nvim.type(keys);
-      await a.barShows(`accept ${bar} hunks`);
-      await a.nvim.type("<CR>");
-      return id;
+      await a.rejects(id);
     }
+  });
 
-    test.each(EDITED)("edited after a choice: %s", async (_, keys, bar, text) => {
+  test("gr does not wait for a longer mapping", async () => {
+    await using a = await Attached.asNew({ version, ui: UI });
+    await a.nvim.lua("vim.o.timeoutlen = 60000; vim.keymap.set('n', 'grx', 'x')");
+    await a.propose(a.file("a.txt", LETTERS), LETTERS.replace("b", "B"));
+    await a.shown();
+    await a.nvim.type("gg]cgr");
+    await eventually("the hunk is dropped", async () =>
+      expect(
+        await a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, 2, false)"),
+      ).toEqual(["a", "b"]),
+    );
+  });
+
+  test("gr is undone by u; ga twice is as before; the bar says what <CR> takes", async () => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    for (const layout of ["inline", "tab"]) {
+      await a.diffLayout(layout);
+      const first = await a.propose(a.main, NEW);
+      await a.plays([
+        ["gr", "hunk 1/2  +1 −1"],
+        ["gr", "hunk 1/1  +0 −1"],
+        ["u", "hunk 1/2"],
+        ["u", "+2 −2"],
+        ["ggga]cga", "accept 1 of 3 hunks"],
+        ["gg]cga", /<CR> accept$/],
+      ]);
+      await a.nvim.type("gggr<CR>");
+      expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
+      await a.cleared();
+    }
+  });
+
+  /** Proposes FEWER, edits it after a choice until the bar says how much is chosen, and accepts. */
+  async function acceptEdited(a: Attached, keys: string, bar: string): Promise<number> {
+    await a.attach();
+    const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
+    await a.nvim.type(keys);
+    await a.barShows(`accept ${bar} hunks`);
+    await a.nvim.type("<CR>");
+    return id;
+  }
+
+  test.each(EDITED)("edited after a choice: %s", async (_, keys, bar, text) => {
+    await using a = await Attached.asNew({ version, ui: UI });
+    const id = await acceptEdited(a, keys, bar);
+    expect(final(FEWER, await a.outcome(id))).toBe(text);
+  });
+
+  test.each(DOUBTFUL)(
+    "edited after a choice, in doubt: %s",
+    async (_, keys, bar, question, text) => {
       await using a = await Attached.asNew({ version, ui: UI });
       const id = await acceptEdited(a, keys, bar);
-      expect(final(FEWER, await a.outcome(id))).toBe(text);
-    });
-
-    test.each(DOUBTFUL)(
-      "edited after a choice, in doubt: %s",
-      async (_, keys, bar, question, text) => {
-        await using a = await Attached.asNew({ version, ui: UI });
-        const id = await acceptEdited(a, keys, bar);
-        await a.says(question);
-        expect(a.ended).toEqual([]);
-        await a.nvim.type("<CR>");
-        expect(final(FEWER, await a.outcome(id))).toBe(text);
-      },
-    );
-
-    test("]c is no jump of the user's window", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      await a.configure(`{ diff = { layout = "inline" } }`);
-      await a.nvim.command("normal! 10G20G30G40G");
-      await a.nvim.lua(`vim.cmd([[execute "normal! 3\\<C-o>"]])`);
-      const before = await a.picture();
-      const id = await a.propose(a.main, NEW);
-      await a.nvim.type("]c");
-      await a.barShows("hunk 2/3");
-      await a.rejects(id);
-      expect((await a.picture()).windows).toEqual(before.windows);
-    });
-
-    test("by commands, from Claude's terminal too", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      await a.nvim.command("vsplit | terminal cat");
-      const id = await a.propose(a.main, NEW);
-      await a.nvim.command("Claude diff drop-hunk");
-      await a.nvim.command("wincmd p | wincmd p");
-      const terminal =
-        "for _, w in ipairs(vim.api.nvim_list_wins()) do if vim.bo[vim.api.nvim_win_get_buf(w)].buftype == 'terminal' then vim.api.nvim_set_current_win(w) end end";
-      await a.nvim.lua(terminal);
-      await a.nvim.command("Claude diff accept-hunk");
-      await a.nvim.command("Claude diff accept");
-      expect(final(NEW, await a.outcome(id))).toBe(OLD.replace("line 30\n", "line 30\nadded\n"));
-      await a.cleared();
-      await a.nvim.command("Claude diff drop-hunk");
-      await a.says("no diff is waiting");
-    });
-
-    test("a proposal that differs in line ends or the last newline only is accepted as it is", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      for (const [old, proposal] of [
-        ["a\nb", "a\nb\n"],
-        ["a\r\nb\r\n", "a\nb\n"],
-        ["a\n", "a\n"],
-        ["", "\n"],
-        ["\uFEFFa\n", "a\n"],
-      ] as const) {
-        const id = await a.propose(a.file("main.txt", old), proposal);
-        await a.nvim.type("grga]c<CR>");
-        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-        await a.cleared();
-      }
-    });
-
-    test("mixed line ends: lines put back keep theirs", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      const path = a.file("main.txt", "one\r\ntwo\r\nthree\r\n");
-      const proposal = "ONE\r\ntwo\r\nTHREE\n";
-      const id = await a.propose(path, proposal);
-      await a.nvim.type("gr<CR>");
-      expect(final(proposal, await a.outcome(id))).toBe("one\r\ntwo\r\nTHREE\n");
-    });
-
-    test("a new file: dropped is rejected", async () => {
-      await using a = await Attached.attached({ version, ui: UI });
-      for (const layout of LAYOUTS) {
-        await a.diffLayout(layout);
-        const id = await a.propose(a.path("new.txt"), "a\nb\n");
-        await a.barShows("(new file)");
-        await a.rejects(id, "gr:w<CR>");
-      }
-    });
-
-    test("diff.keys: other keys, several, none", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      await a.configure(
-        `{ diff = { keys = { accept = { "<Space>y", "<F2>" }, reject = false, drop_hunk = "<Space>d" } } }`,
-      );
-      const id = await a.propose(a.main, NEW);
-      await a.barShows("<Space>y accept");
-      await a.nvim.type("qaq<Space>d<F2>");
-      expect(final(NEW, await a.outcome(id))).toBe(NEW.replace("LINE 10", "line 10"));
-      await a.cleared();
-    });
-
-    test("several wait: the next and the previous one, edits kept, each answered to its own", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
-      await a.edit(paths[0] as string);
-      await a.attach();
-      const before = await a.picture();
-      await a.nvim.lua(
-        `_G.opened = 0 vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeDiffOpened", callback = function() opened = opened + 1 end })`,
-      );
-      const ids: number[] = [];
-      for (const [i, path] of paths.entries())
-        ids.push(await a.propose(path, NEW, { client: i + 1 }));
-      await a.plays([
-        ["", "[1/3] a.txt"],
-        ["A mine<Esc>]f", "[2/3] b.txt"],
-        ["[f", "[1/3] a.txt"],
-        ["[f", "[3/3] c.txt"],
-        [":Claude diff<CR>", "[1/3] a.txt"],
-        ["[f", "[3/3] c.txt"],
-        ["q", "[1/3] a.txt"],
-      ]);
-      expect((await a.outcome(ids[2] as number)).outcome).toBe("rejected");
-      expect(await a.nvim.lua("return require('port').diff_count()")).toBe(2);
-      await a.plays([["]f", "[2/3] b.txt"]]);
-      // One that was looked at and waits is closed by the executable.
-      expect(await a.call("diff_close", { ids: [ids[1]] })).toBe(1);
-      await a.plays([["", "[1/3] a.txt"]]);
+      await a.says(question);
+      expect(a.ended).toEqual([]);
       await a.nvim.type("<CR>");
-      const end = await a.outcome(ids[0] as number);
-      expect(final(NEW, end)).toBe(NEW.replace("LINE 10\n", "LINE 10 mine\n"));
-      await a.cleared();
-      expect(await a.picture()).toEqual(before);
-      expect(await a.nvim.lua("return opened")).toBe(3);
-    });
+      expect(final(FEWER, await a.outcome(id))).toBe(text);
+    },
+  );
 
-    test("one that waits with the user's edits is accepted from outside with them", async () => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const paths = ["a.txt", "b.txt"].map((name) => a.file(name, OLD));
-      await a.attach();
-      const ids: number[] = [];
-      for (const path of paths) ids.push(await a.propose(path, NEW));
-      await a.nvim.type("gr]f");
-      await a.barShows("b.txt");
-      await a.nvim.lua("require('port').accept(...)", ids[0]);
-      expect(final(NEW, await a.outcome(ids[0] as number))).toBe(NEW.replace("LINE 10", "line 10"));
-      await a.nvim.type("q");
-      await a.cleared();
-    });
+  test("]c is no jump of the user's window", async () => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    await a.configure(`{ diff = { layout = "inline" } }`);
+    await a.nvim.command("normal! 10G20G30G40G");
+    await a.nvim.lua(`vim.cmd([[execute "normal! 3\\<C-o>"]])`);
+    const before = await a.picture();
+    const id = await a.propose(a.main, NEW);
+    await a.nvim.type("]c");
+    await a.barShows("hunk 2/3");
+    await a.rejects(id);
+    expect((await a.picture()).windows).toEqual(before.windows);
   });
-}
+
+  test("by commands, from Claude's terminal too", async () => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    await a.nvim.command("vsplit | terminal cat");
+    const id = await a.propose(a.main, NEW);
+    await a.nvim.command("Claude diff drop-hunk");
+    await a.nvim.command("wincmd p | wincmd p");
+    const terminal =
+      "for _, w in ipairs(vim.api.nvim_list_wins()) do if vim.bo[vim.api.nvim_win_get_buf(w)].buftype == 'terminal' then vim.api.nvim_set_current_win(w) end end";
+    await a.nvim.lua(terminal);
+    await a.nvim.command("Claude diff accept-hunk");
+    await a.nvim.command("Claude diff accept");
+    expect(final(NEW, await a.outcome(id))).toBe(OLD.replace("line 30\n", "line 30\nadded\n"));
+    await a.cleared();
+    await a.nvim.command("Claude diff drop-hunk");
+    await a.says("no diff is waiting");
+  });
+
+  test("a proposal that differs in line ends or the last newline only is accepted as it is", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    for (const [old, proposal] of [
+      ["a\nb", "a\nb\n"],
+      ["a\r\nb\r\n", "a\nb\n"],
+      ["a\n", "a\n"],
+      ["", "\n"],
+      ["\uFEFFa\n", "a\n"],
+    ] as const) {
+      const id = await a.propose(a.file("main.txt", old), proposal);
+      await a.nvim.type("grga]c<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.cleared();
+    }
+  });
+
+  test("mixed line ends: lines put back keep theirs", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    const path = a.file("main.txt", "one\r\ntwo\r\nthree\r\n");
+    const proposal = "ONE\r\ntwo\r\nTHREE\n";
+    const id = await a.propose(path, proposal);
+    await a.nvim.type("gr<CR>");
+    expect(final(proposal, await a.outcome(id))).toBe("one\r\ntwo\r\nTHREE\n");
+  });
+
+  test("a new file: dropped is rejected", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    for (const layout of LAYOUTS) {
+      await a.diffLayout(layout);
+      const id = await a.propose(a.path("new.txt"), "a\nb\n");
+      await a.barShows("(new file)");
+      await a.rejects(id, "gr:w<CR>");
+    }
+  });
+
+  test("diff.keys: other keys, several, none", async () => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    await a.configure(
+      `{ diff = { keys = { accept = { "<Space>y", "<F2>" }, reject = false, drop_hunk = "<Space>d" } } }`,
+    );
+    const id = await a.propose(a.main, NEW);
+    await a.barShows("<Space>y accept");
+    await a.nvim.type("qaq<Space>d<F2>");
+    expect(final(NEW, await a.outcome(id))).toBe(NEW.replace("LINE 10", "line 10"));
+    await a.cleared();
+  });
+
+  test("several wait: the next and the previous one, edits kept, each answered to its own", async () => {
+    await using a = await Attached.asNew({ version, ui: UI });
+    const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
+    await a.edit(paths[0] as string);
+    await a.attach();
+    const before = await a.picture();
+    await a.nvim.lua(
+      `_G.opened = 0 vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeDiffOpened", callback = function() opened = opened + 1 end })`,
+    );
+    const ids: number[] = [];
+    for (const [i, path] of paths.entries())
+      ids.push(await a.propose(path, NEW, { client: i + 1 }));
+    await a.plays([
+      ["", "[1/3] a.txt"],
+      ["A mine<Esc>]f", "[2/3] b.txt"],
+      ["[f", "[1/3] a.txt"],
+      ["[f", "[3/3] c.txt"],
+      [":Claude diff<CR>", "[1/3] a.txt"],
+      ["[f", "[3/3] c.txt"],
+      ["q", "[1/3] a.txt"],
+    ]);
+    expect((await a.outcome(ids[2] as number)).outcome).toBe("rejected");
+    expect(await a.nvim.lua("return require('port').diff_count()")).toBe(2);
+    await a.plays([["]f", "[2/3] b.txt"]]);
+    // One that was looked at and waits is closed by the executable.
+    expect(await a.call("diff_close", { ids: [ids[1]] })).toBe(1);
+    await a.plays([["", "[1/3] a.txt"]]);
+    await a.nvim.type("<CR>");
+    const end = await a.outcome(ids[0] as number);
+    expect(final(NEW, end)).toBe(NEW.replace("LINE 10\n", "LINE 10 mine\n"));
+    await a.cleared();
+    expect(await a.picture()).toEqual(before);
+    expect(await a.nvim.lua("return opened")).toBe(3);
+  });
+
+  test("one that waits with the user's edits is accepted from outside with them", async () => {
+    await using a = await Attached.asNew({ version, ui: UI });
+    const paths = ["a.txt", "b.txt"].map((name) => a.file(name, OLD));
+    await a.attach();
+    const ids: number[] = [];
+    for (const path of paths) ids.push(await a.propose(path, NEW));
+    await a.nvim.type("gr]f");
+    await a.barShows("b.txt");
+    await a.nvim.lua("require('port').accept(...)", ids[0]);
+    expect(final(NEW, await a.outcome(ids[0] as number))).toBe(NEW.replace("LINE 10", "line 10"));
+    await a.nvim.type("q");
+    await a.cleared();
+  });
+});

@@ -84,275 +84,268 @@ async function drawnIn(a: Attached): Promise<string[]> {
     .sort();
 }
 
-for (const version of NEOVIMS) {
-  describe(version.name, () => {
-    for (const [name, make] of first(5, WINDOWS)) {
-      test(`${name}: all comes back from each layout`, async () => {
-        await using a = await Attached.opened({ version, ui: WIDE }, OLD);
-        for (const other of ["other.txt", "third.txt"]) a.file(other, OLD);
-        await a.nvim.lua(make);
-        await a.nvim.command("redraw");
-        const before = await a.picture();
-        for (const layout of LAYOUTS) {
-          await a.diffLayout(layout);
-          for (const key of ["<CR>", "q", "remote"]) {
-            const id = await a.propose(a.main, NEW);
-            const seen = await a.nvim.lua<string>("return vim.api.nvim_buf_get_name(0)");
-            expect([layout, seen]).toEqual([layout, `claude-code://${id}/main.txt (proposed)`]);
-            if (key === "remote") await a.call("diff_close", { ids: [id] });
-            else {
-              await a.nvim.type(key);
-              await a.outcome(id);
-            }
-            await a.cleared();
-            expect([layout, key, await a.picture()]).toEqual([layout, key, before]);
-          }
-        }
-        expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
-      });
-    }
-
-    test("the first change stands among its neighbours, diff after diff", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      await a.configure(`{ diff = { layout = "vertical" } }`);
-      for (let i = 0; i < 4; i++) {
-        const id = await a.propose(a.main, NEW);
-        await a.nvim.command("redraw");
-        // The lines above the neighbours are one fold.
-        const tops = `return vim.tbl_map(function(win)
-          return { vim.fn.line("w0", win), vim.api.nvim_win_get_cursor(win)[1] }
-        end, vim.api.nvim_tabpage_list_wins(0))`;
-        expect(await a.nvim.lua(tops)).toEqual([
-          [1, 100],
-          [1, 100],
-        ]);
-        expect(await a.nvim.lua("return vim.fn.foldclosedend(1)")).toBe(93);
-        await a.rejects(id);
-      }
-    });
-
-    test("what fits into the window is not folded, also once the screen is bigger", async () => {
-      const old = OLD.split("\n").slice(0, 44).join("\n");
-      await using a = await Attached.opened({ version, ui: UI }, old);
-      const folded = () =>
-        a.nvim.lua(`
-          return vim.tbl_map(function(win)
-            return vim.api.nvim_win_call(win, function() return vim.fn.foldclosed(1) end)
-          end, require("port").diff_windows())`);
-      // The bar, and the lines of status and messages, take three rows of 47.
-      const fitting = await a.propose(a.main, old.replace("line 40", "LINE 40"));
-      expect(await folded()).toEqual([-1, -1]);
-      await a.rejects(fitting);
-      const proposal = old.replace("line 40\n", "LINE 40\nline 40.5\n").replace(/line 43\n/, "");
-      await a.propose(a.main, proposal);
-      expect(await folded()).toEqual([1, 1]);
-      await a.nvim.request("nvim_ui_try_resize", [UI.width, UI.height + 1]);
-      await eventually("no fold", async () => expect(await folded()).toEqual([-1, -1]));
-    });
-
-    test("a new file is in one window, all of it marked as added", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      for (const [layout, tabs] of [
-        ["vertical", 1],
-        ["tab", 2],
-      ] as const) {
-        await a.diffLayout(layout);
-        const id = await a.propose(a.path("new.txt"), "one\ntwo\n");
-        const counts = 'return { #vim.api.nvim_tabpage_list_wins(0), vim.fn.tabpagenr("$") }';
-        expect([layout, await a.nvim.lua(counts)]).toEqual([layout, [1, tabs]]);
-        const added = (await a.marks("diff.inline")).find(isOf("ClaudeCodeDiffAdd"));
-        expect(added).toMatchObject({ row: 0, end_row: 2 });
-        await a.barShows("(new file)");
-        await a.rejects(id);
-      }
-      expect(await a.messages()).not.toContain("shown inline");
-    });
-
-    test("a window too small for two sides: inline", async () => {
-      for (const [layout, width, height] of [
-        ["vertical", 60, 30],
-        ["horizontal", 100, 12],
-        ["tab", 60, 30],
-      ] as const) {
-        await using a = await Attached.opened({ version, ui: { width, height } }, OLD);
-        await a.diffLayout(layout);
-        const before = await a.picture();
-        const id = await a.propose(a.main, NEW);
-        expect(await a.nvim.lua("return { #vim.api.nvim_list_wins(), vim.wo.diff }")).toEqual([
-          1,
-          false,
-        ]);
-        await a.barShows("q reject  <CR> accept");
-        await a.accepts(id);
-        expect(await a.picture()).toEqual(before);
-      }
-    });
-
-    async function inline(text: string, ui = UI): Promise<Attached> {
-      const a = await Attached.opened({ version, ui }, text);
-      await a.diffLayout("inline");
-      return a;
-    }
-
-    /** Ways to close an inline diff that would take the file's window, or Neovim, with it. */
-    const endings: [how: string, outcome: string][] = [
-      [":q<CR>", "rejected"],
-      [":wq<CR>", "accepted"],
-      [":x<CR>", "accepted"],
-      [":bw!<CR>", "waits"],
-      [":bd!<CR>", "waits"],
-      [":e other.txt<CR>", "waits"],
-      [":close<CR>", "rejected"],
-      ["<C-w>c", "rejected"],
-      [":tabclose<CR>", "waits"],
-    ];
-    test.each(endings)("inline, ended by %s: the window stays, %s", async (keys, outcome) => {
-      await using a = await inline(OLD);
-      a.file("other.txt", OLD);
-      await a.nvim.type("60Gzt");
-      if (/close|<C-w>/.test(keys)) await a.nvim.command("split other.txt | wincmd j");
-      if (keys.includes("tabclose")) await a.nvim.command("tab split");
+describe.each(NEOVIMS)("$name", (version) => {
+  for (const [name, make] of first(5, WINDOWS)) {
+    test(`${name}: all comes back from each layout`, async () => {
+      await using a = await Attached.opened({ version, ui: WIDE }, OLD);
+      for (const other of ["other.txt", "third.txt"]) a.file(other, OLD);
+      await a.nvim.lua(make);
+      await a.nvim.command("redraw");
       const before = await a.picture();
-      const [file] = before.windows.filter(({ win }) => win === before.current);
-      const id = await a.propose(a.main, NEW);
-      await a.nvim.type(keys);
-      if (outcome === "waits") {
-        await a.waits();
-        await a.reject(id);
-      } else expect((await a.outcome(id)).outcome as string).toBe(outcome);
-      await a.cleared();
-      if (keys.includes("tabclose")) return;
-      const after = await a.picture();
-      expect(after.windows.length).toBe(before.windows.length);
-      const shown = await a.nvim.lua<string>("return vim.fn.expand('%:t')");
-      if (keys.startsWith(":e ")) expect(shown).toBe("other.txt");
-      else if (!keys.startsWith(":b")) {
-        expect(shown).toBe("main.txt");
-        const window = after.windows.find((entry) => entry.win === after.current);
-        expect(window).toMatchObject({ buf: file?.buf, view: { lnum: 60, topline: 60 } });
+      for (const layout of LAYOUTS) {
+        await a.diffLayout(layout);
+        for (const key of ["<CR>", "q", "remote"]) {
+          const id = await a.propose(a.main, NEW);
+          const seen = await a.nvim.lua<string>("return vim.api.nvim_buf_get_name(0)");
+          expect([layout, seen]).toEqual([layout, `claude-code://${id}/main.txt (proposed)`]);
+          if (key === "remote") await a.call("diff_close", { ids: [id] });
+          else {
+            await a.nvim.type(key);
+            await a.outcome(id);
+          }
+          await a.cleared();
+          expect([layout, key, await a.picture()]).toEqual([layout, key, before]);
+        }
       }
-      for (const window of after.windows)
-        expect(window.options).toMatchObject({ winbar: "", foldenable: true });
       expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
     });
+  }
 
-    test("inline: a :q that comes to nothing leaves no window behind", async () => {
-      await using a = await inline(OLD);
+  test("the first change stands among its neighbours, diff after diff", async () => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    await a.configure(`{ diff = { layout = "vertical" } }`);
+    for (let i = 0; i < 4; i++) {
       const id = await a.propose(a.main, NEW);
-      const windows = () => a.nvim.lua<number>("return #vim.api.nvim_list_wins()");
-      await a.nvim.command("doautocmd QuitPre");
-      await eventually("one window", async () => (await windows()) === 1);
-      await a.accepts(id);
-    });
-
-    test("inline: deleted lines, additions and changes, kept true while edited", async () => {
-      await using a = await inline("gone\tone\nsame\nold word\nend\n", { width: 60, height: 16 });
-      const id = await a.propose(a.main, "same\nnew word\nend\nadded\n");
-      const screen = async () => (await a.screen()).slice(1, 8).map((row) => row.trim());
-      const drawn = [
-        ...["- gone    one", "same", "- old word", "+ new word", "end", "+ added", "~"],
-      ];
-      await eventually("the lines", async () => expect(await screen()).toEqual(drawn));
-      expect(await drawnIn(a)).toEqual([
-        "0 deleted 1",
-        "1 ClaudeCodeDiffChange",
-        "1 ClaudeCodeDiffText 0-3",
-        "1 deleted 1",
-        "3 ClaudeCodeDiffAdd",
+      await a.nvim.command("redraw");
+      // The lines above the neighbours are one fold.
+      const tops = `return vim.tbl_map(function(win)
+        return { vim.fn.line("w0", win), vim.api.nvim_win_get_cursor(win)[1] }
+      end, vim.api.nvim_tabpage_list_wins(0))`;
+      expect(await a.nvim.lua(tops)).toEqual([
+        [1, 100],
+        [1, 100],
       ]);
-      await a.nvim.type("Goone more<Esc>ggOgone\u0009one<Esc>");
-      await eventually("the marks", async () => {
-        expect(await drawnIn(a)).toEqual([
-          "2 ClaudeCodeDiffChange",
-          "2 ClaudeCodeDiffText 0-3",
-          "2 deleted 1",
-          "4 ClaudeCodeDiffAdd",
-        ]);
-      });
-      await a.barShows("+3 −1");
-      await a.nvim.type("<CR>");
-      const text = "gone\tone\nsame\nnew word\nend\nadded\none more\n";
-      expect((await a.outcome(id)).text).toBe(text);
-    });
-
-    test("inline: in a changed hunk, a line that shares nothing with an old one is an added one", async () => {
-      await using a = await inline("");
-      await a.propose(
-        a.file("a.lua", "  f(x)\n  g(x)\n"),
-        "  -- First.\n  g(x, 1)\n  return x, y\n",
-      );
-      expect(await drawnIn(a)).toEqual([
-        "0 ClaudeCodeDiffAdd",
-        "0 deleted 2",
-        "1 ClaudeCodeDiffChange",
-        "1 ClaudeCodeDiffText 5-8",
-        "2 ClaudeCodeDiffAdd",
-      ]);
-    });
-
-    test.each([
-      ["one colour to the window's edge", "return 1\nlocal x\n", "local x\n", [["return 1", ""]]],
-      [
-        "what changed in it",
-        "\tlocal x = 1 -- so\n",
-        "\tlocal total = 1 -- so\n",
-        [
-          ["        local ", ""],
-          ["x", "Text"],
-          [" = 1 -- so", ""],
-        ],
-      ],
-    ])("inline: an old line shows %s", async (_, old, proposal, chunks) => {
-      await using a = await inline("");
-      await a.propose(a.file("a.lua", old), proposal);
-      const [line] = (await a.marks("diff.inline")).flatMap((mark) => mark.virt_lines ?? []);
-      const rest = " ".repeat(UI.width - chunks.map(([text]) => text).join("").length);
-      expect(line).toEqual([
-        ["- ", "ClaudeCodeDiffRemoved"],
-        ...[...chunks, [rest, ""]].map(([text, group]): [string, string] => [
-          text as string,
-          `ClaudeCodeDiffDelete${group}`,
-        ]),
-      ]);
-    });
-
-    test("inline: an edited line that begins with half a character", async () => {
-      await using a = await inline("");
-      await a.propose(a.file("a.txt", "one\ntwo\n"), "one\nTWO\n");
-      await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne' })");
-      await a.barShows("+2 −2");
-      // What is new in the line is that byte, and no more.
-      const text = (await a.marks("diff.inline")).find(isOf("ClaudeCodeDiffText"));
-      expect(text).toMatchObject({ column: 0, end_col: 1 });
-    });
-
-    test("highlight groups: what is deleted has a background; colour schemes and users have others", async () => {
-      await using a = await Attached.start({ version, ui: UI });
-      await a.nvim.command("highlight ClaudeCodeDiffKey guifg=#123456");
-      await a.attach();
-      await a.propose(a.file("main.txt", OLD), NEW);
-      const group = (name: string, link: boolean) =>
-        a.nvim.lua<{ bg?: number; fg?: number; link?: string }>(
-          "local name, link = ... return vim.api.nvim_get_hl(0, { name = name, link = link })",
-          `ClaudeCodeDiff${name}`,
-          link,
-        );
-      const seen = new Set<number | undefined>();
-      for (const value of ["dark", "light"]) {
-        await a.nvim.lua("vim.o.background = ...", value);
-        for (const name of ["Delete", "DeleteText", "Add"]) seen.add((await group(name, false)).bg);
-      }
-      expect(seen).not.toContain(undefined);
-      expect(seen.size).toBe(6);
-      expect(await group("Key", true)).toMatchObject({ fg: 0x123456 });
-      await a.nvim.command("colorscheme blue");
-      expect(await group("Add", true)).toMatchObject({ link: "DiffAdd" });
-      // A colour scheme that has one of its own goes before ours.
-      await a.nvim.command("highlight DiffDelete guibg=#010203 | doautocmd ColorScheme");
-      expect(await group("Delete", true)).toMatchObject({ link: "DiffDelete" });
-      const maps = "return vim.wo[require('port').diff_windows()[1]].winhighlight";
-      expect(await a.nvim.lua(maps)).toContain("DiffAdd:ClaudeCodeDiffDelete");
-      expect(await a.nvim.lua("return vim.wo.winhighlight")).toContain("DiffAdd:ClaudeCodeDiffAdd");
-    });
+      expect(await a.nvim.lua("return vim.fn.foldclosedend(1)")).toBe(93);
+      await a.rejects(id);
+    }
   });
-}
+
+  test("what fits into the window is not folded, also once the screen is bigger", async () => {
+    const old = OLD.split("\n").slice(0, 44).join("\n");
+    await using a = await Attached.opened({ version, ui: UI }, old);
+    const folded = () =>
+      a.nvim.lua(`
+        return vim.tbl_map(function(win)
+          return vim.api.nvim_win_call(win, function() return vim.fn.foldclosed(1) end)
+        end, require("port").diff_windows())`);
+    // The bar, and the lines of status and messages, take three rows of 47.
+    const fitting = await a.propose(a.main, old.replace("line 40", "LINE 40"));
+    expect(await folded()).toEqual([-1, -1]);
+    await a.rejects(fitting);
+    const proposal = old.replace("line 40\n", "LINE 40\nline 40.5\n").replace(/line 43\n/, "");
+    await a.propose(a.main, proposal);
+    expect(await folded()).toEqual([1, 1]);
+    await a.nvim.request("nvim_ui_try_resize", [UI.width, UI.height + 1]);
+    await eventually("no fold", async () => expect(await folded()).toEqual([-1, -1]));
+  });
+
+  test("a new file is in one window, all of it marked as added", async () => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    for (const [layout, tabs] of [
+      ["vertical", 1],
+      ["tab", 2],
+    ] as const) {
+      await a.diffLayout(layout);
+      const id = await a.propose(a.path("new.txt"), "one\ntwo\n");
+      const counts = 'return { #vim.api.nvim_tabpage_list_wins(0), vim.fn.tabpagenr("$") }';
+      expect([layout, await a.nvim.lua(counts)]).toEqual([layout, [1, tabs]]);
+      const added = (await a.marks("diff.inline")).find(isOf("ClaudeCodeDiffAdd"));
+      expect(added).toMatchObject({ row: 0, end_row: 2 });
+      await a.barShows("(new file)");
+      await a.rejects(id);
+    }
+    expect(await a.messages()).not.toContain("shown inline");
+  });
+
+  test("a window too small for two sides: inline", async () => {
+    for (const [layout, width, height] of [
+      ["vertical", 60, 30],
+      ["horizontal", 100, 12],
+      ["tab", 60, 30],
+    ] as const) {
+      await using a = await Attached.opened({ version, ui: { width, height } }, OLD);
+      await a.diffLayout(layout);
+      const before = await a.picture();
+      const id = await a.propose(a.main, NEW);
+      expect(await a.nvim.lua("return { #vim.api.nvim_list_wins(), vim.wo.diff }")).toEqual([
+        1,
+        false,
+      ]);
+      await a.barShows("q reject  <CR> accept");
+      await a.accepts(id);
+      expect(await a.picture()).toEqual(before);
+    }
+  });
+
+  async function inline(text: string, ui = UI): Promise<Attached> {
+    const a = await Attached.opened({ version, ui }, text);
+    await a.diffLayout("inline");
+    return a;
+  }
+
+  /** Ways to close an inline diff that would take the file's window, or Neovim, with it. */
+  const endings: [how: string, outcome: string][] = [
+    [":q<CR>", "rejected"],
+    [":wq<CR>", "accepted"],
+    [":x<CR>", "accepted"],
+    [":bw!<CR>", "waits"],
+    [":bd!<CR>", "waits"],
+    [":e other.txt<CR>", "waits"],
+    [":close<CR>", "rejected"],
+    ["<C-w>c", "rejected"],
+    [":tabclose<CR>", "waits"],
+  ];
+  test.each(endings)("inline, ended by %s: the window stays, %s", async (keys, outcome) => {
+    await using a = await inline(OLD);
+    a.file("other.txt", OLD);
+    await a.nvim.type("60Gzt");
+    if (/close|<C-w>/.test(keys)) await a.nvim.command("split other.txt | wincmd j");
+    if (keys.includes("tabclose")) await a.nvim.command("tab split");
+    const before = await a.picture();
+    const [file] = before.windows.filter(({ win }) => win === before.current);
+    const id = await a.propose(a.main, NEW);
+    await a.nvim.type(keys);
+    if (outcome === "waits") {
+      await a.waits();
+      await a.reject(id);
+    } else expect((await a.outcome(id)).outcome as string).toBe(outcome);
+    await a.cleared();
+    if (keys.includes("tabclose")) return;
+    const after = await a.picture();
+    expect(after.windows.length).toBe(before.windows.length);
+    const shown = await a.nvim.lua<string>("return vim.fn.expand('%:t')");
+    if (keys.startsWith(":e ")) expect(shown).toBe("other.txt");
+    else if (!keys.startsWith(":b")) {
+      expect(shown).toBe("main.txt");
+      const window = after.windows.find((entry) => entry.win === after.current);
+      expect(window).toMatchObject({ buf: file?.buf, view: { lnum: 60, topline: 60 } });
+    }
+    for (const window of after.windows)
+      expect(window.options).toMatchObject({ winbar: "", foldenable: true });
+    expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+  });
+
+  test("inline: a :q that comes to nothing leaves no window behind", async () => {
+    await using a = await inline(OLD);
+    const id = await a.propose(a.main, NEW);
+    const windows = () => a.nvim.lua<number>("return #vim.api.nvim_list_wins()");
+    await a.nvim.command("doautocmd QuitPre");
+    await eventually("one window", async () => (await windows()) === 1);
+    await a.accepts(id);
+  });
+
+  test("inline: deleted lines, additions and changes, kept true while edited", async () => {
+    await using a = await inline("gone\tone\nsame\nold word\nend\n", { width: 60, height: 16 });
+    const id = await a.propose(a.main, "same\nnew word\nend\nadded\n");
+    const screen = async () => (await a.screen()).slice(1, 8).map((row) => row.trim());
+    const drawn = [...["- gone    one", "same", "- old word", "+ new word", "end", "+ added", "~"]];
+    await eventually("the lines", async () => expect(await screen()).toEqual(drawn));
+    expect(await drawnIn(a)).toEqual([
+      "0 deleted 1",
+      "1 ClaudeCodeDiffChange",
+      "1 ClaudeCodeDiffText 0-3",
+      "1 deleted 1",
+      "3 ClaudeCodeDiffAdd",
+    ]);
+    await a.nvim.type("Goone more<Esc>ggOgone\u0009one<Esc>");
+    await eventually("the marks", async () => {
+      expect(await drawnIn(a)).toEqual([
+        "2 ClaudeCodeDiffChange",
+        "2 ClaudeCodeDiffText 0-3",
+        "2 deleted 1",
+        "4 ClaudeCodeDiffAdd",
+      ]);
+    });
+    await a.barShows("+3 −1");
+    await a.nvim.type("<CR>");
+    const text = "gone\tone\nsame\nnew word\nend\nadded\none more\n";
+    expect((await a.outcome(id)).text).toBe(text);
+  });
+
+  test("inline: in a changed hunk, a line that shares nothing with an old one is an added one", async () => {
+    await using a = await inline("");
+    await a.propose(a.file("a.lua", "  f(x)\n  g(x)\n"), "  -- First.\n  g(x, 1)\n  return x, y\n");
+    expect(await drawnIn(a)).toEqual([
+      "0 ClaudeCodeDiffAdd",
+      "0 deleted 2",
+      "1 ClaudeCodeDiffChange",
+      "1 ClaudeCodeDiffText 5-8",
+      "2 ClaudeCodeDiffAdd",
+    ]);
+  });
+
+  test.each([
+    ["one colour to the window's edge", "return 1\nlocal x\n", "local x\n", [["return 1", ""]]],
+    [
+      "what changed in it",
+      "\tlocal x = 1 -- so\n",
+      "\tlocal total = 1 -- so\n",
+      [
+        ["        local ", ""],
+        ["x", "Text"],
+        [" = 1 -- so", ""],
+      ],
+    ],
+  ])("inline: an old line shows %s", async (_, old, proposal, chunks) => {
+    await using a = await inline("");
+    await a.propose(a.file("a.lua", old), proposal);
+    const [line] = (await a.marks("diff.inline")).flatMap((mark) => mark.virt_lines ?? []);
+    const rest = " ".repeat(UI.width - chunks.map(([text]) => text).join("").length);
+    expect(line).toEqual([
+      ["- ", "ClaudeCodeDiffRemoved"],
+      ...[...chunks, [rest, ""]].map(([text, group]): [string, string] => [
+        text as string,
+        `ClaudeCodeDiffDelete${group}`,
+      ]),
+    ]);
+  });
+
+  test("inline: an edited line that begins with half a character", async () => {
+    await using a = await inline("");
+    await a.propose(a.file("a.txt", "one\ntwo\n"), "one\nTWO\n");
+    await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne' })");
+    await a.barShows("+2 −2");
+    // What is new in the line is that byte, and no more.
+    const text = (await a.marks("diff.inline")).find(isOf("ClaudeCodeDiffText"));
+    expect(text).toMatchObject({ column: 0, end_col: 1 });
+  });
+
+  test("highlight groups: what is deleted has a background; colour schemes and users have others", async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.nvim.command("highlight ClaudeCodeDiffKey guifg=#123456");
+    await a.attach();
+    await a.propose(a.file("main.txt", OLD), NEW);
+    const group = (name: string, link: boolean) =>
+      a.nvim.lua<{ bg?: number; fg?: number; link?: string }>(
+        "local name, link = ... return vim.api.nvim_get_hl(0, { name = name, link = link })",
+        `ClaudeCodeDiff${name}`,
+        link,
+      );
+    const seen = new Set<number | undefined>();
+    for (const value of ["dark", "light"]) {
+      await a.nvim.lua("vim.o.background = ...", value);
+      for (const name of ["Delete", "DeleteText", "Add"]) seen.add((await group(name, false)).bg);
+    }
+    expect(seen).not.toContain(undefined);
+    expect(seen.size).toBe(6);
+    expect(await group("Key", true)).toMatchObject({ fg: 0x123456 });
+    await a.nvim.command("colorscheme blue");
+    expect(await group("Add", true)).toMatchObject({ link: "DiffAdd" });
+    // A colour scheme that has one of its own goes before ours.
+    await a.nvim.command("highlight DiffDelete guibg=#010203 | doautocmd ColorScheme");
+    expect(await group("Delete", true)).toMatchObject({ link: "DiffDelete" });
+    const maps = "return vim.wo[require('port').diff_windows()[1]].winhighlight";
+    expect(await a.nvim.lua(maps)).toContain("DiffAdd:ClaudeCodeDiffDelete");
+    expect(await a.nvim.lua("return vim.wo.winhighlight")).toContain("DiffAdd:ClaudeCodeDiffAdd");
+  });
+});

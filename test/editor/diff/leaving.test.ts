@@ -34,185 +34,181 @@ const WAYS: { how: string; keys: string; layouts?: string[]; file?: string }[] =
   { how: ":bdelete of the old side", keys: "<C-w>h:bd!<CR>", layouts: ["vertical"] },
 ];
 
-for (const version of NEOVIMS) {
-  describe(version.name, () => {
-    /** A Neovim with main.txt on screen, other.txt as the alternate file, and a proposal. */
-    async function start(layout = "vertical", prepare = ""): Promise<Attached> {
-      const a = await Attached.asNew({ version, ui: UI });
-      await a.diffLayout(layout);
-      a.file("main.txt", OLD);
-      for (const name of ["other.txt", "third.txt"]) await a.edit(a.file(name, OLD));
-      await a.nvim.command("edit other.txt | edit main.txt");
-      await a.attach();
-      if (prepare) await a.nvim.command(prepare);
-      return a;
-    }
+describe.each(NEOVIMS)("$name", (version) => {
+  /** A Neovim with main.txt on screen, other.txt as the alternate file, and a proposal. */
+  async function start(layout = "vertical", prepare = ""): Promise<Attached> {
+    const a = await Attached.asNew({ version, ui: UI });
+    await a.diffLayout(layout);
+    a.file("main.txt", OLD);
+    for (const name of ["other.txt", "third.txt"]) await a.edit(a.file(name, OLD));
+    await a.nvim.command("edit other.txt | edit main.txt");
+    await a.attach();
+    if (prepare) await a.nvim.command(prepare);
+    return a;
+  }
 
-    const file = (a: Attached) => a.nvim.lua<string>("return vim.fn.expand('%:t')");
-    for (const layout of ["vertical", "horizontal", "tab", "inline"]) {
-      test.each(WAYS.filter(({ layouts }) => !layouts || layouts.includes(layout)))(
-        `$how (${layout}): it waits with the user's edits, and comes back`,
-        async ({ how, keys, file: wanted = "main.txt" }) => {
-          await using a = await start(layout);
-          const before = await a.picture();
-          const id = await a.propose(a.main, NEW);
-          await a.nvim.type(":keepjumps 40<CR>Amine<Esc>");
-          await a.nvim.type(keys);
-          await a.waits();
-          expect(a.ended).toEqual([]);
-          await a.says("main.txt waits with your edits; ]f or :Claude diff shows it");
-          expect(await a.mode()).toBe("n");
-          expect(await file(a)).toBe(wanted);
-          expect(await a.nvim.lua("return { vim.v.errmsg, vim.wo.winbar, vim.wo.diff }")).toEqual([
-            "",
-            "",
-            false,
-          ]);
-          const left = await a.picture();
-          if (layout !== "tab") {
-            expect(left.windows.map(({ width, height }) => [width, height])).toEqual(
-              before.windows.map(({ width, height }) => [width, height]),
-            );
-          }
-          await a.nvim.type("]f");
-          await a.shown();
-          await a.barShows("main.txt");
-          const line = "vim.fn.line('.')";
-          expect(await a.nvim.lua(`return { ${line}, vim.api.nvim_get_current_line() }`)).toEqual([
-            40,
-            "LINE 40mine",
-          ]);
-          await a.nvim.type("u<C-r><CR>");
-          expect((await a.outcome(id)).text).toContain("\nLINE 40mine\n");
-          await a.cleared();
-          expect(a.ended).toHaveLength(1);
-          expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toBe("");
-          if (how === "CTRL-W T")
-            expect(await a.nvim.lua("return #vim.api.nvim_list_tabpages()")).toBe(1);
-        },
-      );
-    }
-
-    test.each(["ZQ", ":q!<CR>", ":Claude diff reject<CR>"])(
-      "%s rejects it, edits or not",
-      async (keys) => {
-        await using a = await start();
+  const file = (a: Attached) => a.nvim.lua<string>("return vim.fn.expand('%:t')");
+  for (const layout of ["vertical", "horizontal", "tab", "inline"]) {
+    test.each(WAYS.filter(({ layouts }) => !layouts || layouts.includes(layout)))(
+      `$how (${layout}): it waits with the user's edits, and comes back`,
+      async ({ how, keys, file: wanted = "main.txt" }) => {
+        await using a = await start(layout);
+        const before = await a.picture();
         const id = await a.propose(a.main, NEW);
-        await a.rejects(id, `Amine<Esc>${keys}`);
-      },
-    );
-
-    test("buffers and messages tell files of one name apart", async () => {
-      await using a = await start();
-      await a.propose(a.file("src/beta/index.ts", OLD), NEW);
-      expect(await a.nvim.lua<string>("return vim.api.nvim_buf_get_name(0)")).toMatch(
-        /^claude-code:\/\/\d+\/index\.ts in beta \(proposed\)$/,
-      );
-      await a.nvim.type("<C-w>o");
-      await a.waits();
-      await a.says("a proposed change of src/beta/index.ts waits");
-    });
-
-    test("accepted hunks are accepted still", async () => {
-      await using a = await start();
-      const id = await a.propose(a.main, NEW);
-      await a.nvim.type("ga:e other.txt<CR>");
-      await a.waits();
-      await a.nvim.command("Claude diff");
-      await a.shown();
-      await a.barShows("accept 1 of 2 hunks");
-      await a.nvim.type("<CR>");
-      expect((await a.outcome(id)).text).toBe(OLD.replace("line 10\n", "LINE 10\n"));
-    });
-
-    test("another plugin closes its windows, or fills them: that decides nothing", async () => {
-      await using a = await start();
-      await a.propose(a.main, NEW);
-      for (const how of [
-        "vim.api.nvim_win_close(0, true)",
-        "vim.cmd.close()",
-        "vim.cmd.quit()",
-        "vim.cmd('noautocmd close')",
-        "vim.api.nvim_set_current_buf(vim.fn.bufadd('other.txt'))",
-        "vim.api.nvim_win_close(require('port').diff_windows()[1], true)",
-      ]) {
-        await a.shown();
-        await a.nvim.lua(how);
+        await a.nvim.type(":keepjumps 40<CR>Amine<Esc>");
+        await a.nvim.type(keys);
         await a.waits();
         expect(a.ended).toEqual([]);
-        await a.nvim.type("[f");
-      }
-      await a.shown();
-    });
+        await a.says("main.txt waits with your edits; ]f or :Claude diff shows it");
+        expect(await a.mode()).toBe("n");
+        expect(await file(a)).toBe(wanted);
+        expect(await a.nvim.lua("return { vim.v.errmsg, vim.wo.winbar, vim.wo.diff }")).toEqual([
+          "",
+          "",
+          false,
+        ]);
+        const left = await a.picture();
+        if (layout !== "tab") {
+          expect(left.windows.map(({ width, height }) => [width, height])).toEqual(
+            before.windows.map(({ width, height }) => [width, height]),
+          );
+        }
+        await a.nvim.type("]f");
+        await a.shown();
+        await a.barShows("main.txt");
+        const line = "vim.fn.line('.')";
+        expect(await a.nvim.lua(`return { ${line}, vim.api.nvim_get_current_line() }`)).toEqual([
+          40,
+          "LINE 40mine",
+        ]);
+        await a.nvim.type("u<C-r><CR>");
+        expect((await a.outcome(id)).text).toContain("\nLINE 40mine\n");
+        await a.cleared();
+        expect(a.ended).toHaveLength(1);
+        expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toBe("");
+        if (how === "CTRL-W T")
+          expect(await a.nvim.lua("return #vim.api.nvim_list_tabpages()")).toBe(1);
+      },
+    );
+  }
 
-    test("a new proposal is shown at once; answered, the one that was left does not come by itself", async () => {
-      await using a = await start();
-      const first = await a.propose(a.main, NEW);
-      await a.nvim.type(":e third.txt<CR>");
-      await a.waits();
-      const second = await a.propose(a.path("other.txt"), NEW);
-      await a.shown();
-      await a.barShows("[2/2] other.txt");
-      await a.nvim.type("q");
-      expect((await a.outcome(second)).outcome).toBe("rejected");
-      await a.waits();
-      expect(await a.nvim.lua("return require('port').statusline.get().diffs")).toBe(1);
-      await a.nvim.command("Claude diff accept");
-      await a.says("not on screen: :Claude diff shows it");
-      expect(a.ended).toHaveLength(1);
-      await a.nvim.command("Claude diff");
-      await a.shown();
-      await a.accepts(first);
-    });
-
-    test("CTRL-^ and :buffer go back to the diff itself", async () => {
+  test.each(["ZQ", ":q!<CR>", ":Claude diff reject<CR>"])(
+    "%s rejects it, edits or not",
+    async (keys) => {
       await using a = await start();
       const id = await a.propose(a.main, NEW);
-      await a.nvim.type(":e third.txt<CR>");
-      await a.waits();
-      await a.nvim.type("<C-^>");
-      await a.shown();
-      await a.barShows("main.txt");
-      expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(2);
-      await a.accepts(id);
-      expect(await file(a)).toBe("third.txt");
-    });
+      await a.rejects(id, `Amine<Esc>${keys}`);
+    },
+  );
 
-    test("a mapping of the user's for the key stays, and is not named", async () => {
-      await using a = await start("vertical", "nnoremap ]f :echo 'mine'<CR>");
-      await a.propose(a.main, NEW);
-      await a.nvim.type("<C-w>o");
-      await a.waits();
-      await a.says("main.txt waits: :Claude diff");
-      expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toContain("mine");
-    });
-
-    test("from a terminal: whoever leaves does not type in it", async () => {
-      for (const keys of ["<C-o>", ":e other.txt<CR>", "<C-w>T", "<C-w>o"]) {
-        await using a = await start("vertical", "split | terminal cat");
-        await a.nvim.type("i");
-        await a.inMode("t");
-        await a.propose(a.main, NEW);
-        await a.inMode("n");
-        await a.nvim.type(keys);
-        await a.waits();
-        await Bun.sleep(50);
-        expect(await a.mode()).toMatch(/^nt?$/);
-      }
-    });
-
-    const CLOSING = [":q<CR>", ":close<CR>", "<C-w>c", "<C-w>q", ":q!<CR>", "<C-w>h:close<CR>"];
-    test.each(CLOSING)("%s typed in it rejects", async (keys) => {
-      for (const layout of keys.startsWith("<C-w>h")
-        ? ["vertical"]
-        : ["vertical", "inline", "tab"]) {
-        await using a = await start(layout, "split other.txt | wincmd p");
-        const id = await a.propose(a.main, NEW);
-        await a.nvim.type(keys);
-        expect(await a.outcome(id)).toEqual({ id, outcome: "rejected" });
-        await a.cleared();
-        expect(await file(a)).toBe("main.txt");
-      }
-    });
+  test("buffers and messages tell files of one name apart", async () => {
+    await using a = await start();
+    await a.propose(a.file("src/beta/index.ts", OLD), NEW);
+    expect(await a.nvim.lua<string>("return vim.api.nvim_buf_get_name(0)")).toMatch(
+      /^claude-code:\/\/\d+\/index\.ts in beta \(proposed\)$/,
+    );
+    await a.nvim.type("<C-w>o");
+    await a.waits();
+    await a.says("a proposed change of src/beta/index.ts waits");
   });
-}
+
+  test("accepted hunks are accepted still", async () => {
+    await using a = await start();
+    const id = await a.propose(a.main, NEW);
+    await a.nvim.type("ga:e other.txt<CR>");
+    await a.waits();
+    await a.nvim.command("Claude diff");
+    await a.shown();
+    await a.barShows("accept 1 of 2 hunks");
+    await a.nvim.type("<CR>");
+    expect((await a.outcome(id)).text).toBe(OLD.replace("line 10\n", "LINE 10\n"));
+  });
+
+  test("another plugin closes its windows, or fills them: that decides nothing", async () => {
+    await using a = await start();
+    await a.propose(a.main, NEW);
+    for (const how of [
+      "vim.api.nvim_win_close(0, true)",
+      "vim.cmd.close()",
+      "vim.cmd.quit()",
+      "vim.cmd('noautocmd close')",
+      "vim.api.nvim_set_current_buf(vim.fn.bufadd('other.txt'))",
+      "vim.api.nvim_win_close(require('port').diff_windows()[1], true)",
+    ]) {
+      await a.shown();
+      await a.nvim.lua(how);
+      await a.waits();
+      expect(a.ended).toEqual([]);
+      await a.nvim.type("[f");
+    }
+    await a.shown();
+  });
+
+  test("a new proposal is shown at once; answered, the one that was left does not come by itself", async () => {
+    await using a = await start();
+    const first = await a.propose(a.main, NEW);
+    await a.nvim.type(":e third.txt<CR>");
+    await a.waits();
+    const second = await a.propose(a.path("other.txt"), NEW);
+    await a.shown();
+    await a.barShows("[2/2] other.txt");
+    await a.nvim.type("q");
+    expect((await a.outcome(second)).outcome).toBe("rejected");
+    await a.waits();
+    expect(await a.nvim.lua("return require('port').statusline.get().diffs")).toBe(1);
+    await a.nvim.command("Claude diff accept");
+    await a.says("not on screen: :Claude diff shows it");
+    expect(a.ended).toHaveLength(1);
+    await a.nvim.command("Claude diff");
+    await a.shown();
+    await a.accepts(first);
+  });
+
+  test("CTRL-^ and :buffer go back to the diff itself", async () => {
+    await using a = await start();
+    const id = await a.propose(a.main, NEW);
+    await a.nvim.type(":e third.txt<CR>");
+    await a.waits();
+    await a.nvim.type("<C-^>");
+    await a.shown();
+    await a.barShows("main.txt");
+    expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(2);
+    await a.accepts(id);
+    expect(await file(a)).toBe("third.txt");
+  });
+
+  test("a mapping of the user's for the key stays, and is not named", async () => {
+    await using a = await start("vertical", "nnoremap ]f :echo 'mine'<CR>");
+    await a.propose(a.main, NEW);
+    await a.nvim.type("<C-w>o");
+    await a.waits();
+    await a.says("main.txt waits: :Claude diff");
+    expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toContain("mine");
+  });
+
+  test("from a terminal: whoever leaves does not type in it", async () => {
+    for (const keys of ["<C-o>", ":e other.txt<CR>", "<C-w>T", "<C-w>o"]) {
+      await using a = await start("vertical", "split | terminal cat");
+      await a.nvim.type("i");
+      await a.inMode("t");
+      await a.propose(a.main, NEW);
+      await a.inMode("n");
+      await a.nvim.type(keys);
+      await a.waits();
+      await Bun.sleep(50);
+      expect(await a.mode()).toMatch(/^nt?$/);
+    }
+  });
+
+  const CLOSING = [":q<CR>", ":close<CR>", "<C-w>c", "<C-w>q", ":q!<CR>", "<C-w>h:close<CR>"];
+  test.each(CLOSING)("%s typed in it rejects", async (keys) => {
+    for (const layout of keys.startsWith("<C-w>h") ? ["vertical"] : ["vertical", "inline", "tab"]) {
+      await using a = await start(layout, "split other.txt | wincmd p");
+      const id = await a.propose(a.main, NEW);
+      await a.nvim.type(keys);
+      expect(await a.outcome(id)).toEqual({ id, outcome: "rejected" });
+      await a.cleared();
+      expect(await file(a)).toBe("main.txt");
+    }
+  });
+});

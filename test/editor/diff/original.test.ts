@@ -54,6 +54,15 @@ const shownFloat = (a: Attached) =>
     end
     return ""`);
 
+const hovers = (a: Attached, text: string) =>
+  eventually("the hover", async () => expect(await shownFloat(a)).toBe(text));
+
+async function show(a: Attached, path = a.main): Promise<number> {
+  const id = await a.propose(path, NEW);
+  await a.shown();
+  return id;
+}
+
 const place = (a: Attached) =>
   a.nvim.lua<[string, number]>(
     "return { vim.fn.fnamemodify(vim.api.nvim_buf_get_name(0), ':t'), vim.fn.line('.') }",
@@ -61,21 +70,17 @@ const place = (a: Attached) =>
 
 const keysOf = (a: Attached) =>
   a.nvim.lua<string[]>(`
-    local keys = vim.tbl_filter(function(key)
+    return vim.tbl_filter(function(key)
       return vim.fn.maparg(key, "n", false, true).buffer == 1
-    end, { "K", "gd" })
-    return keys`);
+    end, { "K", "gd" })`);
 
 for (const version of BOTH_NEOVIMS)
   describe(version.name, () => {
     test("K asks the file's server about the line that the file has; the float goes with the diff", async () => {
       await using a = await start(version);
-      const id = await a.propose(a.main, NEW);
-      await a.shown();
+      const id = await show(a);
       await a.nvim.type("6G3|K");
-      await eventually("the hover", async () =>
-        expect(await shownFloat(a)).toBe("line 4 of the file"),
-      );
+      await hovers(a, "line 4 of the file");
       expect(await a.nvim.lua("return asked")).toEqual([["main.txt", 4, 2]]);
       await a.rejects(id);
       expect(await a.nvim.lua<number>("return #vim.api.nvim_list_wins()")).toBe(1);
@@ -85,32 +90,25 @@ for (const version of BOTH_NEOVIMS)
 
     test("a line that the proposal changes or adds: a message says so, nobody is asked", async () => {
       await using a = await start(version);
-      await a.propose(a.main, NEW);
-      await a.shown();
+      await show(a);
       for (const line of [2, 4, 5]) await a.nvim.type(`${line}GKgd`);
       expect(await a.messages()).toContain("language servers know main.txt without this change");
       expect(await a.nvim.lua("return asked")).toEqual([]);
       await a.nvim.type("7GK");
-      await eventually("the hover", async () =>
-        expect(await shownFloat(a)).toBe("line 5 of the file"),
-      );
+      await hovers(a, "line 5 of the file");
     });
 
     test("unsaved edits of the file's buffer count: the line is the one that the buffer has", async () => {
       await using a = await start(version);
       await a.nvim.command("call append(0, ['unsaved', 'also'])");
-      await a.propose(a.main, NEW);
-      await a.shown();
+      await show(a);
       await a.nvim.type("1GK");
-      await eventually("the hover", async () =>
-        expect(await shownFloat(a)).toBe("line 3 of the file"),
-      );
+      await hovers(a, "line 3 of the file");
     });
 
     test("gd: what is in the file is in the diff; another file opens, and the diff waits", async () => {
       await using a = await start(version);
-      await a.propose(a.main, NEW);
-      await a.shown();
+      await show(a);
       await a.nvim.lua("lead.line = 5");
       await a.nvim.type("1Ggd");
       await eventually("line 7", async () =>
@@ -131,8 +129,7 @@ for (const version of BOTH_NEOVIMS)
       await a.nvim.lua(`
         vim.keymap.set("n", "gd", "<Cmd>let g:mine = 1<CR>")
         vim.keymap.set("n", "K", vim.lsp.buf.hover)`);
-      await a.propose(a.main, NEW);
-      await a.shown();
+      await show(a);
       expect(await keysOf(a)).toEqual(["K"]);
       await a.nvim.type("gd");
       expect(await a.nvim.lua("return vim.g.mine")).toBe(1);
@@ -141,12 +138,10 @@ for (const version of BOTH_NEOVIMS)
     test("without a server of the file no key is mapped; of a buffer that went a message says so", async () => {
       await using a = await start(version);
       const other = a.path("other.txt");
-      const id = await a.propose(other, NEW);
-      await a.shown();
+      const id = await show(a, other);
       expect(await keysOf(a)).toEqual([]);
       await a.rejects(id);
-      await a.propose(a.main, NEW);
-      await a.shown();
+      await show(a);
       expect(await keysOf(a)).toEqual(["K", "gd"]);
       await a.nvim.lua("vim.cmd.bdelete(vim.fn.bufnr('main.txt$'))");
       await a.nvim.type("1GK");

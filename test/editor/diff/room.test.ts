@@ -55,105 +55,100 @@ function sides(tab: number, ...sizes: [number, number][]): Shown {
   return { tab, sizes };
 }
 
-for (const version of NEOVIMS) {
-  describe(version.name, () => {
-    test.each(places)("beside %s (%s)", async (_, layout, make, shown) => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      a.file("b.txt", OLD);
-      if (make) await a.nvim.command(make);
-      await a.nvim.command("normal! 77Gzb");
-      await a.diffLayout(layout);
-      const before = await a.picture();
-      for (const key of ["q", "<CR>"]) {
-        const id = await a.propose(a.main, NEW);
-        const found = await a.nvim.lua<Shown>(DIFF);
-        // Which of two sides has the odd column is Neovim's choice.
-        for (const sizes of [found.sizes, shown.sizes]) sizes.sort(([x], [y]) => x - y);
-        expect(found).toEqual(shown);
-        await a.nvim.type(key);
-        await a.outcome(id);
-        await a.cleared();
-        expect(await a.picture()).toEqual(before);
-      }
-    });
-
-    test("with `diff.focus = false` the diff is in sight, beside the cursor", async () => {
-      await using a = await Attached.opened({ version, ui: UI }, OLD);
-      await a.nvim.command("vsplit b.txt");
-      await a.configure("{ diff = { focus = false } }");
-      const before = await a.picture();
+describe.each(NEOVIMS)("$name", (version) => {
+  test.each(places)("beside %s (%s)", async (_, layout, make, shown) => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    a.file("b.txt", OLD);
+    if (make) await a.nvim.command(make);
+    await a.nvim.command("normal! 77Gzb");
+    await a.diffLayout(layout);
+    const before = await a.picture();
+    for (const key of ["q", "<CR>"]) {
       const id = await a.propose(a.main, NEW);
-      await a.shown();
-      const { current, tab } = await a.picture();
-      expect({ current, tab }).toEqual({ current: before.current, tab: before.tab });
-      expect(await a.nvim.lua<Shown>(DIFF)).toEqual(sides(1, [79, 43]));
-      await a.call("diff_close", { ids: [id] });
+      const found = await a.nvim.lua<Shown>(DIFF);
+      // Which of two sides has the odd column is Neovim's choice.
+      for (const sizes of [found.sizes, shown.sizes]) sizes.sort(([x], [y]) => x - y);
+      expect(found).toEqual(shown);
+      await a.nvim.type(key);
+      await a.outcome(id);
       await a.cleared();
       expect(await a.picture()).toEqual(before);
-    });
-
-    test.each(["vertical", "horizontal", "inline"])(
-      "a change far to the right is in sight, hunk after hunk (%s)",
-      async (layout) => {
-        const far = (line: number, word: string) => `${line} ${"x".repeat(600)} ${word}\n`;
-        const text = (word: string) =>
-          `${far(1, word)}same\n${word}\n${"same\n".repeat(20)}${far(9, word)}`;
-        await using a = await Attached.opened({ version, ui: UI }, text("old"));
-        await a.nvim.command("set nowrap");
-        await a.diffLayout(layout);
-        const seen = (count: number) =>
-          eventually("the change", async () => {
-            const shown = (await a.screen()).slice(1, -1).join("\n");
-            // Deleted virtual lines scroll along only from 0.11 on.
-            for (const word of layout === "inline" ? ["new"] : ["old", "new"])
-              expect(shown.match(new RegExp(`x ${word}`, "g"))?.length ?? 0).toBe(count);
-          });
-        await a.propose(a.main, text("new"));
-        await a.shown();
-        await seen(2);
-        await a.nvim.type("]c");
-        await seen(0);
-        await a.nvim.type("]c");
-        await seen(2);
-      },
-    );
-
-    test("all of a hunk is in sight, and what follows it (inline)", async () => {
-      const line = (n: number) => `line ${n}\n`;
-      const all = Array.from({ length: 90 }, (_, i) => line(i + 1));
-      await using a = await Attached.opened(
-        { version, ui: { width: 80, height: 24 } },
-        all.join(""),
-      );
-      const added = Array.from({ length: 8 }, (_, i) => `new ${i}\n`).join("");
-      const text = all.with(17, `eighteen\n${added}`).with(31, "").with(32, "").with(70, "end\n");
-      await a.propose(a.main, text.join(""));
-      await a.shown();
-      const seen = (first: string, last: string) =>
-        eventually(`${first} to ${last}`, async () => {
-          const rows = (await a.screen()).map((row) => row.trim());
-          expect(rows).toContain(first);
-          expect(rows).toContain(last);
-        });
-      await seen("- line 18", "line 21");
-      await a.nvim.type("]c");
-      await seen("- line 32", "line 36");
-      await a.nvim.type("]c");
-      await seen("- line 71", "line 74");
-      await a.nvim.type("[c[c");
-      await seen("- line 18", "line 21");
-    });
-
-    test.each([
-      [91, true],
-      [90, false],
-    ])("%d columns: two sides: %p", async (width, two) => {
-      await using a = await Attached.attached({ version, ui: { width, height: 24 } });
-      await a.propose(a.file("a.txt", OLD), NEW);
-      expect((await a.nvim.lua<Shown>(DIFF)).sizes.length).toBe(two ? 2 : 1);
-    });
+    }
   });
-}
+
+  test("with `diff.focus = false` the diff is in sight, beside the cursor", async () => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    await a.nvim.command("vsplit b.txt");
+    await a.configure("{ diff = { focus = false } }");
+    const before = await a.picture();
+    const id = await a.propose(a.main, NEW);
+    await a.shown();
+    const { current, tab } = await a.picture();
+    expect({ current, tab }).toEqual({ current: before.current, tab: before.tab });
+    expect(await a.nvim.lua<Shown>(DIFF)).toEqual(sides(1, [79, 43]));
+    await a.call("diff_close", { ids: [id] });
+    await a.cleared();
+    expect(await a.picture()).toEqual(before);
+  });
+
+  test.each(["vertical", "horizontal", "inline"])(
+    "a change far to the right is in sight, hunk after hunk (%s)",
+    async (layout) => {
+      const far = (line: number, word: string) => `${line} ${"x".repeat(600)} ${word}\n`;
+      const text = (word: string) =>
+        `${far(1, word)}same\n${word}\n${"same\n".repeat(20)}${far(9, word)}`;
+      await using a = await Attached.opened({ version, ui: UI }, text("old"));
+      await a.nvim.command("set nowrap");
+      await a.diffLayout(layout);
+      const seen = (count: number) =>
+        eventually("the change", async () => {
+          const shown = (await a.screen()).slice(1, -1).join("\n");
+          // Deleted virtual lines scroll along only from 0.11 on.
+          for (const word of layout === "inline" ? ["new"] : ["old", "new"])
+            expect(shown.match(new RegExp(`x ${word}`, "g"))?.length ?? 0).toBe(count);
+        });
+      await a.propose(a.main, text("new"));
+      await a.shown();
+      await seen(2);
+      await a.nvim.type("]c");
+      await seen(0);
+      await a.nvim.type("]c");
+      await seen(2);
+    },
+  );
+
+  test("all of a hunk is in sight, and what follows it (inline)", async () => {
+    const line = (n: number) => `line ${n}\n`;
+    const all = Array.from({ length: 90 }, (_, i) => line(i + 1));
+    await using a = await Attached.opened({ version, ui: { width: 80, height: 24 } }, all.join(""));
+    const added = Array.from({ length: 8 }, (_, i) => `new ${i}\n`).join("");
+    const text = all.with(17, `eighteen\n${added}`).with(31, "").with(32, "").with(70, "end\n");
+    await a.propose(a.main, text.join(""));
+    await a.shown();
+    const seen = (first: string, last: string) =>
+      eventually(`${first} to ${last}`, async () => {
+        const rows = (await a.screen()).map((row) => row.trim());
+        expect(rows).toContain(first);
+        expect(rows).toContain(last);
+      });
+    await seen("- line 18", "line 21");
+    await a.nvim.type("]c");
+    await seen("- line 32", "line 36");
+    await a.nvim.type("]c");
+    await seen("- line 71", "line 74");
+    await a.nvim.type("[c[c");
+    await seen("- line 18", "line 21");
+  });
+
+  test.each([
+    [91, true],
+    [90, false],
+  ])("%d columns: two sides: %p", async (width, two) => {
+    await using a = await Attached.attached({ version, ui: { width, height: 24 } });
+    await a.propose(a.file("a.txt", OLD), NEW);
+    expect((await a.nvim.lua<Shown>(DIFF)).sizes.length).toBe(two ? 2 : 1);
+  });
+});
 
 /** In Claude's place: shows the columns it has, at first and after each change. */
 const COLUMNS = `{ "sh", "-c", [[

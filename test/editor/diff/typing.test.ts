@@ -69,181 +69,179 @@ class User {
   }
 }
 
-for (const version of NEOVIMS) {
-  describe(`${version.name}: keys typed for something else decide nothing`, () => {
-    const start = async (options: Partial<NeovimOptions> = {}) => {
-      const a = await Attached.asNew({ version, ui: UI, waitsForPauses: true, ...options });
-      await a.pauses(QUIET_MS);
-      await a.attach();
-      await a.holdClock();
-      return a;
-    };
+describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (version) => {
+  const start = async (options: Partial<NeovimOptions> = {}) => {
+    const a = await Attached.asNew({ version, ui: UI, waitsForPauses: true, ...options });
+    await a.pauses(QUIET_MS);
+    await a.attach();
+    await a.holdClock();
+    return a;
+  };
 
-    test("insert mode is left, and the file written", async () => {
-      await using a = await start();
-      const me = new User(a);
-      await a.edit(a.file("b.txt", "mine\n"));
-      await me.type("Ahello");
-      const id = await a.propose(a.file("a.txt", OLD), NEW);
-      await me.type(" you<Esc>:w<CR>", 120);
-      expect(await a.mode()).toBe("n");
-      expect(a.read("b.txt")).toBe("minehello you\n");
-      await me.decidesNow(id);
-    });
-
-    test("moving down in normal mode", async () => {
-      await using a = await start();
-      const me = new User(a);
-      await a.edit(a.file("a.txt", OLD));
-      await me.type("<CR><CR><CR>", 80);
-      const id = await a.propose(a.path("a.txt"), NEW);
-      await me.type("<CR><CR><CR>qq<CR>q", 80);
-      await me.decidesNow(id);
-      await a.cleared();
-      expect(await a.nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]")).toBe(8);
-    });
-
-    for (const [where, command] of [
-      ["beside a file", "vsplit | terminal cat"],
-      ["beside a narrow file", "botright vertical 130split | terminal cat"],
-      ["below a low file", "botright 34split | terminal cat"],
-      ["alone", "terminal cat"],
-    ] as const) {
-      test(`a prompt in a terminal ${where}: it is written to its end`, async () => {
-        await using a = await start();
-        const me = new User(a);
-        await a.edit(a.file("a.txt", OLD));
-        await a.nvim.command(command);
-        await me.type("ithe newer ");
-        const id = await a.propose(a.path("a.txt"), NEW);
-        await me.type("lib, open :wq qed<CR>");
-        expect(await a.mode()).toBe("t");
-        await eventually("the whole prompt", async () =>
-          (await me.terminal()).includes("the newer lib, open :wq qed"),
-        );
-        await me.decidesNow(id);
-        await a.inMode("t");
-      });
-    }
-
-    test("the second of two, by the second of two keys", async () => {
-      await using a = await start();
-      const me = new User(a);
-      const first = await a.propose(a.file("a.txt", OLD), NEW);
-      const second = await a.propose(a.file("b.txt", OLD), NEW, { client: 2 });
-      await me.pause(QUIET_MS);
-      await me.type("<CR><CR>", 120);
-      expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
-      expect(await me.inside()).toBe(true);
-      await me.type("<CR>q<CR>", 120);
-      expect(a.ended).toHaveLength(1);
-      await me.pause(QUIET_MS);
-      await a.nvim.type("q");
-      expect(await a.outcome(second)).toEqual({ id: second, outcome: "rejected" });
-    });
-
-    test("keys that decide, typed blindly into a diff that has just appeared", async () => {
-      await using a = await start();
-      const me = new User(a);
-      await a.edit(a.file("a.txt", OLD));
-      const id = await a.propose(a.path("a.txt"), NEW);
-      expect(await me.inside()).toBe(true);
-      await me.type("<CR>qQZZZQ:w<CR>:wq<CR>:x<CR>");
-      expect(await me.inside()).toBe(true);
-      expect((await a.messages()).match(/a.txt appeared just now: press <CR> again/g)).toHaveLength(
-        1,
-      );
-      await me.decidesNow(id);
-    });
-
-    test("all other keys work at once, and those that decide are mapped", async () => {
-      await using a = await start();
-      const me = new User(a);
-      const id = await a.propose(a.file("a.txt", OLD), NEW);
-      expect(await a.nvim.lua(`return vim.fn.maparg("<CR>", "n", false, true).desc`)).toBe(
-        "Accept Claude's proposal",
-      );
-      await me.type("x");
-      expect(await me.proposal()).toBe(NEW.replace("LINE 10", "INE 10"));
-      await me.type("u");
-      await me.decidesNow(id);
-    });
-
-    test("a command line that was begun too early writes nothing", async () => {
-      await using a = await start();
-      const me = new User(a);
-      const id = await a.propose(a.file("a.txt", OLD), NEW);
-      await me.type(":w");
-      await me.pause(QUIET_MS);
-      await me.type("<CR>");
-      expect(await a.messages()).toContain("nothing was written");
-      await me.decidesNow(id);
-    });
-
-    test("a command line that was begun too early rejects nothing", async () => {
-      await using a = await start();
-      const me = new User(a);
-      const id = await a.propose(a.file("a.txt", OLD), NEW);
-      await me.type(":q");
-      await me.pause(QUIET_MS);
-      await me.type("<CR>");
-      await a.waits();
-      expect(a.ended).toEqual([]);
-      await a.nvim.lua('require("port").accept(...)', id);
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-    });
-
-    test("a mapping that writes", async () => {
-      await using a = await start();
-      const me = new User(a);
-      await a.nvim.command("nnoremap <F2> :w<CR>");
-      await a.nvim.command("nnoremap <F3> :wq<CR>");
-      await a.nvim.command("nnoremap <F4> :w copy.txt<CR>");
-      await a.nvim.command("nnoremap <F5> <Cmd>w<CR>");
-      const id = await a.propose(a.file("a.txt", OLD), NEW);
-      await me.type("<F2><F3><F4><F5>");
-      expect(await me.inside()).toBe(true);
-      expect(await a.messages()).toContain("appeared just now: nothing was written");
-      expect(existsSync(a.path("copy.txt"))).toBe(false);
-      await me.pause(QUIET_MS);
-      expect(a.ended).toEqual([]);
-      await a.nvim.type("<F3>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-    });
-
-    test("commands and functions decide at once all the same; so do keys after a pause", async () => {
-      await using a = await start();
-      const path = a.file("a.txt", OLD);
-      const ids = [];
-      for (let i = 0; i < 4; i++) ids.push(await a.propose(path, NEW));
-      await a.nvim.command("Claude diff accept");
-      await a.nvim.lua('require("port").reject()');
-      await a.nvim.command("Claude diff drop-hunk");
-      expect(await new User(a).proposal()).toBe(OLD);
-      await a.nvim.command("normal! u");
-      await a.pauses(0);
-      await a.nvim.type("<CR>");
-      await a.outcome(ids[2] as number);
-      await a.nvim.type("q");
-      await a.outcome(ids[3] as number);
-      expect(a.ended.map((end) => end.outcome)).toEqual([
-        "accepted",
-        "rejected",
-        "accepted",
-        "rejected",
-      ]);
-    });
-
-    test("by a real clock: shown after a pause, and decided after another", async () => {
-      await using a = await Attached.asNew({ version, ui: UI, waitsForPauses: true });
-      await a.pauses(150);
-      await a.attach();
-      await a.edit(a.file("a.txt", OLD));
-      await a.nvim.type("jj");
-      const id = await a.propose(a.path("a.txt"), NEW);
-      await a.shown();
-      await a.decidable();
-      await a.accepts(id);
-    });
+  test("insert mode is left, and the file written", async () => {
+    await using a = await start();
+    const me = new User(a);
+    await a.edit(a.file("b.txt", "mine\n"));
+    await me.type("Ahello");
+    const id = await a.propose(a.file("a.txt", OLD), NEW);
+    await me.type(" you<Esc>:w<CR>", 120);
+    expect(await a.mode()).toBe("n");
+    expect(a.read("b.txt")).toBe("minehello you\n");
+    await me.decidesNow(id);
   });
-}
+
+  test("moving down in normal mode", async () => {
+    await using a = await start();
+    const me = new User(a);
+    await a.edit(a.file("a.txt", OLD));
+    await me.type("<CR><CR><CR>", 80);
+    const id = await a.propose(a.path("a.txt"), NEW);
+    await me.type("<CR><CR><CR>qq<CR>q", 80);
+    await me.decidesNow(id);
+    await a.cleared();
+    expect(await a.nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]")).toBe(8);
+  });
+
+  for (const [where, command] of [
+    ["beside a file", "vsplit | terminal cat"],
+    ["beside a narrow file", "botright vertical 130split | terminal cat"],
+    ["below a low file", "botright 34split | terminal cat"],
+    ["alone", "terminal cat"],
+  ] as const) {
+    test(`a prompt in a terminal ${where}: it is written to its end`, async () => {
+      await using a = await start();
+      const me = new User(a);
+      await a.edit(a.file("a.txt", OLD));
+      await a.nvim.command(command);
+      await me.type("ithe newer ");
+      const id = await a.propose(a.path("a.txt"), NEW);
+      await me.type("lib, open :wq qed<CR>");
+      expect(await a.mode()).toBe("t");
+      await eventually("the whole prompt", async () =>
+        (await me.terminal()).includes("the newer lib, open :wq qed"),
+      );
+      await me.decidesNow(id);
+      await a.inMode("t");
+    });
+  }
+
+  test("the second of two, by the second of two keys", async () => {
+    await using a = await start();
+    const me = new User(a);
+    const first = await a.propose(a.file("a.txt", OLD), NEW);
+    const second = await a.propose(a.file("b.txt", OLD), NEW, { client: 2 });
+    await me.pause(QUIET_MS);
+    await me.type("<CR><CR>", 120);
+    expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
+    expect(await me.inside()).toBe(true);
+    await me.type("<CR>q<CR>", 120);
+    expect(a.ended).toHaveLength(1);
+    await me.pause(QUIET_MS);
+    await a.nvim.type("q");
+    expect(await a.outcome(second)).toEqual({ id: second, outcome: "rejected" });
+  });
+
+  test("keys that decide, typed blindly into a diff that has just appeared", async () => {
+    await using a = await start();
+    const me = new User(a);
+    await a.edit(a.file("a.txt", OLD));
+    const id = await a.propose(a.path("a.txt"), NEW);
+    expect(await me.inside()).toBe(true);
+    await me.type("<CR>qQZZZQ:w<CR>:wq<CR>:x<CR>");
+    expect(await me.inside()).toBe(true);
+    expect((await a.messages()).match(/a.txt appeared just now: press <CR> again/g)).toHaveLength(
+      1,
+    );
+    await me.decidesNow(id);
+  });
+
+  test("all other keys work at once, and those that decide are mapped", async () => {
+    await using a = await start();
+    const me = new User(a);
+    const id = await a.propose(a.file("a.txt", OLD), NEW);
+    expect(await a.nvim.lua(`return vim.fn.maparg("<CR>", "n", false, true).desc`)).toBe(
+      "Accept Claude's proposal",
+    );
+    await me.type("x");
+    expect(await me.proposal()).toBe(NEW.replace("LINE 10", "INE 10"));
+    await me.type("u");
+    await me.decidesNow(id);
+  });
+
+  test("a command line that was begun too early writes nothing", async () => {
+    await using a = await start();
+    const me = new User(a);
+    const id = await a.propose(a.file("a.txt", OLD), NEW);
+    await me.type(":w");
+    await me.pause(QUIET_MS);
+    await me.type("<CR>");
+    expect(await a.messages()).toContain("nothing was written");
+    await me.decidesNow(id);
+  });
+
+  test("a command line that was begun too early rejects nothing", async () => {
+    await using a = await start();
+    const me = new User(a);
+    const id = await a.propose(a.file("a.txt", OLD), NEW);
+    await me.type(":q");
+    await me.pause(QUIET_MS);
+    await me.type("<CR>");
+    await a.waits();
+    expect(a.ended).toEqual([]);
+    await a.nvim.lua('require("port").accept(...)', id);
+    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+  });
+
+  test("a mapping that writes", async () => {
+    await using a = await start();
+    const me = new User(a);
+    await a.nvim.command("nnoremap <F2> :w<CR>");
+    await a.nvim.command("nnoremap <F3> :wq<CR>");
+    await a.nvim.command("nnoremap <F4> :w copy.txt<CR>");
+    await a.nvim.command("nnoremap <F5> <Cmd>w<CR>");
+    const id = await a.propose(a.file("a.txt", OLD), NEW);
+    await me.type("<F2><F3><F4><F5>");
+    expect(await me.inside()).toBe(true);
+    expect(await a.messages()).toContain("appeared just now: nothing was written");
+    expect(existsSync(a.path("copy.txt"))).toBe(false);
+    await me.pause(QUIET_MS);
+    expect(a.ended).toEqual([]);
+    await a.nvim.type("<F3>");
+    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+  });
+
+  test("commands and functions decide at once all the same; so do keys after a pause", async () => {
+    await using a = await start();
+    const path = a.file("a.txt", OLD);
+    const ids = [];
+    for (let i = 0; i < 4; i++) ids.push(await a.propose(path, NEW));
+    await a.nvim.command("Claude diff accept");
+    await a.nvim.lua('require("port").reject()');
+    await a.nvim.command("Claude diff drop-hunk");
+    expect(await new User(a).proposal()).toBe(OLD);
+    await a.nvim.command("normal! u");
+    await a.pauses(0);
+    await a.nvim.type("<CR>");
+    await a.outcome(ids[2] as number);
+    await a.nvim.type("q");
+    await a.outcome(ids[3] as number);
+    expect(a.ended.map((end) => end.outcome)).toEqual([
+      "accepted",
+      "rejected",
+      "accepted",
+      "rejected",
+    ]);
+  });
+
+  test("by a real clock: shown after a pause, and decided after another", async () => {
+    await using a = await Attached.asNew({ version, ui: UI, waitsForPauses: true });
+    await a.pauses(150);
+    await a.attach();
+    await a.edit(a.file("a.txt", OLD));
+    await a.nvim.type("jj");
+    const id = await a.propose(a.path("a.txt"), NEW);
+    await a.shown();
+    await a.decidable();
+    await a.accepts(id);
+  });
+});

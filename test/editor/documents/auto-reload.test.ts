@@ -37,420 +37,418 @@ const RECORD_HANDLES = `
     return count
   end`;
 
-for (const version of NEOVIMS) {
-  describe(version.name, () => {
-    const UI = { width: 120, height: 40 };
-    const start = () => Attached.asNew({ version, ui: UI });
-    const clients = (a: Attached, list: object[]) => a.call("clients", { clients: list });
-    const withClient = async () => {
-      const a = await start();
-      await a.attach();
-      await clients(a, [{ id: 1, name: "claude-code" }]);
-      return a;
-    };
-    const shell = (a: Attached, command: string) => {
-      const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", command], { cwd: a.nvim.cwd });
-      expect([exitCode, stderr.toString()]).toEqual([0, ""]);
-    };
-    const line = (a: Attached, buf: number) =>
-      a.nvim.lua<string>("return vim.api.nvim_buf_get_lines(..., 0, 1, false)[1]", buf);
-    const shows = (a: Attached, buf: number, wanted: string, what = wanted) =>
-      eventually(what, async () => expect(await line(a, buf)).toBe(wanted));
-    /** Waits until Neovim has followed a change that comes after all before. */
-    const caughtUp = async (a: Attached) => {
-      const path = a.file("last.txt", "before\n");
-      const buf = await a.nvim.lua<number>(
-        "local buf = vim.fn.bufadd(...) vim.fn.bufload(buf) return buf",
-        path,
-      );
-      writeFileSync(path, "after\n");
-      await shows(a, buf, "after");
-    };
-    const notFollowed = (a: Attached) =>
-      eventually("nothing is watched", async () =>
-        expect(await a.nvim.lua<unknown>("return HANDLES()")).toMatchObject({
-          fs_event: 0,
-          fs_poll: 0,
-        }),
-      );
-    const noQuestion = async (a: Attached) =>
-      expect(await a.nvim.request<object>("nvim_get_mode", [])).toEqual({
-        mode: "n",
-        blocking: false,
-      });
-
-    test.each([
-      ["just now", 0, true],
-      ["a minute ago", 60, false],
-    ])("a file that was emptied %s: waited for: %p", async (_when, seconds, isAwaited) => {
-      await using a = await withClient();
-      const path = a.file("empty.txt", "");
-      const at = Date.now() / 1000 - seconds;
-      utimesSync(path, at, at);
-      await a.nvim.lua(`
-        SLEPT, SLEEP = 0, vim.uv.sleep
-        vim.uv.sleep = function(ms) SLEPT = SLEPT + 1; SLEEP(ms) end`);
-      await a.edit(path);
-      await a.call("document_reload", { path });
-      const slept = await a.nvim.lua<number>("vim.uv.sleep = SLEEP return SLEPT");
-      expect(slept > 0).toBe(isAwaited);
+describe.each(NEOVIMS)("$name", (version) => {
+  const UI = { width: 120, height: 40 };
+  const start = () => Attached.asNew({ version, ui: UI });
+  const clients = (a: Attached, list: object[]) => a.call("clients", { clients: list });
+  const withClient = async () => {
+    const a = await start();
+    await a.attach();
+    await clients(a, [{ id: 1, name: "claude-code" }]);
+    return a;
+  };
+  const shell = (a: Attached, command: string) => {
+    const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", command], { cwd: a.nvim.cwd });
+    expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+  };
+  const line = (a: Attached, buf: number) =>
+    a.nvim.lua<string>("return vim.api.nvim_buf_get_lines(..., 0, 1, false)[1]", buf);
+  const shows = (a: Attached, buf: number, wanted: string, what = wanted) =>
+    eventually(what, async () => expect(await line(a, buf)).toBe(wanted));
+  /** Waits until Neovim has followed a change that comes after all before. */
+  const caughtUp = async (a: Attached) => {
+    const path = a.file("last.txt", "before\n");
+    const buf = await a.nvim.lua<number>(
+      "local buf = vim.fn.bufadd(...) vim.fn.bufload(buf) return buf",
+      path,
+    );
+    writeFileSync(path, "after\n");
+    await shows(a, buf, "after");
+  };
+  const notFollowed = (a: Attached) =>
+    eventually("nothing is watched", async () =>
+      expect(await a.nvim.lua<unknown>("return HANDLES()")).toMatchObject({
+        fs_event: 0,
+        fs_poll: 0,
+      }),
+    );
+  const noQuestion = async (a: Attached) =>
+    expect(await a.nvim.request<object>("nvim_get_mode", [])).toEqual({
+      mode: "n",
+      blocking: false,
     });
 
-    test("a FIFO in the place of an open file does not keep Neovim waiting", async () => {
-      claims("FIFOs and endless files keep nothing waiting");
-      await using a = await withClient();
-      const path = a.file("a.txt", "one\n");
-      await a.edit(path);
-      const other = a.file("b.txt", "one\n");
-      await a.nvim.command(`split ${other}`);
-      rmSync(path);
-      Bun.spawnSync(["mkfifo", path]);
-      writeFileSync(other, "two\n");
-      const changed = 'return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == "two"';
-      await eventually("the other file's text", () => a.nvim.lua(changed));
-      await caughtUp(a);
-      await a.nvim.command("wincmd w");
-      expect(await a.nvim.lua("return vim.fn.getline(1)")).toBe("one");
-    });
+  test.each([
+    ["just now", 0, true],
+    ["a minute ago", 60, false],
+  ])("a file that was emptied %s: waited for: %p", async (_when, seconds, isAwaited) => {
+    await using a = await withClient();
+    const path = a.file("empty.txt", "");
+    const at = Date.now() / 1000 - seconds;
+    utimesSync(path, at, at);
+    await a.nvim.lua(`
+      SLEPT, SLEEP = 0, vim.uv.sleep
+      vim.uv.sleep = function(ms) SLEPT = SLEPT + 1; SLEEP(ms) end`);
+    await a.edit(path);
+    await a.call("document_reload", { path });
+    const slept = await a.nvim.lua<number>("vim.uv.sleep = SLEEP return SLEPT");
+    expect(slept > 0).toBe(isAwaited);
+  });
 
-    for (const autoread of ["autoread", "noautoread"]) {
-      test(`'${autoread}': what a shell writes reaches visible and hidden buffers, all tab pages`, async () => {
-        await using a = await withClient();
-        await a.nvim.command(`set ${autoread}`);
-        const files: { what: string; command: string; folder: string; buf: number }[] = [];
-        for (const place of ["window", "hidden", "tab"]) {
-          for (const [index, [how, command]] of Object.entries(WRITERS).entries()) {
-            if (place !== "hidden") await a.nvim.command("split");
-            const folder = `${index}-${place}`;
-            const buf = await a.edit(a.file(`${folder}/main.txt`, "one\n"));
-            files.push({ what: `${how}, ${place}`, command, folder, buf });
-          }
-          if (place === "hidden") await a.nvim.command("tabnew");
+  test("a FIFO in the place of an open file does not keep Neovim waiting", async () => {
+    claims("FIFOs and endless files keep nothing waiting");
+    await using a = await withClient();
+    const path = a.file("a.txt", "one\n");
+    await a.edit(path);
+    const other = a.file("b.txt", "one\n");
+    await a.nvim.command(`split ${other}`);
+    rmSync(path);
+    Bun.spawnSync(["mkfifo", path]);
+    writeFileSync(other, "two\n");
+    const changed = 'return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == "two"';
+    await eventually("the other file's text", () => a.nvim.lua(changed));
+    await caughtUp(a);
+    await a.nvim.command("wincmd w");
+    expect(await a.nvim.lua("return vim.fn.getline(1)")).toBe("one");
+  });
+
+  for (const autoread of ["autoread", "noautoread"]) {
+    test(`'${autoread}': what a shell writes reaches visible and hidden buffers, all tab pages`, async () => {
+      await using a = await withClient();
+      await a.nvim.command(`set ${autoread}`);
+      const files: { what: string; command: string; folder: string; buf: number }[] = [];
+      for (const place of ["window", "hidden", "tab"]) {
+        for (const [index, [how, command]] of Object.entries(WRITERS).entries()) {
+          if (place !== "hidden") await a.nvim.command("split");
+          const folder = `${index}-${place}`;
+          const buf = await a.edit(a.file(`${folder}/main.txt`, "one\n"));
+          files.push({ what: `${how}, ${place}`, command, folder, buf });
         }
-        const commands = files.map(({ command, folder }) =>
-          command.replaceAll("FILE", `${folder}/main.txt`).replaceAll("FOLDER", folder),
-        );
-        shell(a, `${commands.map((command) => `(${command}) &`).join(" ")} wait`);
-        for (const { what, buf } of files) await shows(a, buf, "two", what);
-        // Watched from then on, whatever it is now.
-        for (const { folder } of files) a.file(`${folder}/main.txt`, "three\n");
-        for (const { what, buf } of files) await shows(a, buf, "three", `${what}, again`);
-        await noQuestion(a);
-        expect(await a.messages()).toBe("");
-        expect(await a.nvim.lua("return #vim.fn.getbufinfo({ bufmodified = 1 })")).toBe(0);
-      });
-    }
-
-    test("a change while Neovim reads the whole file, which nobody follows then, is not lost", async () => {
-      await using a = await start();
-      const path = a.file("alone/main.txt", "one\n");
-      const buf = await a.edit(path);
-      // Before ours: as if a program wrote just after Neovim has read.
-      await a.nvim.lua(`
-        vim.api.nvim_create_autocmd("BufReadPost", {
-          pattern = "*main.txt",
-          once = true,
-          callback = function() vim.fn.writefile({ "two" }, "${path}") end,
-        })`);
-      await a.attach();
-      await clients(a, [{ id: 1, name: "claude-code" }]);
-      await caughtUp(a);
-      writeFileSync(path, "");
-      await shows(a, buf, "two");
-    });
-
-    test("a folder that was gone for long is followed again once another file changes", async () => {
-      await using a = await withClient();
-      const [path, other] = [a.file("src/main.txt", "one\n"), a.file("other.txt", "one\n")];
-      const bufs = [await a.edit(path), await a.edit(other)] as const;
-      await caughtUp(a);
-      rmSync(a.path("src"), { recursive: true });
-      await a.says("main.txt was deleted on disk");
-      for (const text of ["two", "three"]) {
-        a.file("src/main.txt", `${text}\n`);
-        if (text === "two") writeFileSync(other, "two\n");
-        await shows(a, bufs[0], text);
+        if (place === "hidden") await a.nvim.command("tabnew");
       }
-      await shows(a, bufs[1], "two");
-    });
-
-    test("a change that is noticed while the one before it is read is not lost", async () => {
-      await using a = await withClient();
-      const path = a.file("src/main.txt", "one\n");
-      const buf = await a.edit(path);
-      await caughtUp(a);
-      await a.nvim.lua(
-        `local path = ...
-         local watch, is_noticed = vim.uv.new_fs_event(), false
-         watch:start(vim.fs.dirname(path), {}, function() is_noticed = true end)
-         local file = io.open(path, "w")
-         file:write("two\\n")
-         file:close()
-         -- As it happens in the middle of a long work: only what needs no turn of Neovim's runs.
-         vim.wait(10000, function() return is_noticed end, 1, true)
-         vim.api.nvim_exec_autocmds("BufReadPost", { buffer = 0, modeline = false })
-         watch:close()`,
-        path,
+      const commands = files.map(({ command, folder }) =>
+        command.replaceAll("FILE", `${folder}/main.txt`).replaceAll("FOLDER", folder),
       );
-      await shows(a, buf, "two");
-    });
-
-    test("files behind symlinks, private files, files that are opened, named or made later", async () => {
-      await using a = await withClient();
-      const real = a.file("real/main.txt", "one\n");
-      symlinkSync(a.path("real"), a.path("link"));
-      symlinkSync(real, a.path("file.txt"));
-      const secret = a.file("secrets/.env", "one\n");
-      const bufs = [await a.edit(a.path("file.txt")), await a.edit(secret)];
-      for (const [file, buf] of [
-        [real, bufs[0]],
-        [secret, bufs[1]],
-      ] as const) {
-        writeFileSync(file, "two\n");
-        await shows(a, buf as number, "two", file);
-      }
-      const made = await a.edit(a.path("later.txt"));
-      a.file("later.txt", "made\n");
-      await shows(a, made, "made");
-      const saved = await a.edit(a.path("new/folder/saved.txt"));
-      await a.nvim.command("silent write ++p");
-      a.file("new/folder/saved.txt", "two\n");
-      await shows(a, saved, "two");
-      rmSync(a.path("new/folder/saved.txt"));
-      await a.says("saved.txt was deleted");
-      await a.edit(a.file("before.txt", "one\n"));
-      mkdirSync(a.path("renamed"));
-      await a.nvim.command("saveas renamed/main.txt");
-      const renamed = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
-      a.file("renamed/main.txt", "two\n");
-      await shows(a, renamed, "two");
-    });
-
-    test("once unsaved edits are undone, the buffer follows the file again", async () => {
-      await using a = await withClient();
-      const buf = await a.edit(a.file("main.lua", "one\n"));
-      await a.nvim.type("Amine<Esc>");
-      a.file("main.lua", "two\n");
-      await a.says("main.lua changed on disk");
-      // It looks once more after a moment.
-      await Bun.sleep(700);
-      await a.nvim.type("u");
-      await shows(a, buf, "two");
-      expect(await a.nvim.lua("return vim.bo.modified")).toBe(false);
-    });
-
-    test("unsaved edits are kept, and said once for each change; :w! and :e! do what is said", async () => {
-      await using a = await withClient();
-      const path = a.file("main.lua", "one\n");
-      await a.edit(path);
-      await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
-      const text =
-        "main.lua changed on disk, and it has unsaved edits, which are kept; " +
-        ":w! overwrites the file, :e! loads it";
-      const said = async () => (await a.messages()).split(text).length - 1;
-      for (let times = 1; times <= 2; times++) {
-        writeFileSync(path, `theirs ${times}\n`);
-        await eventually("the message", async () => expect(await said()).toBe(times));
-        await a.call("document_reload", { path });
-        await caughtUp(a);
-        expect(await said()).toBe(times);
-        expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("mine");
-      }
+      shell(a, `${commands.map((command) => `(${command}) &`).join(" ")} wait`);
+      for (const { what, buf } of files) await shows(a, buf, "two", what);
+      // Watched from then on, whatever it is now.
+      for (const { folder } of files) a.file(`${folder}/main.txt`, "three\n");
+      for (const { what, buf } of files) await shows(a, buf, "three", `${what}, again`);
       await noQuestion(a);
-      await a.nvim.command("silent edit!");
-      expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("theirs 2");
+      expect(await a.messages()).toBe("");
+      expect(await a.nvim.lua("return #vim.fn.getbufinfo({ bufmodified = 1 })")).toBe(0);
     });
+  }
 
-    test("an unsaved edit that the file has by now is none any more, and nothing is said", async () => {
-      await using a = await withClient();
-      const path = a.file("main.lua", "one\n");
-      await a.edit(path);
-      await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "two" })');
-      writeFileSync(path, "two\n");
-      await eventually("no edits", async () =>
-        expect(await a.nvim.lua("return vim.bo.modified")).toBe(false),
-      );
-      await noQuestion(a);
-      await a.nvim.command("write");
-      expect(await a.messages()).not.toContain("unsaved edits");
-    });
+  test("a change while Neovim reads the whole file, which nobody follows then, is not lost", async () => {
+    await using a = await start();
+    const path = a.file("alone/main.txt", "one\n");
+    const buf = await a.edit(path);
+    // Before ours: as if a program wrote just after Neovim has read.
+    await a.nvim.lua(`
+      vim.api.nvim_create_autocmd("BufReadPost", {
+        pattern = "*main.txt",
+        once = true,
+        callback = function() vim.fn.writefile({ "two" }, "${path}") end,
+      })`);
+    await a.attach();
+    await clients(a, [{ id: 1, name: "claude-code" }]);
+    await caughtUp(a);
+    writeFileSync(path, "");
+    await shows(a, buf, "two");
+  });
 
-    test("a deleted file: its buffer is kept, said once; later files are loaded", async () => {
-      await using a = await withClient();
-      const buf = await a.edit(a.file("main.lua", "one\n"));
-      rmSync(a.path("main.lua"));
-      const text = "main.lua was deleted on disk; its buffer is kept, and :w writes the file again";
-      const said = async () => (await a.messages()).split(text).length - 1;
-      await eventually("the message", async () => expect(await said()).toBe(1));
-      a.file("other.txt", "x\n");
-      await a.nvim.command("checktime");
-      await caughtUp(a);
-      expect(await said()).toBe(1);
-      expect(await a.messages()).not.toContain("E211");
-      expect(await line(a, buf)).toBe("one");
-      a.file("main.lua", "two\n");
-      await shows(a, buf, "two");
-      for (const name of ["1.txt", "2.txt", "3.txt"]) await a.edit(a.file(name, "one\n"));
-      for (const name of ["1.txt", "2.txt", "3.txt"]) rmSync(a.path(name));
-      await a.says("3 open files were deleted on disk");
-    });
-
-    const BEGIN_AND_END: [why: string, begin: string, end: string][] = [
-      [
-        "a client",
-        'CALL("clients", { clients = { { id = 1, name = "claude-code" } } })',
-        'CALL("clients", { clients = {} })',
-      ],
-      ["the executable's end", 'CALL("clients", { clients = { { id = 1 } } })', "DETACH()"],
-      [
-        "a session's hooks",
-        'CALL("session_start", { session = "s", installation = "i", source = "startup" })',
-        'CALL("session_finish", { session = "s", installation = "i" })',
-      ],
-    ];
-    for (const [why, begin, end] of BEGIN_AND_END) {
-      test(`${why}: files are followed as long as it lasts, and nothing is left afterwards`, async () => {
-        await using a = await Attached.start({ version, ui: UI });
-        await a.nvim.command("set noautoread");
-        const path = a.file("main.txt", "one\n");
-        const buf = await a.edit(path);
-        await a.attach();
-        await a.nvim.lua(`
-          CALL = function(...) assert(not require("port").dispatcher.call(...).error) end
-          DETACH = require("port").channel.detach`);
-        await a.nvim.lua(RECORD_HANDLES);
-        const handles = "return HANDLES()";
-        writeFileSync(path, "two\n");
-        await notFollowed(a);
-        expect(await line(a, buf)).toBe("one");
-        await a.nvim.lua(begin);
-        writeFileSync(path, "three\n");
-        await shows(a, buf, "three");
-        await eventually("nothing to run", async () =>
-          expect(await a.nvim.lua<unknown>(handles)).toEqual({
-            fs_event: 1,
-            fs_poll: 0,
-            timer: 0,
-          }),
-        );
-        await a.nvim.lua(end);
-        await notFollowed(a);
-        writeFileSync(path, "four\n");
-        expect(await line(a, buf)).toBe("three");
-      });
+  test("a folder that was gone for long is followed again once another file changes", async () => {
+    await using a = await withClient();
+    const [path, other] = [a.file("src/main.txt", "one\n"), a.file("other.txt", "one\n")];
+    const bufs = [await a.edit(path), await a.edit(other)] as const;
+    await caughtUp(a);
+    rmSync(a.path("src"), { recursive: true });
+    await a.says("main.txt was deleted on disk");
+    for (const text of ["two", "three"]) {
+      a.file("src/main.txt", `${text}\n`);
+      if (text === "two") writeFileSync(other, "two\n");
+      await shows(a, bufs[0], text);
     }
+    await shows(a, bufs[1], "two");
+  });
 
-    test("a terminal with Claude in it: files are followed until it ends", async () => {
+  test("a change that is noticed while the one before it is read is not lost", async () => {
+    await using a = await withClient();
+    const path = a.file("src/main.txt", "one\n");
+    const buf = await a.edit(path);
+    await caughtUp(a);
+    await a.nvim.lua(
+      `local path = ...
+       local watch, is_noticed = vim.uv.new_fs_event(), false
+       watch:start(vim.fs.dirname(path), {}, function() is_noticed = true end)
+       local file = io.open(path, "w")
+       file:write("two\\n")
+       file:close()
+       -- As it happens in the middle of a long work: only what needs no turn of Neovim's runs.
+       vim.wait(10000, function() return is_noticed end, 1, true)
+       vim.api.nvim_exec_autocmds("BufReadPost", { buffer = 0, modeline = false })
+       watch:close()`,
+      path,
+    );
+    await shows(a, buf, "two");
+  });
+
+  test("files behind symlinks, private files, files that are opened, named or made later", async () => {
+    await using a = await withClient();
+    const real = a.file("real/main.txt", "one\n");
+    symlinkSync(a.path("real"), a.path("link"));
+    symlinkSync(real, a.path("file.txt"));
+    const secret = a.file("secrets/.env", "one\n");
+    const bufs = [await a.edit(a.path("file.txt")), await a.edit(secret)];
+    for (const [file, buf] of [
+      [real, bufs[0]],
+      [secret, bufs[1]],
+    ] as const) {
+      writeFileSync(file, "two\n");
+      await shows(a, buf as number, "two", file);
+    }
+    const made = await a.edit(a.path("later.txt"));
+    a.file("later.txt", "made\n");
+    await shows(a, made, "made");
+    const saved = await a.edit(a.path("new/folder/saved.txt"));
+    await a.nvim.command("silent write ++p");
+    a.file("new/folder/saved.txt", "two\n");
+    await shows(a, saved, "two");
+    rmSync(a.path("new/folder/saved.txt"));
+    await a.says("saved.txt was deleted");
+    await a.edit(a.file("before.txt", "one\n"));
+    mkdirSync(a.path("renamed"));
+    await a.nvim.command("saveas renamed/main.txt");
+    const renamed = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
+    a.file("renamed/main.txt", "two\n");
+    await shows(a, renamed, "two");
+  });
+
+  test("once unsaved edits are undone, the buffer follows the file again", async () => {
+    await using a = await withClient();
+    const buf = await a.edit(a.file("main.lua", "one\n"));
+    await a.nvim.type("Amine<Esc>");
+    a.file("main.lua", "two\n");
+    await a.says("main.lua changed on disk");
+    // It looks once more after a moment.
+    await Bun.sleep(700);
+    await a.nvim.type("u");
+    await shows(a, buf, "two");
+    expect(await a.nvim.lua("return vim.bo.modified")).toBe(false);
+  });
+
+  test("unsaved edits are kept, and said once for each change; :w! and :e! do what is said", async () => {
+    await using a = await withClient();
+    const path = a.file("main.lua", "one\n");
+    await a.edit(path);
+    await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
+    const text =
+      "main.lua changed on disk, and it has unsaved edits, which are kept; " +
+      ":w! overwrites the file, :e! loads it";
+    const said = async () => (await a.messages()).split(text).length - 1;
+    for (let times = 1; times <= 2; times++) {
+      writeFileSync(path, `theirs ${times}\n`);
+      await eventually("the message", async () => expect(await said()).toBe(times));
+      await a.call("document_reload", { path });
+      await caughtUp(a);
+      expect(await said()).toBe(times);
+      expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("mine");
+    }
+    await noQuestion(a);
+    await a.nvim.command("silent edit!");
+    expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("theirs 2");
+  });
+
+  test("an unsaved edit that the file has by now is none any more, and nothing is said", async () => {
+    await using a = await withClient();
+    const path = a.file("main.lua", "one\n");
+    await a.edit(path);
+    await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "two" })');
+    writeFileSync(path, "two\n");
+    await eventually("no edits", async () =>
+      expect(await a.nvim.lua("return vim.bo.modified")).toBe(false),
+    );
+    await noQuestion(a);
+    await a.nvim.command("write");
+    expect(await a.messages()).not.toContain("unsaved edits");
+  });
+
+  test("a deleted file: its buffer is kept, said once; later files are loaded", async () => {
+    await using a = await withClient();
+    const buf = await a.edit(a.file("main.lua", "one\n"));
+    rmSync(a.path("main.lua"));
+    const text = "main.lua was deleted on disk; its buffer is kept, and :w writes the file again";
+    const said = async () => (await a.messages()).split(text).length - 1;
+    await eventually("the message", async () => expect(await said()).toBe(1));
+    a.file("other.txt", "x\n");
+    await a.nvim.command("checktime");
+    await caughtUp(a);
+    expect(await said()).toBe(1);
+    expect(await a.messages()).not.toContain("E211");
+    expect(await line(a, buf)).toBe("one");
+    a.file("main.lua", "two\n");
+    await shows(a, buf, "two");
+    for (const name of ["1.txt", "2.txt", "3.txt"]) await a.edit(a.file(name, "one\n"));
+    for (const name of ["1.txt", "2.txt", "3.txt"]) rmSync(a.path(name));
+    await a.says("3 open files were deleted on disk");
+  });
+
+  const BEGIN_AND_END: [why: string, begin: string, end: string][] = [
+    [
+      "a client",
+      'CALL("clients", { clients = { { id = 1, name = "claude-code" } } })',
+      'CALL("clients", { clients = {} })',
+    ],
+    ["the executable's end", 'CALL("clients", { clients = { { id = 1 } } })', "DETACH()"],
+    [
+      "a session's hooks",
+      'CALL("session_start", { session = "s", installation = "i", source = "startup" })',
+      'CALL("session_finish", { session = "s", installation = "i" })',
+    ],
+  ];
+  for (const [why, begin, end] of BEGIN_AND_END) {
+    test(`${why}: files are followed as long as it lasts, and nothing is left afterwards`, async () => {
       await using a = await Attached.start({ version, ui: UI });
-      await a.nvim.lua(RECORD_HANDLES);
-      await a.configure(
-        `{ terminal = { command = { "sh", "-c", "cat" }, provider = "native" }, auto_start = false }`,
-      );
+      await a.nvim.command("set noautoread");
       const path = a.file("main.txt", "one\n");
       const buf = await a.edit(path);
-      await a.nvim.lua(`local terminal = require("port").terminal
-        require("port").server.ensure = function(_, done) done() end
-        terminal.open()`);
-      await eventually("the terminal", () =>
-        a.nvim.lua<boolean>('return require("port").terminal.is_open()'),
-      );
+      await a.attach();
+      await a.nvim.lua(`
+        CALL = function(...) assert(not require("port").dispatcher.call(...).error) end
+        DETACH = require("port").channel.detach`);
+      await a.nvim.lua(RECORD_HANDLES);
+      const handles = "return HANDLES()";
       writeFileSync(path, "two\n");
-      await shows(a, buf, "two");
-      await a.nvim.lua('require("port").terminal.close()');
-      await a.nvim.command("set noautoread");
       await notFollowed(a);
+      expect(await line(a, buf)).toBe("one");
+      await a.nvim.lua(begin);
       writeFileSync(path, "three\n");
+      await shows(a, buf, "three");
+      await eventually("nothing to run", async () =>
+        expect(await a.nvim.lua<unknown>(handles)).toEqual({
+          fs_event: 1,
+          fs_poll: 0,
+          timer: 0,
+        }),
+      );
+      await a.nvim.lua(end);
+      await notFollowed(a);
+      writeFileSync(path, "four\n");
+      expect(await line(a, buf)).toBe("three");
+    });
+  }
+
+  test("a terminal with Claude in it: files are followed until it ends", async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.nvim.lua(RECORD_HANDLES);
+    await a.configure(
+      `{ terminal = { command = { "sh", "-c", "cat" }, provider = "native" }, auto_start = false }`,
+    );
+    const path = a.file("main.txt", "one\n");
+    const buf = await a.edit(path);
+    await a.nvim.lua(`local terminal = require("port").terminal
+      require("port").server.ensure = function(_, done) done() end
+      terminal.open()`);
+    await eventually("the terminal", () =>
+      a.nvim.lua<boolean>('return require("port").terminal.is_open()'),
+    );
+    writeFileSync(path, "two\n");
+    await shows(a, buf, "two");
+    await a.nvim.lua('require("port").terminal.close()');
+    await a.nvim.command("set noautoread");
+    await notFollowed(a);
+    writeFileSync(path, "three\n");
+    expect(await line(a, buf)).toBe("two");
+  });
+
+  nightly.test("looks at unwatched folders on focus, entry, hook and sync", async () => {
+    await using a = await start();
+    const count = 204;
+    for (let i = 0; i < count; i++) a.file(`${i}/main.txt`, "one\n");
+    await a.nvim.lua(
+      `BUFS = {}
+       for i = 0, ... - 1 do
+         BUFS[i + 1] = vim.fn.bufadd(i .. "/main.txt")
+         vim.fn.bufload(BUFS[i + 1])
+       end`,
+      count,
+    );
+    await a.attach();
+    await clients(a, [{ id: 1, name: "claude-code" }]);
+    const texts = () =>
+      a.nvim.lua<string[]>(
+        "return vim.tbl_map(function(buf) return vim.fn.getbufline(buf, 1)[1] end, BUFS)",
+      );
+    // Too many.
+    const others = [200, 201, 202, 203];
+    const moments = [
+      () => a.nvim.command("doautocmd FocusGained"),
+      () => a.nvim.command("new"),
+      () => a.call("session_start", { session: "s", installation: "i", source: "startup" }),
+      () => a.call("sync"),
+    ];
+    for (const [round, moment] of moments.entries()) {
+      const text = `round ${round}`;
+      for (const i of others) a.file(`${i}/main.txt`, `${text}\n`);
+      await moment();
+      await eventually("all", async () => {
+        const shown = await texts();
+        expect(others.map((i) => shown[i])).toEqual(others.map(() => text));
+      });
+    }
+  });
+
+  nightly.test("answers while it loads many files, those on screen first", async () => {
+    await using a = await withClient();
+    const count = 100;
+    for (let i = 0; i < count; i++) a.file(`src/${i}.txt`, "one\n");
+    await a.nvim.lua(
+      `for i = 0, ... - 1 do vim.fn.bufload(vim.fn.bufadd("src/" .. i .. ".txt")) end
+       vim.cmd.edit("src/99.txt")
+       -- The files of a moment are loaded in one go: here each takes one.
+       local late = 0
+       HRTIME = vim.uv.hrtime
+       vim.uv.hrtime = function()
+         late = late + 20e6
+         return HRTIME() + late
+       end
+       ORDER, TURNS = {}, 0
+       vim.api.nvim_create_autocmd("FileChangedShellPost", {
+         callback = function(args) table.insert(ORDER, vim.fs.basename(args.file)) end,
+       })
+       vim.uv.new_timer():start(1, 1, function()
+         if ORDER[1] and #ORDER < 100 then TURNS = TURNS + 1 end
+       end)`,
+      count,
+    );
+    // All have changed when Neovim looks: sed may take longer than changes are collected.
+    a.nvim.process.kill("SIGSTOP");
+    shell(a, "sed -i s/one/two/ src/*.txt");
+    a.nvim.process.kill("SIGCONT");
+    await eventually("all", async () =>
+      expect(await a.nvim.lua<number>("return #ORDER")).toBe(count),
+    );
+    await a.nvim.lua("vim.uv.hrtime = HRTIME");
+    expect(await a.nvim.lua<string>("return ORDER[1]")).toBe("99.txt");
+    expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(count / 2);
+  });
+
+  test("a command that is typed keeps the text until it is done", async () => {
+    await using a = await withClient();
+    const buf = await a.edit(a.file("main.txt", "one\n"));
+    await a.holdClock();
+    await a.nvim.type(":%s/one/x");
+    a.file("main.tmp", "two\n");
+    renameSync(a.path("main.tmp"), a.path("main.txt"));
+    await eventually("it waits", () => a.nvim.lua<boolean>("return WAITING() > 0"));
+    await a.advance(1_000);
+    expect(await line(a, buf)).toBe("one");
+    await a.nvim.type("<Esc>");
+    await eventually("the text", async () => {
+      await a.advance(1_000);
       expect(await line(a, buf)).toBe("two");
     });
-
-    nightly.test("looks at unwatched folders on focus, entry, hook and sync", async () => {
-      await using a = await start();
-      const count = 204;
-      for (let i = 0; i < count; i++) a.file(`${i}/main.txt`, "one\n");
-      await a.nvim.lua(
-        `BUFS = {}
-         for i = 0, ... - 1 do
-           BUFS[i + 1] = vim.fn.bufadd(i .. "/main.txt")
-           vim.fn.bufload(BUFS[i + 1])
-         end`,
-        count,
-      );
-      await a.attach();
-      await clients(a, [{ id: 1, name: "claude-code" }]);
-      const texts = () =>
-        a.nvim.lua<string[]>(
-          "return vim.tbl_map(function(buf) return vim.fn.getbufline(buf, 1)[1] end, BUFS)",
-        );
-      // Too many.
-      const others = [200, 201, 202, 203];
-      const moments = [
-        () => a.nvim.command("doautocmd FocusGained"),
-        () => a.nvim.command("new"),
-        () => a.call("session_start", { session: "s", installation: "i", source: "startup" }),
-        () => a.call("sync"),
-      ];
-      for (const [round, moment] of moments.entries()) {
-        const text = `round ${round}`;
-        for (const i of others) a.file(`${i}/main.txt`, `${text}\n`);
-        await moment();
-        await eventually("all", async () => {
-          const shown = await texts();
-          expect(others.map((i) => shown[i])).toEqual(others.map(() => text));
-        });
-      }
-    });
-
-    nightly.test("answers while it loads many files, those on screen first", async () => {
-      await using a = await withClient();
-      const count = 100;
-      for (let i = 0; i < count; i++) a.file(`src/${i}.txt`, "one\n");
-      await a.nvim.lua(
-        `for i = 0, ... - 1 do vim.fn.bufload(vim.fn.bufadd("src/" .. i .. ".txt")) end
-         vim.cmd.edit("src/99.txt")
-         -- The files of a moment are loaded in one go: here each takes one.
-         local late = 0
-         HRTIME = vim.uv.hrtime
-         vim.uv.hrtime = function()
-           late = late + 20e6
-           return HRTIME() + late
-         end
-         ORDER, TURNS = {}, 0
-         vim.api.nvim_create_autocmd("FileChangedShellPost", {
-           callback = function(args) table.insert(ORDER, vim.fs.basename(args.file)) end,
-         })
-         vim.uv.new_timer():start(1, 1, function()
-           if ORDER[1] and #ORDER < 100 then TURNS = TURNS + 1 end
-         end)`,
-        count,
-      );
-      // All have changed when Neovim looks: sed may take longer than changes are collected.
-      a.nvim.process.kill("SIGSTOP");
-      shell(a, "sed -i s/one/two/ src/*.txt");
-      a.nvim.process.kill("SIGCONT");
-      await eventually("all", async () =>
-        expect(await a.nvim.lua<number>("return #ORDER")).toBe(count),
-      );
-      await a.nvim.lua("vim.uv.hrtime = HRTIME");
-      expect(await a.nvim.lua<string>("return ORDER[1]")).toBe("99.txt");
-      expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(count / 2);
-    });
-
-    test("a command that is typed keeps the text until it is done", async () => {
-      await using a = await withClient();
-      const buf = await a.edit(a.file("main.txt", "one\n"));
-      await a.holdClock();
-      await a.nvim.type(":%s/one/x");
-      a.file("main.tmp", "two\n");
-      renameSync(a.path("main.tmp"), a.path("main.txt"));
-      await eventually("it waits", () => a.nvim.lua<boolean>("return WAITING() > 0"));
-      await a.advance(1_000);
-      expect(await line(a, buf)).toBe("one");
-      await a.nvim.type("<Esc>");
-      await eventually("the text", async () => {
-        await a.advance(1_000);
-        expect(await line(a, buf)).toBe("two");
-      });
-      await noQuestion(a);
-    });
+    await noQuestion(a);
   });
-}
+});

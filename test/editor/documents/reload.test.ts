@@ -64,210 +64,206 @@ const SERVER = `
     }),
   })`;
 
-for (const version of BOTH_NEOVIMS) {
-  describe(version.name, () => {
-    const open = (content = text(LINES)) =>
-      Attached.opened({ version, ui: { width: 120, height: 40 } }, content);
-    const rewrite = async (a: Attached, now: string | Uint8Array) => {
-      // The time of a file has the resolution of the kernel's clock.
-      await Bun.sleep(15);
-      writeFileSync(a.main, now);
-      await a.call("document_reload", { path: a.main });
-    };
+describe.each(BOTH_NEOVIMS)("$name", (version) => {
+  const open = (content = text(LINES)) =>
+    Attached.opened({ version, ui: { width: 120, height: 40 } }, content);
+  const rewrite = async (a: Attached, now: string | Uint8Array) => {
+    // The time of a file has the resolution of the kernel's clock.
+    await Bun.sleep(15);
+    writeFileSync(a.main, now);
+    await a.call("document_reload", { path: a.main });
+  };
 
-    for (const autoread of ["autoread", "noautoread", "autoread | setlocal autoread"]) {
-      test(`'${autoread}': marks, signs, extmarks, folds, cursor and view move with lines`, async () => {
-        await using a = await open();
-        await a.nvim.command(`set ${autoread}`);
-        await a.nvim.lua(PLACE);
-        await a.nvim.type("100Gzt3l");
-        await a.nvim.command("tab split | normal! 120Gzb");
-        await a.nvim.command("tabfirst");
-        const views = `return vim.tbl_map(function(win)
-          local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
-          return { view.lnum, view.topline, view.col }
-        end, vim.api.nvim_list_wins())`;
-        const before = await a.nvim.lua<number[][]>(views);
-        await a.nvim.lua(RECORD);
-        await rewrite(a, text(CHANGED));
-
-        expect(await a.lines()).toEqual(CHANGED);
-        expect(await a.nvim.lua<object>(PLACES)).toEqual({
-          sign: 52,
-          extmark: 62,
-          a: [72, 3],
-          b: [92, 0],
-          Q: 72,
-          visual: [42, 46],
-          fold: [82, 87],
-        });
-        expect(await a.nvim.lua<number[][]>(views)).toEqual(
-          before.map(([lnum = 0, top = 0, col = 0]) => [lnum + 2, top + 2, col]),
-        );
-        expect(await a.nvim.lua<unknown>("return { EVENTS, CHANGES }")).toEqual([
-          ["FileChangedShellPost main.txt"],
-          [
-            [200, 200, 201],
-            [149, 150, 149],
-            [69, 70, 70],
-            [0, 0, 2],
-          ],
-        ]);
-        expect(await a.nvim.lua<boolean>("return vim.bo.modified")).toBe(false);
-      });
-    }
-
-    test("neither :checktime nor :w has a question afterwards; one undo step leads back", async () => {
+  for (const autoread of ["autoread", "noautoread", "autoread | setlocal autoread"]) {
+    test(`'${autoread}': marks, signs, extmarks, folds, cursor and view move with lines`, async () => {
       await using a = await open();
-      await a.nvim.type("Omine<Esc>:silent write<CR>");
-      const saved = await a.lines();
-      await rewrite(a, text(CHANGED));
-      await a.nvim.command("set noautoread");
-      await a.nvim.lua(
-        'vim.api.nvim_create_autocmd("FileChangedShell", { callback = function() vim.g.asked = true end })',
-      );
-      await a.nvim.command("checktime");
-      expect(await a.nvim.lua("return vim.g.asked == nil")).toBe(true);
-      await a.nvim.type("u");
-      expect(await a.lines()).toEqual(saved);
-      expect(await a.nvim.lua("return vim.bo.modified")).toBe(true);
-      await a.nvim.type("<C-r>");
-      expect(await a.lines()).toEqual(CHANGED);
-      await a.nvim.type("dd:write<CR>");
-      expect(await a.mode()).toBe("n");
-      expect(a.read("main.txt")).toBe(text(CHANGED.slice(1)));
-    });
-
-    test("in insert mode: what is typed before and after has undo steps of its own", async () => {
-      await using a = await open();
-      await a.nvim.type("GAx");
-      await a.nvim.command("silent write");
-      const typed = [...LINES.slice(0, -1), "line 200x"];
-      await rewrite(a, text(["-- one", ...typed]));
-      await a.nvim.type("y<Esc>");
-      expect((await a.lines()).at(-1)).toBe("line 200xy");
-      await a.nvim.type("u");
-      expect(await a.lines()).toEqual(["-- one", ...typed]);
-      await a.nvim.type("u");
-      expect(await a.lines()).toEqual(typed);
-      expect(a.read("main.txt")).toBe(text(["-- one", ...typed]));
-    });
-
-    const WHOLE: [name: string, content: string | Uint8Array][] = [
-      ["no end of line", text(LINES).slice(0, -1)],
-      ["CRLF", text(CHANGED).replaceAll("\n", "\r\n")],
-      ["CRLF and LF", `one\r\n${text(CHANGED)}`],
-      ["a BOM", `\uFEFF${text(CHANGED)}`],
-      ["latin1", new Uint8Array([0xe4, 0x0a, 0x62, 0x0a])],
-      ["UTF-8", "ä\n日本\n😀\n"],
-      ["nothing", ""],
-      ["a line end alone", "\n"],
-      ["nothing again", ""],
-      ["a line", "x\n"],
-      ["a NUL", "a\0b\nc\n"],
-      ["only a BOM", "\uFEFF"],
-      ["an empty line", "\n"],
-    ];
-
-    test("line ends, encoding, BOM and the last line end are the new file's", async () => {
-      await using a = await open();
-      const state = `return {
-        vim.bo.fileformat, vim.bo.fileencoding, vim.bo.bomb, vim.bo.endofline, vim.bo.modified,
-        vim.fn.wordcount().bytes,
-        vim.api.nvim_buf_get_lines(0, 0, -1, false) }`;
-      for (const [name, content] of WHOLE) {
-        await rewrite(a, content);
-        const got = await a.nvim.lua<unknown[]>(state);
-        await a.nvim.command("silent edit!");
-        expect([name, ...got]).toEqual([name, ...(await a.nvim.lua<unknown[]>(state))]);
-        // From each to plain text, and to the next one.
-        await rewrite(a, text(LINES));
-        expect([name, await a.lines()]).toEqual([name, LINES]);
-        await rewrite(a, content);
-      }
-    });
-
-    test("a CRLF file stays one, with its marks", async () => {
-      const dos = (of: string[]) => text(of).replaceAll("\n", "\r\n");
-      await using a = await open(dos(LINES));
+      await a.nvim.command(`set ${autoread}`);
       await a.nvim.lua(PLACE);
-      await rewrite(a, dos(CHANGED));
+      await a.nvim.type("100Gzt3l");
+      await a.nvim.command("tab split | normal! 120Gzb");
+      await a.nvim.command("tabfirst");
+      const views = `return vim.tbl_map(function(win)
+        local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+        return { view.lnum, view.topline, view.col }
+      end, vim.api.nvim_list_wins())`;
+      const before = await a.nvim.lua<number[][]>(views);
+      await a.nvim.lua(RECORD);
+      await rewrite(a, text(CHANGED));
+
       expect(await a.lines()).toEqual(CHANGED);
-      expect(await a.nvim.lua("return vim.bo.fileformat")).toBe("dos");
-      expect(await a.nvim.lua<object>(PLACES)).toMatchObject({ sign: 52, extmark: 62 });
-    });
-
-    test("a read-only or unmodifiable buffer is reloaded, and stays so without a word", async () => {
-      await using a = await open();
-      await a.nvim.command("setlocal readonly nomodifiable");
-      await rewrite(a, text(CHANGED));
-      expect(await a.lines()).toEqual(CHANGED);
-      expect(
-        await a.nvim.lua("return { vim.bo.readonly, vim.bo.modifiable, vim.bo.modified }"),
-      ).toEqual([true, false, false]);
-      expect(await a.messages()).not.toContain("W10");
-    });
-
-    test("'noautoread': an autocommand of the user's for FileChangedShell decides", async () => {
-      await using a = await open();
-      await a.nvim.command("set noautoread");
-      await a.nvim.lua(`CHOICE = ""
-        vim.api.nvim_create_autocmd("FileChangedShell", {
-          pattern = "*.txt",
-          callback = function() vim.v.fcs_choice = CHOICE end,
-        })`);
-      await rewrite(a, text(CHANGED));
-      expect(await a.lines()).toEqual(LINES);
-      await a.nvim.lua('CHOICE = "reload"');
-      await rewrite(a, text(CHANGED.slice(1)));
-      expect(await a.lines()).toEqual(CHANGED.slice(1));
-    });
-
-    test("a plugin that writes such files itself is not called", async () => {
-      await using a = await open();
-      await a.nvim.lua(`vim.api.nvim_create_autocmd("BufWriteCmd", {
-        pattern = "main.*", callback = function() vim.g.wrote = true end })`);
-      await rewrite(a, text(CHANGED));
-      expect(await a.lines()).toEqual(CHANGED);
-      expect(await a.nvim.lua("return vim.g.wrote == nil")).toBe(true);
-    });
-
-    test("a language server receives the lines that changed", async () => {
-      await using a = await open();
-      await a.nvim.lua(SERVER);
-      type Received = { method: string; changes?: { text: string }[] }[];
-      const received = () => a.nvim.lua<Received>("return RECEIVED");
-      await eventually("didOpen", async () => (await received()).length > 0);
-      await a.nvim.lua("RECEIVED = {}");
-      await rewrite(a, text(CHANGED));
-      await eventually("didChange", async () => (await received()).length > 0);
-      const list = await received();
-      expect(new Set(list.map(({ method }) => method))).toEqual(
-        new Set(["textDocument/didChange"]),
+      expect(await a.nvim.lua<object>(PLACES)).toEqual({
+        sign: 52,
+        extmark: 62,
+        a: [72, 3],
+        b: [92, 0],
+        Q: 72,
+        visual: [42, 46],
+        fold: [82, 87],
+      });
+      expect(await a.nvim.lua<number[][]>(views)).toEqual(
+        before.map(([lnum = 0, top = 0, col = 0]) => [lnum + 2, top + 2, col]),
       );
-      const sent = list.flatMap(({ changes = [] }) => changes.map((change) => change.text));
-      expect(sent.join("").length).toBeLessThan(100);
+      expect(await a.nvim.lua<unknown>("return { EVENTS, CHANGES }")).toEqual([
+        ["FileChangedShellPost main.txt"],
+        [
+          [200, 200, 201],
+          [149, 150, 149],
+          [69, 70, 70],
+          [0, 0, 2],
+        ],
+      ]);
+      expect(await a.nvim.lua<boolean>("return vim.bo.modified")).toBe(false);
     });
+  }
 
-    test("lines that were all changed, exchanged or reformatted", async () => {
-      await using a = await open();
-      const many = Array.from({ length: 6_000 }, (_, i) => `ä${i}`);
-      for (const now of [
-        LINES.toReversed(),
-        LINES.map((line) => `  ${line} ö`),
-        many,
-        many.map((line) => `${line}ü`),
-        many.filter((_, i) => i % 3 !== 0),
-        many.flatMap((line, i) => (i % 5 === 0 ? [line, "é", "è"] : [line])),
-        ["é"],
-        ["è"],
-        ["aè", "", "b"],
-        ["", "è", "", "", "b", ""],
-      ]) {
-        await rewrite(a, text(now));
-        expect(await a.lines()).toEqual(now);
-        expect(await a.nvim.lua("return vim.bo.modified")).toBe(false);
-      }
-    });
+  test("neither :checktime nor :w has a question afterwards; one undo step leads back", async () => {
+    await using a = await open();
+    await a.nvim.type("Omine<Esc>:silent write<CR>");
+    const saved = await a.lines();
+    await rewrite(a, text(CHANGED));
+    await a.nvim.command("set noautoread");
+    await a.nvim.lua(
+      'vim.api.nvim_create_autocmd("FileChangedShell", { callback = function() vim.g.asked = true end })',
+    );
+    await a.nvim.command("checktime");
+    expect(await a.nvim.lua("return vim.g.asked == nil")).toBe(true);
+    await a.nvim.type("u");
+    expect(await a.lines()).toEqual(saved);
+    expect(await a.nvim.lua("return vim.bo.modified")).toBe(true);
+    await a.nvim.type("<C-r>");
+    expect(await a.lines()).toEqual(CHANGED);
+    await a.nvim.type("dd:write<CR>");
+    expect(await a.mode()).toBe("n");
+    expect(a.read("main.txt")).toBe(text(CHANGED.slice(1)));
   });
-}
+
+  test("in insert mode: what is typed before and after has undo steps of its own", async () => {
+    await using a = await open();
+    await a.nvim.type("GAx");
+    await a.nvim.command("silent write");
+    const typed = [...LINES.slice(0, -1), "line 200x"];
+    await rewrite(a, text(["-- one", ...typed]));
+    await a.nvim.type("y<Esc>");
+    expect((await a.lines()).at(-1)).toBe("line 200xy");
+    await a.nvim.type("u");
+    expect(await a.lines()).toEqual(["-- one", ...typed]);
+    await a.nvim.type("u");
+    expect(await a.lines()).toEqual(typed);
+    expect(a.read("main.txt")).toBe(text(["-- one", ...typed]));
+  });
+
+  const WHOLE: [name: string, content: string | Uint8Array][] = [
+    ["no end of line", text(LINES).slice(0, -1)],
+    ["CRLF", text(CHANGED).replaceAll("\n", "\r\n")],
+    ["CRLF and LF", `one\r\n${text(CHANGED)}`],
+    ["a BOM", `\uFEFF${text(CHANGED)}`],
+    ["latin1", new Uint8Array([0xe4, 0x0a, 0x62, 0x0a])],
+    ["UTF-8", "ä\n日本\n😀\n"],
+    ["nothing", ""],
+    ["a line end alone", "\n"],
+    ["nothing again", ""],
+    ["a line", "x\n"],
+    ["a NUL", "a\0b\nc\n"],
+    ["only a BOM", "\uFEFF"],
+    ["an empty line", "\n"],
+  ];
+
+  test("line ends, encoding, BOM and the last line end are the new file's", async () => {
+    await using a = await open();
+    const state = `return {
+      vim.bo.fileformat, vim.bo.fileencoding, vim.bo.bomb, vim.bo.endofline, vim.bo.modified,
+      vim.fn.wordcount().bytes,
+      vim.api.nvim_buf_get_lines(0, 0, -1, false) }`;
+    for (const [name, content] of WHOLE) {
+      await rewrite(a, content);
+      const got = await a.nvim.lua<unknown[]>(state);
+      await a.nvim.command("silent edit!");
+      expect([name, ...got]).toEqual([name, ...(await a.nvim.lua<unknown[]>(state))]);
+      // From each to plain text, and to the next one.
+      await rewrite(a, text(LINES));
+      expect([name, await a.lines()]).toEqual([name, LINES]);
+      await rewrite(a, content);
+    }
+  });
+
+  test("a CRLF file stays one, with its marks", async () => {
+    const dos = (of: string[]) => text(of).replaceAll("\n", "\r\n");
+    await using a = await open(dos(LINES));
+    await a.nvim.lua(PLACE);
+    await rewrite(a, dos(CHANGED));
+    expect(await a.lines()).toEqual(CHANGED);
+    expect(await a.nvim.lua("return vim.bo.fileformat")).toBe("dos");
+    expect(await a.nvim.lua<object>(PLACES)).toMatchObject({ sign: 52, extmark: 62 });
+  });
+
+  test("a read-only or unmodifiable buffer is reloaded, and stays so without a word", async () => {
+    await using a = await open();
+    await a.nvim.command("setlocal readonly nomodifiable");
+    await rewrite(a, text(CHANGED));
+    expect(await a.lines()).toEqual(CHANGED);
+    expect(
+      await a.nvim.lua("return { vim.bo.readonly, vim.bo.modifiable, vim.bo.modified }"),
+    ).toEqual([true, false, false]);
+    expect(await a.messages()).not.toContain("W10");
+  });
+
+  test("'noautoread': an autocommand of the user's for FileChangedShell decides", async () => {
+    await using a = await open();
+    await a.nvim.command("set noautoread");
+    await a.nvim.lua(`CHOICE = ""
+      vim.api.nvim_create_autocmd("FileChangedShell", {
+        pattern = "*.txt",
+        callback = function() vim.v.fcs_choice = CHOICE end,
+      })`);
+    await rewrite(a, text(CHANGED));
+    expect(await a.lines()).toEqual(LINES);
+    await a.nvim.lua('CHOICE = "reload"');
+    await rewrite(a, text(CHANGED.slice(1)));
+    expect(await a.lines()).toEqual(CHANGED.slice(1));
+  });
+
+  test("a plugin that writes such files itself is not called", async () => {
+    await using a = await open();
+    await a.nvim.lua(`vim.api.nvim_create_autocmd("BufWriteCmd", {
+      pattern = "main.*", callback = function() vim.g.wrote = true end })`);
+    await rewrite(a, text(CHANGED));
+    expect(await a.lines()).toEqual(CHANGED);
+    expect(await a.nvim.lua("return vim.g.wrote == nil")).toBe(true);
+  });
+
+  test("a language server receives the lines that changed", async () => {
+    await using a = await open();
+    await a.nvim.lua(SERVER);
+    type Received = { method: string; changes?: { text: string }[] }[];
+    const received = () => a.nvim.lua<Received>("return RECEIVED");
+    await eventually("didOpen", async () => (await received()).length > 0);
+    await a.nvim.lua("RECEIVED = {}");
+    await rewrite(a, text(CHANGED));
+    await eventually("didChange", async () => (await received()).length > 0);
+    const list = await received();
+    expect(new Set(list.map(({ method }) => method))).toEqual(new Set(["textDocument/didChange"]));
+    const sent = list.flatMap(({ changes = [] }) => changes.map((change) => change.text));
+    expect(sent.join("").length).toBeLessThan(100);
+  });
+
+  test("lines that were all changed, exchanged or reformatted", async () => {
+    await using a = await open();
+    const many = Array.from({ length: 6_000 }, (_, i) => `ä${i}`);
+    for (const now of [
+      LINES.toReversed(),
+      LINES.map((line) => `  ${line} ö`),
+      many,
+      many.map((line) => `${line}ü`),
+      many.filter((_, i) => i % 3 !== 0),
+      many.flatMap((line, i) => (i % 5 === 0 ? [line, "é", "è"] : [line])),
+      ["é"],
+      ["è"],
+      ["aè", "", "b"],
+      ["", "è", "", "", "b", ""],
+    ]) {
+      await rewrite(a, text(now));
+      expect(await a.lines()).toEqual(now);
+      expect(await a.nvim.lua("return vim.bo.modified")).toBe(false);
+    }
+  });
+});

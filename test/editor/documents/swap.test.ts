@@ -3,107 +3,105 @@ import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
-for (const version of NEOVIMS) {
-  describe(version.name, () => {
-    const UI = { width: 120, height: 40 };
-    const SWAPS = "vim.o.directory = vim.fn.getcwd() .. '//' vim.o.updatecount = 1";
-    /** Two Neovims with the same swap folder; the other one has main.txt open. */
-    const both = async () => {
-      const a = await Attached.asNew({ version, ui: UI });
-      const path = a.file("main.txt", "one\n");
-      const other = await Attached.asNew({ version, cwd: a.nvim.cwd });
-      await a.nvim.lua(SWAPS);
-      await other.nvim.lua(SWAPS);
-      await other.edit(path);
-      await other.nvim.command("normal! Amore");
-      await other.nvim.command("preserve");
-      await a.edit(a.file("notes.txt", "notes\n"));
-      await a.attach();
-      const dispose = async () => {
-        // One that was killed would not answer.
-        if (other.nvim.process.exitCode === null && other.nvim.process.signalCode === null)
-          await other.nvim.command("set nomodified");
-        await other[Symbol.asyncDispose]();
-        await a[Symbol.asyncDispose]();
-      };
-      return { a, other, path, [Symbol.asyncDispose]: dispose };
+describe.each(NEOVIMS)("$name", (version) => {
+  const UI = { width: 120, height: 40 };
+  const SWAPS = "vim.o.directory = vim.fn.getcwd() .. '//' vim.o.updatecount = 1";
+  /** Two Neovims with the same swap folder; the other one has main.txt open. */
+  const both = async () => {
+    const a = await Attached.asNew({ version, ui: UI });
+    const path = a.file("main.txt", "one\n");
+    const other = await Attached.asNew({ version, cwd: a.nvim.cwd });
+    await a.nvim.lua(SWAPS);
+    await other.nvim.lua(SWAPS);
+    await other.edit(path);
+    await other.nvim.command("normal! Amore");
+    await other.nvim.command("preserve");
+    await a.edit(a.file("notes.txt", "notes\n"));
+    await a.attach();
+    const dispose = async () => {
+      // One that was killed would not answer.
+      if (other.nvim.process.exitCode === null && other.nvim.process.signalCode === null)
+        await other.nvim.command("set nomodified");
+      await other[Symbol.asyncDispose]();
+      await a[Symbol.asyncDispose]();
     };
-    const crash = async (other: Attached) => {
-      other.nvim.process.kill("SIGKILL");
-      await other.nvim.quit();
-    };
-    const state = (a: Attached) =>
-      a.nvim.lua("return { vim.fs.basename(vim.api.nvim_buf_get_name(0)), vim.bo.readonly }");
-    /** Waits for a key: as a prompt in 0.10, as a command line in 0.12. */
-    const asks = async (a: Attached) => {
-      const found = await a.nvim.request<{ mode: string; blocking: boolean }>("nvim_get_mode", []);
-      return found.blocking || found.mode !== "n";
-    };
+    return { a, other, path, [Symbol.asyncDispose]: dispose };
+  };
+  const crash = async (other: Attached) => {
+    other.nvim.process.kill("SIGKILL");
+    await other.nvim.quit();
+  };
+  const state = (a: Attached) =>
+    a.nvim.lua("return { vim.fs.basename(vim.api.nvim_buf_get_name(0)), vim.bo.readonly }");
+  /** Waits for a key: as a prompt in 0.10, as a command line in 0.12. */
+  const asks = async (a: Attached) => {
+    const found = await a.nvim.request<{ mode: string; blocking: boolean }>("nvim_get_mode", []);
+    return found.blocking || found.mode !== "n";
+  };
 
-    for (const front of [false, true]) {
-      test(`open in another Neovim, front ${front}: read-only, said once with its process`, async () => {
-        await using opened = await both();
-        const { a, other, path } = opened;
-        await a.call("document_open", { path, front, select_to_eol: false });
-        await a.call("document_open", { path, front, select_to_eol: false });
-        const text = `main.txt is open in another Neovim (process ${other.nvim.process.pid}): opened read-only; close it there, then :e`;
-        await a.says(text);
-        expect((await a.messages()).split(text).length).toBe(2);
-        expect(await asks(a)).toBe(false);
-        expect(await state(a)).toEqual([front ? "main.txt" : "notes.txt", front]);
-        // Neovim's own way with a file that is open in another one of the same user: W325.
-        await a.nvim.type(":edit main.txt<CR>");
-        await eventually("W325", async () => {
-          await a.nvim.type("<CR>");
-          expect(await a.messages()).toContain(
-            `W325: Ignoring swapfile from Nvim process ${other.nvim.process.pid}`,
-          );
-        });
-        expect(await state(a)).toEqual(["main.txt", false]);
-      });
-    }
-
-    test("the other Neovim ends: nothing stays read-only", async () => {
+  for (const front of [false, true]) {
+    test(`open in another Neovim, front ${front}: read-only, said once with its process`, async () => {
       await using opened = await both();
       const { a, other, path } = opened;
-      await a.call("document_open", { path, front: true, select_to_eol: false });
-      expect(await state(a)).toEqual(["main.txt", true]);
-      await other.nvim.command("set nomodified");
-      await other.nvim.quit();
-      await a.nvim.command("doautocmd FocusGained");
-      expect(await state(a)).toEqual(["main.txt", false]);
-    });
-
-    test("left behind by a crash: said; the user who opens the file gets Neovim's own question", async () => {
-      await using opened = await both();
-      const { a, other, path } = opened;
-      await crash(other);
-      await a.call("document_open", { path, front: false, select_to_eol: false });
-      await a.says(
-        "main.txt has a swap file of an editor that crashed: opened read-only; :e offers to recover it",
-      );
+      await a.call("document_open", { path, front, select_to_eol: false });
+      await a.call("document_open", { path, front, select_to_eol: false });
+      const text = `main.txt is open in another Neovim (process ${other.nvim.process.pid}): opened read-only; close it there, then :e`;
+      await a.says(text);
+      expect((await a.messages()).split(text).length).toBe(2);
       expect(await asks(a)).toBe(false);
-      // Not typed: while a command is typed the mode is that of the question in 0.12.
-      await a.nvim.lua('vim.schedule(function() pcall(vim.cmd.edit, "main.txt") end)');
-      await eventually("the question", async () => expect(await asks(a)).toBe(true));
-      await a.nvim.type("e");
-      await eventually("the answer", async () => {
-        if (await asks(a)) await a.nvim.type("<CR>");
-        expect(await asks(a)).toBe(false);
+      expect(await state(a)).toEqual([front ? "main.txt" : "notes.txt", front]);
+      // Neovim's own way with a file that is open in another one of the same user: W325.
+      await a.nvim.type(":edit main.txt<CR>");
+      await eventually("W325", async () => {
+        await a.nvim.type("<CR>");
+        expect(await a.messages()).toContain(
+          `W325: Ignoring swapfile from Nvim process ${other.nvim.process.pid}`,
+        );
       });
       expect(await state(a)).toEqual(["main.txt", false]);
-      expect(await a.messages()).toContain("E325");
     });
+  }
 
-    test("a file of the same name elsewhere is none of them", async () => {
-      await using opened = await both();
-      const { a, other } = opened;
-      await other.nvim.lua("vim.o.directory = vim.fn.getcwd()");
-      await a.nvim.lua("vim.o.directory = vim.fn.getcwd()");
-      await other.edit(a.file("x/same.txt", "x\n"));
-      const path = a.file("y/same.txt", "y\n");
-      await a.call("document_open", { path, front: true, select_to_eol: false });
-      expect(await state(a)).toEqual(["same.txt", false]);
-    });
+  test("the other Neovim ends: nothing stays read-only", async () => {
+    await using opened = await both();
+    const { a, other, path } = opened;
+    await a.call("document_open", { path, front: true, select_to_eol: false });
+    expect(await state(a)).toEqual(["main.txt", true]);
+    await other.nvim.command("set nomodified");
+    await other.nvim.quit();
+    await a.nvim.command("doautocmd FocusGained");
+    expect(await state(a)).toEqual(["main.txt", false]);
   });
-}
+
+  test("left behind by a crash: said; the user who opens the file gets Neovim's own question", async () => {
+    await using opened = await both();
+    const { a, other, path } = opened;
+    await crash(other);
+    await a.call("document_open", { path, front: false, select_to_eol: false });
+    await a.says(
+      "main.txt has a swap file of an editor that crashed: opened read-only; :e offers to recover it",
+    );
+    expect(await asks(a)).toBe(false);
+    // Not typed: while a command is typed the mode is that of the question in 0.12.
+    await a.nvim.lua('vim.schedule(function() pcall(vim.cmd.edit, "main.txt") end)');
+    await eventually("the question", async () => expect(await asks(a)).toBe(true));
+    await a.nvim.type("e");
+    await eventually("the answer", async () => {
+      if (await asks(a)) await a.nvim.type("<CR>");
+      expect(await asks(a)).toBe(false);
+    });
+    expect(await state(a)).toEqual(["main.txt", false]);
+    expect(await a.messages()).toContain("E325");
+  });
+
+  test("a file of the same name elsewhere is none of them", async () => {
+    await using opened = await both();
+    const { a, other } = opened;
+    await other.nvim.lua("vim.o.directory = vim.fn.getcwd()");
+    await a.nvim.lua("vim.o.directory = vim.fn.getcwd()");
+    await other.edit(a.file("x/same.txt", "x\n"));
+    const path = a.file("y/same.txt", "y\n");
+    await a.call("document_open", { path, front: true, select_to_eol: false });
+    expect(await state(a)).toEqual(["same.txt", false]);
+  });
+});

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lockFiles } from "../../genuine/lock-file";
+import { Neovim } from "../../genuine/neovim";
+import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/toolchain";
-import { desk } from "../desk";
 
 /*
  * Selecting as users do, in a real terminal with Neovim's own screen: keys in one burst, faster
@@ -14,43 +19,61 @@ const TEXT = "one two three\nfour five six\nseven eight nine\n";
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
-    let user: Awaited<ReturnType<typeof desk>>;
+    let root: string;
+    let file: string;
+    let neovim: Neovim;
+    let client: TestClient;
+
     beforeAll(async () => {
-      user = await desk({ version, constants }, TEXT);
+      root = await realpath(await mkdtemp(join(tmpdir(), "screen-")));
+      const [project, home] = [join(root, "project"), join(root, "home")];
+      for (const folder of [project, join(home, "tmp"), join(home, "run")]) {
+        await mkdir(folder, { recursive: true });
+      }
+      file = join(project, "main.txt");
+      await writeFile(file, TEXT);
+      neovim = await Neovim.start({ version, project, home, files: [file], constants });
+      const lock = await eventually("a lock file", async () => {
+        const [found] = await lockFiles(home);
+        return found ?? (false as const);
+      });
+      client = await TestClient.open(lock, "claude-code");
     });
-    afterAll(() => user?.[Symbol.asyncDispose]());
+
+    afterAll(async () => {
+      client?.close();
+      await neovim?.close();
+      if (root) await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    });
 
     beforeEach(async () => {
-      await user.neovim.terminal.press("C-\\", "C-n");
-      await user.neovim.lua(`
-        vim.cmd("silent only! | edit ${user.main}")
+      await neovim.terminal.press("C-\\", "C-n");
+      await neovim.lua(`
+        vim.cmd("silent only! | edit ${file}")
         vim.o.mouse = "a"
         vim.api.nvim_win_set_cursor(0, { 1, 0 })
         return true`);
-      await user.neovim.terminal.waitFor(/1,1 +All/);
+      await neovim.terminal.waitFor(/1,1 +All/);
     });
 
     /** Waits for the frame, and makes sure that no other comes after it. */
     async function expectSent(text: string, start: [number, number], end: [number, number]) {
       const at = ([line, character]: [number, number]) => ({ line, character });
       const selection = { start: at(start), end: at(end), isEmpty: text === "" };
-      const last = () => user.client.notifications("selection_changed").at(-1);
+      const last = () => client.notifications("selection_changed").at(-1);
       await eventually("the selection", () => {
-        expect(last()).toMatchObject({ text, filePath: user.main, selection });
+        expect(last()).toMatchObject({ text, filePath: file, selection });
         return true;
       });
-      await user.neovim.lua(`vim.wait(${DEBOUNCE_MS + 10}) return true`);
-      await user.client.json("getOpenEditors");
+      await neovim.lua(`vim.wait(${DEBOUNCE_MS + 10}) return true`);
+      await client.json("getOpenEditors");
       expect(last()).toMatchObject({ text, selection });
     }
 
     test("selected and left in one breath", async () => {
-      await user.neovim.terminal.type("wve\x1b");
+      await neovim.terminal.type("wve\x1b");
       await expectSent("two", [0, 4], [0, 7]);
-      await user.neovim.terminal.waitUntil(
-        (screen) => !screen.includes("-- VISUAL --"),
-        "normal mode",
-      );
+      await neovim.terminal.waitUntil((screen) => !screen.includes("-- VISUAL --"), "normal mode");
     });
 
     /**
@@ -58,21 +81,21 @@ for (const version of NEOVIMS) {
      * each waits until the one before was seen, as a hand does; what comes next, until it was let go.
      */
     async function drag(...places: [row: number, column: number][]) {
-      await user.neovim.lua(`
+      await neovim.lua(`
         RELEASED = false
         vim.on_key(function(key)
           RELEASED = RELEASED or key == vim.keycode("<LeftRelease>")
         end, vim.api.nvim_create_namespace("test.drag"))
         return true`);
       for (const [index, [row, column]] of places.entries()) {
-        await user.neovim.terminal.type(`\x1b[<${index === 0 ? 0 : 32};${column};${row}M`);
+        await neovim.terminal.type(`\x1b[<${index === 0 ? 0 : 32};${column};${row}M`);
         const here = async () =>
-          await user.neovim.lua<string>(`return vim.fn.line(".") .. "," .. vim.fn.col(".")`);
+          await neovim.lua<string>(`return vim.fn.line(".") .. "," .. vim.fn.col(".")`);
         await eventually("the cursor", async () => (await here()) === `${row},${column}`);
       }
       const [row, column] = places.at(-1) as [number, number];
-      await user.neovim.terminal.type(`\x1b[<0;${column};${row}m`);
-      await eventually("the release", () => user.neovim.lua<boolean>("return RELEASED"));
+      await neovim.terminal.type(`\x1b[<0;${column};${row}m`);
+      await eventually("the release", () => neovim.lua<boolean>("return RELEASED"));
     }
 
     test("dragged over with the mouse", async () => {
@@ -81,15 +104,15 @@ for (const version of NEOVIMS) {
     });
 
     test("dragged, then clicked into a terminal split", async () => {
-      await user.neovim.terminal.type(":botright split | terminal");
-      await user.neovim.terminal.press("Enter");
-      await user.neovim.terminal.type(":wincmd t");
-      await user.neovim.terminal.press("Enter");
+      await neovim.terminal.type(":botright split | terminal");
+      await neovim.terminal.press("Enter");
+      await neovim.terminal.type(":wincmd t");
+      await neovim.terminal.press("Enter");
       await drag([2, 1], [2, 4]);
-      await user.neovim.terminal.click(40, 10);
+      await neovim.terminal.click(40, 10);
       await expectSent("four", [1, 0], [1, 4]);
       await eventually("the click", async () =>
-        expect(await user.neovim.lua("return vim.bo.buftype")).toBe("terminal"),
+        expect(await neovim.lua("return vim.bo.buftype")).toBe("terminal"),
       );
     });
   });
