@@ -53,9 +53,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         ...(folder === undefined ? [] : [folder]),
       );
     beforeAll(() =>
-      eventually("the server", () =>
-        project.neovim.lua<boolean>(`return require("claude-code").status().state == "ready"`),
-      ),
+      project.neovim.until("the server", `return require("claude-code").status().state == "ready"`),
     );
 
     async function parsed(folder?: string) {
@@ -273,9 +271,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     beforeEach(async () => {
       const path = project.write("code.lua", "first\nERROR in ```\nlocal fine\nWARN last\n");
       await project.neovim.command(`edit ${path}`);
-      await eventually("the linter", () =>
-        project.neovim.lua<boolean>("return #vim.diagnostic.get(0) == 2"),
-      );
+      await project.neovim.until("the linter", "return #vim.diagnostic.get(0) == 2");
     });
 
     test("lines without diagnostics: nothing is sent, and that is said", async () => {
@@ -296,8 +292,9 @@ describe.each(NEOVIMS)("in $name", (version) => {
     test("a CLI outside: it gets a mention of the lines", async () => {
       // Not under the CLI's name: the CLI gets no mention in the first moments of its connection.
       using client = await TestClient.open(await project.neovim.lock());
-      await eventually("the client's name", () =>
-        project.neovim.lua<boolean>("return #require('claude-code').status().clients == 1"),
+      await project.neovim.until(
+        "the client's name",
+        "return #require('claude-code').status().clients == 1",
       );
       await project.neovim.command("2,3Claude diagnostics");
       expect(await lastSaid()).toContain("received a mention of the lines");

@@ -54,8 +54,9 @@ class World implements AsyncDisposable {
 
   /** The plugin has shaken hands with the executable: later than there is a lock file. */
   async ready(): Promise<void> {
-    await eventually("the server", () =>
-      this.neovim.lua<boolean>(`return require("claude-code").status().state == "ready"`),
+    await this.neovim.until(
+      "the server",
+      `return require("claude-code").status().state == "ready"`,
     );
   }
 
@@ -328,9 +329,7 @@ const FAULTS: Fault[] = [
       await world.stop();
       await world.neovim.lua(`require("port").server.stopped_by_user = nil`);
       await world.setup("{ auto_start = false }");
-      await eventually("the reason", () =>
-        world.neovim.lua<boolean>(`return require("port").autostart.reason ~= nil`),
-      );
+      await world.neovim.until("the reason", `return require("port").autostart.reason ~= nil`);
       return world.inside();
     },
   ],
@@ -498,9 +497,7 @@ async function failWith(world: World, path: string): Promise<RunOptions> {
   await world.stop();
   await world.setup(`{ binary = { path = "${path}" } }`);
   await world.neovim.command("ClaudeCodeStart");
-  await eventually("the failure", () =>
-    world.neovim.lua<boolean>(`return require("port").server.state == "failed"`),
-  );
+  await world.neovim.until("the failure", `return require("port").server.state == "failed"`);
   return world.inside();
 }
 

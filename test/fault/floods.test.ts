@@ -47,35 +47,30 @@ onNewestNeovim((session) => {
       }),
     );
     for (const client of clients) client.terminate();
-    await eventually("their end", async () => {
-      const count = await session.neovim.lua<number>(
-        `return #require("claude-code").status().clients`,
-      );
-      return count === 1;
-    });
+    const one = `return #require("claude-code").status().clients == 1`;
+    await session.neovim.until("their end", one);
   });
 });
 
 onEachNeovim((session) => {
   test("a call that waits for the user holds up no other, and ends with its client", async () => {
     const path = session.write("wait.txt", "old\n");
-    const paths = { old_file_path: path, new_file_path: path };
     using waiting = await TestClient.open(session.lock);
     const diffs = Array.from({ length: 30 }, (_, i) =>
-      waiting.call("openDiff", { ...paths, new_file_contents: `new ${i}\n`, tab_name: `d${i}` }),
+      waiting.openDiff(path, `new ${i}\n`, `d${i}`),
     );
     const ends = Promise.allSettled(diffs);
     expect(await waiting.json("getOpenEditors")).toHaveProperty("tabs");
     expect(await session.client.json("getOpenEditors")).toHaveProperty("tabs");
     waiting.terminate();
     await ends;
-    await eventually("no diff left", async () => {
-      return session.neovim.lua<boolean>(`
-        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-          if vim.api.nvim_buf_get_name(buf):find("^claude%-code://") then return false end
-        end
-        return require("port").no_diff()`);
-    });
+    await session.neovim.until(
+      "no diff left",
+      `for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.api.nvim_buf_get_name(buf):find("^claude%-code://") then return false end
+      end
+      return require("port").no_diff()`,
+    );
   });
 
   nightly.test(
@@ -94,9 +89,7 @@ onEachNeovim((session) => {
       await session.neovim.type("<Esc>");
       await eventually("the last file", async () => (await shown()) === paths.at(-1));
       // It is selected there; the user has not touched it.
-      await eventually("the selection", async () => {
-        return (await session.neovim.lua<string>("return vim.api.nvim_get_mode().mode")) === "v";
-      });
+      await session.neovim.until("the selection", "return vim.api.nvim_get_mode().mode == 'v'");
       await open(paths[0] as string);
       await eventually("the next file", async () => (await shown()) === paths[0]);
       await session.neovim.type("l");

@@ -49,24 +49,23 @@ const isOpen = (port: number) =>
   });
 
 function propose(client: TestClient, neovim: TestNeovim, name: string) {
-  const path = join(neovim.cwd, name);
-  const paths = { old_file_path: path, new_file_path: path, tab_name: name };
-  const answer = client.call("openDiff", { ...paths, new_file_contents: "proposed\n" });
+  const answer = client.openDiff(join(neovim.cwd, name), "proposed\n", name);
   answer.catch(() => {});
   return answer;
 }
 
 const diffShown = (neovim: TestNeovim) =>
-  eventually("a diff on screen", () => neovim.lua<boolean>(`return require("port").diff_shown()`));
+  neovim.until("a diff on screen", `return require("port").diff_shown()`);
 
 /** Windows, buffers and diffs as they were before any diff. */
 const tidy = (neovim: TestNeovim) =>
-  eventually("the diffs to go", () =>
-    neovim.lua<boolean>(`
+  neovim.until(
+    "the diffs to go",
+    `
       for _, buf in ipairs(vim.api.nvim_list_bufs()) do
         if vim.api.nvim_buf_get_name(buf):find("^claude%-code://") then return false end
       end
-      return #vim.api.nvim_list_wins() == 1 and not vim.wo.diff`),
+      return #vim.api.nvim_list_wins() == 1 and not vim.wo.diff`,
   );
 
 describe.each(NEOVIMS)("$name", (version) => {
@@ -89,10 +88,8 @@ describe.each(NEOVIMS)("$name", (version) => {
       "in the middle of a diff of 5 MB",
       async ({ client, neovim }) => {
         await Bun.write(join(neovim.cwd, "big"), "old\n");
-        const path = join(neovim.cwd, "big");
-        const paths = { old_file_path: path, new_file_path: path };
         const contents = "a proposed line\n".repeat(320_000);
-        client.call("openDiff", { ...paths, new_file_contents: contents }).catch(() => {});
+        client.openDiff(join(neovim.cwd, "big"), contents).catch(() => {});
         await Bun.sleep(20);
       },
     ],
@@ -112,7 +109,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     const accepted = propose(client, neovim, "after");
     await diffShown(neovim);
     await neovim.lua(`require("port").accept()`);
-    expect((await accepted).content[0]?.text).toBe("FILE_SAVED");
+    expect((await accepted)[0]).toBe("FILE_SAVED");
   });
 
   test.each([
@@ -128,9 +125,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       neovim.lockFolder,
     );
     // One that was never ready is not started again by itself.
-    await eventually("its end", () =>
-      neovim.lua<boolean>(`return require("claude-code").status().state == "failed"`),
-    );
+    await neovim.until("its end", `return require("claude-code").status().state == "failed"`);
     await neovim.lua(`require("claude-code").start()`);
     await ready(neovim);
     expect(readdirSync(neovim.lockFolder)).toHaveLength(1);
@@ -146,7 +141,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await diffShown(neovim);
     const state = join(neovim.home, ".local/state/claude-code.nvim");
     neovim.process.kill("SIGKILL");
-    expect((await proposed).content[0]?.text).toBe("DIFF_REJECTED");
+    expect((await proposed)[0]).toBe("DIFF_REJECTED");
     await client.closed;
     await eventually("the end of the executable", () => !isRunning(executable));
     expect(await isOpen(lock.port)).toBe(false);
@@ -198,9 +193,7 @@ describe("nowhere to write", () => {
     await using neovim = await TestNeovim.start({ version: onFullDisk(version) });
     expect(await says(neovim)).toContain("cannot be written");
     await neovim.lua(`vim.uv.fs_unlink(vim.env.HOME .. "/filling")`);
-    await eventually("the lock file", () =>
-      neovim.lua<boolean>(`return #vim.fn.glob("$HOME/.claude/ide/*.lock") > 0`),
-    );
+    await neovim.until("the lock file", `return #vim.fn.glob("$HOME/.claude/ide/*.lock") > 0`);
     // Within the namespace alone: the disk is not seen from here.
     const [text = ""] = await neovim.lua<string[]>(
       `return vim.fn.readfile(vim.fn.glob("$HOME/.claude/ide/*.lock"))`,
@@ -208,8 +201,9 @@ describe("nowhere to write", () => {
     const port = Number(await neovim.lua("return vim.env.CLAUDE_CODE_SSE_PORT"));
     using client = await TestClient.open({ port, content: JSON.parse(text) });
     expect(await client.request("ping")).toEqual({});
-    await eventually("no error any more", () =>
-      neovim.lua<boolean>(`return require("claude-code").status().last_error == nil`),
+    await neovim.until(
+      "no error any more",
+      `return require("claude-code").status().last_error == nil`,
     );
   });
 });

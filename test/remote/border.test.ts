@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
 import { remotesOption } from "../support/remote";
 import { onNewestNeovim } from "../support/session";
-import { openDiff, STAND_IN, World } from "./world";
+import { STAND_IN, World } from "./world";
 
 /** The project there. No folder here has this path. */
 const THERE = "/workspaces/x";
@@ -33,12 +33,8 @@ onNewestNeovim(
     let secret: string;
 
     const connect = (name = "claude-code") => TestClient.open(world.locks()[0] as never, name);
-    const open = (client: TestClient, path: string, contents = "proposed\n", name?: string) =>
-      openDiff(client, path, contents, name);
     const shown = (path: string) =>
-      eventually("the diff", () =>
-        session.neovim.lua<boolean>('return require("port").diff_shown(...)', path),
-      );
+      session.neovim.until("the diff", 'return require("port").diff_shown(...)', path);
     const bar = () =>
       session.neovim.lua<string>(`
         return table.concat(vim.tbl_map(function(win)
@@ -70,10 +66,9 @@ onNewestNeovim(
         vim.notify = function() end
         local port = require("port")
         port.remote.ensure(port.remote_place.of(vim.fn.getcwd()), function() end)`);
-      await eventually("the relay", () =>
-        session.neovim.lua<boolean>(
-          `return require("port").remote.report("${NAME}").state == "up"`,
-        ),
+      await session.neovim.until(
+        "the relay",
+        `return require("port").remote.report("${NAME}").state == "up"`,
       );
     });
     beforeEach(async () => {
@@ -116,7 +111,7 @@ onNewestNeovim(
       using other = await connect("another-client");
       for (const client of [cli, other]) {
         const path = session.write("a b/é.txt", "old\n");
-        const answer = open(client, `${THERE}/a b/é.txt`, "proposed\n", "tab");
+        const answer = client.openDiff(`${THERE}/a b/é.txt`, "proposed\n", "tab");
         await shown(path);
         expect(await bar()).toContain(`${NAME}: `);
         await session.neovim.type("ggA!<Esc><CR>");
@@ -129,24 +124,17 @@ onNewestNeovim(
       const path = session.write("a.txt", "old\n");
       const there = `${THERE}/a.txt`;
       for (const name of [undefined, "not me: 127.0.0.1"]) {
-        const answer = open(cli, there, "new\n", name);
+        const answer = cli.openDiff(there, "new\n", name);
         await shown(path);
         expect(await bar()).not.toContain("not me");
         await session.neovim.type("q");
         expect(await answer).toEqual(["DIFF_REJECTED", name ?? there]);
       }
-      cli.send({
-        ...{ jsonrpc: "2.0", id: "to-cancel", method: "tools/call" },
-        params: {
-          name: "openDiff",
-          arguments: { old_file_path: there, new_file_path: there, new_file_contents: "x\n" },
-        },
-      });
+      const paths = { old_file_path: there, new_file_path: there };
+      cli.callAs("to-cancel", "openDiff", { ...paths, new_file_contents: "x\n" });
       await shown(path);
       cli.notify("notifications/cancelled", { requestId: "to-cancel" });
-      await eventually("no diff", () =>
-        session.neovim.lua<boolean>('return not require("port").diff_shown(...)', path),
-      );
+      await session.neovim.until("no diff", 'return not require("port").diff_shown(...)', path);
     });
 
     test("eight proposals may wait, and no ninth", async () => {
@@ -156,14 +144,15 @@ onNewestNeovim(
         session.write(`waiting/${n}.txt`, "old\n");
         return `${THERE}/waiting/${n}.txt`;
       };
-      const waiting = Array.from({ length: 8 }, (_, n) => open(n < 4 ? cli : further, path(n)));
+      const propose = (n: number, client = cli) => client.openDiff(path(n), "proposed\n");
+      const waiting = Array.from({ length: 8 }, (_, n) => propose(n, n < 4 ? cli : further));
       const count = () => session.neovim.lua<number>('return require("port").diff_count()');
       await eventually("all of them", async () => (await count()) === 8);
-      expect(await outcomeOf(open(cli, path(8)))).toThrow(
+      expect(await outcomeOf(propose(8))).toThrow(
         `8 proposals of ${NAME} wait for the user already`,
       );
       expect(await cli.texts("closeAllDiffTabs")).toEqual(["closed 4 diff tabs"]);
-      const another = open(cli, path(9));
+      const another = propose(9);
       await cli.texts("closeAllDiffTabs");
       expect((await another)[0]).toBe("DIFF_REJECTED");
       further.close();

@@ -140,8 +140,9 @@ test("its MCP server reads what is shared, and nothing of a session of here, or 
   for (const path of [open, outside]) writeFileSync(path as string, "text\n");
   writeFileSync(secret as string, "SECRET\n");
   symlinkSync(secret as string, linked as string);
-  await eventually("the executable", () =>
-    neovim.lua<boolean>('return require("claude-code.server.channel").is_attached()'),
+  await neovim.until(
+    "the executable",
+    'return require("claude-code.server.channel").is_attached()',
   );
   await neovim.command(`edit ${linked}`);
   rmSync(linked as string);

@@ -57,7 +57,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     expect(await neovim.lua("return SAID")).toEqual([]);
     const client = await TestClient.open(lock as never, "claude-code");
     const isConnected = `return require("port").session_rows.get(1).connected`;
-    await eventually("the session's client", () => neovim.lua<boolean>(isConnected));
+    await neovim.until("the session's client", isConnected);
     client.close();
     await eventually("no client", async () => !(await neovim.lua(isConnected)));
   });
@@ -75,16 +75,9 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     await neovim.lua("SAID = {}");
     const [lock] = world.locks();
     const client = await TestClient.open(lock as never, "claude-code");
-    const path = join(neovim.cwd, "a.txt");
-    const answer = client.call("openDiff", {
-      old_file_path: path,
-      new_file_path: path,
-      new_file_contents: "b\n",
-      tab_name: "a",
-    });
-    answer.catch(() => {});
+    client.openDiff(join(neovim.cwd, "a.txt"), "b\n", "a").catch(() => {});
     const isShown = `return require("port").diff_shown()`;
-    await eventually("the diff", () => neovim.lua<boolean>(isShown));
+    await neovim.until("the diff", isShown);
     killRelay(await neovim.lua<number>(`return require("port").server.process.pid`));
     await eventually("no diff", async () => !(await neovim.lua(isShown)));
     const ended = () =>

@@ -5,7 +5,6 @@ import { Log } from "../../src/lib/log";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 import type { Channel, Kind } from "../../src/remote/channels";
 import { Link, type LinkState } from "../../src/remote/link";
-import type { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, temporaryFolder } from "../support/neovim";
 
@@ -62,15 +61,6 @@ export interface Frame {
   kind?: string;
   d?: string;
 }
-
-/** A proposal for a file. */
-export const openDiff = (client: TestClient, path: string, contents: string, name?: string) =>
-  client.texts("openDiff", {
-    old_file_path: path,
-    new_file_path: path,
-    new_file_contents: contents,
-    ...(name !== undefined && { tab_name: name }),
-  });
 
 export interface Lock {
   path: string;

@@ -60,10 +60,8 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
 
     const second = await TestClient.open(lock, "another");
     await shows("Claude idle ×2");
-    const path = join(neovim.cwd, "a.txt");
-    const params = { old_file_path: path, new_file_path: path, new_file_contents: "a\n" };
-    const answer = first.texts("openDiff", { ...params, tab_name: "a" });
-    await eventually("a diff", () => neovim.lua<boolean>('return require("port").diff_shown()'));
+    const answer = first.openDiff(join(neovim.cwd, "a.txt"), "a\n", "a");
+    await neovim.until("a diff", 'return require("port").diff_shown()');
     expect(await neovim.lua(`return require("port").statusline.highlight()`)).toBe(
       "DiagnosticWarn",
     );

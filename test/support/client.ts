@@ -115,6 +115,17 @@ export class TestClient implements Disposable {
     return JSON.parse((await this.texts(name, args))[0] as string) as T;
   }
 
+  /** Calls a tool under an id that the test can cancel; the answer, if one comes, is in `received`. */
+  callAs(id: string, name: string, args: Record<string, unknown>): void {
+    this.send({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } });
+  }
+
+  /** Proposes a text for a file, and waits for what becomes of it. */
+  openDiff(path: string, contents: string, tab_name?: string): Promise<string[]> {
+    const paths = { old_file_path: path, new_file_path: path };
+    return this.texts("openDiff", { ...paths, new_file_contents: contents, tab_name });
+  }
+
   notify(method: string, params?: unknown): void {
     this.send({ jsonrpc: "2.0", method, params });
   }

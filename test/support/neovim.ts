@@ -212,6 +212,11 @@ export class TestNeovim implements AsyncDisposable {
     return this.request("nvim_exec_lua", [source, args]);
   }
 
+  /** Waits until this Lua returns true. */
+  until(what: string, source: string, ...args: unknown[]): Promise<true> {
+    return eventually(what, () => this.lua<boolean>(source, ...args));
+  }
+
   /** Runs an Ex command and returns what it prints. */
   async command(command: string): Promise<string> {
     const { output } = await this.request<{ output: string }>("nvim_exec2", [

@@ -35,11 +35,12 @@ export class ReleaseServer implements AsyncDisposable {
   readonly requests: string[] = [];
   private suffix = "";
   private readonly sockets = new Set<Socket>();
+  private readonly replaced = new Map<string, Buffer>();
   private held: (() => void)[] = [];
 
   private constructor(
     private readonly server: Server,
-    private readonly files: Map<string, Buffer>,
+    private readonly files: ReadonlyMap<string, Buffer>,
   ) {
     server.on("connection", (socket) => this.talk(socket));
   }
@@ -52,10 +53,11 @@ export class ReleaseServer implements AsyncDisposable {
     return new ReleaseServer(server, files);
   }
 
-  /** From now on it behaves so, and has seen nothing. */
+  /** From now on it behaves so, has its own files, and has seen nothing. */
   reset(behaviour: Behaviour): void {
     this.behaviour = behaviour;
     this.suffix = "";
+    this.replaced.clear();
     this.requests.length = 0;
   }
 
@@ -66,7 +68,7 @@ export class ReleaseServer implements AsyncDisposable {
   }
 
   replace(name: string, content: Buffer): void {
-    this.files.set(name, content);
+    this.replaced.set(name, content);
   }
 
   /** Sends what it held back. */
@@ -102,7 +104,8 @@ export class ReleaseServer implements AsyncDisposable {
   }
 
   private answer(socket: Socket, path: string): void {
-    const file = this.files.get(basename(path));
+    const name = basename(path);
+    const file = this.replaced.get(name) ?? this.files.get(name);
     const behaviour = path.endsWith(this.suffix) ? this.behaviour : "good";
     if (behaviour === "silent") return;
     if (behaviour === "404" || !file) return respond(socket, "404 Not Found", "nothing here");

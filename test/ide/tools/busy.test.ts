@@ -17,10 +17,8 @@ onEachNeovim(
         async () => {
           await session.neovim.request("nvim_input", [":echo 'a'<Bar>echo 'b'<Bar>echo 'c'<CR>"]);
           await eventually("the prompt", async () => {
-            const mode = (await session.neovim.request("nvim_get_mode", [])) as {
-              blocking: boolean;
-            };
-            return mode.blocking;
+            const mode = await session.neovim.request("nvim_get_mode", []);
+            return (mode as { blocking: boolean }).blocking;
           });
           return async () => void (await session.neovim.request("nvim_input", ["<CR>"]));
         },
@@ -103,11 +101,7 @@ onEachNeovim(
 
       test("a diff that is open is closed for its client at once, on screen once Neovim is free", async () => {
         const path = session.write("closing.txt", "old\n");
-        const answer = session.client.texts("openDiff", {
-          old_file_path: path,
-          new_file_path: path,
-          new_file_contents: "new\n",
-        });
+        const answer = session.client.openDiff(path, "new\n");
         const windows = () => session.neovim.lua<number>("return #vim.api.nvim_list_wins()");
         await eventually("the diff", async () => (await windows()) === 2);
         const free = await makeBusy();
@@ -123,21 +117,15 @@ onEachNeovim(
         const path = session.write("waiting.txt", "old\n");
         const free = await makeBusy();
         const from = session.client.received.length;
-        const answer = session.client.texts("openDiff", {
-          old_file_path: path,
-          new_file_path: path,
-          new_file_contents: "new\n",
-          tab_name: "waiting",
-        });
+        const answer = session.client.openDiff(path, "new\n", "waiting");
         expect(await session.client.request("ping")).toEqual({});
         expect(
           session.client.received.slice(from).some((m) => JSON.stringify(m).includes("DIFF")),
         ).toBe(false);
         await free();
-        await eventually("the diff", () =>
-          session.neovim.lua<boolean>(
-            "return #vim.tbl_filter(function(w) return vim.wo[w].diff end, vim.api.nvim_list_wins()) == 2",
-          ),
+        await session.neovim.until(
+          "the diff",
+          "return #vim.tbl_filter(function(w) return vim.wo[w].diff end, vim.api.nvim_list_wins()) == 2",
         );
         expect(await session.client.texts("close_tab", { tab_name: "waiting" })).toEqual([
           "TAB_CLOSED",

@@ -468,7 +468,7 @@ onEachNeovim((session) => {
         path,
       );
       expect(saved).toContain("changed on disk");
-      await eventually("a saved buffer", () => session.neovim.lua("return not vim.bo.modified"));
+      await session.neovim.until("a saved buffer", "return not vim.bo.modified");
       expect(readFileSync(path, "utf8")).toBe("mine\n");
     });
   });

@@ -61,12 +61,8 @@ onEachNeovim(
 
       test("a cancelled run ends and is not answered", async () => {
         const marker = marked(9);
-        session.client.send({
-          jsonrpc: "2.0",
-          id: "cancel-me",
-          method: "tools/call",
-          params: { name: "executeCode", arguments: { code: `sleep ${marker}`, language: "sh" } },
-        });
+        const slow = { code: `sleep ${marker}`, language: "sh" };
+        session.client.callAs("cancel-me", "executeCode", slow);
         await eventually("it runs", () => alive(`sleep ${marker}`));
         session.client.notify("notifications/cancelled", { requestId: "cancel-me" });
         await eventually("it is gone", () => !alive(`sleep ${marker}`));

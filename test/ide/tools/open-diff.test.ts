@@ -28,24 +28,20 @@ onEachNeovim(
     afterEach(() => cli.close());
 
     const open = (client: TestClient, path: string, contents: string, name = `diff of ${path}`) =>
-      client.texts("openDiff", {
-        old_file_path: path,
-        new_file_path: path,
-        new_file_contents: contents,
-        tab_name: name,
-      });
+      client.openDiff(path, contents, name);
     const shown = () => session.neovim.lua<boolean>('return require("port").diff_shown()');
+    const lines = () =>
+      session.neovim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
     const untilShown = () => eventually("the diff", shown);
     /** … of this file: one diff may just have made room for another. */
     const untilShows = (path: string) =>
-      eventually(`the diff of ${path}`, () =>
-        session.neovim.lua<boolean>('return require("port").diff_shown(...)', path),
-      );
+      session.neovim.until(`the diff of ${path}`, 'return require("port").diff_shown(...)', path);
     const untilGone = () =>
-      eventually("no diff", () =>
-        session.neovim.lua<boolean>(`
+      session.neovim.until(
+        "no diff",
+        `
           local port = require("port")
-          return port.no_diff() and #port.diff_windows_left() == 0`),
+          return port.no_diff() and #port.diff_windows_left() == 0`,
       );
 
     /** In the proposed side, in normal mode. */
@@ -60,15 +56,19 @@ onEachNeovim(
     test("a file that cannot be written: the user's edits stay in a buffer", async () => {
       using other = await TestClient.open(session.lock);
       writeFileSync(join(session.neovim.cwd, "file"), "");
-      const answer = open(other, join(session.neovim.cwd, "file", "below"), "proposed\n");
+      const path = join(session.neovim.cwd, "file", "below");
+      const answer = open(other, path, "proposed\n");
       answer.catch(() => {});
       await press("Omine<Esc><CR>");
-      expect(await outcomeOf(answer)).toThrow(/Accepted, but .* could not be written/);
-      await eventually("the edits", () =>
-        session.neovim.lua<boolean>(`
+      const outcome = await outcomeOf(answer);
+      expect(outcome).toThrow(/Accepted, but .* could not be written/);
+      expect(outcome).toThrow(path);
+      await session.neovim.until(
+        "the edits",
+        `
           return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
             return vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "mine" and vim.bo[buf].modified
-          end)`),
+          end)`,
       );
       await eventually("a message", async () =>
         /writing the file failed/.test(await session.neovim.command("messages")),
@@ -121,18 +121,19 @@ onEachNeovim(
       expect(await answer).toEqual(["FILE_SAVED", wanted]);
     });
 
-    test("a dropped hunk at the end leaves the file's last line as it was, without newline", async () => {
+    test.each([
+      [
+        "that at the end, the last line stays without newline",
+        "]cgr<CR>",
+        "FILE_SAVED",
+        "ONE\ntwo\nthree",
+      ],
+      ["all, it is rejected", "grgr<CR>", "DIFF_REJECTED", "the name"],
+    ])("of two hunks the user drops %s", async (_which, keys, ...wanted) => {
       const path = session.write("hunks.txt", "one\ntwo\nthree");
-      const answer = open(cli, path, "ONE\ntwo\nTHREE\n");
-      await press("]cgr<CR>");
-      expect(await answer).toEqual(["FILE_SAVED", "ONE\ntwo\nthree"]);
-    });
-
-    test("with all hunks dropped it is rejected", async () => {
-      const path = session.write("hunks.txt", "one\ntwo\nthree");
-      const answer = open(cli, path, "ONE\ntwo\nTHREE\n");
-      await press("grgr<CR>");
-      expect((await answer)[0]).toBe("DIFF_REJECTED");
+      const answer = open(cli, path, "ONE\ntwo\nTHREE\n", "the name");
+      await press(keys);
+      expect(await answer).toEqual(wanted);
     });
 
     test("an edit that was undone is no edit", async () => {
@@ -150,26 +151,16 @@ onEachNeovim(
         expect(await answer).toEqual(["FILE_SAVED", "new!\r\n"]);
         expect(readFileSync(path, "utf8")).toBe("new!\r\n");
         await eventually("the buffer shows it", async () => {
-          const lines = await session.neovim.lua<string[]>(
-            "return vim.api.nvim_buf_get_lines(0, 0, -1, false)",
-          );
-          return lines[0] === "new!";
+          return (await lines())[0] === "new!";
         });
         expect(await session.neovim.lua("return vim.bo.modified")).toBe(false);
       });
 
-      test("with its parents, when they are not there", async () => {
-        const path = session.path("made/for/it.txt");
-        const answer = open(session.client, path, "text");
-        await press("<CR>");
-        expect(await answer).toEqual(["FILE_SAVED", "text"]);
-        expect(readFileSync(path, "utf8")).toBe("text");
-      });
-
       test.each([
-        ["242 bytes", "a".repeat(242)],
-        ["255 bytes", "ä".repeat(127).padEnd(128, "b")],
-      ])("with a name of %s", async (_length, name) => {
+        ["with its parents, when they are not there", "made/for/it.txt"],
+        ["with a name of 242 bytes", "a".repeat(242)],
+        ["with a name of 255 bytes", "ä".repeat(127).padEnd(128, "b")],
+      ])("%s", async (_which, name) => {
         const path = session.path(name);
         const answer = open(session.client, path, "text\n");
         await press("<CR>");
@@ -231,36 +222,19 @@ onEachNeovim(
           path,
           other,
         );
-        const answer = session.client.call("openDiff", {
-          old_file_path: path,
-          new_file_path: path,
-          new_file_contents: "new\n",
-        });
+        const answer = open(session.client, path, "new\n");
+        answer.catch(() => {});
         await press("Amine<Esc><CR>");
-        const { isError, content } = await answer;
-        expect(isError).toBe(true);
-        expect(content[0]?.text).toContain(`it led to ${path}, and leads to ${other} now`);
-        await eventually("the edits in a buffer", () =>
-          session.neovim.lua<boolean>(`
+        const message = `it led to ${path}, and leads to ${other} now`;
+        expect(await outcomeOf(answer)).toThrow(message);
+        await session.neovim.until(
+          "the edits in a buffer",
+          `
             return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
               return vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "newmine"
-            end)`),
+            end)`,
         );
         expect(readFileSync(other, "utf8")).toBe("other\n");
-      });
-
-      test("and say so when that fails", async () => {
-        const path = `${session.write("a file.txt", "no folder")}/below.txt`;
-        const answer = session.client.call("openDiff", {
-          old_file_path: session.path("nothing.txt"),
-          new_file_path: path,
-          new_file_contents: "text",
-          tab_name: "fails",
-        });
-        await press("<CR>");
-        const { isError, content } = await answer;
-        expect(isError).toBe(true);
-        expect(content[0]?.text).toContain(path);
       });
 
       test("but not when it is rejected", async () => {
@@ -316,16 +290,7 @@ onEachNeovim(
       other.close();
     });
 
-    test("a client that goes away takes its diff along", async () => {
-      const gone = await TestClient.open(session.lock, "claude-code");
-      open(gone, session.path("gone.txt"), "x\n").catch(() => {});
-      await untilShown();
-      gone.terminate();
-      await untilGone();
-      expect(existsSync(session.path("gone.txt"))).toBe(false);
-    });
-
-    test("a client that goes away with many: those that waited are not shown in turn", async () => {
+    test("a client that goes away takes its diff along, and those that waited are not shown in turn", async () => {
       using gone = await TestClient.open(session.lock, "claude-code");
       await session.neovim.lua(`
         _G.diffs = { opened = 0, closed = 0 }
@@ -336,32 +301,22 @@ onEachNeovim(
           })
         end`);
       for (let n = 0; n < 20; n++) open(gone, session.path(`many-${n}.txt`), "x\n").catch(() => {});
-      await eventually("all of them", () =>
-        session.neovim.lua<boolean>('return require("claude-code.editor.diff").count() == 20'),
+      await session.neovim.until(
+        "all of them",
+        'return require("claude-code.editor.diff").count() == 20',
       );
       await untilShown();
       gone.terminate();
-      await eventually("the end of all", () =>
-        session.neovim.lua<boolean>("return _G.diffs.closed == 20"),
-      );
+      await session.neovim.until("the end of all", "return _G.diffs.closed == 20");
       await untilGone();
       expect(await session.neovim.lua("return _G.diffs.opened")).toBe(1);
+      expect(existsSync(session.path("many-0.txt"))).toBe(false);
     });
 
     test("a cancelled call closes the diff and is not answered", async () => {
-      cli.send({
-        jsonrpc: "2.0",
-        id: "to-cancel",
-        method: "tools/call",
-        params: {
-          name: "openDiff",
-          arguments: {
-            old_file_path: session.path("c.txt"),
-            new_file_path: session.path("c.txt"),
-            new_file_contents: "x\n",
-          },
-        },
-      });
+      const path = session.path("c.txt");
+      const paths = { old_file_path: path, new_file_path: path };
+      cli.callAs("to-cancel", "openDiff", { ...paths, new_file_contents: "x\n" });
       await untilShown();
       cli.notify("notifications/cancelled", { requestId: "to-cancel" });
       await untilGone();
@@ -378,15 +333,10 @@ onEachNeovim(
       writeFileSync(path, text);
       await cli.json("getDiagnostics");
       await eventually("the new text", async () => {
-        const lines = await session.neovim.lua<string[]>(
-          "return vim.api.nvim_buf_get_lines(0, 0, -1, false)",
-        );
-        return lines[0] === "new";
+        return (await lines())[0] === "new";
       });
       await session.neovim.command("undo");
-      expect(
-        await session.neovim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"),
-      ).toEqual(["old"]);
+      expect(await lines()).toEqual(["old"]);
     });
 
     test("rejected with a reason: another client reads it in the answer", async () => {
