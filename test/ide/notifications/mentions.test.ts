@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { claims } from "../../support/claims";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
@@ -16,6 +16,13 @@ const expectMentions = (client: TestClient, wanted: object[]) =>
     expect<unknown[]>(mentions(client)).toEqual(wanted);
     return true;
   });
+
+/** The same for whole files. */
+const expectFiles = (client: TestClient, paths: string[]) =>
+  expectMentions(
+    client,
+    paths.map((filePath) => ({ filePath })),
+  );
 
 /** The messages that the user saw, one after the other. */
 async function listenToMessages({ neovim }: Session): Promise<() => Promise<string>> {
@@ -66,9 +73,9 @@ onEachNeovim((session) => {
         `vim.cmd("Claude mention " .. table.concat(vim.tbl_map(vim.fn.fnameescape, { ... }), " "))`,
         ...names.map((name) => `dir/${name}`),
       );
-      await expectMentions(
+      await expectFiles(
         client,
-        names.map((name) => ({ filePath: path(`dir/${name}`) })),
+        names.map((name) => path(`dir/${name}`)),
       );
     });
 
@@ -86,20 +93,14 @@ onEachNeovim((session) => {
       const names = ["b.txt", "a b.txt", "c d.txt"];
       for (const name of names) session.write(name, TEXT);
       await session.neovim.command(`Claude mention b.txt "a b.txt" 'c d.txt'`);
-      await expectMentions(
-        client,
-        names.map((name) => ({ filePath: path(name) })),
-      );
+      await expectFiles(client, names.map(path));
     });
 
     test("mentions wildcards, the current file, folders and absolute paths", async () => {
       for (const name of ["x/1.txt", "x/2.txt"]) session.write(name, TEXT);
       await session.neovim.command(`Claude mention x/*.txt % x ${path("x/1.txt")}`);
       const names = ["x/1.txt", "x/2.txt", "main.lua", "x", "x/1.txt"];
-      await expectMentions(
-        client,
-        names.map((name) => ({ filePath: path(name) })),
-      );
+      await expectFiles(client, names.map(path));
     });
 
     test("completes paths, each as one word", async () => {
@@ -251,18 +252,17 @@ onEachNeovim((session) => {
       },
     );
 
-    test("netrw's tree: an entry of a folder that is open in it", async () => {
-      await explore(3);
-      await session.neovim.type("gg/sub<CR><CR>");
-      await session.neovim.type("gg/deep<CR>:Claude mention<CR>");
-      await expectMentions(client, [{ filePath: path("tree/sub/deep.txt") }]);
-    });
-
-    test("netrw's tree: a symbolic link", async () => {
+    test.each([
+      ["an entry of a folder that is open in it", "gg/sub<CR><CR>", "deep", "tree/sub/deep.txt"],
+      ["a symbolic link", "gg", "link", "tree/link.txt"],
+    ])("netrw's tree: %s", async (_what, open, word, name) => {
+      rmSync(path("tree/link.txt"), { force: true });
       session.link("tree/link.txt", path("tree/a.txt"));
       await explore(3);
-      await session.neovim.type("gg/link<CR>:Claude mention<CR>");
-      await expectMentions(client, [{ filePath: path("tree/link.txt") }]);
+      await session.neovim.type(open);
+      await session.neovim.type(`gg/${word}<CR>:Claude mention<CR>`);
+      await expectFiles(client, [path(name)]);
+      rmSync(path("tree/link.txt"));
     });
 
     test("netrw: the marked files, wherever the cursor is; with a range its lines", async () => {
@@ -270,10 +270,7 @@ onEachNeovim((session) => {
       await session.neovim.type("gg/sub<CR>mfgg/b c<CR>mf");
       await session.neovim.type("gg/a.txt<CR>:Claude mention<CR>");
       await session.neovim.type(":.Claude mention<CR>");
-      await expectMentions(
-        client,
-        ["tree/sub", "tree/b c.txt", "tree/a.txt"].map((name) => ({ filePath: path(name) })),
-      );
+      await expectFiles(client, ["tree/sub", "tree/b c.txt", "tree/a.txt"].map(path));
       await session.neovim.type("mu");
     });
 
@@ -291,10 +288,7 @@ onEachNeovim((session) => {
         path("tree/sub"),
       );
       await session.neovim.command("%Claude mention");
-      await expectMentions(client, [
-        { filePath: path("tree/a.txt") },
-        { filePath: path("tree/sub") },
-      ]);
+      await expectFiles(client, [path("tree/a.txt"), path("tree/sub")]);
     });
   });
 
@@ -330,10 +324,7 @@ onEachNeovim((session) => {
 
 /** Waits until Neovim knows of so many clients. */
 const knows = ({ neovim }: Session, count: number) =>
-  eventually(`${count} clients`, async () => {
-    const status = `return #require("claude-code").status().clients`;
-    return (await neovim.lua<number>(status)) === count;
-  });
+  neovim.until(`${count} clients`, `return #require("claude-code").status().clients == ...`, count);
 
 /** Neovim knows of the client first: what it does not know of yet could still be sent a mention. */
 async function disconnect(session: Session): Promise<void> {

@@ -94,42 +94,35 @@ onEachNeovim((session) => {
       await setDiagnostics([{ message: "in the first" }]);
       await session.edit(second);
       await setDiagnostics([{ message: "in the second" }]);
-      expect((await ask()).map(({ uri }) => uri)).toEqual([first, second].map(href));
+      expect((await ask()).map(({ uri }) => uri)).toEqual([`file://${first}`, `file://${second}`]);
       await setDiagnostics([]);
-      expect((await ask()).map(({ uri }) => uri)).toEqual([href(first)]);
+      expect((await ask()).map(({ uri }) => uri)).toEqual([`file://${first}`]);
     });
 
     test("answers the CLI with raw URIs, in its own spelling of a symlinked folder", async () => {
-      const cli = await TestClient.open(session.lock, "claude-code");
+      using cli = await TestClient.open(session.lock, "claude-code");
       const path = session.write("räl dir/a b.txt", "x\n");
       session.link(`sym-${session.neovim.process.pid}`, session.path("räl dir"));
       await session.edit(path);
       await setDiagnostics([{ message: "found" }]);
       const spelled = session.path(`sym-${session.neovim.process.pid}/a b.txt`);
-      const [one] = await cli.json<FileDiagnostics[]>("getDiagnostics", {
-        uri: `file://${spelled}`,
-      });
-      expect(one?.uri).toBe(`file://${spelled}`);
-      expect(one?.diagnostics[0]?.message).toBe("found");
-      const all = await cli.json<FileDiagnostics[]>("getDiagnostics");
-      expect(all.map(({ uri }) => uri)).toEqual([`file://${spelled}`]);
-      cli.close();
+      const uri = `file://${spelled}`;
+      const found = [{ uri, diagnostics: [expect.objectContaining({ message: "found" })] }];
+      expect(await cli.json("getDiagnostics", { uri })).toEqual(found);
+      expect(await cli.json("getDiagnostics")).toEqual(found);
     });
 
     test("old problems of a file that nobody had open do not look new to the CLI", async () => {
-      const cli = await TestClient.open(session.lock, "claude-code");
+      using cli = await TestClient.open(session.lock, "claude-code");
       const path = session.write("unseen.txt", "x\n");
-      const baseline = await cli.json<FileDiagnostics[]>("getDiagnostics", {
-        uri: `file://${path}`,
-      });
-      expect(baseline).toEqual([{ uri: `file://${path}`, diagnostics: [] }]);
+      const uri = `file://${path}`;
+      expect(await cli.json("getDiagnostics", { uri })).toEqual([{ uri, diagnostics: [] }]);
       await session.edit(path);
       await setDiagnostics([{ message: "was there before" }]);
       expect(await cli.json<FileDiagnostics[]>("getDiagnostics")).toEqual([]);
-      const [now] = await cli.json<FileDiagnostics[]>("getDiagnostics", { uri: `file://${path}` });
+      const [now] = await cli.json<FileDiagnostics[]>("getDiagnostics", { uri });
       expect(now?.diagnostics).toHaveLength(1);
       expect(await cli.json<FileDiagnostics[]>("getDiagnostics")).toHaveLength(1);
-      cli.close();
     });
 
     nightly.test(
@@ -160,13 +153,12 @@ onEachNeovim((session) => {
       ["a line break", "/tmp/a%0Ab", "/tmp/a\nb"],
       ["a device", "/dev/tty", "/dev/tty"],
     ])("refuses %s, also for the CLI", async (_, path, meant) => {
-      const cli = await TestClient.open(session.lock, "claude-code");
+      using cli = await TestClient.open(session.lock, "claude-code");
       for (const client of [session.client, cli]) {
         const answer = await client.call("getDiagnostics", { uri: `file://${path}` });
         expect(answer.isError).toBe(true);
         expect(answer.content[0]?.text).toContain(meant === path ? path : JSON.stringify(meant));
       }
-      cli.close();
     });
 
     test.each(["http://example.com/a", "no uri", "file://host/a"])("refuses %s", async (uri) => {
@@ -213,8 +205,4 @@ onEachNeovim((session) => {
 
 function range(line: number, character: number, endLine: number, endCharacter: number) {
   return { start: { line, character }, end: { line: endLine, character: endCharacter } };
-}
-
-function href(path: string): string {
-  return pathToFileURL(path).href;
 }

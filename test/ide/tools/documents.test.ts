@@ -40,6 +40,19 @@ const AS_BEFORE = 'if vim.uv.getuid() == 0 then require("ffi").C.setfsuid(0) end
 
 onEachNeovim((session) => {
   beforeEach(() => session.reset());
+  const lines = () =>
+    session.neovim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
+  const setLine = (text: string) =>
+    session.neovim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { ... })", text);
+  const save = (filePath: string) =>
+    session.client.json<{ message: string }>("saveDocument", { filePath });
+  const openNames = async () => {
+    const { tabs } = await session.client.json<{ tabs: { uri: string }[] }>("getOpenEditors");
+    return tabs.map(({ uri }) => decodeURIComponent(uri.slice("file://".length)));
+  };
+  /** A prompt would stop every answer. */
+  const expectNoPrompt = async () =>
+    expect(await session.neovim.request("nvim_get_mode", [])).toMatchObject({ blocking: false });
 
   test.each(NAMES)("%s is opened, checked and saved", async (name) => {
     claims("A file name is never a pattern, a command or shell code");
@@ -47,14 +60,15 @@ onEachNeovim((session) => {
     session.write("names/foo1.txt", "a trap for patterns\n");
     const { client, neovim } = session;
     const check = () => client.json("checkDocumentDirty", { filePath: path });
-    expect(await check()).toEqual({ success: false, message: `Document not open: ${path}` });
+    const closed = { success: false, message: `Document not open: ${path}` };
+    expect(await check()).toEqual(closed);
+    expect(await client.json("saveDocument", { filePath: path })).toEqual(closed);
     expect(await client.texts("openFile", { filePath: path })).toEqual([`Opened file: ${path}`]);
     expect(await neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
-    const lines = "return vim.api.nvim_buf_get_lines(0, 0, -1, false)";
-    expect(await neovim.lua<string[]>(lines)).toEqual(["one", "two"]);
+    expect(await lines()).toEqual(["one", "two"]);
     const open = { success: true, filePath: path, isUntitled: false };
     expect(await check()).toEqual({ ...open, isDirty: false });
-    await neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
+    await setLine("new");
     expect(await check()).toEqual({ ...open, isDirty: true });
     expect(await client.json("saveDocument", { filePath: path })).toEqual({
       success: true,
@@ -89,11 +103,12 @@ onEachNeovim((session) => {
         lineCount: 2,
       });
       expect(await layout(session)).toEqual(before);
-      const { tabs } = await session.client.json<{ tabs: { label: string }[] }>("getOpenEditors");
-      expect(tabs.map((tab) => tab.label)).toContain("hidden.lua");
+      expect(await openNames()).toContain(hidden);
     });
 
     const text = "head\nfunction a() {\n  return '日本';\n}\nfunction b() {\n  return 2;\n}\n";
+    const selectedText = async () =>
+      (await session.client.json<{ text: string }>("getCurrentSelection")).text;
     const ranges: [string, Record<string, unknown>, string][] = [
       [
         "from start to end text",
@@ -109,12 +124,13 @@ onEachNeovim((session) => {
         { startText: "function a", selectToEndOfLine: true },
         "function a() {",
       ],
+      ["nothing, where the start text is missing", { startText: "not in it" }, ""],
     ];
     test.each(ranges)("selects %s", async (_name, range, selected) => {
       const path = session.write("range.js", text);
       await session.client.texts("openFile", { filePath: path, ...range });
-      const current = await session.client.json<{ text: string }>("getCurrentSelection");
-      expect(current.text).toBe(selected);
+      expect(await session.neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
+      expect(await selectedText()).toBe(selected);
     });
 
     test.each<[string, Record<string, unknown>]>([
@@ -123,31 +139,20 @@ onEachNeovim((session) => {
     ])("selects text with a NUL, %s", async (_name, range) => {
       const path = session.write("nul.txt", `${"a\n".repeat(5000)}x\0y z\n`);
       await session.client.texts("openFile", { filePath: path, ...range });
-      await eventually("the selection", async () => {
-        const current = await session.client.json<{ text: string }>("getCurrentSelection");
-        expect(current.text).toBe("x\0y z");
-      });
+      await eventually("the selection", async () => (await selectedText()) === "x\0y z");
     });
 
     test("finds a text far down in a big file, and a long one in a line of equal characters", async () => {
       const far = session.write("far.txt", `${"line\n".repeat(300_000)}here\n`);
       await session.client.texts("openFile", { filePath: far, startText: "line\nhere" });
-      const selected = () =>
-        session.client.json<{ text: string }>("getCurrentSelection").then(({ text }) => text);
-      await eventually("the selection", async () => (await selected()) === "line\nhere");
+      await eventually("the selection", async () => (await selectedText()) === "line\nhere");
       const equal = session.write("equal.txt", `${"a".repeat(2_000_000)}b\n`);
       const startText = `${"a".repeat(9_999)}b`;
       await session.client.texts("openFile", { filePath: equal, startText });
-      await eventually("the selection", async () => (await selected()) === startText);
+      await eventually("the selection", async () => (await selectedText()) === startText);
       const tooLong = { filePath: equal, startText: "a".repeat(10_001) };
       expect(await outcomeOf(session.client.texts("openFile", tooLong))).toThrow("startText");
       await session.neovim.command("bwipeout!");
-    });
-
-    test("with a start text that is not there opens the file and selects nothing", async () => {
-      const path = session.write("range.js", text);
-      await session.client.texts("openFile", { filePath: path, startText: "not in it" });
-      expect((await session.client.json<{ text: string }>("getCurrentSelection")).text).toBe("");
     });
 
     test("does not use the terminal's window", async () => {
@@ -286,25 +291,17 @@ onEachNeovim((session) => {
       for (const { content } of answers) expect(content[0]?.text).toContain("too long");
     });
 
-    test("opens a file through a symlinked folder once, not twice", async () => {
+    test("takes a file in a symlinked folder for the same file, as checkDocumentDirty does", async () => {
       const path = session.write("real/inner.txt", "x\n");
-      session.link(`link-${session.neovim.process.pid}`, session.path("real"));
-      const linked = session.path(`link-${session.neovim.process.pid}/inner.txt`);
+      const folder = session.link(`link-${session.neovim.process.pid}`, session.path("real"));
+      const filePath = `${folder}/inner.txt`;
       await session.client.texts("openFile", { filePath: path });
-      await session.client.texts("openFile", { filePath: linked });
-      const { tabs } = await session.client.json<{ tabs: { label: string }[] }>("getOpenEditors");
-      expect(tabs.filter((tab) => tab.label === "inner.txt")).toHaveLength(1);
-    });
-  });
-
-  test("checkDocumentDirty finds a file by its name through a symlink", async () => {
-    const path = session.write("real2/a.txt", "x\n");
-    session.link(`alias-${session.neovim.process.pid}`, session.path("real2"));
-    await session.edit(path);
-    const filePath = session.path(`alias-${session.neovim.process.pid}/a.txt`);
-    expect(await session.client.json("checkDocumentDirty", { filePath })).toMatchObject({
-      success: true,
-      filePath,
+      await session.client.texts("openFile", { filePath });
+      expect(await openNames()).toEqual([path]);
+      expect(await session.client.json("checkDocumentDirty", { filePath })).toMatchObject({
+        success: true,
+        filePath,
+      });
     });
   });
 
@@ -315,16 +312,8 @@ onEachNeovim((session) => {
         vim.api.nvim_create_autocmd("BufWritePre", { buffer = 0, callback = function(args)
           vim.api.nvim_buf_set_lines(args.buf, 0, -1, false, { "formatted" })
         end })`);
-      await session.client.json("saveDocument", { filePath: path });
+      await save(path);
       expect(readFileSync(path, "utf8")).toBe("formatted\n");
-    });
-
-    test("of a file that is not open says so", async () => {
-      const path = session.write("closed.txt", "x\n");
-      expect(await session.client.json("saveDocument", { filePath: path })).toEqual({
-        success: false,
-        message: `Document not open: ${path}`,
-      });
     });
 
     test("that fails is reported and loses nothing", async () => {
@@ -334,15 +323,11 @@ onEachNeovim((session) => {
         vim.api.nvim_create_autocmd("BufWritePre", { buffer = 0, callback = function()
           error("the linter says no")
         end })`);
-      const answer = await session.client.json<Record<string, unknown>>("saveDocument", {
-        filePath: path,
-      });
+      const answer = await save(path);
       expect(answer).toMatchObject({ success: false, filePath: path, saved: false });
-      expect(String(answer.message)).toContain("the linter says no");
+      expect(answer.message).toContain("the linter says no");
       expect(readFileSync(path, "utf8")).toBe("on disk\n");
-      expect(await session.neovim.lua("return vim.api.nvim_buf_get_lines(0,0,-1,false)")).toEqual([
-        "in the buffer",
-      ]);
+      expect(await lines()).toEqual(["in the buffer"]);
       expect(await session.neovim.lua("return vim.bo.modified")).toBe(true);
     });
 
@@ -360,10 +345,8 @@ onEachNeovim((session) => {
       async (_, command, said) => {
         const path = await session.open("after.txt", "old\n");
         await session.neovim.command(`autocmd BufWritePost <buffer> ${command}`);
-        await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
-        const answer = await session.client.json<{ message: string }>("saveDocument", {
-          filePath: path,
-        });
+        await setLine("new");
+        const answer = await save(path);
         expect(answer).toMatchObject({ success: true, filePath: path, saved: true });
         const prefix = "Document saved, but an autocommand failed after that: ";
         expect(answer.message).toStartWith(prefix);
@@ -375,9 +358,7 @@ onEachNeovim((session) => {
     test("says what went wrong in one line, without traces", async () => {
       const path = await session.open("folder/gone.txt", "x\n");
       rmSync(session.path("folder"), { recursive: true });
-      const answer = await session.client.json<{ message: string }>("saveDocument", {
-        filePath: path,
-      });
+      const answer = await save(path);
       expect(answer).toMatchObject({ success: false, saved: false });
       expect(answer.message).toMatch(/gone\.txt was not saved: E212: [^\n]*$/);
       expect(answer.message).not.toContain(".lua");
@@ -385,14 +366,18 @@ onEachNeovim((session) => {
 
     test("and close_tab refuse while the command-line window is open, and say why", async () => {
       const path = await session.open("cmdwin.txt", "old\n");
-      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
+      await setLine("new");
       const clean = await session.edit(session.write("clean.txt", "x\n"));
       await session.neovim.type("q:");
       writeFileSync(session.path("clean.txt"), "written outside\n");
       const why = "Neovim's command-line window is open; :q closes it";
-      const saved = await session.client.json("saveDocument", { filePath: path });
       const message = `${path} was not saved: ${why}`;
-      expect(saved).toEqual({ success: false, filePath: path, saved: false, message });
+      expect(await save(path)).toEqual({
+        success: false,
+        filePath: path,
+        saved: false,
+        message,
+      } as never);
       const closed = await session.client.call("close_tab", { tab_name: "clean.txt" });
       expect(closed).toMatchObject({
         isError: true,
@@ -413,21 +398,17 @@ onEachNeovim((session) => {
       chmodSync(path, 0o444);
       await session.edit(path);
       await session.neovim.lua("vim.bo.readonly = true; vim.bo.modified = true");
-      const answer = await session.client.json("saveDocument", { filePath: path });
-      expect(answer).toMatchObject({ success: false, saved: false });
+      expect(await save(path)).toMatchObject({ success: false, saved: false });
       expect(await session.client.request("ping")).toEqual({});
-      expect((await session.neovim.request("nvim_get_mode", [])) as object).toMatchObject({
-        blocking: false,
-      });
+      await expectNoPrompt();
     });
 
     test("does not overwrite what another program wrote in the meantime", async () => {
       const path = await session.open("raced.txt", "first\n");
-      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
+      await setLine("mine");
       await Bun.sleep(20);
       writeFileSync(path, "theirs, and longer\n");
-      const answer = await session.client.json("saveDocument", { filePath: path });
-      expect(answer).toMatchObject({ success: false, saved: false });
+      expect(await save(path)).toMatchObject({ success: false, saved: false });
       expect(readFileSync(path, "utf8")).toBe("theirs, and longer\n");
     });
 
@@ -445,13 +426,10 @@ onEachNeovim((session) => {
         vim.api.nvim_create_autocmd("BufWritePre", { buffer = 0, callback = function()
           vim.fn.writefile({ "${text}" }, vim.api.nvim_buf_get_name(0))
         end })`);
-        const answer = await session.client.json("saveDocument", { filePath: path });
-        expect(answer).toMatchObject({ success, saved: success });
+        expect(await save(path)).toMatchObject({ success, saved: success });
         expect(readFileSync(path, "utf8")).toBe(`${text}\n`);
         expect(await session.neovim.lua("return vim.bo.modified")).toBe(!success);
-        expect((await session.neovim.request("nvim_get_mode", [])) as object).toMatchObject({
-          blocking: false,
-        });
+        await expectNoPrompt();
       },
     );
 
@@ -478,8 +456,7 @@ onEachNeovim((session) => {
       await session.open(name, "x\n");
       const label = name.split("/").at(-1);
       expect(await session.client.texts("close_tab", { tab_name: label })).toEqual(["TAB_CLOSED"]);
-      const { tabs } = await session.client.json<{ tabs: unknown[] }>("getOpenEditors");
-      expect(tabs).toEqual([]);
+      expect(await openNames()).toEqual([]);
     });
 
     test("takes a relative path from the workspace, and closes no namesake", async () => {
@@ -490,8 +467,7 @@ onEachNeovim((session) => {
       expect(await session.client.texts("close_tab", { tab_name: "./sub/x.txt" })).toEqual([
         "TAB_CLOSED",
       ]);
-      const { tabs } = await session.client.json<{ tabs: { uri: string }[] }>("getOpenEditors");
-      expect(tabs.map(({ uri }) => uri)).toEqual([`file://${namesake}`]);
+      expect(await openNames()).toEqual([namesake]);
     });
 
     test.each(["\0junk", "\n", "\x7f"])(
@@ -503,21 +479,18 @@ onEachNeovim((session) => {
           expect(answer.isError).toBe(true);
           expect(answer.content[0]?.text).toContain(JSON.stringify(name + end));
         }
-        const { tabs } = await session.client.json<{ tabs: unknown[] }>("getOpenEditors");
-        expect(tabs).toHaveLength(1);
+        expect(await openNames()).toEqual([path]);
       },
     );
 
     test("never discards unsaved work", async () => {
       claims("Unsaved work is never discarded");
       await session.open("unsaved.txt", "x\n");
-      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "work" })');
+      await setLine("work");
       const answer = await session.client.call("close_tab", { tab_name: "unsaved.txt" });
       expect(answer.isError).toBe(true);
       expect(answer.content[0]?.text).toContain("unsaved.txt");
-      expect(await session.neovim.lua("return vim.api.nvim_buf_get_lines(0,0,-1,false)")).toEqual([
-        "work",
-      ]);
+      expect(await lines()).toEqual(["work"]);
     });
 
     test("is content with a name that nothing has, and listed without a description", async () => {

@@ -30,6 +30,8 @@ interface Place {
 
 onEachNeovim((session) => {
   beforeEach(() => session.reset());
+  const current = () => session.client.json<SelectionAnswer>("getCurrentSelection");
+  const latest = () => session.client.json<SelectionAnswer>("getLatestSelection");
   const tabs = async () => (await session.client.json<{ tabs: Tab[] }>("getOpenEditors")).tabs;
 
   describe("getOpenEditors", () => {
@@ -139,7 +141,7 @@ onEachNeovim((session) => {
     test.each(cases)("%s", async (_name, keys, selected, start, end) => {
       const path = await session.open("selection.txt", text);
       await session.neovim.type(keys);
-      expect(await session.client.json<SelectionAnswer>("getCurrentSelection")).toEqual({
+      expect(await current()).toEqual({
         success: true,
         text: selected,
         filePath: path,
@@ -151,7 +153,7 @@ onEachNeovim((session) => {
       await session.open("selection.txt", text);
       await session.neovim.command("set selection=exclusive");
       await session.neovim.type("gg0v3l");
-      const answer = await session.client.json<SelectionAnswer>("getCurrentSelection");
+      const answer = await current();
       await session.neovim.command("set selection=inclusive");
       expect(answer.text).toBe("fir");
       expect(answer.selection.end).toEqual(place(0, 3));
@@ -165,7 +167,7 @@ onEachNeovim((session) => {
         .join("\n")
         .slice(0, 50 * 1_010 + 5);
       expect(Buffer.byteLength(kept)).toBe(100_000);
-      const answer = await session.client.json<SelectionAnswer>("getCurrentSelection");
+      const answer = await current();
       expect(answer).toEqual({
         success: true,
         text: kept,
@@ -173,10 +175,7 @@ onEachNeovim((session) => {
         selection: { start: place(0, 0), end: place(2_999, 49) },
         truncated: true,
       } as never);
-      await eventually("the selection", async () => {
-        expect(await session.client.json<SelectionAnswer>("getLatestSelection")).toEqual(answer);
-        return true;
-      });
+      await eventually("the selection", async () => expect(await latest()).toEqual(answer));
       expect(await session.client.request<object>("editor/selection")).toEqual({
         active: true,
         text: kept,
@@ -194,7 +193,7 @@ onEachNeovim((session) => {
       "none in :%s",
       async (command) => {
         await session.neovim.command(command);
-        expect(await session.client.json<SelectionAnswer>("getCurrentSelection")).toEqual({
+        expect(await current()).toEqual({
           success: false,
           message: "No active editor found",
         } as never);
@@ -206,20 +205,24 @@ onEachNeovim((session) => {
     const path = await session.open("latest.txt", "one two\n");
     await session.neovim.type("ggve");
     await eventually("the selection", async () => {
-      const latest = await session.client.json<SelectionAnswer>("getLatestSelection");
-      return latest.text === "one" && latest.filePath === path;
+      const { text, filePath } = await latest();
+      return text === "one" && filePath === path;
     });
     await session.neovim.type("<Esc>");
     await session.neovim.command("new | terminal cat");
-    const latest = await session.client.json<SelectionAnswer>("getLatestSelection");
-    expect(latest).toMatchObject({ success: true, text: "one", filePath: path });
+    expect(await latest()).toMatchObject({ success: true, text: "one", filePath: path });
   });
 
   describe("resources", () => {
-    interface ResourceList {
-      resources: { uri: string; name: string }[];
-    }
-
+    const list = async () =>
+      (await session.client.request<{ resources: { name: string }[] }>("resources/list")).resources;
+    const read = async (path: string) => {
+      const uri = fileUri(path);
+      const asked = session.client.request<{ contents: { text: string }[] }>("resources/read", {
+        uri,
+      });
+      return (await asked).contents;
+    };
     const sent = () => session.client.notifications("notifications/resources/list_changed").length;
     /** How many lists were sent, once no more come. */
     const quiet = async () => {
@@ -231,18 +234,15 @@ onEachNeovim((session) => {
       return sent();
     };
 
-    test("are the open files, read with their unsaved text", async () => {
-      const path = await session.open("größe #1.txt", "saved\r\nlines\r\n");
-      const { resources } = await session.client.request<ResourceList>("resources/list");
-      expect(resources).toEqual([
+    test("are the open files, read with their unsaved text and byte order mark", async () => {
+      const path = await session.open("größe #1.txt", "\uFEFFsaved\r\nlines\r\n");
+      expect(await list()).toEqual([
         { uri: fileUri(path), name: "größe #1.txt", mimeType: "text/plain" } as never,
       ]);
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 1, 2, false, { "unsaved 日本" })');
-      const { contents } = await session.client.request<{ contents: object[] }>("resources/read", {
-        uri: fileUri(path),
-      });
-      expect(contents).toEqual([
-        { uri: fileUri(path), mimeType: "text/plain", text: "saved\r\nunsaved 日本\r\n" },
+      const text = "\uFEFFsaved\r\nunsaved 日本\r\n";
+      expect(await read(path)).toEqual([
+        { uri: fileUri(path), mimeType: "text/plain", text } as never,
       ]);
     });
 
@@ -252,11 +252,7 @@ onEachNeovim((session) => {
         const path = session.write(`empty ${JSON.stringify(text)}.txt`, text);
         const size = text.replaceAll("\r", "").length;
         const check = async () => {
-          const { contents } = await session.client.request<{ contents: object[] }>(
-            "resources/read",
-            { uri: fileUri(path) },
-          );
-          expect(contents).toMatchObject([{ text }]);
+          expect(await read(path)).toMatchObject([{ text }]);
           const { buffers } = await session.client.request<{ buffers: { uri: string }[] }>(
             "editor/buffers",
           );
@@ -269,11 +265,7 @@ onEachNeovim((session) => {
         await session.neovim.command("close");
         // All lines deleted: an empty file again.
         await session.neovim.command(`buffer ${buf} | silent %delete`);
-        expect(
-          await session.client.request("resources/read", { uri: fileUri(path) }),
-        ).toMatchObject({
-          contents: [{ text: "" }],
-        });
+        expect(await read(path)).toMatchObject([{ text: "" }]);
       },
     );
 
@@ -282,34 +274,22 @@ onEachNeovim((session) => {
       const path = await session.open("big.txt", text("first"));
       await session.neovim.command("setlocal nofixendofline");
       // On a busy machine the edit takes Neovim longer than we wait for it: then one asks again.
-      const read = async (): Promise<string | undefined> => {
-        const asked = session.client.request<{ contents: { text: string }[] }>("resources/read", {
-          uri: fileUri(path),
-        });
-        return asked.then(
-          ({ contents }) => contents[0]?.text,
+      const readAgain = (): Promise<string | undefined> =>
+        read(path).then(
+          ([content]) => content?.text,
           (error: CallError) => {
             if (error.code !== ErrorCode.EditorBusy) throw error;
-            return read();
+            return readAgain();
           },
         );
-      };
-      expect(await read()).toBe(text("first"));
-      const reading = read();
+      expect(await readAgain()).toBe(text("first"));
+      const reading = readAgain();
       await session.neovim.lua(`
         local lines = vim.fn["repeat"]({ "other" }, 200000)
         vim.api.nvim_buf_set_lines(0, 0, 200000, false, lines)`);
       expect([text("first"), text("other")]).toContain((await reading) as string);
-      expect(await read()).toBe(text("other"));
+      expect(await readAgain()).toBe(text("other"));
       await session.neovim.command("bwipeout!");
-    });
-
-    test("keep their byte order mark", async () => {
-      const path = await session.open("bom.txt", "\uFEFFtext\n");
-      const { contents } = await session.client.request<{ contents: object[] }>("resources/read", {
-        uri: fileUri(path),
-      });
-      expect(contents).toMatchObject([{ text: "\uFEFFtext\n" }]);
     });
 
     test("are listed once they are loaded, and then announced", async () => {
@@ -321,13 +301,9 @@ onEachNeovim((session) => {
         first,
         second,
       );
-      const listed = async () => {
-        const { resources } = await session.client.request<ResourceList>("resources/list");
-        return resources.map(({ name }) => name);
-      };
+      const listed = async () => (await list()).map(({ name }) => name);
       expect(await listed()).toEqual(["args 1.txt"]);
-      const { tabs } = await session.client.json<{ tabs: { label: string }[] }>("getOpenEditors");
-      expect(tabs.map(({ label }) => label)).toEqual(["args 1.txt", "args 2.txt"]);
+      expect((await tabs()).map(({ label }) => label)).toEqual(["args 1.txt", "args 2.txt"]);
       const before = await quiet();
       await session.neovim.command("next");
       await eventually("the notification", () => sent() > before);
@@ -335,12 +311,10 @@ onEachNeovim((session) => {
     });
 
     test("that are not open are a clear error", async () => {
-      const uri = fileUri(session.write("closed.txt", "x\n"));
-      const error = (await session.client
-        .request("resources/read", { uri })
-        .catch((e) => e)) as CallError;
+      const path = session.write("closed.txt", "x\n");
+      const error = await read(path).catch((e) => e);
       expect(error.code).toBe(-32002);
-      expect(error.message).toContain(uri);
+      expect(error.message).toContain(fileUri(path));
     });
 
     test("announce a changed list once for a burst, and nothing when only text changes", async () => {

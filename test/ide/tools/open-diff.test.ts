@@ -121,15 +121,11 @@ onEachNeovim(
       expect(await answer).toEqual(["FILE_SAVED", wanted]);
     });
 
-    test.each([
-      [
-        "that at the end, the last line stays without newline",
-        "]cgr<CR>",
-        "FILE_SAVED",
-        "ONE\ntwo\nthree",
-      ],
-      ["all, it is rejected", "grgr<CR>", "DIFF_REJECTED", "the name"],
-    ])("of two hunks the user drops %s", async (_which, keys, ...wanted) => {
+    const dropped: [string, string, string[]][] = [
+      ["the last, which had no newline", "]cgr<CR>", ["FILE_SAVED", "ONE\ntwo\nthree"]],
+      ["all, which rejects it", "grgr<CR>", ["DIFF_REJECTED", "the name"]],
+    ];
+    test.each(dropped)("of two hunks the user drops %s", async (_which, keys, wanted) => {
       const path = session.write("hunks.txt", "one\ntwo\nthree");
       const answer = open(cli, path, "ONE\ntwo\nTHREE\n", "the name");
       await press(keys);
