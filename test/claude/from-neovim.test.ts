@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -56,6 +56,8 @@ describe.each(NEOVIMS)("in $name", (version) => {
       project.neovim.until("the server", `return require("claude-code").status().state == "ready"`),
     );
 
+    afterEach(() => rmSync(project.path(".claude"), { recursive: true, force: true }));
+
     async function parsed(folder?: string) {
       const [settings = "", servers = ""] = await launch(folder);
       expect(settings).toStartWith("--settings=");
@@ -109,7 +111,6 @@ describe.each(NEOVIMS)("in $name", (version) => {
       const { settings, servers } = await parsed();
       expect(settings.hooks !== undefined).toBe(along);
       expect(servers["nvim-lsp"]).toBeDefined();
-      project.write(name, "{}");
     });
 
     test.each([
@@ -123,7 +124,6 @@ describe.each(NEOVIMS)("in $name", (version) => {
       const { settings } = await parsed(project.path("below"));
       expect(settings.hooks !== undefined).toBe(along);
       if (git) rmSync(project.path(git), { recursive: true });
-      rmSync(project.path(".claude"), { recursive: true });
     });
 
     test.each<[what: string, settings: () => object]>([
@@ -132,23 +132,21 @@ describe.each(NEOVIMS)("in $name", (version) => {
       ["one hook of ours", () => ({ hooks: { Stop: installed().Stop } })],
       ["all, one for another tool", () => ({ hooks: { ...installed(), PostToolUse: OTHER } })],
       ["all, with a time-out of its own", () => ({ hooks: hurried(installed()) })],
+      ["all, whose program is gone", withoutProgram],
     ])("%s that names our hook is none", async (_what, settings) => {
       project.write(".claude/settings.json", JSON.stringify(settings()));
       expect((await parsed()).settings.hooks).toBeDefined();
-      project.write(".claude/settings.json", "{}");
     });
 
+    function withoutProgram(): object {
+      const hooks = installed();
+      rmSync(stable());
+      return { hooks };
+    }
     const hooksOf = (command: string) => ({ Stop: [{ hooks: [{ type: "command", command }] }] });
     const OTHER = [{ ...hookSettings().PostToolUse?.[0], matcher: "Read" }];
     const hurried = (hooks: HookSettings) =>
       JSON.parse(JSON.stringify(hooks).replaceAll(/"timeout":\d+/g, '"timeout":0.001'));
-
-    test("hooks whose program is gone come along", async () => {
-      project.write(".claude/settings.json", JSON.stringify({ hooks: installed() }));
-      rmSync(stable());
-      expect((await parsed()).settings.hooks).toBeDefined();
-      project.write(".claude/settings.json", "{}");
-    });
 
     test("disableAllHooks is said, with its file, where it holds", async () => {
       claims("A project that turns the hooks off is reported");
@@ -166,7 +164,6 @@ describe.each(NEOVIMS)("in $name", (version) => {
       rmSync(project.path(".claude/settings.local.json"));
       project.write(".claude/settings.json", " ".repeat(2 ** 20 + 1));
       expect(await off()).toStartWith(`${path} cannot be read`);
-      project.write(".claude/settings.json", "{}");
     });
 
     const LONG = "claude-code-nvim ".repeat(60_000);
@@ -177,7 +174,6 @@ describe.each(NEOVIMS)("in $name", (version) => {
       claims("FIFOs and endless files keep nothing waiting");
       make(project.write(".claude/settings.json", ""));
       expect((await parsed()).settings.hooks).toBeDefined();
-      project.write(".claude/settings.json", "{}");
     });
 
     test("none with mcp.in_terminal = false", async () => {
@@ -331,18 +327,14 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test.each([
-      ["a buffer without a file", "enew"],
-      ["a terminal", "terminal"],
-    ])("%s is not sent", async (_name, command) => {
+      ["a buffer without a file", "enew", "this buffer is not a file"],
+      ["a terminal", "terminal", "this buffer is not a file"],
+      ["a private file", "edit .env", "is private"],
+    ])("%s is not sent", async (_name, command, reason) => {
+      project.write(".env", "ERROR=1\n");
       await project.neovim.command(command);
-      await project.neovim.command("Claude diagnostics");
-      expect(await lastSaid()).toContain("this buffer is not a file");
-    });
-
-    test("a private file is not sent", async () => {
-      await project.neovim.command(`edit ${project.write(".env", "ERROR=1\n")}`);
       await project.neovim.command("1Claude diagnostics");
-      expect(await lastSaid()).toContain("is private");
+      expect(await lastSaid()).toContain(reason);
     });
   });
 });

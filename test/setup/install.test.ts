@@ -49,6 +49,7 @@ function setUp(command: string, args: string[] = [], cwd = project, more = {}) {
 
 const install = (...args: string[]) => setUp("install-hooks", ["--yes", ...args]);
 const uninstall = (...args: string[]) => setUp("uninstall-hooks", ["--yes", ...args]);
+const stable = () => join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
 const read = (name: string) => readFileSync(join(project, name), "utf8");
 
 function write(name: string, text: string): void {
@@ -62,6 +63,15 @@ function snapshot(): Record<string, string> {
   return Object.fromEntries(
     names.sort().map((name) => [name, statSync(join(project, name)).isFile() ? read(name) : "/"]),
   );
+}
+
+/** The command that was installed for Stop runs our program. */
+async function expectStopHook(more: Record<string, string>): Promise<void> {
+  const { command } = JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0];
+  const env = { ...isolatedEnv(home), ...more };
+  const stdin = new Blob(['{"session_id":"x"}']);
+  const { stdout } = await run(["sh", "-c", command], { cwd: home, env, stdin });
+  expect(stdout).toBe('{"continue":true}\n');
 }
 
 describe("install-hooks", () => {
@@ -81,8 +91,7 @@ describe("install-hooks", () => {
 
   test("names the stable path, which leads to this executable and runs", async () => {
     expect((await install()).code).toBe(0);
-    const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
-    const line = `${ENV_WITHOUT_HAZARDS.join(" ")} ${stable} hook stop`;
+    const line = `${ENV_WITHOUT_HAZARDS.join(" ")} ${stable()} hook stop`;
     expect(JSON.parse(read(SETTINGS)).hooks.Stop).toEqual([
       {
         hooks: [
@@ -95,12 +104,7 @@ describe("install-hooks", () => {
         ],
       },
     ]);
-    const { command } = JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0];
-    const { stdout } = await run(["sh", "-c", command], {
-      env: { ...isolatedEnv(home), BUN_OPTIONS: "--preload=/no/such/file.js" },
-      stdin: new Blob(['{"session_id":"x"}']),
-    });
-    expect(stdout).toBe('{"continue":true}\n');
+    await expectStopHook({ BUN_OPTIONS: "--preload=/no/such/file.js" });
   });
 
   test.each(["a=b", "a b'$(touch trap)`touch trap`\n"])(
@@ -108,13 +112,7 @@ describe("install-hooks", () => {
     async (name) => {
       const more = { XDG_DATA_HOME: join(home, name) };
       await setUp("install-hooks", ["--yes"], project, more);
-      const { command } = JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0];
-      const { stdout } = await run(["sh", "-c", command], {
-        cwd: home,
-        env: { ...isolatedEnv(home), ...more },
-        stdin: new Blob(['{"session_id":"x"}']),
-      });
-      expect(stdout).toBe('{"continue":true}\n');
+      await expectStopHook(more);
       expect(existsSync(join(home, "trap"))).toBe(false);
       expect((await setUp("install-hooks", ["--yes"], project, more)).stdout).toContain("in place");
     },
@@ -153,14 +151,13 @@ describe("install-hooks", () => {
 
   test("an upgrade that re-points the stable path orphans nothing", async () => {
     await install();
-    const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
     const next = join(home, "claude-code-nvim-9");
     writeFileSync(next, "");
-    rmSync(stable);
-    symlinkSync(next, stable);
+    rmSync(stable());
+    symlinkSync(next, stable());
     expect((await install()).stdout).toContain("in place already");
     await setUp("install-hooks", ["--yes", "--claude-md"]);
-    expect(readlinkSync(stable)).toBe(next);
+    expect(readlinkSync(stable())).toBe(next);
   });
 
   test("a package manager's lasting name is preferred to the folder of one version", async () => {
@@ -168,12 +165,11 @@ describe("install-hooks", () => {
     mkdirSync(bin, { recursive: true });
     symlinkSync(EXECUTABLE, join(bin, "claude-code-nvim"));
     await setUp("install-hooks", ["--yes"], project, { PATH: `${bin}:/usr/bin:/bin` });
-    const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
-    expect(readlinkSync(stable)).toBe(join(bin, "claude-code-nvim"));
+    expect(readlinkSync(stable())).toBe(join(bin, "claude-code-nvim"));
     // It was removed: the next time the path leads to what there is.
     rmSync(join(bin, "claude-code-nvim"));
     await install("--claude-md");
-    expect(readlinkSync(stable)).toBe(EXECUTABLE);
+    expect(readlinkSync(stable())).toBe(EXECUTABLE);
   });
 
   test("twice changes nothing more, and uninstalling restores every byte", async () => {
@@ -245,38 +241,31 @@ describe("install-hooks", () => {
     ["a missing file", SETTINGS, () => join(home, "missing.json"), []],
     ["a file of the project that is missing", SETTINGS, () => join(project, "missing"), []],
   ];
-  describe.each(links)("with a symlink out of the project: %s", (_name, link, target, args) => {
-    beforeEach(() => {
-      mkdirSync(join(home, ".claude"));
-      writeFileSync(GLOBAL(), THEIRS);
-      writeFileSync(join(home, ".claude/settings.local.json"), THEIRS);
-      writeFileSync(join(home, ".profile"), "umask 022\n");
-      symlinkSync(GLOBAL(), join(project, "inner"));
-      mkdirSync(join(project, link, ".."), { recursive: true });
-      symlinkSync(target(), join(project, link));
-    });
+  test.each(links)("a symlink out of the project is refused: %s", async (...row) => {
+    claims("Setup writes only inside the project");
+    const [, link, target, args] = row;
+    const local = join(home, ".claude/settings.local.json");
+    mkdirSync(join(home, ".claude"));
+    writeFileSync(GLOBAL(), THEIRS);
+    writeFileSync(local, THEIRS);
+    writeFileSync(join(home, ".profile"), "umask 022\n");
+    symlinkSync(GLOBAL(), join(project, "inner"));
+    mkdirSync(join(project, link, ".."), { recursive: true });
+    symlinkSync(target(), join(project, link));
+    const { code, stderr } = await install(...args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(join(project, link));
+    expect(stderr).toMatch(/leads (out of the project|nowhere)/);
+    for (const path of [GLOBAL(), local]) expect(readFileSync(path, "utf8")).toBe(THEIRS);
+    expect(readFileSync(join(home, ".profile"), "utf8")).toBe("umask 022\n");
+    expect(existsSync(join(home, "missing.json"))).toBe(false);
+    expect(existsSync(join(project, ".nvim-claude"))).toBe(false);
 
-    test("nothing is installed, and the message names the link", async () => {
-      claims("Setup writes only inside the project");
-      const { code, stderr } = await install(...args);
-      expect(code).toBe(1);
-      expect(stderr).toContain(join(project, link));
-      expect(stderr).toMatch(/leads (out of the project|nowhere)/);
-      expect(readFileSync(GLOBAL(), "utf8")).toBe(THEIRS);
-      expect(readFileSync(join(home, ".claude/settings.local.json"), "utf8")).toBe(THEIRS);
-      expect(readFileSync(join(home, ".profile"), "utf8")).toBe("umask 022\n");
-      expect(existsSync(join(home, "missing.json"))).toBe(false);
-      expect(existsSync(join(project, ".nvim-claude"))).toBe(false);
-    });
-
-    test("nothing of the user's own settings is uninstalled", async () => {
-      const theirs = JSON.stringify({ hooks: hookSettings() });
-      writeFileSync(GLOBAL(), theirs);
-      writeFileSync(join(home, ".claude/settings.local.json"), theirs);
-      await uninstall();
-      expect(readFileSync(GLOBAL(), "utf8")).toBe(theirs);
-      expect(readFileSync(join(home, ".claude/settings.local.json"), "utf8")).toBe(theirs);
-    });
+    // Nor is anything removed from what the user set up there.
+    const theirs = JSON.stringify({ hooks: hookSettings() });
+    for (const path of [GLOBAL(), local]) writeFileSync(path, theirs);
+    await uninstall();
+    for (const path of [GLOBAL(), local]) expect(readFileSync(path, "utf8")).toBe(theirs);
   });
 
   test("a settings file that is a device or a pipe is refused, not read for ever", async () => {
@@ -429,9 +418,9 @@ describe("install-hooks", () => {
 describe("the project's file that names its Neovim", () => {
   const version = NEWEST;
   const file = () => join(project, ".nvim-claude/nvim-server");
-  const hook = (env: Record<string, string> = {}) =>
+  const hook = (env: Record<string, string> = {}, event = "session-start") =>
     runHook({
-      event: "session-start",
+      event,
       input: { session_id: "s", cwd: project, source: "startup" },
       cwd: project,
       env: { ...isolatedEnv(home), ...env },
@@ -452,17 +441,20 @@ describe("the project's file that names its Neovim", () => {
     await eventually("its end", () => !existsSync(file()));
   });
 
-  test("is not written into a project that only looks set up", async () => {
-    write(".nvim-claude/.gitignore", "*\n");
-    await using neovim = await TestNeovim.start({ version, cwd: project, home });
-    await neovim.lock();
-    expect(existsSync(file())).toBe(false);
-  });
-
-  test("is not written where the set-up was taken back", async () => {
-    write(".nvim-claude/mine", "kept");
-    await install();
-    await uninstall();
+  const log = () => readFileSync(join(home, ".local/state/claude-code.nvim/hooks.log"), "utf8");
+  const notSetUp: [string, () => unknown][] = [
+    ["only looks set up", () => write(".nvim-claude/.gitignore", "*\n")],
+    [
+      "was set up, and set back",
+      async () => {
+        write(".nvim-claude/mine", "kept");
+        await install();
+        await uninstall();
+      },
+    ],
+  ];
+  test.each(notSetUp)("is not written into a project that %s", async (_which, prepare) => {
+    await prepare();
     await using neovim = await TestNeovim.start({ version, cwd: project, home });
     await neovim.lock();
     expect(existsSync(file())).toBe(false);
@@ -527,12 +519,7 @@ describe("the project's file that names its Neovim", () => {
       await hook();
       expect(await known(ours)).toBe(true);
       expect(await known(other)).toBe(false);
-      await runHook({
-        event: "session-end",
-        input: { session_id: "s", cwd: project },
-        cwd: project,
-        env: isolatedEnv(home),
-      });
+      await hook({}, "session-end");
     }
     expect(touched).toEqual([]);
   });
@@ -544,9 +531,7 @@ describe("the project's file that names its Neovim", () => {
   ])("$NVIM that is %s is not used", async (_name, address, reason) => {
     writeFileSync(join(home, "file"), "");
     await hook({ NVIM: address() });
-    expect(readFileSync(join(home, ".local/state/claude-code.nvim/hooks.log"), "utf8")).toContain(
-      reason,
-    );
+    expect(log()).toContain(reason);
   });
 
   test("$NVIM without our plugin is left alone, and the next one found", async () => {
@@ -554,8 +539,10 @@ describe("the project's file that names its Neovim", () => {
     await using ours = await TestNeovim.start({ version, cwd: project, home });
     await ours.lock();
     const ended = await hook({ NVIM: await bare.lua<string>("return vim.v.servername") });
-    const log = await Bun.file(join(home, ".local/state/claude-code.nvim/hooks.log")).text();
-    expect({ ...ended, log, known: await known(ours) }).toMatchObject({ code: 0, known: true });
+    expect({ ...ended, log: log(), known: await known(ours) }).toMatchObject({
+      code: 0,
+      known: true,
+    });
     expect(await bare.lua("return package.loaded['claude-code'] == nil")).toBe(true);
   });
 });

@@ -17,7 +17,6 @@ local MODULES = {
   dispatcher = "claude-code.editor",
   endpoint = "claude-code.server.endpoint",
   external_editor = "claude-code.server.external_editor",
-  float = "claude-code.messages.float",
   glob = "claude-code.editor.privacy.glob",
   hooks = "claude-code.claude.hooks",
   install = "claude-code.install",
