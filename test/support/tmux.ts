@@ -71,6 +71,11 @@ export class Terminal {
     return this.tmux("capture-pane", "-p");
   }
 
+  /** The screen with its colours, as SGR sequences. */
+  async colours(): Promise<string> {
+    return this.tmux("capture-pane", "-e", "-p");
+  }
+
   /** The first screen that shows `wanted`. Throws with the last screen when none did in time. */
   async waitFor(wanted: string | RegExp, timeoutMs = SCREEN_TIMEOUT_MS): Promise<string> {
     const shows = (screen: string) =>

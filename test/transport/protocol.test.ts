@@ -5,6 +5,7 @@ import { WebSocketClientTransport } from "@modelcontextprotocol/sdk/client/webso
 import { claims } from "../support/claims";
 import { type CallError, TestClient } from "../support/client";
 import { OLDEST, TestNeovim } from "../support/neovim";
+import { outcomeOf } from "../support/outcome";
 
 /** The compiled executable at the socket, as any client meets it; Neovim is the real one behind. */
 let neovim: TestNeovim;
