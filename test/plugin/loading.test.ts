@@ -32,22 +32,13 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
   }
 
   const bare = (args: string[]) => TestNeovim.start({ version, setup: false, args });
-  const withPackages = () =>
-    bare(["--cmd", `set runtimepath-=${ROOT} packpath^=${packageFolder()}`]);
-
   const serves = async (neovim: TestNeovim) =>
     expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
 
-  test("by :packadd, after Neovim's start", async () => {
-    await using neovim = await withPackages();
-    expect(await neovim.lua("return vim.fn.exists(':Claude')")).toBe(0);
-    await neovim.command("packadd claude-code.nvim");
-    await neovim.lua(`require("claude-code").setup({})`);
-    await serves(neovim);
-  });
-
-  test("by the first command, as lazy.nvim's cmd does: setup() and the command at once", async () => {
-    await using neovim = await withPackages();
+  test("by :packadd at the first command, as lazy.nvim's cmd does: setup() and the command at once", async () => {
+    await using neovim = await bare([
+      ...["--cmd", `set runtimepath-=${ROOT} packpath^=${packageFolder()}`],
+    ]);
     await neovim.lua(`
       vim.api.nvim_create_user_command("Claude", function(args)
         vim.api.nvim_del_user_command("Claude")

@@ -146,14 +146,6 @@ testWithPlugins("lazy.nvim sees that the build by :Claude install failed", async
   rmSync(home, { recursive: true, force: true });
 });
 
-async function health(editor: Editor): Promise<string> {
-  await editor.neovim.command("checkhealth claude-code");
-  return editor.neovim.lua(`
-    local report = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")
-    vim.cmd("bwipeout!")
-    return report`);
-}
-
 testWithPlugins("keymaps = true takes no key that is mapped", async () => {
   const key = setupOf("which-key");
   const setup: Setup = {
@@ -167,7 +159,10 @@ testWithPlugins("keymaps = true takes no key that is mapped", async () => {
   const map = (keys: string) => editor.neovim.lua<string>('return vim.fn.maparg(..., "n")', keys);
   expect(await map("<leader>cd")).toBe("<Cmd>echo 'mine'<CR>");
   expect(await map("<leader>ac")).toBe("<Plug>(claude)");
-  const report = await health(editor);
+  await editor.neovim.command("checkhealth claude-code");
+  const report = await editor.neovim.lua<string>(
+    'return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")',
+  );
   expect(report).toContain("WARNING keymaps: <leader>cd is mapped to something else");
   expect(report).toContain("map <Plug>(claude-diagnostics) to another key");
   expect(report.match(/keymaps:/g)).toHaveLength(1);

@@ -44,17 +44,22 @@ describe.each(NEOVIMS)("in $name", (version) => {
       return texts.some((text) => text.includes(wanted));
     });
 
-  test("a server that was stopped by hand stays so through setup() and a mention", async () => {
-    await using neovim = await start();
+  test("a server that was stopped by hand stays so through setup() and a mention; :Claude starts it", async () => {
+    const setup = `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`;
+    await using neovim = await start({ setup });
     await inState(neovim, "ready");
     await neovim.command("ClaudeCodeStop");
-    await setUp(neovim, "{}");
+    await setUp(neovim, setup);
     await neovim.command("Claude mention main.lua");
     await notified(neovim, "you stopped the server; :Claude starts it again");
     const { state, why } = await status(neovim);
     expect([state, why]).toEqual(["stopped", "you stopped it"]);
-    await neovim.command("ClaudeCodeStart");
-    await inState(neovim, "ready");
+    // Also where Claude runs in its terminal already.
+    for (let again = 0; again < 2; again++) {
+      await neovim.command("ClaudeCodeStop");
+      await neovim.command("Claude");
+      await inState(neovim, "ready");
+    }
   });
 
   test("stopping a server that only just starts leaves no error in the log", async () => {
@@ -67,19 +72,6 @@ describe.each(NEOVIMS)("in $name", (version) => {
       vim.uv.sleep(500)`);
     await eventually("the end in the log", () => logged(neovim).includes("Ending: "));
     expect(logged(neovim)).not.toContain("ERROR");
-  });
-
-  test(":Claude starts a server that was stopped by hand", async () => {
-    await using neovim = await start({
-      setup: `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`,
-    });
-    await inState(neovim, "ready");
-    // Also where Claude runs in its terminal already.
-    for (let again = 0; again < 2; again++) {
-      await neovim.command("ClaudeCodeStop");
-      await neovim.command("Claude");
-      await inState(neovim, "ready");
-    }
   });
 
   test.each([

@@ -499,10 +499,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   );
 
   test("text for a CLI outside of Neovim is refused, and why", async () => {
-    using _claude = await TestClient.open(await neovim.lock(), "claude-code");
-    await eventually("the client", () =>
-      neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),
-    );
+    using _claude = await connectFrom(neovim, process.pid);
     await neovim.command("Claude send some words");
     expect(await said(neovim)).toEqual([
       expect.stringContaining("Claude runs outside of this Neovim, where text cannot be pasted"),

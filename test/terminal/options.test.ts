@@ -196,12 +196,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       const path = join(neovim.cwd, "a.txt");
       writeFileSync(path, "one\n");
       using client = await TestClient.open(await neovim.lock(), "claude-code");
-      const answer = client.texts("openDiff", {
-        old_file_path: path,
-        new_file_path: path,
-        new_file_contents: "two\n",
-        tab_name: "a",
-      });
+      const answer = client.propose(path, "two\n");
       await eventually("the diff alone", async () =>
         expect([
           await neovim.lua('return require("port").diff_decidable()'),

@@ -153,11 +153,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await shows(neovim, "up");
     await waitForMode(neovim, "t");
     using client = await TestClient.open(await neovim.lock(), "claude-code");
-    const answer = client.texts("openDiff", {
-      ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
-      new_file_contents: "proposed\n",
-    });
-    answer.catch(() => {});
+    void client.propose(path, "proposed\n");
     await waitForMode(neovim, "n");
     neovim.request("nvim_input", [":qa!<CR>"]).catch(() => {});
     const left = join(folder, "left.vim");
