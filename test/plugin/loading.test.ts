@@ -32,9 +32,6 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
   }
 
   const bare = (args: string[]) => TestNeovim.start({ version, setup: false, args });
-  const serves = async (neovim: TestNeovim) =>
-    expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
-
   test("by :packadd at the first command, as lazy.nvim's cmd does: setup() and the command at once", async () => {
     await using neovim = await bare([
       ...["--cmd", `set runtimepath-=${ROOT} packpath^=${packageFolder()}`],
@@ -67,7 +64,7 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
       vim.fn.setfperm(folder .. "/claude", "rwxr-xr-x")
       vim.env.PATH = folder .. ":" .. vim.env.PATH`);
     await neovim.command("Claude");
-    await serves(neovim);
+    expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
     await eventually("the terminal", () =>
       neovim.lua<boolean>("return vim.bo.buftype == 'terminal'"),
     );

@@ -14,13 +14,6 @@ const start = (version: NeovimVersion, plugins: PluginName[], lua: string[]) =>
 
 const BOTH = ["main.lua", "other.lua"];
 
-/** Makes a quickfix list of line 5 of a file. */
-const listLine = (editor: Editor) =>
-  editor.neovim.lua(
-    `vim.fn.setqflist({ { filename = "src/other.lua", lnum = 5, text = "here" } })`,
-  );
-const LINE_5 = { lineStart: 4, lineEnd: 4 };
-
 const holds = (editor: Editor, what: string, condition: string) =>
   eventually(what, () => editor.neovim.lua<boolean>(condition));
 
@@ -46,11 +39,12 @@ async function mentionsByPicker(editor: Editor, { open, openList, shows }: Picke
   await editor.neovim.type("<Tab><Tab><M-a>");
   await editor.mentioned(BOTH);
   await editor.waitForMode("n");
-  await listLine(editor);
+  const item = `{ filename = "src/other.lua", lnum = 5, text = "here" }`;
+  await editor.neovim.lua(`vim.fn.setqflist({ ${item} })`);
   await openList();
   await shows(1);
   await editor.neovim.type("<M-a>");
-  await editor.mentioned(["other.lua"], LINE_5);
+  await editor.mentioned(["other.lua"], { lineStart: 4, lineEnd: 4 });
 }
 
 testWithPlugins("Telescope: <M-a> mentions what is selected", async () => {

@@ -112,21 +112,20 @@ describe.each([...NEOVIMS])(
     });
 
     test("what would attach or resume it a second time shows it", async () => {
+      const shows = async (act: () => Promise<unknown>) => {
+        await neovim.command("stopinsert | wincmd p");
+        await act();
+        await eventually("its terminal", () =>
+          neovim.lua<boolean>(`return vim.bo.filetype == "claude-code-terminal"`),
+        );
+      };
       for (const command of [
         ...["Claude new attach night", `Claude new attach ${JOB}`, `Claude new -r ${ID}`],
         `Claude --resume ${ID}`,
       ]) {
-        await neovim.command("stopinsert | wincmd p");
-        await neovim.command(command);
-        await eventually(command, () =>
-          neovim.lua<boolean>(`return vim.bo.filetype == "claude-code-terminal"`),
-        );
+        await shows(() => neovim.command(command));
       }
-      await neovim.command("stopinsert | wincmd p");
-      await choose("nightly");
-      await eventually("its terminal", () =>
-        neovim.lua<boolean>(`return vim.bo.filetype == "claude-code-terminal"`),
-      );
+      await shows(() => choose("nightly"));
       expect(started()).toHaveLength(1);
       await one({ n: 1 });
     });

@@ -86,7 +86,6 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     for (const [hide, show] of [
       ["Claude", "Claude"],
       ["quit", "Claude focus"],
-      ["Claude", "Claude"],
     ] as const) {
       await neovim.command(hide);
       await eventually("the old sizes", async () => expect(await windows(neovim)).toEqual(before));
@@ -210,12 +209,6 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       eventually(`line ${line} of ${name}`, async () =>
         expect(await neovim.lua(here)).toEqual([name, line, true]),
       );
-    const isKept = async () => {
-      expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false, true]);
-      await neovim.command("wincmd p");
-      await waitForMode(neovim, "t");
-    };
-
     beforeEach(async () => {
       writeFileSync(join(neovim.cwd, "opened.txt"), "1\n2\n3\n");
       await neovim.command("set number");
@@ -233,7 +226,9 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       await neovim.command("set errorformat^=%f:%l:%m");
       await neovim.type(keys);
       await opened("opened.txt", line);
-      await isKept();
+      expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false, true]);
+      await neovim.command("wincmd p");
+      await waitForMode(neovim, "t");
     });
 
     test("in a float", async () => {

@@ -55,10 +55,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       return numbers`);
 
   const up = async (n: number) => {
-    await eventually(`session ${n}`, async () => {
-      const row = (await rows()).find((one) => one.n === n);
-      expect(row && (await text(row.buf))).toContain(`up ${n}`);
-    });
+    await received(n, `up ${n}`);
     await waitForMode(neovim, "t");
   };
 
