@@ -117,16 +117,6 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(await fresh.lua("return GIVEN")).toMatchObject(expected);
   });
 
-  test(":ClaudeCodeStop and :ClaudeCodeStart are the functions of the module", async () => {
-    await neovim.lua(`
-      CALLS = {}
-      for _, name in ipairs({ "start", "stop" }) do
-        require("claude-code")[name] = function() table.insert(CALLS, name) end
-      end`);
-    await neovim.command("ClaudeCodeStop | ClaudeCodeStart");
-    expect(await neovim.lua("return CALLS")).toEqual(["stop", "start"]);
-  });
-
   test("any other unknown command is Neovim's to report", async () => {
     const message = await neovim.lua<string>(
       "return select(2, pcall(vim.cmd, 'ClaudeCodeReview'))",

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "bun";
@@ -16,26 +16,13 @@ import {
 const RUNTIME = ["dist", "doc", "lua", "plugin"];
 
 describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
-  const folders: string[] = [];
-  afterEach(() => {
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-  });
-
-  /** A package folder with the plugin in it, for :packadd. */
-  function packageFolder(): string {
+  test("by :packadd at the first command, as lazy.nvim's cmd does: setup() and the command at once", async () => {
     const folder = temporaryFolder();
-    folders.push(folder);
     const plugin = join(folder, "pack/claude/opt/claude-code.nvim");
     mkdirSync(plugin, { recursive: true });
     for (const name of RUNTIME) symlinkSync(join(ROOT, name), join(plugin, name));
-    return folder;
-  }
-
-  const bare = (args: string[]) => TestNeovim.start({ version, setup: false, args });
-  test("by :packadd at the first command, as lazy.nvim's cmd does: setup() and the command at once", async () => {
-    await using neovim = await bare([
-      ...["--cmd", `set runtimepath-=${ROOT} packpath^=${packageFolder()}`],
-    ]);
+    const args = ["--cmd", `set runtimepath-=${ROOT} packpath^=${folder}`];
+    await using neovim = await TestNeovim.start({ version, setup: false, args });
     await neovim.lua(`
       vim.api.nvim_create_user_command("Claude", function(args)
         vim.api.nvim_del_user_command("Claude")
@@ -53,25 +40,11 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
         port,
       ),
     );
-  });
-
-  test("a command before setup() works with the defaults", async () => {
-    await using neovim = await bare([]);
-    await neovim.lua(`
-      local folder = vim.fn.tempname()
-      vim.fn.mkdir(folder)
-      vim.fn.writefile({ "#!/bin/sh", "exec cat" }, folder .. "/claude")
-      vim.fn.setfperm(folder .. "/claude", "rwxr-xr-x")
-      vim.env.PATH = folder .. ":" .. vim.env.PATH`);
-    await neovim.command("Claude");
-    expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
-    await eventually("the terminal", () =>
-      neovim.lua<boolean>("return vim.bo.buftype == 'terminal'"),
-    );
+    rmSync(folder, { recursive: true, force: true });
   });
 
   test("loads nothing before it is needed, and makes no mappings of its own", async () => {
-    await using neovim = await bare([]);
+    await using neovim = await TestNeovim.start({ version, setup: false });
     const loaded = await neovim.lua<string[]>(`
       return vim.tbl_filter(function(name)
         return vim.startswith(name, "claude-code")

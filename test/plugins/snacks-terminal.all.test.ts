@@ -43,41 +43,34 @@ for (const version of NEOVIMS) {
     }
   });
 
-  testWithPlugins(`:qa typed in it ends Neovim (${version.name})`, async () => {
-    await using editor = await start(version, 'position = "right"');
-    const { neovim } = editor;
-    await neovim.type(":Claude<CR>");
-    await editor.shows("CLAUDE IS UP");
-    await editor.waitForMode("t");
-    neovim.request("nvim_input", ["<C-\\><C-n>:qa<CR>"]).catch(() => {});
-    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
-  });
+  testWithPlugins(
+    `at the side keeps its columns beside a diff, and :qa there ends Neovim (${version.name})`,
+    async () => {
+      await using editor = await start(version, 'position = "right"');
+      const claude = () => editor.neovim.lua<number>(CLAUDE);
+      await editor.neovim.type(":Claude<CR>");
+      await editor.shows("CLAUDE IS UP");
+      await editor.waitForMode("t");
+      const width = await claude();
+      const before = await editor.settled();
+      const rejected = editor.propose();
+      await editor.shown();
+      expect(await editor.neovim.lua<number>("return vim.fn.tabpagenr('$')")).toBe(1);
+      expect(await claude()).toBe(width);
+      await editor.neovim.type("q");
+      expect(await rejected).toBe("DIFF_REJECTED");
+      await editor.noDiff();
+      await editor.same(before);
+      await editor.neovim.command("Claude");
+      await eventually("a hidden terminal", async () => (await claude()) === 0);
+      await editor.neovim.command("Claude");
+      await eventually("its width", async () => expect(await claude()).toBe(width));
+      await editor.waitForMode("t");
+      editor.neovim.request("nvim_input", ["<C-\\><C-n>:qa<CR>"]).catch(() => {});
+      await eventually("the end of Neovim", () => editor.neovim.process.exitCode === 0);
+    },
+  );
 
-  testWithPlugins(`at the side keeps its columns beside a diff (${version.name})`, async () => {
-    await using editor = await start(version, 'position = "right"');
-    const claude = () => editor.neovim.lua<number>(CLAUDE);
-    await editor.neovim.type(":Claude<CR>");
-    await editor.shows("CLAUDE IS UP");
-    await editor.waitForMode("t");
-    const width = await claude();
-    const before = await editor.settled();
-    const rejected = editor.propose();
-    await editor.shown();
-    expect(await editor.neovim.lua<number>("return vim.fn.tabpagenr('$')")).toBe(1);
-    expect(await claude()).toBe(width);
-    await editor.neovim.type("q");
-    expect(await rejected).toBe("DIFF_REJECTED");
-    await editor.noDiff();
-    await editor.same(before);
-    await editor.neovim.command("Claude");
-    await eventually("a hidden terminal", async () => (await claude()) === 0);
-    await editor.neovim.command("Claude");
-    await eventually("its width", async () => expect(await claude()).toBe(width));
-    await editor.neovim.command("Claude close");
-  });
-}
-
-for (const version of NEOVIMS) {
   testWithPlugins(`several take the same place (${version.name})`, async () => {
     await using editor = await start(version, 'position = "right"');
     const shown = () =>
