@@ -3,28 +3,15 @@ import { $ } from "bun";
 import fc from "fast-check";
 import type { Edit } from "../../../src/review/decide/apply";
 import type { ShownDecision, ShownFile } from "../../../src/review/shown";
+import { acts } from "./acts";
 import { World } from "./world";
 
 const change = { at: fc.nat(9), deletes: fc.nat(2), inserts: fc.nat(2) };
 const Step = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constantFrom("Claude" as const, "user" as const), ...change }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constantFrom("keep" as const, "undo" as const, "undo in a buffer" as const),
-      hunk: fc.nat(4),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("back" as const), nth: fc.nat(2) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constantFrom(...(["u", "u", "done", "restart", "commit"] as const)),
-    }),
-  },
+  acts(3, ["Claude", "user"], change),
+  acts(3, ["keep", "undo", "undo in a buffer"], { hunk: fc.nat(4) }),
+  acts(2, ["back"], { nth: fc.nat(2) }),
+  acts(2, ["u", "u", "done", "restart", "commit"], {}),
 );
 export type Step = typeof Step extends fc.Arbitrary<infer T> ? T : never;
 

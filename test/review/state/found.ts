@@ -13,8 +13,10 @@ const USUAL = {
 };
 
 /** An act is a line: what it does, and what is not as usual. */
-function found(start: string | undefined, acts: string): [[string | undefined, Act[]]] {
-  return [[start, acts.trim().split("\n").map(actOf)]];
+function found(start: string | undefined) {
+  return ([acts = ""]: TemplateStringsArray): [[string | undefined, Act[]]] => [
+    [start, acts.trim().split("\n").map(actOf)],
+  ];
 }
 
 function actOf(line: string): Act {
@@ -32,28 +34,20 @@ function actOf(line: string): Act {
 
 /** What once failed, as the properties found it: a start, and what then happened, an act a line. */
 export const FOUND: [[string | undefined, Act[]]][] = [
-  found(
-    "s1\n\u00ff\ns3",
-    `
+  found("s1\n\u00ff\ns3")`
     program file=0 at=2 deletes=2
     diff session=B file=0 at=2 inserts=1
     Write session=A agent=agent file=1 at=4 deletes=1
     restart file=1
     diff session=B file=0 at=0 deletes=2 inserts=2
     Write session=B agent=agent formatter=true file=0 at=5 deletes=1`,
-  ),
-  found(
-    "s1\n\u00ff\ns3",
-    `
+  found("s1\n\u00ff\ns3")`
     goes on session=A
     turn session=A
     neovim file=0 at=0 inserts=2
     failed session=A file=0 at=1 deletes=1 inserts=1
     mcp session=B removes=true file=0 at=0 deletes=1 inserts=2`,
-  ),
-  found(
-    undefined,
-    `
+  found(undefined)`
     stop session=A
     stop session=B
     neovim file=1 at=6 inserts=2
@@ -63,16 +57,10 @@ export const FOUND: [[string | undefined, Act[]]][] = [
     formatted file=0 at=1 deletes=1 inserts=1
     neovim file=0 at=0
     diff session=A file=1 at=2 inserts=2`,
-  ),
-  found(
-    "s1\n\u00ff\ns3",
-    `
+  found("s1\n\u00ff\ns3")`
     interrupted session=A removes=true file=1 at=1 deletes=1 inserts=1
     NotebookEdit session=B agent=agent file=1 at=6 deletes=2 inserts=2`,
-  ),
-  found(
-    "s1\n\u00ff\ns3\n",
-    `
+  found("s1\n\u00ff\ns3\n")`
     diff session=B file=1 at=4 deletes=2 inserts=2
     Edit session=B agent=agent formatter=true file=1 at=5 deletes=2
     rewind file=1
@@ -82,10 +70,7 @@ export const FOUND: [[string | undefined, Act[]]][] = [
     program file=0 at=4 deletes=1 inserts=2
     Edit session=A agent=agent file=0 at=1 deletes=1
     interrupted session=A file=1 at=6 deletes=2 inserts=2`,
-  ),
-  found(
-    "s1\ns2\ns3\n",
-    `
+  found("s1\ns2\ns3\n")`
     mcp session=A removes=true file=1 at=1 deletes=2 inserts=1
     restart file=1
     Edit session=B agent=agent formatter=true file=1 at=2 deletes=1 inserts=2
@@ -96,72 +81,44 @@ export const FOUND: [[string | undefined, Act[]]][] = [
     Write session=A agent=agent file=0 at=1 deletes=2 inserts=2
     interrupted session=B removes=true file=1 at=4
     goes on session=A`,
-  ),
-  found(
-    "s1\ns2\n",
-    `
+  found("s1\ns2\n")`
     cut session=A removes=true file=0 at=0 deletes=1 inserts=1
     silent session=B file=0 at=2 deletes=1 inserts=1
     checkout file=0`,
-  ),
-  found(
-    "",
-    `
+  found("")`
     diff session=A removes=true file=1 at=0
     Edit session=A file=1 at=0
     neovim file=1 at=0 inserts=1
     rewind file=1`,
-  ),
-  found(
-    undefined,
-    `
+  found(undefined)`
     diff session=A file=0 at=0
     neovim file=0 at=0 inserts=1
     interrupted session=A removes=true file=0 at=0
     Edit session=A file=0 at=0`,
-  ),
-  found(
-    "",
-    `
+  found("")`
     cut session=A seen=between file=0 at=0 inserts=1`,
-  ),
-  found(
-    "",
-    `
+  found("")`
     neovim file=0 at=0 inserts=1
     cut session=B file=0 at=0 inserts=1`,
-  ),
-  found(
-    undefined,
-    `
+  found(undefined)`
     diff session=B file=0 at=0 inserts=1
     silent session=A file=0 at=0 deletes=1
     discard file=0`,
-  ),
-  found(
-    undefined,
-    `
+  found(undefined)`
     diff session=A file=0 at=0
     neovim file=0 at=0 inserts=1
     discard file=0
     turn session=B`,
-  ),
-  found(
-    "",
-    `
+  found("")`
     background session=A file=0 at=0
     goes on session=A
     turn session=A
     program file=0 at=0 inserts=1`,
-  ),
-  found(
-    undefined,
-    `
+  found(undefined)`
     neovim file=2 at=0 inserts=1
     diff session=A removes=true seen=before file=2 at=0
     Edit session=B file=2 at=0 inserts=1
     stop session=B
     rewind file=2
     Edit session=A file=2 at=0 inserts=1`,
-  ),
 ];

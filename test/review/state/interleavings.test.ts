@@ -6,6 +6,7 @@ import type { ShownDecision } from "../../../src/review/shown";
 import { waitingIn } from "../../../src/review/state/entry";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
 import { nightly } from "../../support/toolchain";
+import { acts } from "./acts";
 import { base64, type Call, World } from "./world";
 
 const FILES = ["a", "dir/b"];
@@ -19,40 +20,24 @@ const edit = {
 };
 /** One thing that happens in the project. */
 const Act = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("user" as const), ...edit }) },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant("claude" as const),
-      session: fc.constantFrom("A", "B"),
-      source: fc.constantFrom<"tool" | "bash">("tool", "bash"),
-      ...edit,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("delete" as const),
-      by: fc.constantFrom("user", "A", "B"),
-      file: edit.file,
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("format" as const), file: edit.file }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("restart" as const) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constantFrom("keep" as const, "undo" as const),
-      file: edit.file,
-      hunk: fc.nat(4),
-      part: fc.constantFrom<"file" | "hunk" | "rows">("file", "hunk", "rows"),
-      rows: fc.tuple(fc.nat(8), fc.nat(3)),
-      of: fc.constantFrom(undefined, "A", "B"),
-      inBuffer: fc.boolean(),
-      reversed: fc.boolean(),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("back" as const) }) },
+  acts(4, ["user"], edit),
+  acts(6, ["claude"], {
+    session: fc.constantFrom("A", "B"),
+    source: fc.constantFrom<("tool" | "bash")[]>("tool", "bash"),
+    ...edit,
+  }),
+  acts(2, ["delete"], { by: fc.constantFrom("user", "A", "B"), file: edit.file }),
+  acts(1, ["format"], { file: edit.file }),
+  acts(2, ["restart", "back"], {}),
+  acts(3, ["keep", "undo"], {
+    file: edit.file,
+    hunk: fc.nat(4),
+    part: fc.constantFrom("file", "hunk", "rows"),
+    rows: fc.tuple(fc.nat(8), fc.nat(3)),
+    of: fc.constantFrom(undefined, "A", "B"),
+    inBuffer: fc.boolean(),
+    reversed: fc.boolean(),
+  }),
 );
 type Act = typeof Act extends fc.Arbitrary<infer T> ? T : never;
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Listed } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
 import { type Actors, rowsOf } from "./actors";
+import { acts } from "./acts";
 
 /** The last one is not there at first: files are moved there, and away again. */
 export const FILES = ["a", "dir/b", "c"];
@@ -16,85 +17,39 @@ const change = {
   inserts: fc.nat(2),
 };
 const session = fc.constantFrom("A", "B");
+const file = change.file;
 const Changes = [
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constantFrom("neovim" as const, "program" as const, "formatted" as const),
-      ...change,
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constantFrom("Edit" as const, "Write" as const, "NotebookEdit" as const),
-      session,
-      agent: fc.option(fc.constant("agent"), { nil: undefined }),
-      formatter: fc.boolean(),
-      ...change,
-    }),
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constantFrom(
-        ...(["diff", "cut", "silent", "failed", "mcp", "background", "interrupted"] as const),
-      ),
-      session,
-      removes: fc.boolean(),
-      seen: fc.constantFrom("never", "before", "between"),
-      ...change,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("mv" as const),
-      session,
-      file: change.file,
-      to: change.file,
-      how: fc.constantFrom("diff", "cut", "silent", "failed"),
-      edits: fc.boolean(),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constantFrom("turn" as const, "stop" as const, "goes on" as const),
-      session,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constantFrom(
-        ...(["restart", "rewind", "checkout", "stash", "reset", "discard"] as const),
-      ),
-      file: change.file,
-    }),
-  },
+  acts(4, ["neovim", "program", "formatted"], change),
+  acts(4, ["Edit", "Write", "NotebookEdit"], {
+    session,
+    agent: fc.option(fc.constant("agent"), { nil: undefined }),
+    formatter: fc.boolean(),
+    ...change,
+  }),
+  acts(6, ["diff", "cut", "silent", "failed", "mcp", "background", "interrupted"], {
+    session,
+    removes: fc.boolean(),
+    seen: fc.constantFrom("never", "before", "between"),
+    ...change,
+  }),
+  acts(2, ["mv"], {
+    session,
+    file,
+    to: file,
+    how: fc.constantFrom("diff", "cut", "silent", "failed"),
+    edits: fc.boolean(),
+  }),
+  acts(3, ["turn", "stop", "goes on"], { session }),
+  acts(2, ["restart", "rewind", "checkout", "stash", "reset", "discard"], { file }),
 ];
 const Decisions = [
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constantFrom(
-        ...(["commit", "stage", "Claude commits", "switch", "amend", "uncommit"] as const),
-      ),
-      session,
-      file: change.file,
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constantFrom("keep" as const, "undo" as const),
-      file: change.file,
-      hunk: fc.nat(3),
-      of: fc.constantFrom(undefined, "A", "B"),
-      reversed: fc.boolean(),
-    }),
-  },
+  acts(2, ["commit", "stage", "Claude commits", "switch", "amend", "uncommit"], { session, file }),
+  acts(3, ["keep", "undo"], {
+    file,
+    hunk: fc.nat(3),
+    of: fc.constantFrom(undefined, "A", "B"),
+    reversed: fc.boolean(),
+  }),
 ];
 export const Change = fc.oneof(...Changes);
 export const Act = fc.oneof(...Changes, ...Decisions);
