@@ -110,45 +110,41 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(lines?.at(-1)).toBe("… and 35 more");
   });
 
-  test("blocked once for a prompt, whatever is wrong still; the next prompt counts again", async () => {
-    await edit("again.txt", "ERROR\n");
-    expect(await stop({ prompt_id: "p1" })).toEqual(blocked(1, 0));
-    expect(await stop({ prompt_id: "p1", stop_hook_active: true })).toEqual(GO);
-    // Allowed: the tracking starts again.
-    expect(await stop({ prompt_id: "p2" })).toEqual(GO);
-    await edit("again.txt", "ERROR again\n");
-    expect(await stop({ prompt_id: "p2" })).toEqual(blocked(1, 0));
-    expect(await stop({ prompt_id: "p2", stop_hook_active: true })).toEqual(GO);
-    await edit("again.txt", "ERROR again and again\n");
-    expect(await stop({ prompt_id: "p2", stop_hook_active: true })).toEqual(GO);
-  });
-
-  test("prompts that take turns are blocked once each", async () => {
+  type Ending = [input: object, blocks: boolean, edits?: boolean];
+  const active = { stop_hook_active: true };
+  const endings: [string, ...Ending[]][] = [
+    [
+      "blocked once for a prompt, whatever is wrong still; the next prompt counts again",
+      [{ prompt_id: "p1" }, true],
+      [{ prompt_id: "p1", ...active }, false, false],
+      // Allowed: the tracking starts again.
+      [{ prompt_id: "p2" }, false, false],
+      [{ prompt_id: "p2" }, true],
+      [{ prompt_id: "p2", ...active }, false, false],
+      [{ prompt_id: "p2", ...active }, false],
+    ],
+    [
+      "prompts that take turns are blocked once each",
+      [{ prompt_id: "one" }, true],
+      [{ prompt_id: "two" }, true],
+      [{ prompt_id: "one" }, false],
+      [{ prompt_id: "three" }, true],
+      [{ prompt_id: "two" }, false],
+      [{ prompt_id: "one" }, false],
+    ],
+    [
+      "another hook blocked it before: this one may still, once",
+      [{ prompt_id: "p", ...active }, true],
+      [{ prompt_id: "p", ...active }, false, false],
+    ],
+    ["without a prompt's id the flag decides", [active, false], [{}, true]],
+  ];
+  test.each(endings)("%s", async (_name, ...all) => {
     claims("A held turn is let go");
-    for (const [prompt_id, decision] of [
-      ["one", blocked(1, 0)],
-      ["two", blocked(1, 0)],
-      ["one", GO],
-      ["three", blocked(1, 0)],
-      ["two", GO],
-      ["one", GO],
-    ] as const) {
-      await edit("turns.txt", `ERROR ${Math.random()}\n`);
-      expect(await stop({ prompt_id })).toEqual(decision);
+    for (const [input, blocks, edits = true] of all) {
+      if (edits) await edit("turns.txt", `ERROR ${Math.random()}\n`);
+      expect(await stop(input)).toEqual(blocks ? blocked(1, 0) : GO);
     }
-  });
-
-  test("another hook blocked it before: this one may still, once", async () => {
-    await edit("else.txt", "ERROR\n");
-    expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(blocked(1, 0));
-    expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(GO);
-  });
-
-  test("without a prompt's id the flag decides", async () => {
-    await edit("flag.txt", "ERROR\n");
-    expect(await stop({ stop_hook_active: true })).toEqual(GO);
-    await edit("flag.txt", "ERROR\n");
-    expect(await stop()).toEqual(blocked(1, 0));
   });
 
   test.each([

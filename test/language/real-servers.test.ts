@@ -233,12 +233,6 @@ const ANSWERS: [name: string, tool: string, args: object, lines: string[]][] = [
     ],
   ],
   [
-    "clangd: an outline",
-    "outline",
-    { path: "src/shape.cpp" },
-    ["  2-5 struct Square", "    4 method area double () const", reported("cpp")],
-  ],
-  [
     "gopls: a method by its receiver, of two with its name",
     "find_symbol",
     { symbol: "Disc.Measure" },

@@ -65,11 +65,6 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     expect(cut.text).toContain("\n… more in 1 file (narrow with `within`): two.txt 1\n");
   });
 
-  test("finds a symbol by its name alone", async () => {
-    const text = await world.call("find_symbol", { symbol: "plum" });
-    expect(text.split("\n")).toEqual(["three.txt:1 plum: def plum", "  def plum", REPORTED]);
-  });
-
   test("shows unsaved text with the lines that it has in Neovim", async () => {
     await world.project.neovim.command("buffer one.txt | 1put! ='new apple' | 3put ='more apple'");
     const { text } = await references({ ...apple, line: 3 });

@@ -63,13 +63,6 @@ test.each([
   await reports("src/b");
 });
 
-test("a folder that is missing is watched once it is made", async () => {
-  watch.follow(paths);
-  make();
-  await eventually("the folder", () => changes > 0);
-  await reports("src/a");
-});
-
 test("what is written as soon as a change is reported is reported, too", async () => {
   make();
   const file = join(root, "src/a");

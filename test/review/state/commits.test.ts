@@ -9,7 +9,7 @@ import { Recorder } from "../../../src/review/record/recorder";
 import { eventually } from "../../support/eventually";
 import { platformSkip } from "../../support/platform-skip";
 import { commitAll } from "../repository";
-import { World } from "./world";
+import { git as run, World } from "./world";
 
 const TEXT = "1\n2\n3\n4\n5\n6\n7\n";
 const EDITED = { a: "1\n2\n3\n4\n5\n6\nVII\n" };
@@ -22,18 +22,13 @@ beforeEach(() => {
 });
 afterEach(() => world[Symbol.dispose]());
 
-async function git(...args: string[]): Promise<void> {
-  const env = { ...process.env, HOME: world.root, GIT_CONFIG_NOSYSTEM: "1" };
-  const who = ["-c", "user.name=n", "-c", "user.email=e@e"];
-  await $`git -C ${world.root} ${who} ${args}`.env(env).quiet();
-}
+const git = (...args: string[]) => run(world.root, ...args);
+const headNow = async () => (await git("rev-parse", "HEAD")).trim();
 
 async function commit(text: string): Promise<void> {
   await git("add", "-A");
   await git("commit", "-q", "-m", text);
 }
-
-const headNow = async () => (await $`git -C ${world.root} rev-parse HEAD`.text()).trim();
 
 /** As hooks record it: with the commit that HEAD names. */
 async function prompt(session = "A"): Promise<void> {
@@ -60,7 +55,7 @@ test("what the user commits is kept, the rest is not", async () => {
 
 test("what the user commits on a branch that is another name of one is kept", async () => {
   await git("branch", "real");
-  const branch = (await $`git -C ${world.root} symbolic-ref HEAD`.text()).trim();
+  const branch = (await git("symbolic-ref", "HEAD")).trim();
   await git("symbolic-ref", branch, "refs/heads/real");
   await prompt();
   world.claude({ a: "I\n2\n3\n4\n5\n6\nVII\n" });
@@ -366,7 +361,7 @@ test("files of a commit are read one by one where git has lost one, or a name ha
     world.write(name, text);
   }
   await commit("all");
-  const lost = (await $`git -C ${world.root} rev-parse HEAD:b`.text()).trim();
+  const lost = (await git("rev-parse", "HEAD:b")).trim();
   rmSync(world.path(`.git/objects/${lost.slice(0, 2)}/${lost.slice(2)}`));
   const texts = (...names: string[]) => {
     const found = Git.in(world.root)?.wait(committedFiles("HEAD", names));

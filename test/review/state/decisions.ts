@@ -1,10 +1,9 @@
 import { expect } from "bun:test";
-import { $ } from "bun";
 import fc from "fast-check";
 import type { Edit } from "../../../src/review/decide/apply";
 import type { ShownDecision, ShownFile } from "../../../src/review/shown";
 import { acts } from "./acts";
-import { World } from "./world";
+import { git, World } from "./world";
 
 const change = { at: fc.nat(9), deletes: fc.nat(2), inserts: fc.nat(2) };
 const Step = fc.oneof(
@@ -42,24 +41,19 @@ class Decisions {
     this.#took("user");
   }
 
-  async #git(...args: string[]): Promise<string> {
-    const who = ["-c", "user.name=n", "-c", "user.email=e@e"];
-    const env = { ...process.env, HOME: this.world.root, GIT_CONFIG_NOSYSTEM: "1" };
-    return await $`git -C ${this.world.root} ${who} ${args}`.env(env).quiet().text();
-  }
-
   /** In a repository the first text is committed, as the prompt's hook sees. */
   async inRepository(): Promise<void> {
-    await this.#git("init", "-q");
+    const { root } = this.world;
+    await git(root, "init", "-q");
     await this.#commit();
-    const head = (await this.#git("rev-parse", "HEAD")).trim();
+    const head = (await git(root, "rev-parse", "HEAD")).trim();
     this.world.record({ type: "prompt", session: "A", prompt: "p", text: "go", head });
     this.world.stop();
   }
 
   async #commit(): Promise<void> {
-    await this.#git("add", "a");
-    await this.#git("commit", "-q", "-m", "by the user");
+    await git(this.world.root, "add", "a");
+    await git(this.world.root, "commit", "-q", "-m", "by the user");
     this.#committed = this.world.read("a");
   }
 

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { $ } from "bun";
-import { World } from "./world";
+import { git as run, World } from "./world";
 
 /* git's index, where Claude staged what is undone. */
 
@@ -18,12 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.dispose]());
 
-async function git(...args: string[]): Promise<string> {
-  const env = { ...process.env, HOME: world.root, GIT_CONFIG_NOSYSTEM: "1" };
-  const who = ["-c", "user.name=n", "-c", "user.email=e@e"];
-  return await $`git -C ${world.root} ${who} ${args}`.env(env).quiet().text();
-}
-
+const git = (...args: string[]) => run(world.root, ...args);
 const status = () => git("status", "--porcelain", "--untracked-files=all");
 
 /** Claude changes files, and a command of its stages that. */

@@ -423,8 +423,7 @@ describe("decisions", () => {
     });
   });
 
-  /** A script with the mode 750, which Claude deletes. */
-  function deletedScript(): void {
+  test("a deleted file comes back with its mode, also one that was made again, or undone", async () => {
     world.write("run", "#!/bin/sh\n");
     world.chmod("run", 0o750);
     const before = world.content(world.read("run"));
@@ -432,28 +431,20 @@ describe("decisions", () => {
     const file = { path: "run", before, after: world.content(undefined) };
     const files = [{ ...file, mode: [0o750, 0] as [number, number] }];
     world.record({ type: "change", session: "A", tool: "Bash", source: "bash", files });
-  }
-
-  test("a file that Claude deleted and made again gets its mode back", async () => {
-    deletedScript();
-    world.claude({ run: "#!/bin/bash\n" }, { tool: "Write" });
-    world.chmod("run", 0o640);
-    const before = await world.list();
-    expect(before.files).toMatchObject([{ mode: { before: 0o750, after: 0o640 } }]);
-    await world.undo([at("run")]);
-    expect([mode("run"), await world.summary()]).toEqual([0o750, []]);
-    await world.back();
-    expect([mode("run"), await world.list()]).toEqual([0o640, before]);
-  });
-
-  test("a deleted file comes back with its mode, also one that an undo removed", async () => {
-    deletedScript();
     await world.undo([at("run")]);
     expect(mode("run")).toBe(0o750);
     await world.back();
-    expect((await world.list()).files).toMatchObject([
-      { path: world.path("run"), kind: "deleted" },
-    ]);
+    expect((await world.list()).files).toMatchObject([{ kind: "deleted" }]);
+
+    world.claude({ run: "#!/bin/bash\n" }, { tool: "Write" });
+    world.chmod("run", 0o640);
+    const again = await world.list();
+    expect(again.files).toMatchObject([{ mode: { before: 0o750, after: 0o640 } }]);
+    await world.undo([at("run")]);
+    expect([mode("run"), await world.summary()]).toEqual([0o750, []]);
+    await world.back();
+    expect([mode("run"), await world.list()]).toEqual([0o640, again]);
+
     world.claude({ new: "#!/bin/sh\n" });
     world.chmod("new", 0o700);
     await world.undo([at("new")]);
