@@ -98,6 +98,16 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
         return client ~= nil and require("port").language_servers.busy_with(client.id) == "indexing"`),
     );
   const notified = () => project.neovim.lua<string[]>("return _G.notified");
+  async function editWhileIndexing(): Promise<void> {
+    hold("indexing");
+    await edit("WRONG one\n");
+    await indexing();
+  }
+  /** Waits until the user reads this, and nothing else. */
+  const told = (text: string) =>
+    eventually("the message", async () =>
+      expect(await notified()).toEqual([expect.stringContaining(text)]),
+    );
   /** The message for Claude, which is stored for the user. */
   async function sent(): Promise<string> {
     await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
@@ -232,9 +242,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       const late =
         `found after Claude's turn: 2 errors in ${name}; ` +
         ":Claude diagnostics! sends this to Claude";
-      await eventually("the message", async () => {
-        expect(await notified()).toEqual([expect.stringContaining(late)]);
-      });
+      await told(late);
 
       expect(await sent()).toContain(
         `- ${name}:1:1 [ERROR]: WRONG one\n- ${name}:2:1 [ERROR]: WRONG two\n`,
@@ -280,9 +288,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     const systemMessage = `diagnostics of ${name} unknown (scripted has not reported in time)`;
     expect(await stopAfterAll("two")).toEqual({ ...GO, systemMessage });
     release("silent");
-    await eventually("the message", async () => {
-      expect(await notified()).toEqual([expect.stringContaining("1 error in")]);
-    });
+    await told("1 error in");
 
     await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
     hold("silent");
@@ -325,9 +331,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   });
 
   test("it ends before it reports: unknown", async () => {
-    hold("indexing");
-    await edit("WRONG one\n");
-    await indexing();
+    await editWhileIndexing();
     const stopped = stop("one");
     await kept();
     hold("crash");
@@ -342,9 +346,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       vim.api.nvim_create_autocmd("BufReadPost", { group = "lint", callback = function(args)
         vim.diagnostic.set(vim.api.nvim_create_namespace("lint"), args.buf, { { lnum = 0, col = 0, message = "linted" } })
       end })`);
-    hold("indexing");
-    await edit("WRONG one\n");
-    await indexing();
+    await editWhileIndexing();
     const { reason } = await stopAfterAll("one");
     expect(reason).toContain("linted");
     expect(reason).toContain(
@@ -353,9 +355,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   });
 
   test("get_session_diagnostics says what is unknown", async () => {
-    hold("indexing");
-    await edit("WRONG one\n");
-    await indexing();
+    await editWhileIndexing();
     const client = await connect(project.folder, isolatedEnv(project.neovim.home));
     const texts = async () => {
       const { content } = await call(client, "get_session_diagnostics");

@@ -90,12 +90,7 @@ test("an index that was last written long before Claude's turn is not looked at"
 test("a binary file, and permissions", async () => {
   await git("config", "core.fileMode", "true");
   world.prompt();
-  world.chmod("other", 0o755);
-  const mode = [0o644, 0o755] as [number, number];
-  const content = world.content(TEXT);
-  const file = { path: "other", before: content, after: content, mode };
-  const call = { session: "A", tool: "Bash", source: "bash" } as const;
-  world.record({ type: "change", ...call, files: [file] });
+  world.claudeChmod("other", 0o644, 0o755);
   await claude({ "b.bin": "\0one", a: "\0two" });
   expect(await status()).toBe("M  a\nA  b.bin\nM  other\n");
   await undoAll();

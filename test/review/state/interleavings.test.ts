@@ -6,6 +6,7 @@ import type { ShownDecision } from "../../../src/review/shown";
 import { waitingIn } from "../../../src/review/state/entry";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
 import { nightly } from "../../support/toolchain";
+import { rowsOf } from "./actors";
 import { acts } from "./acts";
 import { base64, type Call, World } from "./world";
 
@@ -127,7 +128,7 @@ class Play {
     for (const { path, edits, eol } of done.files) {
       if (!edits || edits.length === 0) continue;
       const name = path.slice(this.world.root.length + 1);
-      const rows = (this.world.read(name) ?? "").match(/[^\n]*\n|[^\n]+/g) ?? [];
+      const rows = rowsOf(this.world.read(name));
       const lines = rows.map((row) => row.replace(/\n$/, ""));
       for (const { first, count, expected, lines: now } of edits) {
         expect(lines.slice(first - 1, first - 1 + count)).toEqual(expected.map(latin1));
@@ -160,7 +161,7 @@ class Play {
   }
 
   #lines(act: { file: number }): string[] {
-    return (this.world.read(this.#name(act)) ?? "").match(/[^\n]*\n|[^\n]+/g) ?? [];
+    return rowsOf(this.world.read(this.#name(act)));
   }
 
   #edited(act: { file: number; at: number; deletes: number; inserts: number }, by: string): string {

@@ -353,12 +353,7 @@ describe("decisions", () => {
     linkSync(world.path("a"), world.path("b"));
     world.claude({ a: "2\n" });
     world.write("c", "1\n");
-    world.chmod("c", 0o755);
-    const same = world.content("1\n");
-    const files = [
-      { path: "c", before: same, after: same, mode: [0o644, 0o755] as [number, number] },
-    ];
-    world.record({ type: "change", session: "A", tool: "Bash", source: "bash", files });
+    world.claudeChmod("c", 0o644, 0o755);
     expect(await world.summary()).toEqual(["a changed 1>1@1", "c mode"]);
     await world.undo([at("a"), at("c")]);
     expect(world.read("b")).toBe("1\n");
@@ -372,19 +367,12 @@ describe("decisions", () => {
   const mode = (name = "a") => statSync(world.path(name)).mode & 0o777;
 
   describe("a mode that Claude changed beside the text", () => {
-    const chmod = (before: number, after: number) => {
-      const same = world.content(world.read("a"));
-      world.chmod("a", after);
-      const file = { path: "a", before: same, after: same };
-      const change = { type: "change", session: "A", tool: "Bash", source: "bash" } as const;
-      world.record({ ...change, files: [{ ...file, mode: [before, after] }] });
-    };
     beforeEach(() => {
       world.write("a", "1\n2\n");
       world.chmod("a", 0o644);
       world.claude({ a: "1\nII\n" });
-      chmod(0o644, 0o700);
-      chmod(0o700, 0o755);
+      world.claudeChmod("a", 0o644, 0o700);
+      world.claudeChmod("a", 0o700, 0o755);
     });
     const listed = async () => {
       const { files, counts } = await world.list();
@@ -418,7 +406,7 @@ describe("decisions", () => {
     test("is none after the user or Claude has changed it back", async () => {
       world.chmod("a", 0o644);
       expect(await listed()).toEqual([1, 1, undefined, undefined]);
-      chmod(0o755, 0o644);
+      world.claudeChmod("a", 0o755, 0o644);
       expect(await listed()).toEqual([1, 1, undefined, undefined]);
     });
   });

@@ -96,19 +96,6 @@ describe("a line of Claude's that the user has undone", () => {
 });
 
 describe("a line that Claude deleted, and the user has brought back", () => {
-  test("is deleted by the user, who deletes it later", async () => {
-    world.claude({ a: WITHOUT });
-    const { decision } = await undoAll();
-    world.claude({ a: `${TEXT}more\n` });
-    world.write("a", `${WITHOUT}more\n`);
-    expect(await world.summary()).toEqual(["a changed 0>1@6"]);
-    const before = world.read("a");
-    await world.back({ decision });
-    expect(world.read("a")).toBe(before);
-    await undoAll();
-    expect(world.read("a")).toBe(WITHOUT);
-  });
-
   test("is deleted by the user, who deletes it before Claude changes the file again", async () => {
     world.claude({ a: WITHOUT });
     await undoAll();

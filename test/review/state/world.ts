@@ -102,6 +102,15 @@ export class World implements Disposable {
     return this.record({ type: "change", ...call, ...began, files: changes }).id;
   }
 
+  /** A command of Claude's changes the mode of a file. */
+  claudeChmod(name: string, before: number, after: number): void {
+    const content = this.content(this.read(name));
+    this.chmod(name, after);
+    const file = { path: name, before: content, after: content };
+    const call = { session: "A", tool: "Bash", source: "bash" } as const;
+    this.record({ type: "change", ...call, files: [{ ...file, mode: [before, after] }] });
+  }
+
   /** The user has written a file, or removed it, and Claude changes it. */
   edited(name: string, before: string | undefined, after: string | undefined, call?: Call): string {
     this.write(name, before);
