@@ -42,11 +42,13 @@ onEachNeovim((session) => {
       vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeReviewChanged", callback = function(event)
         table.insert(_G.reported, event.data.hunks)
       end })`);
+    const reports = (hunks: number) =>
+      eventually("the report", async () => {
+        const reported = await session.neovim.lua<number[]>("return _G.reported");
+        expect(reported.at(-1)).toBe(hunks);
+      });
     world.claude({ a: "1\n\xfe2\n" });
-    await eventually("the report of a change", async () => {
-      const reported = await session.neovim.lua<number[]>("return _G.reported");
-      expect(reported.at(-1)).toBe(1);
-    });
+    await reports(1);
     // What is not UTF-8 arrives byte by byte.
     const lines = await session.neovim.lua<number[][]>(
       `
@@ -61,27 +63,21 @@ onEachNeovim((session) => {
       [0xfe, 0x32],
     ]);
     await ask("keep", { files: [{ path: world.path("a") }] });
-    await eventually("the report of the decision", async () => {
-      const reported = await session.neovim.lua<number[]>("return _G.reported");
-      expect(reported.at(-1)).toBe(0);
-    });
+    await reports(0);
   });
 
   test("a file that changes on disk is reported without a timer", async () => {
     world.claude({ b: "1\n2\n" });
-    await eventually("the change", async () => {
-      const news = await session.neovim.lua<{ counts: { added: number } } | null>(
-        'return require("claude-code.editor.review.client").summary()',
-      );
-      expect(news?.counts.added).toBe(2);
-    });
+    const adds = (count: number) =>
+      eventually("the count", async () => {
+        const news = await session.neovim.lua<{ counts: { added: number } } | null>(
+          'return require("claude-code.editor.review.client").summary()',
+        );
+        expect(news?.counts.added).toBe(count);
+      });
+    await adds(2);
     world.write("b", "1\n");
-    await eventually("the new count", async () => {
-      const added = await session.neovim.lua<number>(
-        'return require("claude-code.editor.review.client").summary().counts.added',
-      );
-      expect(added).toBe(1);
-    });
+    await adds(1);
     await ask("done");
   });
 

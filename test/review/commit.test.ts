@@ -107,27 +107,18 @@ const EDITS = fc.array(
   { minLength: 2, maxLength: 10 },
 );
 
+const same = (text: string) => text;
 const CONFIGURATIONS = {
-  plain: { eol: "\n", last: "\n", attributes: "", inGit: (text: string) => text },
-  "a filter driver": {
-    eol: "\n",
-    last: "\n",
-    attributes: "* filter=rot\n",
-    inGit: rotated,
-  },
-  "no last line end": { eol: "\n", last: "", attributes: "", inGit: (text: string) => text },
+  plain: { eol: "\n", last: "\n", attributes: "", inGit: same },
+  "a filter driver": { eol: "\n", last: "\n", attributes: "* filter=rot\n", inGit: rotated },
+  "no last line end": { eol: "\n", last: "", attributes: "", inGit: same },
   CRLF: {
     eol: "\r\n",
     last: "\r\n",
     attributes: "* text eol=crlf\n",
     inGit: (text: string) => text.replaceAll("\r\n", "\n"),
   },
-  "CRLF that was committed": {
-    eol: "\r\n",
-    last: "\r\n",
-    attributes: "",
-    inGit: (text: string) => text,
-  },
+  "CRLF that was committed": { eol: "\r\n", last: "\r\n", attributes: "", inGit: same },
 };
 
 test.each(first(2, Object.entries(CONFIGURATIONS)))(

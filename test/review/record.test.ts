@@ -249,25 +249,6 @@ describe("what the CLI says of Bash", () => {
     ]);
   });
 
-  test("a list that was cut: the rest by the last known text", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
-    world.write("b.txt", "mine\n");
-    await world.prompt();
-    await world.edit("c.txt", "Claude's\n");
-    const names = ["a.txt", "b.txt", "c.txt", "d.txt"];
-    await world.bash("for f in a b c d; do echo x >> $f.txt; done", {
-      files: [],
-      moreFiles: 4,
-      changedFiles: names.map((name) => world.path(name)),
-    });
-    expect(world.files.slice(1)).toEqual([
-      'a.txt: "one\\n" > "one\\nx\\n"',
-      'b.txt: "mine\\n" > "mine\\nx\\n"',
-      'c.txt: "Claude\'s\\n" > "Claude\'s\\nx\\n"',
-      'd.txt: absent > "x\\n"',
-    ]);
-  });
-
   nightly.test("nonsense is as if it said nothing", async () => {
     const said = [
       "text",
@@ -355,6 +336,13 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
       ['a/x: absent > "x\\n"', 'a: "mine\\n" > absent (644 > 0)'],
     ],
     [
+      "a file in the place of a folder",
+      { "k.txt": "k\n" },
+      "mkdir notes; echo mine > notes/n.txt",
+      "rm -r notes; echo hi > notes",
+      ['notes/n.txt: "mine\\n" > absent (644 > 0)', 'notes: absent > "hi\\n"'],
+    ],
+    [
       "a move, a directory and a commit in one command",
       { "a.txt": "one\n", "b.txt": "two\n" },
       "true",
@@ -384,17 +372,6 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     world.sh(before);
     await world.turn(command);
     expect(world.files.toSorted()).toEqual(found);
-  });
-
-  test("a file in the place of a folder: what the folder held comes back", async () => {
-    using world = new RecordedHere({ "k.txt": "k\n" });
-    world.write("notes/n.txt", "the user's\n");
-    await world.turn("rm -r notes; echo hi > notes");
-    const { files } = await world.list();
-    const some = files.map(({ path }) => ({ path }));
-    expect(some).toHaveLength(2);
-    await world.answer("undo", { files: some });
-    expect(await Bun.file(world.path("notes/n.txt")).text()).toBe("the user's\n");
   });
 
   test("a symlink is not undone as a file", async () => {

@@ -12,7 +12,7 @@ import { Project } from "../hooks/project";
 import { commitAll } from "../review/repository";
 import { World } from "../review/state/world";
 import { eventually } from "../support/eventually";
-import { NEWEST, type NeovimVersion } from "../support/neovim";
+import { NEWEST } from "../support/neovim";
 
 /** A file's bytes; an executable one; null: there is none. */
 export type Given = string | Uint8Array | { run: string } | null;
@@ -22,8 +22,8 @@ export class Trees implements AsyncDisposable {
   private constructor(readonly project: Project) {}
 
   /** `files`: of the first commit, from which the worktree starts. */
-  static async open(files: Record<string, Given>, version: NeovimVersion = NEWEST): Promise<Trees> {
-    const trees = new Trees(await Project.open(version));
+  static async open(files: Record<string, Given>): Promise<Trees> {
+    const trees = new Trees(await Project.open(NEWEST));
     const all = { ...files, ".gitignore": ".claude/worktrees/\nignored\n" };
     trees.write("here", all);
     commitAll(trees.folder("here"), all);
