@@ -101,18 +101,6 @@ describe("the journal", () => {
       damaged: 0,
     });
   });
-
-  test("many processes append at once: every line is whole", async () => {
-    const folder = temporaryFolder();
-    const script = `import { append } from "${join(import.meta.dir, "../../src/review/journal/append")}";
-      for (let i = 0; i < 200; i++) append(${JSON.stringify(folder)},
-        { type: "prompt", session: String(process.pid), text: "x".repeat(i * 20) });`;
-    const runs = [1, 2, 3, 4].map(() => Bun.spawn([process.execPath, "-e", script]).exited);
-    expect(await Promise.all(runs)).toEqual([0, 0, 0, 0]);
-    const reader = new JournalReader(folder);
-    expect(reader.read().records).toHaveLength(800);
-    expect(reader.damaged).toBe(0);
-  });
 });
 
 describe("the blobs", () => {

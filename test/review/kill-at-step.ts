@@ -1,6 +1,6 @@
 /**
  * Preloaded into a program: kills it (SIGKILL) instead of its call number `KILL_AT`, from 1, that would
- * change anything on disk. At its end the program says how many calls it made.
+ * change anything on disk.
  */
 const fs = require("node:fs");
 

@@ -22,9 +22,15 @@ import { APART_MS } from "./state/actors";
  * their functions in this process where only what they record counts.
  */
 describe("Claude's editing tools", () => {
-  test("Edit, Write and what stands before and after them", async () => {
+  test("Edit, Write and what stands before and after them, once for hooks of two installations", async () => {
     using world = new Recorded({ "main.lua": "one\ntwo\n" });
     await world.edit("main.lua", "one\nTWO\n");
+    await world.hook("post-tool-use", {
+      tool_name: "Edit",
+      tool_use_id: "use-1",
+      tool_input: { file_path: world.path("main.lua") },
+      tool_response: { originalFile: "one\ntwo\n" },
+    });
     await world.edit("sub/new.lua", "new\n", { agent_id: "agent-1" });
     expect(world.files).toEqual([
       'main.lua: "one\\ntwo\\n" > "one\\nTWO\\n"',
@@ -128,18 +134,6 @@ describe("Claude's editing tools", () => {
     using world = new RecordedHere({ "sub/x.txt": "" });
     await world.edit('sub/a\n"b"\\.txt', "x\n", { cwd: world.path("sub") });
     expect(world.files).toEqual(['sub/a\n"b"\\.txt: absent > "x\\n"']);
-  });
-
-  test("hooks of two installations record one change", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
-    await world.edit("a.txt", "two\n", { tool_use_id: "same" });
-    await world.hook("post-tool-use", {
-      tool_name: "Edit",
-      tool_use_id: "same",
-      tool_input: { file_path: world.path("a.txt") },
-      tool_response: { originalFile: "one\n" },
-    });
-    expect(world.files).toHaveLength(1);
   });
 });
 

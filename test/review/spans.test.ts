@@ -20,18 +20,20 @@ afterEach(() => {
   else process.env.CLAUDE_CONFIG_DIR = CONFIG_BEFORE;
 });
 
+/** A command of the first turn. */
+const call = (use: string) => ({ session: "A", prompt: "A-1", tool: "Bash", use });
+
 test.each([
   ["asked for permission, is the user's", MINUTE - 5_000, []],
   ["ran, is the call's", 0, ["a changed 1>1@1"]],
 ])("what another editor wrote while the call %s", async (_name, began, expected) => {
   using world = new Actors({ a: "one\n" });
   world.turn("A");
-  const call = { session: "A", prompt: "A-1", tool: "Bash", use: "u1" };
   const at = Date.now();
-  world.record({ type: "begin", ...call });
+  world.record({ type: "begin", ...call("u1") });
   world.write("a", "two\n");
   const times = { at: at + MINUTE, began: at + began };
-  world.record({ type: "change", ...call, ...times, source: "bash", files: [] });
+  world.record({ type: "change", ...call("u1"), ...times, source: "bash", files: [] });
   world.compare();
   expect(await world.summary()).toEqual(expected);
 });
@@ -60,11 +62,10 @@ test.each([
   using world = new Actors({ a: "one\n", b: "one\n" });
   await using claude = Bun.spawn(["sleep", "60"]);
   const cli = { pid: claude.pid, pidDomain: ownProcess().domain };
-  const call = { session: "A", prompt: "A-1", tool: "Bash", use: "u1" };
   world.turn("A");
   const at = Date.now() - (how === "long ago" ? 60 * MINUTE : 0);
   if (how === "long ago") world.record({ type: "prompt", session: "A", text: "", at });
-  world.record({ type: "begin", ...call, cli, at });
+  world.record({ type: "begin", ...call("u1"), cli, at });
   if (how === "background") world.stopped("A", true);
   world.write("a", text);
   claude.kill("SIGKILL");
@@ -78,8 +79,8 @@ test.each([
 
 /* The CLI does not wait for the hook of a call that begins: on a busy machine its record comes late. */
 
-const call = (use: string) => ({ session: "A", prompt: "A-1", tool: "Bash", use });
 const recordsOf = (world: Actors) => new JournalReader(world.folder).read().records;
+
 test("what a command changed before its begin was recorded is its own", async () => {
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();

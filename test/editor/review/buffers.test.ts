@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { TestNeovim } from "../../support/neovim";
@@ -86,8 +86,9 @@ onEachNeovim((session, version) => {
     );
   });
 
-  describe.each(first(1, ["bdelete", "bwipeout", "bunload"]))(":%s", (command) => {
-    test("and the file again: everything is shown as before, and gr undoes", async () => {
+  test.each(first(1, ["bdelete", "bwipeout", "bunload"]))(
+    ":%s and the file again: everything is shown as before, and gr undoes",
+    async (command) => {
       await reviewed();
       await nvim().command(`new | ${command} a`);
       await shows("an empty buffer", NOTHING);
@@ -98,8 +99,8 @@ onEachNeovim((session, version) => {
       await eventually("the old line", () => world.read("a")?.includes("line 2\n") === true);
       await one();
       await entries(1);
-    });
-  });
+    },
+  );
 
   test(":edit! of what Claude has written in between, and of the user's own edits", async () => {
     await reviewed();

@@ -53,27 +53,23 @@ onEachNeovim((session) => {
     await eventually("the list", async () => (await rows()) === HUNKS * FILES);
   }
 
-  /** Takes back until Neovim says that there is nothing more of this test's. */
-  async function takeBackAll(): Promise<void> {
-    for (let step = 1; step <= HUNKS * FILES; step++) {
-      await lua("_G.said = {}");
-      await nvim().command("Claude back");
-      await eventually("its message", async () => (await said()).join().includes("took back"));
-      await eventually("what waits", async () => expect(await waiting()).toBe(step));
-    }
-  }
-
   describe("many undos by one command, each taken back", () => {
-    for (const command of first(1, ["cdo normal gr", "cdo Claude undo"])) {
-      test(`${command}: the files are byte for byte as Claude left them`, async () => {
+    test.each(first(1, ["cdo normal gr", "cdo Claude undo"]))(
+      "%s: the files are byte for byte as Claude left them",
+      async (command) => {
         await review();
         await nvim().command(command);
         await eventually("all undone", () => expect(texts()).toEqual(names().map(() => OLD)));
         await eventually("nothing waits", async () => (await waiting()) === 0);
-        await takeBackAll();
+        for (let step = 1; step <= HUNKS * FILES; step++) {
+          await lua("_G.said = {}");
+          await nvim().command("Claude back");
+          await eventually("its message", async () => (await said()).join().includes("took back"));
+          await eventually("what waits", async () => expect(await waiting()).toBe(step));
+        }
         await eventually("Claude's text", () => expect(texts()).toEqual(names().map(() => CLAUDE)));
-      });
-    }
+      },
+    );
 
     test(":g in a file, with a line of the user's from then: it stays", async () => {
       await nvim().command(`edit ${names()[0]}`);
