@@ -153,46 +153,35 @@ test("with a conflict nothing comes home; with ! all else does, and markers wher
   expect(trees.read(...names)).toEqual(before);
 });
 
-nightly.test(
-  "what changes there again after it came home comes home again, and nobody's edit is lost",
-  async () => {
-    await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
-    for (const text of ["one\n", "two\n"]) {
-      trees.write("there", { "a.txt": text, "b.txt": text, "new.txt": text });
-      expect(await trees.run(HOME)).toContain("changed 3 files");
-    }
-    trees.commit("here");
-    trees.write("here", { "b.txt": "mine\n" });
-    trees.write("there", { "a.txt": "three\n", "b.txt": "three\n" });
-    expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
-    expect(trees.read("a.txt", "b.txt", "new.txt")).toEqual(["two\n", "mine\n", "two\n"]);
-  },
-);
-
-nightly.test(
-  "home again: only what is new there comes, and what the user made of a conflict stays",
-  async () => {
-    await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.sh": "echo\n" });
-    trees.write("here", { "a.txt": "1\nhere\n3\n4\n5\n", "b.txt": "here\n2\n3\n4\n5\n" });
-    trees.write("there", {
-      "a.txt": "1\nthere\n3\n4\n5\n",
-      "b.txt": "1\n2\n3\n4\nthere\n",
-      "c.sh": "x\n",
-    });
-    expect(await trees.run("Claude worktree home! docs")).toContain("changed 3 files");
-    const [marked] = trees.read("a.txt");
-    expect(await trees.run("Claude worktree home! docs")).toContain("nothing is left");
-    expect(trees.read("a.txt")).toEqual([marked]);
-    trees.write("here", { "a.txt": "1\nboth\n3\n4\n5\n", "c.sh": { run: "x\n" } });
-    trees.write("there", { "b.txt": "1\n2\n3\n4\nlater\n", "c.sh": "y\n" });
-    expect(await trees.run(HOME)).toContain("changed 2 files");
-    expect(trees.read("a.txt", "b.txt", "c.sh")).toEqual([
-      "1\nboth\n3\n4\n5\n",
-      "here\n2\n3\n4\nlater\n",
-      { run: "y\n" },
-    ]);
-  },
-);
+nightly.test("home again: only what is new there comes, and nobody's edit is lost", async () => {
+  await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.sh": "echo\n" });
+  trees.write("here", { "a.txt": "1\nhere\n3\n4\n5\n", "b.txt": "here\n2\n3\n4\n5\n" });
+  trees.write("there", {
+    "a.txt": "1\nthere\n3\n4\n5\n",
+    "b.txt": "1\n2\n3\n4\nthere\n",
+    "c.sh": "x\n",
+    "new.txt": "one\n",
+  });
+  expect(await trees.run("Claude worktree home! docs")).toContain("changed 4 files");
+  const [marked] = trees.read("a.txt");
+  expect(await trees.run("Claude worktree home! docs")).toContain("nothing is left");
+  expect(trees.read("a.txt")).toEqual([marked]);
+  trees.write("here", { "a.txt": "1\nboth\n3\n4\n5\n", "c.sh": { run: "x\n" } });
+  trees.write("there", { "b.txt": "1\n2\n3\n4\nlater\n", "c.sh": "y\n" });
+  trees.write("there", { "new.txt": "two\n" });
+  expect(await trees.run(HOME)).toContain("changed 3 files");
+  expect(trees.read("a.txt", "b.txt", "c.sh", "new.txt")).toEqual([
+    "1\nboth\n3\n4\n5\n",
+    "here\n2\n3\n4\nlater\n",
+    { run: "y\n" },
+    "two\n",
+  ]);
+  trees.commit("here");
+  trees.write("here", { "c.sh": { run: "mine\n" } });
+  trees.write("there", { "c.sh": "z\n", "new.txt": "three\n" });
+  expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
+  expect(trees.read("c.sh", "new.txt")).toEqual([{ run: "mine\n" }, "two\n"]);
+});
 
 nightly.test(
   "what is taken back there after it came home is taken back here, unless it is committed",
