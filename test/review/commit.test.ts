@@ -402,13 +402,18 @@ test.each([
 });
 
 describe("git's index", () => {
-  test("what is staged is named, and nothing is committed", async () => {
+  test("what is staged is named, and nothing is committed, also while the blobs are made", async () => {
     await half();
     world.write("b", "staged\n");
     git("add", "b");
     const before = index();
     expect(await outcomeOf(commit())).toThrow("commit or unstage b first");
     expect(index().equals(before)).toBe(true);
+    git("reset", "-q");
+    git("config", "filter.late.clean", "unset GIT_INDEX_FILE; git add b; cat");
+    world.write(".git/info/attributes", "a filter=late\n");
+    expect(await outcomeOf(commit())).toThrow("git would commit b, too, which you have not kept");
+    expect(git("rev-list", "--count", "HEAD")).toBe("1\n");
   });
 
   test("what the user stages while the message is open stays, and flags do", async () => {
@@ -422,21 +427,16 @@ describe("git's index", () => {
     expect(git("ls-files", "-v", "b")).toBe("h b\n");
   });
 
-  test("a lock of another git's is waited for", async () => {
+  test("a lock of another git's is waited for; while one that was left behind is there, nothing is committed", async () => {
     await half();
     const lock = world.path(".git/index.lock");
+    writeFileSync(lock, "");
+    expect(await outcomeOf(commit())).toThrow("index.lock is there");
+    expect(git("rev-list", "--count", "HEAD")).toBe("1\n");
+    rmSync(lock);
     await commit(`: > '${lock}' && (sleep 0.3; rm '${lock}') & ${WRITES}`);
     expect(git("status", "--porcelain")).toBe(" M a\n");
   });
-});
-
-test("what somebody stages while the blobs are made is not committed", async () => {
-  await half();
-  world.write("b", "staged\n");
-  git("config", "filter.late.clean", "unset GIT_INDEX_FILE; git add b; cat");
-  world.write(".git/info/attributes", "a filter=late\n");
-  expect(await outcomeOf(commit())).toThrow("git would commit b, too, which you have not kept");
-  expect(git("rev-list", "--count", "HEAD")).toBe("1\n");
 });
 
 test("a file in the folder that stands for another one goes with the removal of that one alone", async () => {
@@ -537,13 +537,6 @@ test("git that is killed behind the commit: it is made, and in the index", async
   hook("post-commit", "kill -9 $PPID");
   expect((await commit()).commit).toBe("git was ended behind it");
   expect(git("status", "--porcelain")).toBe(" M a\n");
-});
-
-test("an index.lock that was left behind: nothing is committed", async () => {
-  await half();
-  world.write(".git/index.lock", "");
-  expect(await outcomeOf(commit())).toThrow("index.lock is there");
-  expect(git("rev-list", "--count", "HEAD")).toBe("1\n");
 });
 
 test("a .git folder that is no repository, inside of one: nothing is committed there", async () => {
