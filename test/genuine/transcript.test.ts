@@ -10,7 +10,9 @@ const LONG = Array.from({ length: 120 }, (_, i) => `${i + 1}. line`).join("\n");
 
 requireNamespace();
 describe.each(NEOVIMS)("the conversation in $name", (version) => {
-  const claude = new InTerminal().inBlock(version, { files: { "main.lua": "return 1\n" } });
+  const claude = new InTerminal().inBlock(version, {
+    files: { "main.lua": "return 1\n", "other.lua": "1\n2\n3\n" },
+  });
   const { lua, keys } = claude;
   const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
 
@@ -39,16 +41,8 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
     await eventually(() => lua("return vim.api.nvim_get_mode().mode"), "t");
     await claude.showing(/Once more/);
   });
-});
-
-describe.each(NEOVIMS)("what Claude does in $name", (version) => {
-  const claude = new InTerminal().inBlock(version, {
-    files: { "main.lua": "return 1\n", "other.lua": "1\n2\n3\n" },
-  });
-  const { lua, keys } = claude;
 
   test("is in the follow window while the user stays where they are", async () => {
-    await claude.begin();
     await claude.command("Claude follow");
     claude.model.script([read(claude.path("other.lua")), [{ text: "Read." }]]);
     await claude.send("look");

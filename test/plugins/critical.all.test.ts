@@ -23,7 +23,7 @@ for (const version of NEOVIMS) {
   });
 
   testWithPlugins(
-    `popups that come and go change no size beside a diff (${version.name})`,
+    `popups that come and go change no size beside a diff or Claude's terminal (${version.name})`,
     async () => {
       await using editor = await Editor.start(version, setupOf("noice, nvim-notify"));
       for (const layout of ["vertical", "tab", "inline"]) {
@@ -40,25 +40,21 @@ for (const version of NEOVIMS) {
         await editor.noDiff();
         await editor.same(before);
       }
+      for (const height of [1, 3]) {
+        await editor.neovim.lua("vim.o.cmdheight = ...", height);
+        const popup = `a popup with cmdheight ${height}`;
+        await editor.neovim.lua("vim.notify(..., vim.log.levels.INFO, { timeout = false })", popup);
+        await editor.shows(popup);
+        const before = await editor.settled();
+        await editor.neovim.command("Claude");
+        await editor.waitForMode("t");
+        await editor.neovim.lua(`require("notify").dismiss({ silent = true, pending = true })`);
+        await editor.neovim.command("Claude");
+        await editor.same(before);
+        await eventually("no popup", async () => !(await editor.screen()).includes(popup));
+      }
     },
   );
-
-  testWithPlugins(`nor beside Claude's terminal (${version.name})`, async () => {
-    await using editor = await Editor.start(version, setupOf("noice, nvim-notify"));
-    for (const height of [1, 3]) {
-      await editor.neovim.lua("vim.o.cmdheight = ...", height);
-      const popup = `a popup with cmdheight ${height}`;
-      await editor.neovim.lua("vim.notify(..., vim.log.levels.INFO, { timeout = false })", popup);
-      await editor.shows(popup);
-      const before = await editor.settled();
-      await editor.neovim.command("Claude");
-      await editor.waitForMode("t");
-      await editor.neovim.lua(`require("notify").dismiss({ silent = true, pending = true })`);
-      await editor.neovim.command("Claude");
-      await editor.same(before);
-      await eventually("no popup", async () => !(await editor.screen()).includes(popup));
-    }
-  });
 
   testWithPlugins(
     `snacks.nvim's terminal takes its share, and gives it back (${version.name})`,

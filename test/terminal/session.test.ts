@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
@@ -45,6 +45,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     for (const path of [usual, local])
       expect(readFileSync(path, "utf8")).toContain("edit claude-code://terminal");
   });
+  beforeEach(() => rmSync(starts, { force: true }));
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
   const buffers = (neovim: TestNeovim) => neovim.command("ls!");
@@ -53,7 +54,6 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     ["of the usual 'sessionoptions'", usual],
     ["with local options", local],
   ])("%s starts nothing, and has nothing of Claude's", async (_, path) => {
-    rmSync(starts, { force: true });
     const autocommand = "autocmd TermOpen * startinsert";
     await using neovim = await start(options, "--cmd", autocommand, "-S", path);
     await eventually("the file alone", async () => expect(await shown(neovim)).toEqual(["a.txt"]));
@@ -76,7 +76,6 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
   });
 
   test("read while Claude runs shows the one that runs", async () => {
-    rmSync(starts, { force: true });
     await using neovim = await start(options);
     await neovim.command("Claude");
     await shows(neovim, "up");
@@ -91,7 +90,6 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
   });
 
   test("read before the plugin is there starts nothing, and is no obstacle later", async () => {
-    rmSync(starts, { force: true });
     await using neovim = await start(false, "--cmd", "set noloadplugins", "-S", usual);
     expect([await shown(neovim), started()]).toEqual([["a.txt", "terminal"], []]);
     expect(await neovim.lua("return vim.v.errmsg")).toBe("");
@@ -129,7 +127,6 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
           name,
         );
       await older.command(`set sessionoptions+=${option} | mksession! ${path}`);
-      rmSync(starts, { force: true });
       await using neovim = await start(options, "-S", path);
       await eventually("the file alone", async () =>
         expect(await shown(neovim)).toEqual(["a.txt"]),
