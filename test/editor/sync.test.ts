@@ -94,13 +94,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await a.answer("sync")).error).toBe("not attached");
   });
 
-  test("a wrong contract is refused", async () => {
-    await using a = await start();
-    expect((await a.answer("attach", { channel: a.channel, contract: 99 })).error).toContain(
-      "contract 99",
-    );
-  });
-
   test("diagnostics: UTF-16 columns, clamped, code a string; cleared lists are sent", async () => {
     await using a = await start();
     const buf = await a.edit(a.file("main.lua", "ä = '😀' x\nplain\n"));

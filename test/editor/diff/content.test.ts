@@ -348,8 +348,9 @@ describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version)
   });
 });
 
-for (const version of BOTH_NEOVIMS) {
-  test(`${version.name}: both sides have their colours from where the file's own buffer has them`, async () => {
+test.each(BOTH_NEOVIMS)(
+  "$name: both sides have their colours from where the file's own buffer has them",
+  async (version) => {
     await using a = await Attached.attached({ version, ui: UI });
     const path = a.file("main.lua", "return 1\n");
     const canParseInSteps = await a.nvim.lua<boolean>("return vim.fn.has('nvim-0.11') == 1");
@@ -366,5 +367,5 @@ for (const version of BOTH_NEOVIMS) {
     await sourceIs(canParseInSteps ? "tree-sitter" : "lua");
     await a.nvim.lua("vim.treesitter.stop(...) vim.bo[...].syntax = 'conf'", buf);
     await sourceIs("conf");
-  });
-}
+  },
+);

@@ -4,16 +4,14 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { realPath } from "../../../src/lib/paths";
 import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS, temporaryFolder } from "../../support/neovim";
+import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 const UI = { width: 160, height: 30 };
@@ -315,24 +313,6 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       );
     }
   });
-});
-
-test("the executable finds the same file as Neovim", () => {
-  const root = temporaryFolder();
-  const at = (name: string) => join(root, name);
-  mkdirSync(at("real"));
-  writeFileSync(at("file"), "");
-  link("file", at("to-file"));
-  link("real", at("to-folder"));
-  link("to-folder/new", at("to-nothing"));
-  link("loop-b", at("loop-a"));
-  link("loop-a", at("loop-b"));
-  expect(realPath(at("to-file"))).toBe(at("file"));
-  expect(realPath(at("to-folder/a/b"))).toBe(at("real/a/b"));
-  expect(realPath(at("to-nothing"))).toBe(at("real/new"));
-  expect(realPath(at("none/../x"))).toBe(at("x"));
-  expect(realPath(at("loop-a"))).toStartWith(root);
-  rmSync(root, { recursive: true });
 });
 
 function link(target: string, path: string): string {

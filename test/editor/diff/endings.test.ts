@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS, type NeovimVersion } from "../../support/neovim";
+import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 const OLD = "one\ntwo\nthree\n";
@@ -88,10 +88,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 });
 
-for (const version of NEOVIMS)
-  describe(`${version.name}, with a reason`, () => rejectingWithReason(version));
-
-function rejectingWithReason(version: NeovimVersion) {
+describe.each(NEOVIMS)("$name, with a reason", (version) => {
   async function proposed() {
     const a = await Attached.opened({ version, ui: UI }, "one\n");
     return { a, id: await a.propose(a.main, "two\n") };
@@ -141,4 +138,4 @@ function rejectingWithReason(version: NeovimVersion) {
     await a.nvim.lua("vim.ui.input = INPUT");
     expect(a.ended).toEqual([]);
   });
-}
+});

@@ -74,77 +74,76 @@ const keysOf = (a: Attached) =>
       return vim.fn.maparg(key, "n", false, true).buffer == 1
     end, { "K", "gd" })`);
 
-for (const version of BOTH_NEOVIMS)
-  describe(version.name, () => {
-    test("K asks the file's server about the line that the file has; the float goes with the diff", async () => {
-      await using a = await start(version);
-      const id = await show(a);
-      await a.nvim.type("6G3|K");
-      await hovers(a, "line 4 of the file");
-      expect(await a.nvim.lua("return asked")).toEqual([["main.txt", 4, 2]]);
-      await a.rejects(id);
-      expect(await a.nvim.lua<number>("return #vim.api.nvim_list_wins()")).toBe(1);
-      expect(await a.nvim.lua("return #vim.lsp.get_clients()")).toBe(1);
-      expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
-    });
-
-    test("a line that the proposal changes or adds: a message says so, nobody is asked", async () => {
-      await using a = await start(version);
-      await show(a);
-      for (const line of [2, 4, 5]) await a.nvim.type(`${line}GKgd`);
-      expect(await a.messages()).toContain("language servers know main.txt without this change");
-      expect(await a.nvim.lua("return asked")).toEqual([]);
-      await a.nvim.type("7GK");
-      await hovers(a, "line 5 of the file");
-    });
-
-    test("unsaved edits of the file's buffer count: the line is the one that the buffer has", async () => {
-      await using a = await start(version);
-      await a.nvim.command("call append(0, ['unsaved', 'also'])");
-      await show(a);
-      await a.nvim.type("1GK");
-      await hovers(a, "line 3 of the file");
-    });
-
-    test("gd: what is in the file is in the diff; another file opens, and the diff waits", async () => {
-      await using a = await start(version);
-      await show(a);
-      await a.nvim.lua("lead.line = 5");
-      await a.nvim.type("1Ggd");
-      await eventually("line 7", async () =>
-        expect(await place(a)).toEqual(["main.txt (proposed)", 7]),
-      );
-      await a.nvim.type("<C-o>");
-      expect(await place(a)).toEqual(["main.txt (proposed)", 1]);
-      await a.nvim.lua("lead.uri = vim.uri_from_fname(...)", a.path("other.txt"));
-      await a.nvim.type("gd");
-      await eventually("the other file", async () =>
-        expect(await place(a)).toEqual(["other.txt", 5]),
-      );
-      await a.waits();
-    });
-
-    test("keys that the user has mapped stay theirs, those of Neovim's own kind become ours", async () => {
-      await using a = await start(version);
-      await a.nvim.lua(`
-        vim.keymap.set("n", "gd", "<Cmd>let g:mine = 1<CR>")
-        vim.keymap.set("n", "K", vim.lsp.buf.hover)`);
-      await show(a);
-      expect(await keysOf(a)).toEqual(["K"]);
-      await a.nvim.type("gd");
-      expect(await a.nvim.lua("return vim.g.mine")).toBe(1);
-    });
-
-    test("without a server of the file no key is mapped; of a buffer that went a message says so", async () => {
-      await using a = await start(version);
-      const other = a.path("other.txt");
-      const id = await show(a, other);
-      expect(await keysOf(a)).toEqual([]);
-      await a.rejects(id);
-      await show(a);
-      expect(await keysOf(a)).toEqual(["K", "gd"]);
-      await a.nvim.lua("vim.cmd.bdelete(vim.fn.bufnr('main.txt$'))");
-      await a.nvim.type("1GK");
-      expect(await a.messages()).toContain("no language server of main.txt knows a hover");
-    });
+describe.each(BOTH_NEOVIMS)("$name", (version) => {
+  test("K asks the file's server about the line that the file has; the float goes with the diff", async () => {
+    await using a = await start(version);
+    const id = await show(a);
+    await a.nvim.type("6G3|K");
+    await hovers(a, "line 4 of the file");
+    expect(await a.nvim.lua("return asked")).toEqual([["main.txt", 4, 2]]);
+    await a.rejects(id);
+    expect(await a.nvim.lua<number>("return #vim.api.nvim_list_wins()")).toBe(1);
+    expect(await a.nvim.lua("return #vim.lsp.get_clients()")).toBe(1);
+    expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
   });
+
+  test("a line that the proposal changes or adds: a message says so, nobody is asked", async () => {
+    await using a = await start(version);
+    await show(a);
+    for (const line of [2, 4, 5]) await a.nvim.type(`${line}GKgd`);
+    expect(await a.messages()).toContain("language servers know main.txt without this change");
+    expect(await a.nvim.lua("return asked")).toEqual([]);
+    await a.nvim.type("7GK");
+    await hovers(a, "line 5 of the file");
+  });
+
+  test("unsaved edits of the file's buffer count: the line is the one that the buffer has", async () => {
+    await using a = await start(version);
+    await a.nvim.command("call append(0, ['unsaved', 'also'])");
+    await show(a);
+    await a.nvim.type("1GK");
+    await hovers(a, "line 3 of the file");
+  });
+
+  test("gd: what is in the file is in the diff; another file opens, and the diff waits", async () => {
+    await using a = await start(version);
+    await show(a);
+    await a.nvim.lua("lead.line = 5");
+    await a.nvim.type("1Ggd");
+    await eventually("line 7", async () =>
+      expect(await place(a)).toEqual(["main.txt (proposed)", 7]),
+    );
+    await a.nvim.type("<C-o>");
+    expect(await place(a)).toEqual(["main.txt (proposed)", 1]);
+    await a.nvim.lua("lead.uri = vim.uri_from_fname(...)", a.path("other.txt"));
+    await a.nvim.type("gd");
+    await eventually("the other file", async () =>
+      expect(await place(a)).toEqual(["other.txt", 5]),
+    );
+    await a.waits();
+  });
+
+  test("keys that the user has mapped stay theirs, those of Neovim's own kind become ours", async () => {
+    await using a = await start(version);
+    await a.nvim.lua(`
+      vim.keymap.set("n", "gd", "<Cmd>let g:mine = 1<CR>")
+      vim.keymap.set("n", "K", vim.lsp.buf.hover)`);
+    await show(a);
+    expect(await keysOf(a)).toEqual(["K"]);
+    await a.nvim.type("gd");
+    expect(await a.nvim.lua("return vim.g.mine")).toBe(1);
+  });
+
+  test("without a server of the file no key is mapped; of a buffer that went a message says so", async () => {
+    await using a = await start(version);
+    const other = a.path("other.txt");
+    const id = await show(a, other);
+    expect(await keysOf(a)).toEqual([]);
+    await a.rejects(id);
+    await show(a);
+    expect(await keysOf(a)).toEqual(["K", "gd"]);
+    await a.nvim.lua("vim.cmd.bdelete(vim.fn.bufnr('main.txt$'))");
+    await a.nvim.type("1GK");
+    expect(await a.messages()).toContain("no language server of main.txt knows a hover");
+  });
+});

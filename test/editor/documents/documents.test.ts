@@ -119,18 +119,24 @@ describe.each(NEOVIMS)("$name", (version) => {
   ];
   const SOURCE = "function a() return '😀' end\nfunction b()\n  return 'ä'\nend\n(.*)%a+[x]\n";
 
-  test("selects by text", async () => {
+  test("selects by text in visual mode, whatever 'selection' and 'selectmode' are", async () => {
     await using a = await start();
     const path = a.file("main.lua", SOURCE);
-    for (const mode of ["inclusive", "exclusive"]) {
-      await a.nvim.command(`set selection=${mode}`);
+    for (const option of [
+      "selection=exclusive",
+      "selection=inclusive",
+      "selectmode=mouse,key,cmd",
+    ]) {
+      await a.nvim.command(`set ${option}`);
       for (const [name, params, expected] of RANGES) {
         await a.nvim.type("<Esc>");
         await open(a, path, params);
         if (expected === null) expect([name, await a.mode()]).toEqual([name, "n"]);
-        else await selects(a, `${mode}: ${name}`, { mode: "v", text: expected });
+        else await selects(a, `${option}: ${name}`, { mode: "v", text: expected });
       }
     }
+    const left = await a.nvim.lua("return { vim.bo.modified, vim.o.selectmode }");
+    expect(left).toEqual([false, "mouse,key,cmd"]);
   });
 
   test("selects over line ends as they are asked for and as the file has them", async () => {
@@ -147,18 +153,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       await open(a, path, { start_text });
       await selects(a, `${path}: ${start_text}`, { mode: "v", text: expected });
     }
-  });
-
-  test("'selectmode' with \"cmd\": selected in visual mode, nothing typed over the text", async () => {
-    await using a = await start();
-    const path = a.file("main.lua", SOURCE);
-    await a.nvim.command("set selectmode=mouse,key,cmd");
-    await open(a, path, { start_text: "function b" });
-    expect(await a.nvim.lua(selected)).toEqual({ mode: "v", text: "function b" });
-    expect(await a.nvim.lua("return { vim.bo.modified, vim.o.selectmode }")).toEqual([
-      false,
-      "mouse,key,cmd",
-    ]);
   });
 
   test("leaves a user who types where they are, until they stop", async () => {
