@@ -284,32 +284,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     ]);
   });
 
-  test.each([
-    ["one colour to the window's edge", "return 1\nlocal x\n", "local x\n", [["return 1", ""]]],
-    [
-      "what changed in it",
-      "\tlocal x = 1 -- so\n",
-      "\tlocal total = 1 -- so\n",
-      [
-        ["        local ", ""],
-        ["x", "Text"],
-        [" = 1 -- so", ""],
-      ],
-    ],
-  ])("inline: an old line shows %s", async (_, old, proposal, chunks) => {
-    await using a = await inline("");
-    await a.propose(a.file("a.lua", old), proposal);
-    const [line] = (await a.marks("diff.inline")).flatMap((mark) => mark.virt_lines ?? []);
-    const rest = " ".repeat(UI.width - chunks.map(([text]) => text).join("").length);
-    expect(line).toEqual([
-      ["- ", "ClaudeCodeDiffRemoved"],
-      ...[...chunks, [rest, ""]].map(([text, group]): [string, string] => [
-        text as string,
-        `ClaudeCodeDiffDelete${group}`,
-      ]),
-    ]);
-  });
-
   test("inline: an edited line that begins with half a character", async () => {
     await using a = await inline("");
     await a.propose(a.file("a.txt", "one\ntwo\n"), "one\nTWO\n");

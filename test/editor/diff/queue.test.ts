@@ -32,9 +32,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     return a;
   }
 
-  const widths = (a: Attached) =>
-    a.nvim.lua("return vim.tbl_map(vim.api.nvim_win_get_width, vim.api.nvim_tabpage_list_wins(0))");
-
   test(":Claude diff reject-all rejects what is on screen and what waits behind it", async () => {
     await using a = await start();
     const first = await a.propose(a.main, NEW);
@@ -126,7 +123,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.nvim.type("<C-w>b:only<CR>");
       await a.waits();
       await a.reject(id);
-      expect(await widths(a)).toEqual([UI.width]);
+      expect((await a.picture()).windows).toMatchObject([{ width: UI.width }]);
       expect(await a.nvim.lua("return { vim.fn.expand('%'), vim.v.errmsg }")).toEqual([
         "other.txt",
         "",

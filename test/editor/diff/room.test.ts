@@ -169,8 +169,6 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     return neovim;
   }
 
-  const wide = async (neovim: TestNeovim) => (await windows(neovim)).map(({ width }) => width);
-
   test.each([
     ["vertical", "", 2],
     ["vertical", " | vsplit", 1],
@@ -183,7 +181,7 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     const answer = openDiff(client, join(neovim.cwd, "a.txt"), NEW);
     await eventually("the diff", () => neovim.lua('return require("port").diff_shown()'));
     expect((await neovim.lua<Shown>(DIFF)).sizes.length).toBe(count);
-    expect((await wide(neovim)).at(-1)).toBe(60);
+    expect((await windows(neovim)).at(-1)?.width).toBe(60);
     // Neovim, and then the program, learn of a new size later.
     await Bun.sleep(300);
     const text = (await terminalText(neovim)).replaceAll(/\s+/g, "");

