@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { counted } from "../../src/lib/visible";
-import { keepBusy } from "../support/busy";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, nightly } from "../support/neovim";
@@ -283,13 +282,6 @@ describe("whatever happens, Claude is not blocked", () => {
     const result = await project.hook("pre-compact");
     expect(result).toMatchObject({ code: 0, stdout: "" });
     expect(result.stderr).toContain("session-start, post-tool-use, stop, session-end");
-  });
-
-  nightly.test("a busy Neovim", async () => {
-    const release = await keepBusy(project.neovim);
-    expect(await project.stop()).toEqual(GO);
-    expect(project.log).toContain("busy");
-    await release();
   });
 
   test("no Neovim", async () => {

@@ -127,6 +127,11 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   });
   afterEach(() => workspace[Symbol.asyncDispose]());
 
+  async function refused(names: string[], problem: string): Promise<void> {
+    const edit = workspace.rename(names, "old", "new");
+    expect(await outcomeOf(workspace.apply(edit))).toThrow(problem);
+  }
+
   test("changes open, hidden and unloaded files together, and nothing else", async () => {
     for (const name of ["open", "hidden", "closed"]) workspace.write(`${name}.txt`, "old\n1\n2\n");
     workspace.write("crlf.txt", "\uFEFFold\r\nlast");
@@ -182,8 +187,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   });
 
   test("refuses a name with a line end", async () => {
-    const edit = workspace.rename(["b\nlua(vim.g.executed=1)"], "old", "new");
-    expect(await outcomeOf(workspace.apply(edit))).toThrow("control characters");
+    await refused(["b\nlua(vim.g.executed=1)"], "control characters");
   });
 
   const PROTECTED = [
@@ -200,8 +204,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     workspace.write("a.txt", "old\n");
     for (const name of PROTECTED) {
       workspace.write(name, "old\n");
-      const edit = workspace.rename(["a.txt", name], "old", "new");
-      expect(await outcomeOf(workspace.apply(edit))).toThrow("run or configure something");
+      await refused(["a.txt", name], "run or configure something");
       expect(["a.txt", name].map(workspace.read)).toEqual(["old\n", "old\n"]);
     }
   });
@@ -272,8 +275,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     workspace.write("a.txt", "old\n");
     workspace.write("b.txt", "old\n");
     await make();
-    const edit = workspace.rename(["a.txt", "b.txt"], "old", "new");
-    expect(await outcomeOf(workspace.apply(edit))).toThrow(problem);
+    await refused(["a.txt", "b.txt"], problem);
     expect(workspace.read("a.txt")).toBe("old\n");
     if (lstatSync(workspace.path("b.txt")).isFile()) {
       expect(workspace.read("b.txt")).not.toContain("new");
@@ -284,8 +286,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   test("refuses a file outside of the workspace, also through a folder that became a link", async () => {
     claims("Renames and code actions stay in the workspace");
     workspace.write("a.txt", "old\n");
-    const edit = workspace.rename(["a.txt", "../outside.txt"], "old", "new");
-    expect(await outcomeOf(workspace.apply(edit))).toThrow("is not in the workspace");
+    await refused(["a.txt", "../outside.txt"], "is not in the workspace");
     expect(workspace.read("a.txt")).toBe("old\n");
 
     const outside = join(workspace.neovim.home, "outside");
@@ -295,8 +296,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     await workspace.beforeWrite(
       `vim.uv.fs_rename("deep", "moved"); vim.uv.fs_symlink(${JSON.stringify(outside)}, "deep")`,
     );
-    const inside = workspace.rename(["a.txt", "deep/b.txt"], "old", "new");
-    expect(await outcomeOf(workspace.apply(inside))).toThrow("was changed in the meantime");
+    await refused(["a.txt", "deep/b.txt"], "was changed in the meantime");
     expect(readFileSync(join(outside, "b.txt"), "utf8")).toBe("old\n");
     expect(workspace.read("a.txt")).toBe("old\n");
   });
@@ -359,8 +359,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
         if count == 2 then return nil, "ENOSPC: no space" end
         return write(...)
       end`);
-    const edit = workspace.rename(["a.txt", "b.txt"], "old", "new");
-    expect(await outcomeOf(workspace.apply(edit))).toThrow("b.txt cannot be written: ENOSPC");
+    await refused(["a.txt", "b.txt"], "b.txt cannot be written: ENOSPC");
     expect(["a.txt", "b.txt"].map(workspace.read)).toEqual(["old\n", "old\n"]);
     expect(workspace.hidden()).toEqual([]);
   });

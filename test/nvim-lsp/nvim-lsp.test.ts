@@ -25,6 +25,10 @@ import { call, connect, json } from "./client";
 /** Longer than a test. */
 const LONG_MS = 600_000;
 
+/** The files of which a tool answers. */
+const keys = async (...asked: Parameters<typeof json>) =>
+  Object.keys((await json(...asked)) as object);
+
 describe.each(NEOVIMS)("the stdio server with $name", (version) => {
   let project: Project;
   let client: Client;
@@ -129,8 +133,8 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(await project.neovim.lua(listed)).toBe(false);
     const wrong = names.filter((name) => name.includes("7"));
     await eventually("the linter", async () => {
-      const found = (await json(client, "get_diagnostics", { file_paths: names })) as object;
-      expect(Object.keys(found).sort()).toEqual(wrong.sort());
+      const found = await keys(client, "get_diagnostics", { file_paths: names });
+      expect(found.sort()).toEqual(wrong.sort());
     });
     const context = (file_path: string) =>
       call(client, "get_diagnostic_context", { file_path, line: 1 });
@@ -155,8 +159,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
 
   test("names from Neovim's folder are understood by a server that runs below it", async () => {
     const below = await connect(project.path("deep"), isolatedEnv(project.neovim.home));
-    const all = (await json(below, "get_diagnostics")) as object;
-    expect(Object.keys(all)).toContain("deep/utils.lua");
+    expect(await keys(below, "get_diagnostics")).toContain("deep/utils.lua");
     const args = { file_paths: "deep/utils.lua" };
     expect(await json(below, "get_diagnostics", args)).toEqual({ "deep/utils.lua": utils });
     const place = { file_path: "deep/utils.lua", line: 1 };
@@ -172,10 +175,8 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     await project.neovim.command(`tabnew | tcd ${other} | edit main.lua`);
     await project.neovim.command("tabprevious");
     await eventually("both", async () => {
-      const all = (await json(client, "get_diagnostics")) as object;
-      expect(Object.keys(all)).toEqual(
-        expect.arrayContaining(["main.lua", join(other, "main.lua")]),
-      );
+      const wanted = expect.arrayContaining(["main.lua", join(other, "main.lua")]);
+      expect(await keys(client, "get_diagnostics")).toEqual(wanted);
     });
     await project.neovim.command(`tabnext | tabclose | bwipeout ${join(other, "main.lua")}`);
     await rm(other, { recursive: true });
@@ -236,9 +237,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     const mine = await connect(project.folder, env);
     await project.edit("mine.lua", "ERROR mine\n", { session_id: "mine" });
     await project.edit("theirs.lua", "ERROR theirs\n", { session_id: "theirs" });
-    expect(Object.keys((await json(mine, "get_session_diagnostics")) as object)).toEqual([
-      "mine.lua",
-    ]);
+    expect(await keys(mine, "get_session_diagnostics")).toEqual(["mine.lua"]);
     await mine.close();
   });
 
@@ -349,7 +348,7 @@ nightly.test("a Neovim that restarts is followed, one that is busy is named", as
   const client = await connect(first.folder, env);
   await first.neovim.command(`edit ${first.write("a.lua", "ERROR\n")}`);
   await eventually("the first answer", async () =>
-    expect(Object.keys((await json(client, "get_diagnostics")) as object)).toEqual(["a.lua"]),
+    expect(await keys(client, "get_diagnostics")).toEqual(["a.lua"]),
   );
   const release = await keepBusy(first.neovim);
   expect((await call(client, "get_diagnostics")).content[0]?.text).toContain("Neovim is busy");
@@ -359,7 +358,7 @@ nightly.test("a Neovim that restarts is followed, one that is busy is named", as
   await using second = await Project.open(version, "{}", first);
   await second.neovim.command(`edit ${second.write("b.lua", "WARN\n")}`);
   await eventually("the second answer", async () =>
-    expect(Object.keys((await json(client, "get_diagnostics")) as object)).toEqual(["b.lua"]),
+    expect(await keys(client, "get_diagnostics")).toEqual(["b.lua"]),
   );
   await client.close();
 });

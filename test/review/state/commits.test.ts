@@ -36,6 +36,11 @@ async function prompt(session = "A"): Promise<void> {
   world.record({ type: "prompt", session, prompt: crypto.randomUUID(), text: "go", head });
 }
 
+async function claudeEdits(): Promise<void> {
+  await prompt();
+  world.claude(EDITED);
+}
+
 async function left(service = world.service): Promise<string[]> {
   await service.summary();
   return world.summary();
@@ -65,8 +70,7 @@ test("what the user commits on a branch that is another name of one is kept", as
 });
 
 test("what the user stages is kept", async () => {
-  await prompt();
-  world.claude(EDITED);
+  await claudeEdits();
   expect(await left()).toHaveLength(1);
   await git("add", "a");
   expect(await left()).toEqual([]);
@@ -85,8 +89,7 @@ test.each([
 });
 
 test("what was committed while no Neovim ran is kept, too", async () => {
-  await prompt();
-  world.claude(EDITED);
+  await claudeEdits();
   await commit("by hand");
   await prompt();
   world.claude({ a: "I\n2\n3\n4\n5\n6\nVII\n" });
@@ -128,8 +131,7 @@ test.each([true, false])(
 );
 
 test.each(["commit", "add"])("a task in the background that does git %s", async (what) => {
-  await prompt();
-  world.claude(EDITED);
+  await claudeEdits();
   begin();
   world.record({ type: "stop", session: "A", background: true });
   expect(await left()).toHaveLength(1);
@@ -145,8 +147,7 @@ test.each(["commit", "add"])("a task in the background that does git %s", async 
 });
 
 test.each(["commit", "add"])("a call that is recorded late does git %s: it waits", async (what) => {
-  await prompt();
-  world.claude(EDITED);
+  await claudeEdits();
   expect(await left()).toHaveLength(1);
   const at = Date.now();
   await git("add", "-A");
@@ -166,8 +167,7 @@ test.each(["in the project", "elsewhere"])("a process left %s commits: it waits"
   if (process.platform !== "linux") {
     return platformSkip("another process's environment is seen in Linux's /proc");
   }
-  await prompt();
-  world.claude(EDITED);
+  await claudeEdits();
   begin();
   const cli = Bun.spawn(["sleep", "600"]);
   const env = { ...process.env, CLAUDE_PID: `${cli.pid}` };
@@ -198,8 +198,7 @@ test.each(["in the project", "elsewhere"])("a process left %s commits: it waits"
 });
 
 test.each(["add", "commit"])("the clock is set back before Claude's git %s", async (what) => {
-  await prompt();
-  world.claude(EDITED);
+  await claudeEdits();
   expect(await left()).toHaveLength(1);
   setSystemTime(Date.now() - 3_600_000);
   try {
@@ -215,8 +214,7 @@ test.each(["add", "commit"])("the clock is set back before Claude's git %s", asy
 });
 
 test("what the user commits after a call that was interrupted is kept", async () => {
-  await prompt();
-  world.claude(EDITED);
+  await claudeEdits();
   begin();
   world.stop();
   await later();
@@ -226,8 +224,7 @@ test("what the user commits after a call that was interrupted is kept", async ()
 });
 
 test("a commit of Claude's that is no call's, and then one of the user's, with no Neovim", async () => {
-  await prompt();
-  world.claude(EDITED);
+  await claudeEdits();
   begin();
   await commit("by Claude");
   await prompt();
@@ -286,8 +283,7 @@ test.each([
   ],
 ])("git moves: %s", async (_name, commands, text, expected) => {
   await branchOff();
-  await prompt();
-  world.claude(EDITED);
+  await claudeEdits();
   world.stop();
   const before = await world.list();
   expect(await left()).toEqual(["a changed 1>1@7"]);
@@ -328,8 +324,7 @@ test.each([
   ["starts what hangs", "sleep 60 & sleep 60"],
   ["never stops writing", endless],
 ])("a git that %s keeps nobody else waiting", async (_what, script) => {
-  await prompt();
-  world.claude(EDITED);
+  await claudeEdits();
   world.write("bin/git", `#!/bin/sh\n${script}\n`);
   world.chmod("bin/git", 0o755);
   const path = process.env.PATH;
