@@ -44,6 +44,12 @@ describe.each(NEOVIMS)("in $name", (version) => {
   beforeEach(() => project.neovim.lua("_G.said, _G.asked, _G.answer = {}, {}, 1"));
 
   const said = () => project.neovim.lua<string[]>("return _G.said");
+  /** The last message of a command. */
+  const told = async (command: string) => {
+    await project.neovim.lua("_G.said, _G.asked = {}, {}");
+    await project.neovim.command(command);
+    return lastSaid();
+  };
   const lastSaid = () => eventually("a message", async () => (await said()).at(-1) ?? false);
 
   describe("launch_arguments", () => {
@@ -193,8 +199,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     test("shows what it will do and asks; no means no", async () => {
       project.write(".claude/settings.local.json", '{"mine": true}');
       await project.neovim.lua("_G.answer = 3");
-      await project.neovim.command("Claude setup");
-      expect(await lastSaid()).toContain("nothing was changed");
+      expect(await told("Claude setup")).toContain("nothing was changed");
       const [question] = await project.neovim.lua<string[]>("return _G.asked");
       expect(question).toContain(`change ${settings()}`);
       expect(question).toContain("|&Yes\nYes &and a section in CLAUDE.md\n&No");
@@ -202,33 +207,26 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("yes sets up, with this Neovim's address; again there is nothing to do; and back", async () => {
-      await project.neovim.command("Claude setup");
-      expect(await lastSaid()).toContain("set up for new Claude sessions");
+      expect(await told("Claude setup")).toContain("set up for new Claude sessions");
       expect(readFileSync(settings(), "utf8")).toContain("hook stop");
       const address = await project.neovim.lua("return vim.v.servername");
       expect(readFileSync(project.path(".nvim-claude/nvim-server"), "utf8")).toBe(`${address}\n`);
       expect(existsSync(project.path("CLAUDE.md"))).toBe(false);
 
-      await project.neovim.lua("_G.said, _G.asked = {}, {}");
-      await project.neovim.command("Claude setup");
-      expect(await lastSaid()).toContain("in place already");
+      expect(await told("Claude setup")).toContain("in place already");
       expect(await project.neovim.lua("return #_G.asked")).toBe(0);
 
-      await project.neovim.lua("_G.said = {}");
-      await project.neovim.command("Claude unsetup");
-      expect(await lastSaid()).toContain("all changes to this project were removed");
+      expect(await told("Claude unsetup")).toContain("all changes to this project were removed");
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
       expect(existsSync(project.path(".nvim-claude"))).toBe(false);
     });
 
     test("with CLAUDE.md on request", async () => {
       await project.neovim.lua("_G.answer = 2");
-      await project.neovim.command("Claude setup");
-      expect(await lastSaid()).toContain("set up for new Claude sessions");
+      expect(await told("Claude setup")).toContain("set up for new Claude sessions");
       expect(readFileSync(project.path("CLAUDE.md"), "utf8")).toContain("## LSP Diagnostics");
-      await project.neovim.lua("_G.said, _G.answer = {}, 1");
-      await project.neovim.command("Claude unsetup");
-      expect(await lastSaid()).toContain("all changes to this project were removed");
+      await project.neovim.lua("_G.answer = 1");
+      expect(await told("Claude unsetup")).toContain("all changes to this project were removed");
       expect(existsSync(project.path("CLAUDE.md"))).toBe(false);
     });
 
@@ -240,8 +238,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
     test("a settings file that cannot be edited is reported", async () => {
       project.write(".claude/settings.local.json", "{nonsense");
-      await project.neovim.command("Claude setup");
-      expect(await lastSaid()).toContain("is not valid JSON");
+      expect(await told("Claude setup")).toContain("is not valid JSON");
       project.write(".claude/settings.local.json", '{"mine": true}');
     });
   });
@@ -271,8 +268,9 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("lines without diagnostics: nothing is sent, and that is said", async () => {
-      await project.neovim.command("3Claude diagnostics");
-      expect(await lastSaid()).toBe("nothing to send: there are no diagnostics in line 3");
+      expect(await told("3Claude diagnostics")).toBe(
+        "nothing to send: there are no diagnostics in line 3",
+      );
     });
 
     test("no CLI at all: the message of the specification is stored, and where is said", async () => {
@@ -292,8 +290,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         "the client's name",
         "return #require('claude-code').status().clients == 1",
       );
-      await project.neovim.command("2,3Claude diagnostics");
-      expect(await lastSaid()).toContain("received a mention of the lines");
+      expect(await told("2,3Claude diagnostics")).toContain("received a mention of the lines");
       const mention = { filePath: project.path("code.lua"), lineStart: 1, lineEnd: 2 };
       await eventually("the mention", () => {
         expect(client.notifications("at_mentioned")).toEqual([mention]);
@@ -333,8 +330,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     ])("%s is not sent", async (_name, command, reason) => {
       project.write(".env", "ERROR=1\n");
       await project.neovim.command(command);
-      await project.neovim.command("1Claude diagnostics");
-      expect(await lastSaid()).toContain(reason);
+      expect(await told("1Claude diagnostics")).toContain(reason);
     });
   });
 });

@@ -103,15 +103,6 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     expect([requests > 5, requests < 50, data.leftovers()]).toEqual([true, true, []]);
   });
 
-  test("from no server at all: says so", async () => {
-    const setMirror = (url: string) =>
-      neovim.lua(`require("port").config.get().binary.mirror = ...`, url);
-    await setMirror("http://127.0.0.1:1");
-    const { message } = await install(neovim);
-    await setMirror(published.server.url);
-    expect(message).toMatch(/cannot download .*connect.*http:\/\/127\.0\.0\.1:1\/v0\.1\.0\//i);
-  });
-
   test("without curl, or a program for the check: names what would do", async () => {
     const messages: (string | undefined)[] = [];
     for (const names of [["tar"], ["curl", "tar", "gzip"]]) {

@@ -56,6 +56,8 @@ const COMMON = "sha256sum mktemp rm sed cut find id".split(" ");
 const run = (command: string[], env: Record<string, string> = {}, cwd = "/") =>
   runProgram(command, { cwd, env: { ...isolatedEnv(data), XDG_DATA_HOME: data, ...env } });
 
+const refusal = (message: string) => ({ code: 1, stderr: expect.stringContaining(message) });
+
 /** The deepest folders, and the files. */
 const leaves = () =>
   readdirSync(data, { recursive: true, encoding: "utf8" })
@@ -152,11 +154,7 @@ describe("install.sh", () => {
   test("leaves alone a plugin that is not its own", async () => {
     const plugin = join(data, START, "claude-code.nvim");
     await mkdir(join(plugin, ".git"), { recursive: true });
-    const { code, stderr } = await installer();
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining(`${plugin} is not a symlink of this`),
-    ]);
+    expect(await installer()).toMatchObject(refusal(`${plugin} is not a symlink of this`));
     expect(small.server.requests).toEqual([]);
   });
 
@@ -191,11 +189,9 @@ describe("install.sh", () => {
   test.skipIf(!hasWget)("by wget: refuses sums that come by a redirect to http", async () => {
     const bin = await programs("wget", "timeout", ...COMMON);
     small.server.onlyFor("SHA256SUMS", "redirect to http");
-    const { code, stderr } = await installer({ PATH: bin });
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining("redirects to an address that is not"),
-    ]);
+    expect(await installer({ PATH: bin })).toMatchObject(
+      refusal("redirects to an address that is not"),
+    );
     small.server.reset("good");
     expect(await installer({ PATH: bin })).toMatchObject({ code: 0 });
   });
@@ -222,8 +218,9 @@ describe("install.sh", () => {
     else await mkdir(folder, { recursive: true });
     if (!isLink) await chmod(folder, mode);
     if (owner) await lchown(folder, owner, owner);
-    const { code, stderr } = await installer(isLink ? { XDG_DATA_HOME: folder } : {});
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`can write to ${folder} and`)]);
+    expect(await installer(isLink ? { XDG_DATA_HOME: folder } : {})).toMatchObject(
+      refusal(`can write to ${folder} and`),
+    );
     expect(small.server.requests).toEqual([]);
   });
 
@@ -244,8 +241,7 @@ describe("install.sh", () => {
       const archive = hostileArchive(entry(file.replace(".tar.gz", "")), small.release.archive);
       small.server.replace(file, archive.bytes);
       small.server.replace("SHA256SUMS", Buffer.from(`${archive.sha256}  ${file}\n`));
-      const { code, stderr } = await installer();
-      expect([code, stderr]).toEqual([1, expect.stringContaining("the archive was not unpacked")]);
+      expect(await installer()).toMatchObject(refusal("the archive was not unpacked"));
       expect(leaves()).toEqual(EMPTY);
     },
   );
@@ -265,8 +261,7 @@ describe("install.sh", () => {
       await writeFile(join(bin, name), `#!/bin/sh\nPATH=${process.env.PATH}\n${body}\n`);
       await chmod(join(bin, name), 0o755);
       small.server.onlyFor(".tar.gz", "drip");
-      const { code, stderr } = await installer({ PATH: bin });
-      expect([code, stderr]).toEqual([1, expect.stringContaining("cannot download")]);
+      expect(await installer({ PATH: bin })).toMatchObject(refusal("cannot download"));
       expect(existsSync(join(data, STABLE))).toBe(false);
     },
   );
@@ -285,15 +280,17 @@ describe("install.sh", () => {
       await writeFile(join(data, ".wgetrc"), `ca_certificate = ${authority}\n`);
       const env = { PATH: await programs(tool, "timeout", ...COMMON), CURL_CA_BUNDLE: authority };
       const args = ["--mirror", `https://localhost:${server.port}`];
-      const { code, stderr } = await run(["sh", script, "--version", "0.1.0", ...args], env);
-      expect([code, stderr]).toEqual([1, expect.stringContaining("cannot download")]);
+      expect(await run(["sh", script, "--version", "0.1.0", ...args], env)).toMatchObject(
+        refusal("cannot download"),
+      );
       expect([requests > 5, requests < 100]).toEqual([true, true]);
     },
   );
 
   test.each(first(1, ["$(id)", "../1.0", "1 0"]))("refuses the version %s", async (version) => {
-    const { code, stderr } = await run(["sh", script, "--version", version]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("is not a version such as")]);
+    expect(await run(["sh", script, "--version", version])).toMatchObject(
+      refusal("is not a version such as"),
+    );
   });
 
   test.each(first(1, ["SIGKILL", "SIGTERM"] as const))(
@@ -324,15 +321,13 @@ describe("install.sh", () => {
   test("refuses when it cannot check", async () => {
     claims("`install.sh` installs nothing that it cannot check");
     const bin = await programs("curl", "mktemp", "rm", "sed", "cut");
-    const { code, stderr } = await installer({ PATH: bin });
-    expect([code, stderr]).toEqual([1, expect.stringContaining("could not be checked")]);
+    expect(await installer({ PATH: bin })).toMatchObject(refusal("could not be checked"));
     expect(small.server.requests).toEqual([]);
   });
 
   test("refuses sums that do not name the archive, and a host that is not https", async () => {
     small.server.replace("SHA256SUMS", Buffer.from("0".repeat(64)));
-    const { code, stderr } = await installer();
-    expect([code, stderr]).toEqual([1, expect.stringContaining("so it cannot be checked")]);
+    expect(await installer()).toMatchObject(refusal("so it cannot be checked"));
     const plain = await run(["sh", script, "--version", "1", "--mirror", "http://example.com"]);
     expect([plain.code, plain.stderr]).toEqual([1, expect.stringContaining("is not https")]);
   });
@@ -409,8 +404,9 @@ describe("install.sh", () => {
     const own = join(data, "install.sh");
     await writeFile(own, renderInstaller(readFileSync(script, "utf8"), "0.1.0", [asset]));
     small.server.replace(file, bytes);
-    const { code, stderr } = await run(["sh", own, "--mirror", small.server.url]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("does not run on this machine")]);
+    expect(await run(["sh", own, "--mirror", small.server.url])).toMatchObject(
+      refusal("does not run on this machine"),
+    );
     expect(existsSync(join(data, STABLE))).toBe(false);
   });
 });

@@ -38,10 +38,7 @@ const start = (
   mirror = published.server.url,
   env: Record<string, string> = {},
 ) =>
-  published.watched(version, published.starting("", mirror), {
-    XDG_DATA_HOME: data.xdg,
-    ...env,
-  });
+  published.watched(version, published.starting("", mirror), { XDG_DATA_HOME: data.xdg, ...env });
 
 /** With version 0.1.0 in the data folder. */
 async function installed(): Promise<void> {
@@ -59,6 +56,7 @@ test.each(NEOVIMS)(
       await using neovim = await start(version, next, mirror);
       const { last_error } = await reaches(neovim, "failed");
       expect(last_error).toContain("cannot download");
+      expect(last_error).toContain(mirror);
       expect(data.installedVersion()).toBe("0.1.0");
       expect(next.server.requests.length).toBe(mirror === next.server.url ? 1 : 0);
     }
@@ -156,9 +154,7 @@ nightly.test.each(NEOVIMS)(
     expect(last_error).not.toContain("web page");
     const authority = join(data.xdg, "company.pem");
     await writeFile(authority, CERTIFICATE);
-    await using trusting = await start(version, old, url, {
-      CURL_CA_BUNDLE: authority,
-    });
+    await using trusting = await start(version, old, url, { CURL_CA_BUNDLE: authority });
     await reaches(trusting, "ready");
   },
 );

@@ -36,23 +36,20 @@ test("a greeting before the first line is skipped, up to a limit", async () => {
   );
 });
 
-test("another contract, and a hello that is wrong, are named", async () => {
-  expect(await causeOf(`say({ ...HELLO, contract: 99, version: "9.9" })`)).toBe(
+test.each([
+  [
+    `contract: 99, version: "9.9"`,
     `it is version 9.9 with contract 99, and this one is ${VERSION} with contract ${CONTRACT}: install the same version on both sides`,
-  );
-  expect(await causeOf(`say({ ...HELLO, port: "1", executable: 1 })`)).toBe(
-    "its first line is wrong in: port, executable",
-  );
-  const shown = { problem: "\x1b]0;x\x07" };
-  expect(await causeOf(`say({ ...HELLO, ...${JSON.stringify(shown)} })`)).toBe(
-    "its first line is wrong in: problem",
-  );
-  expect(await causeOf(`say({ ...HELLO, executable: "/a\\n", noProxy: "x\\0" })`)).toBe(
-    "its first line is wrong in: executable, noProxy",
-  );
-  expect(await causeOf(`say({ ...HELLO, contract: 99, version: "\\x1b[31m" })`)).toBe(
-    "its first line is not the one that is expected",
-  );
+  ],
+  [`port: "1", executable: 1`, "its first line is wrong in: port, executable"],
+  [`problem: "\\x1b]0;x\\x07"`, "its first line is wrong in: problem"],
+  [`executable: "/a\\n", noProxy: "x\\0"`, "its first line is wrong in: executable, noProxy"],
+  [`contract: 99, version: "\\x1b[31m"`, "its first line is not the one that is expected"],
+])("a hello with %s is named as the cause", async (fields, cause) => {
+  expect(await causeOf(`say({ ...HELLO, ${fields} })`)).toBe(cause);
+});
+
+test("a long problem in the hello is cut", async () => {
   using world = new World();
   hostile(world, `say({ ...HELLO, problem: "x".repeat(4000) })`);
   await eventually("the relay", () => world.up.length === 1);
@@ -179,9 +176,4 @@ test("what it prints without an end, and opens too often, is no more than some l
   await world.cause();
   expect(world.channels.length).toBe(LIMITS.channels);
   expect(world.log.split("\n").length).toBeLessThan(10);
-});
-
-test("a program that is missing is named", async () => {
-  using world = new World().link(["no-such-program", "relay"]);
-  expect(await world.cause()).toBe("`no-such-program` is not on $PATH");
 });

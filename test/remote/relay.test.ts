@@ -123,13 +123,3 @@ test("a lock file that another machine's CLI has removed comes back", async () =
   await Bun.file(path).delete();
   await eventually("the lock file", () => existsSync(path));
 });
-
-test("names a folder that is missing there", async () => {
-  using world = new World();
-  const elsewhere = `mv ${world.project} ${world.project}2; exec ${world.relay.join(" ")}`;
-  world.link(["/bin/sh", "-c", elsewhere]);
-  await world.lock();
-  expect(world.up[0]).toMatchObject({
-    problem: `there is no folder ${world.project} there: see path_mappings`,
-  });
-});

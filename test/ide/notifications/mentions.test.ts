@@ -141,13 +141,6 @@ onEachNeovim((session) => {
       expect(mentions(client)).toEqual([]);
     });
 
-    test("mentions what it can when a part is refused", async () => {
-      const said = await listenToMessages(session);
-      await session.neovim.command("Claude mention nowhere.txt main.lua");
-      await expectMentions(client, [{ filePath: path("main.lua") }]);
-      await eventually("the reason", async () => expect(await said()).toContain("nowhere.txt"));
-    });
-
     test("says that Claude reads the disk when the buffer has unsaved changes", async () => {
       const said = await listenToMessages(session);
       await session.neovim.type("xh:2Claude mention<CR>");

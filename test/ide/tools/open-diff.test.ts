@@ -179,24 +179,18 @@ onEachNeovim(
         );
       });
 
-      test("without its setuid and setgid bits", async () => {
+      test.each([
+        ["without its setuid and setgid bits", 0o6755, "<CR>", 0o755],
+        ["also a read-only one, if the user says so", 0o444, "<CR>:w!<CR>", 0o444],
+      ])("%s", async (_which, mode, keys, wanted) => {
         claims("A read-only file is written only after a `!`");
-        const path = session.write("modes/setuid.sh", "old\n");
-        chmodSync(path, 0o6755);
+        const path = session.write(`modes/${mode.toString(8)}.sh`, "old\n");
+        chmodSync(path, mode);
         const answer = open(session.client, path, "new\n");
-        await press("<CR>");
-        await answer;
-        expect(statSync(path).mode & 0o7777).toBe(0o755);
-      });
-
-      test("also a read-only one, if the user says so", async () => {
-        const path = session.write("modes/read-only.txt", "old\n");
-        chmodSync(path, 0o444);
-        const answer = open(session.client, path, "new\n");
-        await press("<CR>:w!<CR>");
+        await press(keys);
         expect(await answer).toEqual(["FILE_SAVED", "new\n"]);
         expect(readFileSync(path, "utf8")).toBe("new\n");
-        expect(statSync(path).mode & 0o7777).toBe(0o444);
+        expect(statSync(path).mode & 0o7777).toBe(wanted);
       });
 
       test("but not where a symlink was put in its place just now", async () => {
@@ -243,21 +237,17 @@ onEachNeovim(
     });
 
     test("close_tab ends the diff as rejected, and may come twice", async () => {
-      const answer = open(
-        cli,
-        session.path("twice.txt"),
-        "x\n",
-        "✻ [Claude Code] twice.txt (abc) ⧉",
-      );
+      const name = "✻ [Claude Code] twice.txt (abc) ⧉";
+      const answer = open(cli, session.path("twice.txt"), "x\n", name);
       await untilShown();
-      const close = () => cli.texts("close_tab", { tab_name: "✻ [Claude Code] twice.txt (abc) ⧉" });
+      const close = () => cli.texts("close_tab", { tab_name: name });
       expect(await Promise.all([close(), close()])).toEqual([["TAB_CLOSED"], ["TAB_CLOSED"]]);
       expect((await answer)[0]).toBe("DIFF_REJECTED");
       await untilGone();
     });
 
     test("closeAllDiffTabs closes the caller's diffs only", async () => {
-      const other = await TestClient.open(session.lock, "claude-code");
+      using other = await TestClient.open(session.lock, "claude-code");
       const mine = open(cli, session.path("mine.txt"), "mine\n");
       await untilShown();
       const theirs = open(other, session.path("theirs.txt"), "theirs\n");
@@ -268,11 +258,10 @@ onEachNeovim(
       expect((await mine)[0]).toBe("DIFF_REJECTED");
       await untilGone();
       expect(await cli.texts("closeAllDiffTabs")).toEqual(["closed 0 diff tabs"]);
-      other.close();
     });
 
     test("several wait in a queue, each answered to its own client", async () => {
-      const other = await TestClient.open(session.lock, "claude-code");
+      using other = await TestClient.open(session.lock, "claude-code");
       const first = open(cli, session.path("a.txt"), "first\n");
       await untilShown();
       const second = open(other, session.path("b.txt"), "second\n");
@@ -283,7 +272,6 @@ onEachNeovim(
       await press("q");
       expect((await second)[0]).toBe("DIFF_REJECTED");
       await untilGone();
-      other.close();
     });
 
     test("a client that goes away takes its diff along, and those that waited are not shown in turn", async () => {
