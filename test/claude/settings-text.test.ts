@@ -40,16 +40,12 @@ describe("hooks in a settings file", () => {
     }
     expect({ ...value, hooks: 0 }).toEqual({ ...before, hooks: 0 });
     expect(add(after)).toBe(after);
-  });
-
-  test.each(FILES)("%s: taken out again, the value is as before", (_name, text) => {
-    const value = JSON.parse(remove(add(text)).replace("\uFEFF", ""));
-    const before = JSON.parse(text.replace("\uFEFF", ""));
+    // Taken out again, the value is as before, but for what was empty.
     for (const [event, groups] of Object.entries(before.hooks ?? {})) {
       if ((groups as unknown[]).length === 0) delete before.hooks[event];
     }
     if (before.hooks && Object.keys(before.hooks).length === 0) delete before.hooks;
-    expect(value).toEqual(before);
+    expect(JSON.parse(remove(after).replace("\uFEFF", ""))).toEqual(before);
   });
 
   test("where others have their hooks, taking ours out restores every byte", () => {

@@ -5,6 +5,7 @@ import { LIMITS } from "../../src/remote/wire";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
+import { run } from "../support/process";
 import { remotesOption } from "../support/remote";
 import { type Frame, HELLO, STAND_IN, scriptedRelay, World } from "./world";
 
@@ -187,12 +188,8 @@ test("its MCP server reads what is shared, and nothing of a session of here, or 
 test("doctor, run there, says what is wrong, and whether a relay runs", async () => {
   using world = new World();
   const check = async (env: Record<string, string> = {}) => {
-    const child = Bun.spawn([EXECUTABLE, "doctor"], {
-      cwd: world.project,
-      env: { ...isolatedEnv(world.home), PATH: "/usr/bin:/bin", ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    return { text: await new Response(child.stdout).text(), code: await child.exited };
+    const own = { ...isolatedEnv(world.home), PATH: "/usr/bin:/bin" };
+    return run([EXECUTABLE, "doctor"], { cwd: world.project, env: { ...own, ...env } });
   };
   const before = await check({ http_proxy: "http://proxy", TERM_PROGRAM: "vscode" });
   expect(before.code).toBe(1);
@@ -202,10 +199,10 @@ test("doctor, run there, says what is wrong, and whether a relay runs", async ()
     "TERM_PROGRAM is vscode",
     "no running Neovim serves Claude here",
   ])
-    expect(before.text).toContain(what);
+    expect(before.stdout).toContain(what);
   world.link();
   const { port } = await world.lock();
-  expect((await check()).text).toContain(
+  expect((await check()).stdout).toContain(
     `ok    a CLI that you start here finds a relay of Neovim on port ${port}`,
   );
 });
@@ -217,13 +214,9 @@ test("doctor names a relay that does not run, with what helps", async () => {
       relay = { "no-such-docker", "exec", "-i", "dev", "claude-code-nvim", "relay", "--stdio" } } } })
     vim.cmd("Claude")`);
   const findings = async () => {
-    const child = Bun.spawn([EXECUTABLE, "doctor", "--json"], {
-      cwd: neovim.cwd,
-      env: isolatedEnv(neovim.home),
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    const { findings } = JSON.parse(await new Response(child.stdout).text());
-    return findings as { cause?: string; what: string; remedy?: string }[];
+    const options = { cwd: neovim.cwd, env: isolatedEnv(neovim.home) };
+    const { stdout } = await run([EXECUTABLE, "doctor", "--json"], options);
+    return JSON.parse(stdout).findings as { cause?: string; what: string; remedy?: string }[];
   };
   await eventually("the finding", async () => {
     expect(await findings()).toContainEqual({

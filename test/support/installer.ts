@@ -39,16 +39,8 @@ export class Publication implements AsyncDisposable {
   /** A Neovim with a user, without whom nothing is fetched but by a command; what it says is in MESSAGES. */
   watched(version: NeovimVersion, setup: string, env: Record<string, string>): Promise<TestNeovim> {
     const notify = "MESSAGES = {} vim.notify = function(text) table.insert(MESSAGES, text) end";
-    const { plugin: runtimepath } = this;
-    const args = ["--cmd", `lua ${notify}`];
-    return TestNeovim.start({
-      version,
-      runtimepath,
-      setup,
-      ui: { width: 120, height: 30 },
-      env,
-      args,
-    });
+    const user = { ui: { width: 120, height: 30 }, args: ["--cmd", `lua ${notify}`] };
+    return TestNeovim.start({ version, runtimepath: this.plugin, setup, env, ...user });
   }
 
   /** A Neovim with the plugin. */

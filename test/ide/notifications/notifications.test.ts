@@ -56,7 +56,8 @@ onEachNeovim(
       expect(await session.client.json("getDiagnostics")).toEqual([]);
     });
 
-    test("editor/selection_changed and editor/position_changed count as spec 05 does", async () => {
+    test("editor/selection_changed and editor/position_changed count as spec 05 does, and never go to the CLI", async () => {
+      using cli = await TestClient.open(session.lock, "claude-code");
       await session.neovim.type("gg0wve");
       const selections = () => session.client.notifications("editor/selection_changed");
       await eventually("the selection", () => selections().at(-1)?.text === "🦊 fox");
@@ -79,6 +80,11 @@ onEachNeovim(
       expect(await session.client.request("editor/position", {})).toEqual(positions().at(-1));
       expect(positions().at(-1)).toMatchObject({ buffer: "main.txt", total_lines: 3 });
       expect(session.client.notifications("selection_changed").length).toBeGreaterThan(1);
+      await eventually("the selection", () =>
+        cli.notifications("selection_changed").some(({ text }) => text === "🦊 fox"),
+      );
+      expect(cli.notifications("editor/selection_changed")).toEqual([]);
+      expect(cli.notifications("editor/position_changed")).toEqual([]);
     });
 
     test("what was selected in a file that is closed is selected no more", async () => {
@@ -88,16 +94,6 @@ onEachNeovim(
       await session.neovim.command("enew! | bwipeout! #");
       await eventually("none", () => selections().at(-1)?.active === false);
       expect(selections().at(-1)).toEqual({ active: false });
-    });
-
-    test("the CLI gets neither of the two", async () => {
-      using cli = await TestClient.open(session.lock, "claude-code");
-      await session.neovim.type("gg0wve<Esc>");
-      await eventually("the selection", () =>
-        cli.notifications("selection_changed").some(({ text }) => text === "🦊 fox"),
-      );
-      expect(cli.notifications("editor/selection_changed")).toEqual([]);
-      expect(cli.notifications("editor/position_changed")).toEqual([]);
     });
 
     test("no client gets anything before the handshake is over", async () => {

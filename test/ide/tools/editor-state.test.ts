@@ -41,22 +41,11 @@ onEachNeovim((session) => {
       await session.edit(lua);
       await session.edit(plain);
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "more" })');
-      const wanted = [
-        {
-          label: "a b#1.lua",
-          uri: fileUri(lua),
-          languageId: "lua",
-          isActive: false,
-          isDirty: false,
-        },
-        {
-          label: "größe%",
-          uri: fileUri(plain),
-          languageId: "plaintext",
-          isActive: true,
-          isDirty: true,
-        },
-      ];
+      const tab = (path: string, languageId: string, isActive: boolean): Tab => {
+        const [label, uri] = [basename(path), fileUri(path)];
+        return { label, uri, languageId, isActive, isDirty: isActive };
+      };
+      const wanted = [tab(lua, "lua", false), tab(plain, "plaintext", true)];
       expect(await tabs()).toEqual(wanted);
     });
 
