@@ -65,7 +65,6 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     ["ClaudeCodeDiffAccept!", { name: "diff accept", bang: true }],
     ["Claude review! turn a.txt", { name: "review", bang: true, fargs: ["turn", "a.txt"] }],
     ["Claude review done", { name: "review done", args: "" }],
-    ["Claude review close", { name: "review close" }],
     ["2,3Claude undo!", { name: "undo", bang: true, line1: 2, line2: 3 }],
     [`ClaudeAtMention some\\ file.txt`, { name: "mention", fargs: ["some file.txt"] }],
     ["ClaudeCodeAdd a.txt 3 5", { name: "mention", fargs: ["a.txt", "3", "5"] }],
@@ -157,9 +156,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
   test.each([
     ["Claude re", ["review"]],
     ["Claude diff a", ["accept", "accept-hunk"]],
-    ["Claude diff  a", ["accept", "accept-hunk"]],
     ["2,3Claude review c", ["close"]],
-    ["Claude review d", ["done"]],
     ["Claude review tu", ["turn"]],
     ["Claude review! tu", ["turn"]],
     ["Claude diff reject a.t", ["a.txt"]],

@@ -73,15 +73,12 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     ["+Man!", "man"],
   ])("nvim %s reads for a pager", async (argument, program) => {
     const home = temporaryFolder();
+    const says = `io.stdout:write(require("claude-code.server.external_editor").program() or "nobody")`;
     const child = Bun.spawn(
       [
         ...[version.binary, "--clean", "--headless", "--cmd", `set runtimepath^=${ROOT}`],
         ...["--cmd", `lua require("claude-code").setup({})`],
-        ...[
-          "-c",
-          `lua io.stdout:write(require("claude-code.server.external_editor").program() or "nobody")`,
-        ],
-        ...["-c", "qa!", argument],
+        ...["-c", `lua ${says}`, "-c", "qa!", argument],
       ],
       { stdin: new Blob(["text\n"]), stdout: "pipe", stderr: "ignore", env: isolatedEnv(home) },
     );

@@ -124,18 +124,13 @@ describe.each(NEOVIMS)("$name", (version) => {
 
     test("reports clients once they have named themselves", async () => {
       const client = await TestClient.open(lock, "somebody");
-      const connected = await eventually("the event", async () => {
-        const [event] = await takeEvents();
-        return event ?? false;
-      });
+      const next = () => eventually("an event", async () => (await takeEvents())[0] ?? false);
+      const connected = await next();
       expect(connected[0]).toBe("ClaudeCodeClientConnected");
       expect(connected[1]).toMatchObject({ name: "somebody", version: "1.0.0" });
       expect((await status(neovim)).clients).toHaveLength(1);
       client.close();
-      const gone = await eventually("the event", async () => {
-        const [event] = await takeEvents();
-        return event ?? false;
-      });
+      const gone = await next();
       expect(gone[0]).toBe("ClaudeCodeClientDisconnected");
       expect(gone[1]).toMatchObject({ name: "somebody" });
     });

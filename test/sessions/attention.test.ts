@@ -114,9 +114,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     await eventually("the call", () => neovim.lua<boolean>("return #received > 0"));
     expect(await neovim.lua<string[]>("return received")).toEqual(["login done"]);
     expect(await messages()).toBe("");
-  });
-
-  test("a function that fails is an error that says so", async () => {
+    // One that fails is an error that says so.
     await setup(`{ notify = { by = function() error("no bell") end } }`);
     await report(1, "error");
     await eventually("the message", async () => (await messages()).includes("no bell"));

@@ -118,24 +118,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(await shown()).toEqual([]);
   });
 
-  test("closing one that works needs a !", async () => {
-    await openTwo();
-    await leave();
-    await report(2, "working");
-    const numbers = async () => (await rows()).map((row) => row.n);
-    await neovim.command("Claude close");
-    expect(await numbers()).toEqual([1, 2]);
-    expect((await said(neovim)).at(-1)).toContain(
-      "Claude 2 (docs) is working; :Claude close! ends it all the same",
-    );
-    await neovim.command("Claude close!");
-    expect(await numbers()).toEqual([1]);
-    expect((await said(neovim)).at(-1)).toContain("Claude 2 (docs) was ended");
-    await neovim.command("Claude close");
-    expect(await numbers()).toEqual([]);
-  });
-
-  test("closing ends the current one alone; ! starts it again under its number", async () => {
+  test("closing ends the current one alone, by ! one that works; ! starts it again under its number", async () => {
     await openTwo();
     await neovim.command("Claude new");
     await up(3);
@@ -146,8 +129,17 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       [2, "again"],
       [3, undefined],
     ]);
+    const numbers = async () => (await rows()).map((row) => row.n);
+    await leave();
+    await report(2, "working");
     await neovim.command("Claude close");
-    expect((await rows()).map((row) => row.n)).toEqual([1, 3]);
+    expect(await numbers()).toEqual([1, 2, 3]);
+    expect((await said(neovim)).at(-1)).toContain(
+      "Claude 2 (again) is working; :Claude close! ends it all the same",
+    );
+    await neovim.command("Claude close!");
+    expect((await said(neovim)).at(-1)).toContain("Claude 2 (again) was ended");
+    expect(await numbers()).toEqual([1, 3]);
     expect(await shown()).toEqual([3]);
   });
 
