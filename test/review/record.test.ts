@@ -137,6 +137,11 @@ describe("Claude's editing tools", () => {
   });
 });
 
+/** The CLI's answer of a command that changed these files. */
+const diff = (files: { filePath: string; [field: string]: unknown }[]) => {
+  return { files, moreFiles: 0, changedFiles: files.map(({ filePath }) => filePath) };
+};
+
 describe("what the CLI says of Bash", () => {
   test("one command: changed, made, deleted and moved (as recorded from 2.1.330)", async () => {
     using world = new Recorded({
@@ -147,17 +152,13 @@ describe("what the CLI says of Bash", () => {
     const at = (name: string) => world.path(name);
     await world.bash(
       "sed -i s/two/TWO/ main.lua && echo new > made.txt && rm gone.txt && mkdir d && mv ren.txt d/ren2.txt",
-      {
-        files: [
-          { filePath: at("d/ren2.txt"), hunks: [hunk(0, 0, 1, 1, "+r")], created: true },
-          { filePath: at("gone.txt"), hunks: [hunk(1, 1, 0, 0, "-bye")], deleted: true },
-          { filePath: at("made.txt"), hunks: [hunk(0, 0, 1, 1, "+new")], created: true },
-          { filePath: at("main.lua"), hunks: [hunk(1, 3, 1, 3, " one", "-two", "+TWO", " three")] },
-          { filePath: at("ren.txt"), hunks: [hunk(1, 1, 0, 0, "-r")], deleted: true },
-        ],
-        moreFiles: 0,
-        changedFiles: ["d/ren2.txt", "gone.txt", "made.txt", "main.lua", "ren.txt"].map(at),
-      },
+      diff([
+        { filePath: at("d/ren2.txt"), hunks: [hunk(0, 0, 1, 1, "+r")], created: true },
+        { filePath: at("gone.txt"), hunks: [hunk(1, 1, 0, 0, "-bye")], deleted: true },
+        { filePath: at("made.txt"), hunks: [hunk(0, 0, 1, 1, "+new")], created: true },
+        { filePath: at("main.lua"), hunks: [hunk(1, 3, 1, 3, " one", "-two", "+TWO", " three")] },
+        { filePath: at("ren.txt"), hunks: [hunk(1, 1, 0, 0, "-r")], deleted: true },
+      ]),
     );
     expect(world.files).toEqual([
       'd/ren2.txt: absent > "r\\n" (from ren.txt)',
@@ -192,8 +193,7 @@ describe("what the CLI says of Bash", () => {
         { ...created("new.log"), hunks: [hunk(0, 0, 1, 1, "+new")] },
       ];
       const command = "echo '!*.log' > .gitignore; echo new > new.log";
-      const changedFiles = files.map(({ filePath }) => filePath);
-      if (how === "by the CLI") await world.bash(command, { files, moreFiles: 0, changedFiles });
+      if (how === "by the CLI") await world.bash(command, diff(files));
       else await world.failing(command);
       await world.stop();
       expect(world.files.toSorted()).toEqual([
@@ -206,16 +206,15 @@ describe("what the CLI says of Bash", () => {
   test("CRLF that the hunks show, and a file that nobody knew", async () => {
     using world = new RecordedHere({}, false);
     world.write("crlf.txt", "one\r\ntwo\nthree\r\n");
-    await world.bash("sed -i s/one/ONE/ crlf.txt; sed -i s/two/TWO/ crlf.txt", {
-      files: [
+    await world.bash(
+      "sed -i s/one/ONE/ crlf.txt; sed -i s/two/TWO/ crlf.txt",
+      diff([
         {
           filePath: world.path("crlf.txt"),
           hunks: [hunk(1, 3, 1, 3, "-one\r", "-two", "+ONE\r", "+TWO", " three\r")],
         },
-      ],
-      moreFiles: 0,
-      changedFiles: [world.path("crlf.txt")],
-    });
+      ]),
+    );
     expect(world.files).toEqual([
       'crlf.txt: "one\\r\\ntwo\\nthree\\r\\n" > "ONE\\r\\nTWO\\nthree\\r\\n"',
     ]);
@@ -226,17 +225,16 @@ describe("what the CLI says of Bash", () => {
       "crlf.txt": "one\r\nTWO\r\n",
       "latin.txt": Buffer.from("caf\xe9\ntwo\n", "latin1"),
     });
-    await world.bash("sed -i s/one/ONE/ crlf.txt; LC_ALL=C sed -i s/caf.*/tea/ latin.txt", {
-      files: [
+    await world.bash(
+      "sed -i s/one/ONE/ crlf.txt; LC_ALL=C sed -i s/caf.*/tea/ latin.txt",
+      diff([
         { filePath: world.path("crlf.txt"), hunks: [hunk(1, 2, 1, 2, "-one", "+ONE", " TWO")] },
         {
           filePath: world.path("latin.txt"),
           hunks: [hunk(1, 2, 1, 2, "-caf\uFFFD", "+tea", " two")],
         },
-      ],
-      moreFiles: 0,
-      changedFiles: [world.path("crlf.txt"), world.path("latin.txt")],
-    });
+      ]),
+    );
     expect(world.files).toEqual([
       'crlf.txt: "one\\r\\nTWO\\r\\n" > "ONE\\r\\nTWO\\r\\n"',
       'latin.txt: "caf\xe9\\ntwo\\n" > "tea\\ntwo\\n"',
