@@ -121,12 +121,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
       documentChanges: [
         {
           textDocument: { uri: fileUri(edited.project.path("b.txt")), version: null },
-          edits: [
-            {
-              range: { start: { line: 0, character }, end: { line: 0, character: 3 } },
-              newText: "new",
-            },
-          ],
+          edits: [{ range: { ...range, start: { line: 0, character } }, newText: "new" }],
         },
       ],
     },
@@ -156,11 +151,8 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
   test("changes no private file, and does not name it", async () => {
     edited.project.write(".env", "old\n");
     const secret = fileUri(edited.project.path(".env"));
-    offer({
-      edit: {
-        changes: { [uri()]: [{ range, newText: "x" }], [secret]: [{ range, newText: "x" }] },
-      },
-    });
+    const edits = [{ range, newText: "x" }];
+    offer({ edit: { changes: { [uri()]: edits, [secret]: edits } } });
     const text = await run();
     expect(text).toContain("ERROR Nothing was changed. It would change a private file");
     expect(text).not.toContain(".env");

@@ -56,7 +56,8 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     { line: 3, column: 1, severity: "HINT", message: "HINT c", source: "marks" },
   ];
 
-  test("says who it is, and offers its tools; those that replace Grep, and the one that the Stop hook names, are always loaded", async () => {
+  test("says who it is, and offers its tools; those that replace Grep, and the one that the Stop hook names, are always loaded; Claude Code asks before those that write", async () => {
+    claims("Renames and code actions stay in the workspace");
     expect(client.getServerVersion()?.name).toBe("nvim-lsp");
     expect(client.getInstructions()).toContain("get_session_diagnostics");
     const { tools } = await client.listTools();
@@ -82,11 +83,6 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
       "rename_symbol",
       "get_session_diagnostics",
     ]);
-  });
-
-  test("says which tools write; Claude Code asks before each of them", async () => {
-    claims("Renames and code actions stay in the workspace");
-    const { tools } = await client.listTools();
     const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint === true);
     const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true);
     expect(destructive.map(({ name }) => name)).toEqual(["rename_symbol", "code_action"]);

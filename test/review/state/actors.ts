@@ -187,14 +187,8 @@ export class Actors extends World {
     return new JournalReader(this.folder)
       .read()
       .records.map((record) => {
-        const {
-          at,
-          type,
-          session,
-          tool,
-          source,
-          files = [],
-        } = record as Partial<RecordOf<"change">>;
+        const change = record as Partial<RecordOf<"change">>;
+        const { at, type, session, tool, source, files = [] } = change;
         const all = files.map(
           ({ path, before, after }) => `${path}: ${shown(before)} > ${shown(after)}`,
         );

@@ -255,6 +255,7 @@ async function branchOff(): Promise<void> {
   await git("switch", "-q", "-");
 }
 
+const MOVED = `0\n${EDITED.a}`;
 test.each([
   ["a new branch", ["switch -q -c new"], EDITED.a, ["a changed 1>1@7"]],
   ["a worktree", ["worktree add -q tree other"], EDITED.a, ["a changed 1>1@7"]],
@@ -263,24 +264,9 @@ test.each([
   ["checkout of the file", ["checkout -q -- a"], TEXT, []],
   ["reset --hard", ["reset -q --hard"], TEXT, []],
   ["another branch by force", ["switch -q -f other"], "0\n1\n2\n3\n4\n5\n6\n7\n", []],
-  [
-    "another branch, which takes the changes along",
-    ["switch -q -m other"],
-    "0\n1\n2\n3\n4\n5\n6\nVII\n",
-    ["a changed 1>1@8"],
-  ],
-  [
-    "rebase on another branch",
-    ["rebase -q --autostash other"],
-    "0\n1\n2\n3\n4\n5\n6\nVII\n",
-    ["a changed 1>1@8"],
-  ],
-  [
-    "rebase of a commit of the user's",
-    ["commit -q -a -m mine", "rebase -q other"],
-    "0\n1\n2\n3\n4\n5\n6\nVII\n",
-    [],
-  ],
+  ["another branch, with the changes", ["switch -q -m other"], MOVED, ["a changed 1>1@8"]],
+  ["rebase on another branch", ["rebase -q --autostash other"], MOVED, ["a changed 1>1@8"]],
+  ["rebase of a commit of the user's", ["commit -q -a -m mine", "rebase -q other"], MOVED, []],
 ])("git moves: %s", async (_name, commands, text, expected) => {
   await branchOff();
   await claudeEdits();

@@ -272,29 +272,6 @@ describe("decisions", () => {
     expect(world.read("a")).toBe("1\n2\n3\n");
   });
 
-  test("a file that sessions made in turn, and the user deleted, is Claude's once it is made again", async () => {
-    world.edited("a", "1\n2\n", undefined);
-    world.claude({ a: "B\n" }, { session: "B" });
-    world.write("a", undefined);
-    expect(await world.summary()).toEqual([]);
-    world.claude({ a: "A\n" });
-    expect(await world.summary()).toEqual(["a created 0>1@1"]);
-    world.edited("a", "1\n2\n", undefined, { session: "B" });
-    expect(await world.summary()).toEqual(["a deleted 2>0@0"]);
-  });
-
-  test("a file that one session deleted, and another made again, is as it was without either", async () => {
-    world.edited("a", "1\n2\n", undefined);
-    world.claude({ a: "B\n" }, { session: "B" });
-    const { decision } = await world.undo([at("a")], { scope: "session", session: "B" });
-    expect(world.read("a")).toBeUndefined();
-    expect(await world.summary()).toEqual(["a deleted 2>0@0"]);
-    await world.back({ decision });
-    await world.undo([at("a")], { scope: "session", session: "A" });
-    expect(world.read("a")).toBe("1\n2\nB\n");
-    expect(await world.summary()).toEqual(["a changed 0>1@3"]);
-  });
-
   test("a file that one session moved, and another wrote anew, has changed", async () => {
     world.write("a", "1\n2\n");
     world.claude({ a: undefined, b: "1\n2\n" }, { from: { b: "a" } });
