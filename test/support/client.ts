@@ -118,6 +118,13 @@ export class TestClient implements Disposable {
     return answer;
   }
 
+  /** Calls a tool that refuses; returns why. */
+  async refusal(name: string, args: Record<string, unknown> = {}): Promise<string> {
+    const { isError, content } = await this.call(name, args);
+    if (!isError) throw new Error(`${name} does not refuse: ${JSON.stringify(content)}`);
+    return content[0]?.text ?? "";
+  }
+
   /** Calls a tool whose answer is one block of JSON. */
   async json<T = unknown>(name: string, args: Record<string, unknown> = {}): Promise<T> {
     return JSON.parse((await this.texts(name, args))[0] as string) as T;

@@ -155,16 +155,13 @@ onEachNeovim((session) => {
     ])("refuses %s, also for the CLI", async (_, path, meant) => {
       using cli = await TestClient.open(session.lock, "claude-code");
       for (const client of [session.client, cli]) {
-        const answer = await client.call("getDiagnostics", { uri: `file://${path}` });
-        expect(answer.isError).toBe(true);
-        expect(answer.content[0]?.text).toContain(meant === path ? path : JSON.stringify(meant));
+        const why = await client.refusal("getDiagnostics", { uri: `file://${path}` });
+        expect(why).toContain(meant === path ? path : JSON.stringify(meant));
       }
     });
 
     test.each(["http://example.com/a", "no uri", "file://host/a"])("refuses %s", async (uri) => {
-      const answer = await session.client.call("getDiagnostics", { uri });
-      expect(answer.isError).toBe(true);
-      expect(answer.content[0]?.text).toContain(uri);
+      expect(await session.client.refusal("getDiagnostics", { uri })).toContain(uri);
     });
   });
 

@@ -182,11 +182,8 @@ onEachNeovim((session) => {
     test.each(refused)("refuses %s and says which", async (_name, path) => {
       claims("Devices, huge files and impossible paths are refused unread");
       const filePath = path(session);
-      const answer = await session.client.call("openFile", { filePath });
-      expect(answer.isError).toBe(true);
-      const [{ text: message } = { text: "" }] = answer.content;
       const named = /[\n\0]/.test(filePath) ? JSON.stringify(filePath) : filePath;
-      expect(message).toContain(named);
+      expect(await session.client.refusal("openFile", { filePath })).toContain(named);
     });
 
     test("refuses a file that it may not read", async () => {
@@ -194,11 +191,10 @@ onEachNeovim((session) => {
       chmodSync(session.neovim.cwd, 0o711);
       chmodSync(path, 0);
       await session.neovim.lua(AS_NOBODY);
-      const answer = await session.client.call("openFile", { filePath: path });
+      const why = await session.client.refusal("openFile", { filePath: path });
       await session.neovim.lua(AS_BEFORE);
-      expect(answer.isError).toBe(true);
-      expect(answer.content[0]?.text).toStartWith(`${path} cannot be read: `);
-      expect(answer.content[0]?.text).toMatch(/permission denied/i);
+      expect(why).toStartWith(`${path} cannot be read: `);
+      expect(why).toMatch(/permission denied/i);
       expect(await session.neovim.lua("return vim.fn.bufexists(...)", path)).toBe(0);
     });
 
@@ -216,13 +212,10 @@ onEachNeovim((session) => {
       claims("Devices, huge files and impossible paths are refused unread");
       const paths = { old_file_path: path, new_file_path: path };
       const answers = await Promise.all([
-        session.client.call("openFile", { filePath: path }),
-        session.client.call("openDiff", { ...paths, new_file_contents: "x", tab_name: "x" }),
+        session.client.refusal("openFile", { filePath: path }),
+        session.client.refusal("openDiff", { ...paths, new_file_contents: "x", tab_name: "x" }),
       ]);
-      for (const { isError, content } of answers) {
-        expect(isError).toBe(true);
-        expect(content[0]?.text).toMatch(/not a regular file|does not exist/i);
-      }
+      for (const why of answers) expect(why).toMatch(/not a regular file|does not exist/i);
     });
 
     test("refuses a file of 20 GB, by a link too", async () => {
@@ -234,17 +227,13 @@ onEachNeovim((session) => {
       const small = session.write("small.txt", "x\n");
       const proposal = { new_file_contents: "y\n", tab_name: "big" };
       for (const path of [big, session.link("big-link.log", big)]) {
-        const opened = await client.call("openFile", { filePath: path });
-        expect(opened.isError).toBe(true);
-        expect(opened.content[0]?.text).toContain("too big for Claude (20480 MB, at most 64 MB");
+        const opened = await client.refusal("openFile", { filePath: path });
+        expect(opened).toContain("too big for Claude (20480 MB, at most 64 MB");
         const answers = await Promise.all([
-          client.call("openDiff", { old_file_path: path, new_file_path: small, ...proposal }),
-          client.call("openDiff", { old_file_path: small, new_file_path: path, ...proposal }),
+          client.refusal("openDiff", { old_file_path: path, new_file_path: small, ...proposal }),
+          client.refusal("openDiff", { old_file_path: small, new_file_path: path, ...proposal }),
         ]);
-        for (const { content, isError } of answers) {
-          expect(isError).toBe(true);
-          expect(content[0]?.text).toContain("is too big for a diff (more than 1 MB)");
-        }
+        for (const why of answers) expect(why).toContain("is too big for a diff (more than 1 MB)");
       }
       rmSync(big);
     });
@@ -261,9 +250,8 @@ onEachNeovim((session) => {
       const path = session.path("new-big.txt");
       const paths = { old_file_path: path, new_file_path: path, tab_name: "big" };
       const new_file_contents = `${"é".repeat(50_000)}\n`.repeat(120);
-      const { isError, content } = await client.call("openDiff", { ...paths, new_file_contents });
-      expect(isError).toBe(true);
-      expect(content[0]?.text).toContain("is too big for a diff (more than 1 MB)");
+      const why = await client.refusal("openDiff", { ...paths, new_file_contents });
+      expect(why).toContain("is too big for a diff (more than 1 MB)");
       expect(await session.neovim.lua<number>("return _G.received")).toBeLessThan(1.01 * 2 ** 20);
     });
 
@@ -368,11 +356,8 @@ onEachNeovim((session) => {
         saved: false,
         message,
       } as never);
-      const closed = await session.client.call("close_tab", { tab_name: "clean.txt" });
-      expect(closed).toMatchObject({
-        isError: true,
-        content: [{ text: `clean.txt stays open: ${why}` }],
-      });
+      const closed = await session.client.refusal("close_tab", { tab_name: "clean.txt" });
+      expect(closed).toBe(`clean.txt stays open: ${why}`);
       const reload = 'return require("port").dispatcher.call(...)';
       const params = { path: session.path("clean.txt") };
       expect(await session.neovim.lua(reload, "document_reload", params)).toEqual({});
@@ -465,9 +450,8 @@ onEachNeovim((session) => {
       async (end) => {
         const path = await session.open("kept.txt", "x\n");
         for (const name of [path, "kept.txt"]) {
-          const answer = await session.client.call("close_tab", { tab_name: name + end });
-          expect(answer.isError).toBe(true);
-          expect(answer.content[0]?.text).toContain(JSON.stringify(name + end));
+          const why = await session.client.refusal("close_tab", { tab_name: name + end });
+          expect(why).toContain(JSON.stringify(name + end));
         }
         expect(await openNames()).toEqual([path]);
       },
@@ -477,9 +461,8 @@ onEachNeovim((session) => {
       claims("Unsaved work is never discarded");
       await session.open("unsaved.txt", "x\n");
       await setLine("work");
-      const answer = await session.client.call("close_tab", { tab_name: "unsaved.txt" });
-      expect(answer.isError).toBe(true);
-      expect(answer.content[0]?.text).toContain("unsaved.txt");
+      const why = await session.client.refusal("close_tab", { tab_name: "unsaved.txt" });
+      expect(why).toContain("unsaved.txt");
       expect(await lines()).toEqual(["work"]);
     });
 

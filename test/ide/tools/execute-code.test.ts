@@ -71,9 +71,8 @@ onEachNeovim(
       });
 
       test("a program that is not there is named", async () => {
-        const answer = await run("x", "missing");
-        expect(answer.isError).toBe(true);
-        expect(answer.content[0]?.text).toContain("no-such-program");
+        const missing = { code: "x", language: "missing" };
+        expect(await session.client.refusal("executeCode", missing)).toContain("no-such-program");
       });
 
       test("an unknown language is refused with those there are", async () => {
