@@ -53,10 +53,10 @@ describe.each(NEOVIMS)("in $name", (version) => {
   const lastSaid = () => eventually("a message", async () => (await said()).at(-1) ?? false);
 
   describe("launch_arguments", () => {
-    const launch = (folder?: string) =>
+    const launch = (...folder: string[]) =>
       project.neovim.lua<string[]>(
         `return require("port").launch.launch_arguments(...)`,
-        ...(folder === undefined ? [] : [folder]),
+        ...folder,
       );
     beforeAll(() =>
       project.neovim.until("the server", `return require("claude-code").status().state == "ready"`),
@@ -64,8 +64,8 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
     afterEach(() => rmSync(project.path(".claude"), { recursive: true, force: true }));
 
-    async function parsed(folder?: string) {
-      const [settings = "", servers = ""] = await launch(folder);
+    async function parsed(...folder: string[]) {
+      const [settings = "", servers = ""] = await launch(...folder);
       expect(settings).toStartWith("--settings=");
       expect(servers).toStartWith("--mcp-config=");
       return {

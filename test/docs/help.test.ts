@@ -8,6 +8,9 @@ import { NEWEST, ROOT, temporaryFolder } from "../support/neovim";
 const { binary } = NEWEST;
 const DOC = join(ROOT, "doc");
 
+const neovim = (command: string) =>
+  Bun.spawnSync([binary, "--clean", "--headless", command, "+qa!"], { stdin: "ignore" });
+
 test("generated files are what the options, commands and tools say of themselves: else run `bun run docs`", () => {
   expect(drifted(generatedFiles(binary))).toEqual([]);
 });
@@ -18,18 +21,8 @@ describe("doc/", () => {
     try {
       cpSync(DOC, folder, { recursive: true });
       const quoted = folder.replaceAll("'", "''");
-      const run = Bun.spawnSync(
-        [
-          binary,
-          "--clean",
-          "--headless",
-          "-c",
-          `exe 'helptags ' .. fnameescape('${quoted}')`,
-          "+qa!",
-        ],
-        { stdin: "ignore" },
-      );
-      expect(run.stderr.toString()).toBe("");
+      const { stderr } = neovim(`+exe 'helptags ' .. fnameescape('${quoted}')`);
+      expect(stderr.toString()).toBe("");
       const known = new Set([...tags(join(folder, "tags")), ...neovimTags()]);
       const links = [...helpTexts()].flatMap(([, text]) =>
         [...withoutCode(text).matchAll(/(?<=^|[\s(,])\|([^\s|]+)\|/gm)].map((match) => match[1]),
@@ -71,12 +64,6 @@ function tags(path: string): string[] {
 }
 
 function neovimTags(): string[] {
-  const run = Bun.spawnSync([
-    binary,
-    "--clean",
-    "--headless",
-    "+lua io.write(vim.env.VIMRUNTIME)",
-    "+qa",
-  ]);
-  return tags(join(run.stdout.toString(), "doc/tags"));
+  const { stdout } = neovim("+lua io.write(vim.env.VIMRUNTIME)");
+  return tags(join(stdout.toString(), "doc/tags"));
 }

@@ -38,20 +38,15 @@ function inNeovim(version: NeovimVersion): void {
   beforeEach(async () => {
     data = await new DataFolder().use(neovim);
     published.server.reset("good");
-    await stallLimit(10);
-    await totalLimit(60);
+    await limit("stall_s", 10);
+    await limit("total_s", 60);
   });
   afterEach(() => data[Symbol.asyncDispose]());
 }
 
-/** In seconds: how long a server may say nothing. */
-function stallLimit(limit: number): Promise<unknown> {
-  return neovim.lua(`require("port").archive.limits.stall_s = ...`, limit);
-}
-
-/** In seconds: how long a download may take. */
-function totalLimit(limit: number): Promise<unknown> {
-  return neovim.lua(`require("port").archive.limits.total_s = ...`, limit);
+/** In seconds: how long a server may say nothing, or a download may take. */
+function limit(which: "stall_s" | "total_s", seconds: number): Promise<unknown> {
+  return neovim.lua(`require("port").archive.limits.${which} = ...`, seconds);
 }
 
 const failures: [Behaviour, RegExp][] = [
@@ -74,8 +69,8 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     claims("The plugin runs only what has the pinned SHA-256");
     const { server, release } = published;
     server.reset(behaviour);
-    if (behaviour === "stalled" || behaviour === "silent") await stallLimit(1);
-    if (behaviour === "drip") await totalLimit(1);
+    if (behaviour === "stalled" || behaviour === "silent") await limit("stall_s", 1);
+    if (behaviour === "drip") await limit("total_s", 1);
     const outcome = await install(neovim);
     expect(outcome.path).toBeUndefined();
     expect(outcome.message).toMatch(message);

@@ -110,20 +110,10 @@ describe("Claude behind a program that changes what passes", () => {
       [ -t 0 ] && exec ${variables()} "$@"
       sed -u 's/$/\\r/' | ${variables()} "$@" | sed -u 's/$/\\r/'`,
     );
+    const ubuntu = [wsl, "-d", "Ubuntu"];
     const lock = await start({
-      command: [
-        wsl,
-        "-d",
-        "Ubuntu",
-        "--cd",
-        inside,
-        "--exec",
-        "env",
-        "{env}",
-        `${inside}/claude`,
-        "{args}",
-      ],
-      relay: [wsl, "-d", "Ubuntu", "--exec", EXECUTABLE, "relay", "--stdio"],
+      command: [...ubuntu, "--cd", inside, "--exec", "env", "{env}", `${inside}/claude`, "{args}"],
+      relay: [...ubuntu, "--exec", EXECUTABLE, "relay", "--stdio"],
       path_mappings: { "C:\\src\\x": neovim.cwd },
     });
     await expectWords(inside);

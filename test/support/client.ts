@@ -72,14 +72,16 @@ export class TestClient implements Disposable {
     headers: Record<string, string> = {},
   ): Promise<TestClient> {
     const client = await TestClient.connect(lock, headers);
-    await client.request("initialize", {
-      protocolVersion: "2025-11-25",
-      capabilities: {},
-      clientInfo: { name, version: "1.0.0" },
-    });
+    await client.initialize(name);
     client.notify("notifications/initialized");
     client.notify("ide_connected", { pid: process.pid });
     return client;
+  }
+
+  initialize(name: string): Promise<unknown> {
+    const clientInfo = { name, version: "1.0.0" };
+    const protocolVersion = "2025-11-25";
+    return this.request("initialize", { protocolVersion, capabilities: {}, clientInfo });
   }
 
   /** Rejects with CallError when the server answers with an error. */

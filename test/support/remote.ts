@@ -149,15 +149,8 @@ class SshServer {
     const folder = join(home, ".ssh");
     mkdirSync(folder, { mode: 0o700 });
     for (const name of ["host", "key"]) {
-      const made = Bun.spawnSync([
-        "ssh-keygen",
-        "-qt",
-        "ed25519",
-        "-N",
-        "",
-        "-f",
-        `${folder}/${name}`,
-      ]);
+      const words = ["-qt", "ed25519", "-N", "", "-f", `${folder}/${name}`];
+      const made = Bun.spawnSync(["ssh-keygen", ...words]);
       if (made.exitCode !== 0) throw new Error(`ssh-keygen: ${made.stderr}`);
     }
     const variables = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`));

@@ -367,11 +367,7 @@ onNewestNeovim((session) => {
   /** A CLI that takes no mention yet. */
   async function justStarted(): Promise<TestClient> {
     const cli = await TestClient.connect(session.lock);
-    await cli.request("initialize", {
-      protocolVersion: "2025-11-25",
-      capabilities: {},
-      clientInfo: { name: "claude-code", version: "1.0.0" },
-    });
+    await cli.initialize("claude-code");
     cli.notify("notifications/initialized");
     await cli.request("ping");
     return cli;

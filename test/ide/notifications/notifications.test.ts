@@ -103,11 +103,7 @@ onEachNeovim(
         "the others get it",
         () => session.client.notifications("at_mentioned").length > 0,
       );
-      await early.request("initialize", {
-        protocolVersion: "2025-11-25",
-        capabilities: {},
-        clientInfo: { name: "early", version: "1.0.0" },
-      });
+      await early.initialize("early");
       // A new resource is reported at once, and to the others as well.
       const listed = () => session.client.notifications("notifications/resources/list_changed");
       const before = listed().length;
