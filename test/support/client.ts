@@ -112,10 +112,9 @@ export class TestClient implements Disposable {
     return blocks;
   }
 
-  /** Proposes another text for a file; the answer may come when nobody waits for it any more. */
-  propose(path: string, new_file_contents: string): Promise<string[]> {
-    const paths = { old_file_path: path, new_file_path: path, tab_name: path };
-    const answer = this.texts("openDiff", { ...paths, new_file_contents });
+  /** As openDiff; the answer may come when nobody waits for it any more. */
+  propose(path: string, contents: string): Promise<string[]> {
+    const answer = this.openDiff(path, contents, path);
     answer.catch(() => {});
     return answer;
   }
