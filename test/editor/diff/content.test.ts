@@ -103,15 +103,18 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
   });
 
-  test(":w other.txt writes and decides nothing, and says so; an aborted :w neither", async () => {
+  test(":w other.txt and :saveas write and decide nothing, and say so; an aborted :w neither", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     const path = a.file("main.txt", "one\n");
     const id = await a.propose(path, "two\nthree\n");
-    for (const command of [":w other.txt", ":w! other.txt"]) {
+    for (const command of [":w other.txt", ":w! other.txt", ":saveas other.txt"]) {
       await a.nvim.command("messages clear");
       await a.nvim.type(`${command}<CR>`);
       await a.says("other.txt was not written: the proposal is written by");
       expect(await a.messages()).not.toContain("stack traceback");
+      await eventually("its name", () =>
+        a.nvim.lua<boolean>("return vim.fn.bufname():find('^claude%-code://') ~= nil"),
+      );
     }
     await a.nvim.type(":w<Esc>:1w!<CR>:wfoo<CR>");
     await Bun.sleep(50);

@@ -13,6 +13,7 @@ local original = require("claude-code.editor.diff.original")
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 local winbar = require("claude-code.editor.windows.winbar")
+local windows = require("claude-code.editor.windows")
 
 ---How often all is looked at, in ms: most of what happens to a diff has no event of its own (the executable died,
 ---somebody closed a window with autocommands off, a program wrote the file), and what has one is rarely urgent.
@@ -172,12 +173,32 @@ function Watch:fail()
   end)
 end
 
+---`:saveas` gave the proposal's name to another buffer, and that one's to the proposal.
+---@private
+function Watch:take_name_back()
+  local buf, label = self.proposal.new_buf, self.proposal.label
+  vim.schedule(function()
+    if self.proposal.new_buf ~= buf or api.nvim_buf_get_name(buf) == label then
+      return
+    end
+    windows.noautocmd(function()
+      for _, other in ipairs(api.nvim_list_bufs()) do
+        if other ~= buf and api.nvim_buf_get_name(other) == label then
+          api.nvim_buf_delete(other, { force = true })
+        end
+      end
+      api.nvim_buf_set_name(buf, label)
+    end)
+  end)
+end
+
 ---@private
 function Watch:on_write(target)
   if self.is_writing and (self.is_early or self.guard:is_active()) then
     self.guard:report("nothing was written, write again")
     self:fail()
   elseif target ~= self.proposal.label then
+    self:take_name_back()
     local text = "%s was not written: the proposal is written by accepting it, and to no other file"
     notify.error(text:format(path.base(target)))
   elseif not self.is_writing and not self.hinted then
