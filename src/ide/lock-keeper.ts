@@ -8,6 +8,8 @@ import { IDE_NAME, type LockContent, lockFolder } from "./lock-file";
 
 /** How often we try again while the lock file cannot be written, or its folder not be watched. */
 const RETRY_MS = 5_000;
+/** How long after an event we look: a file that is replaced makes several. */
+const FOLD_MS = 50;
 
 interface LockKeeperOptions {
   port: number;
@@ -27,9 +29,9 @@ export class LockKeeper {
   readonly onProblem = new Emitter<string | undefined>();
   readonly #lock: OwnFile;
   readonly #options: LockKeeperOptions;
-  /** To write in vain makes events of its own. */
-  readonly #watch = new PathWatch(() => this.problem === undefined && this.#update());
+  readonly #watch = new PathWatch(() => this.#soon());
   readonly #folder: string;
+  #event: Timer | undefined;
   #retry: Timer | undefined;
   #folders: readonly string[];
   /** Why there is no lock file, in a sentence for the user; undefined if there is one. */
@@ -55,13 +57,22 @@ export class LockKeeper {
 
   end(): void {
     clearTimeout(this.#retry);
+    clearTimeout(this.#event);
     this.#watch.end();
     this.#lock.remove();
   }
 
+  #soon(): void {
+    this.#event ??= setTimeout(() => {
+      this.#event = undefined;
+      this.#update();
+    }, FOLD_MS);
+  }
+
   #update(): void {
-    // A folder that the first writing makes is an event of the one above it.
+    this.#write();
     this.#watch.follow([`${this.#folder}/`]);
+    // What has changed before the watch began was missed.
     this.#write();
     clearTimeout(this.#retry);
     // A folder that several machines or containers share may report no events.
