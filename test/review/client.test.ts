@@ -118,7 +118,7 @@ onEachNeovim((session) => {
       if (!when.startsWith("before")) await Bun.sleep(2);
       process.kill(executable, "SIGKILL");
       await eventually("an answer", async () => {
-        expect(await neovim.lua<string>("return _G.answered")).toMatch(/^done$|has stopped/);
+        expect(await neovim.lua<string>("return _G.answered")).toMatch(/^done$|does not run/);
       });
       await ready(executable);
       const isDone = async () => (await shown()).length === 0;
@@ -135,7 +135,7 @@ onEachNeovim((session) => {
   test("without the executable a request fails at once", async () => {
     await session.neovim.lua('require("claude-code").stop()');
     const { problem } = await ask("list");
-    expect(problem).toContain("the executable has stopped");
+    expect(problem).toContain("the executable does not run");
     await session.neovim.lua('require("claude-code").start()');
     await session.neovim.lock();
   });

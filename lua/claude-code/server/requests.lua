@@ -4,7 +4,7 @@ local channel = require("claude-code.server.channel")
 
 local M = {
   ---The problem of a request that nobody answers any more.
-  GONE = "the executable has stopped: try again in a moment",
+  GONE = "the executable does not run: try again in a moment, or see :Claude status",
 }
 
 ---@alias claude-code.RequestCallback fun(value: any?, problem: string?)
