@@ -28,7 +28,8 @@ export function checkDiffs(facts: Facts): Finding {
 /** The option of setup() chooses the mode of a CLI started by the plugin, before settings do. */
 function checkMode({ settings }: Facts, reports: readonly EditorReport[]): Finding {
   for (const { permission_mode: mode } of reports) {
-    if (mode === undefined || ASKING_MODES.includes(mode)) continue;
+    if (mode === undefined) continue;
+    if (ASKING_MODES.includes(mode)) return ok(`permission mode "${mode}" (setup())`);
     return skipped(
       `terminal.permission_mode in setup() sets the permission mode "${mode}"`,
       'set it to "default"',
