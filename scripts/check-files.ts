@@ -36,8 +36,8 @@ const BUDGETS: readonly {
   count?: number;
 }[] = [
   { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_000, until: 31_300, count: 225 },
-  { name: "src", files: "src/**/*.ts", lines: 23_000, until: 23_700, count: 250 },
-  { name: "test", files: "test/**/*.{ts,lua}", lines: 47_000, until: 50_200 },
+  { name: "src", files: "src/**/*.ts", lines: 23_000, until: 23_600, count: 250 },
+  { name: "test", files: "test/**/*.{ts,lua}", lines: 47_000, until: 48_100 },
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_500 },
 ];
 /** Each has a table in ARCHITECTURE.md, with its folders in the first column. */
