@@ -102,6 +102,8 @@ function accepts(claude: InRemote): void {
 function shows(claude: InRemote): void {
   test("what is selected, and what is mentioned, has the path that it has there", async () => {
     await claude.turnEnded();
+    // The CLI forgets the selection with a prompt: it has received it again before it changes.
+    await claude.showing(/⧉ In main\.lua/);
     await claude.command("edit other.lua");
     await claude.showing(/⧉ In other\.lua/);
     await claude.neovim.terminal.type("V");
