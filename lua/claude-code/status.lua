@@ -220,7 +220,7 @@ function M.lines(findings)
   return lines
 end
 
---- What `claude-code-nvim doctor` asks of each Neovim (EditorReport in src/doctor/facts.ts).
+--- The answer to `claude-code-nvim doctor` from each Neovim (EditorReport in src/doctor/facts.ts).
 ---@return table
 function M.report()
   local server_of, options_of = require("claude-code.server"), require("claude-code.config").get()

@@ -24,7 +24,7 @@ export function checkHooks({ cwd }: Facts): Finding | undefined {
   return ok(`hooks and the MCP server ${SERVER_NAME} are set up in ${root}`);
 }
 
-/** What setting the project up again would do; empty if all is there. */
+/** The changes that another set-up of the project would make; empty if there are none. */
 function missingSteps(root: string, answers: boolean): string {
   try {
     const { steps } = planInstall(root, { claudeMd: false, answers, address: false });

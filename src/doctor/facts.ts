@@ -63,7 +63,7 @@ async function withLife(lock: Lock): Promise<Lock> {
   return { ...lock, alive };
 }
 
-/** What the plugin says of itself: `report()` of lua/claude-code/status.lua. */
+/** The plugin's report on itself: `report()` of lua/claude-code/status.lua. */
 export interface EditorReport {
   pid: number;
   version: string;

@@ -1,9 +1,9 @@
-/** What lua/claude-code/editor/language answers. Lines count from 1, as they are in Neovim. */
+/** The answers of lua/claude-code/editor/language. Lines count from 1, as they are in Neovim. */
 
 interface LanguageFile {
   /** Absolute; a URI if it is not a file's. */
   path: string;
-  /** Of the project, and not of a package that it uses. */
+  /** Whether it belongs to the project, not to a package that the project uses. */
   is_own: boolean;
   /** Its buffer has unsaved changes. */
   unsaved?: boolean;
@@ -13,7 +13,7 @@ export interface LanguagePlace {
   /** Index into the files, from 1. */
   file: number;
   line: number;
-  /** Of the line, if the file on disk may have another one. */
+  /** The line's text, if the file on disk may have another one. */
   text?: string;
 }
 
@@ -52,7 +52,7 @@ export interface OutlineAnswer {
     detail?: string;
     /** 0 at the top. */
     depth: number;
-    /** Of the whole declaration. */
+    /** Covers the whole declaration. */
     first_line: number;
     last_line: number;
   }[];

@@ -201,7 +201,7 @@ export const METHODS = {
     }),
     result: unchecked<SymbolAnswer>(),
   },
-  /** What a file declares. */
+  /** The declarations of a file. */
   outline: { params: v.object(Question), result: unchecked<OutlineAnswer>() },
   /** Edits of language servers: `EditAnswer` of `src/nvim-lsp/edits/`, which also makes them. */
   rename_symbol: { params: unchecked<object>(), result: v.unknown() },
@@ -257,7 +257,7 @@ export const METHODS = {
     params: v.object({ plan: v.optional(v.string()) }),
     result: v.boolean(),
   },
-  /** What the user answers, if they do. */
+  /** The user's answer, if there is one. */
   permission_request: {
     params: unchecked<object>(),
     result: v.optional(

@@ -38,7 +38,7 @@ export class LanguageServers {
     return this.ask("find_references", input.path, { ...named(input), relation }, signal);
   }
 
-  /** What a file declares. */
+  /** The declarations of a file. */
   outline(path: string, signal?: AbortSignal): Promise<OutlineAnswer> {
     return this.ask("outline", path, {}, signal);
   }

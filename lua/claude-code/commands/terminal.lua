@@ -50,7 +50,7 @@ return {
           "there is no Claude session %d; :Claude sessions lists them, :Claude new starts one"
         return notify.error(text:format(n))
       elseif terminal.is_open() then
-        -- What messages about a server that was stopped, or has failed, promise.
+        -- Messages about a server that was stopped, or has failed, promise this.
         require("claude-code.server").ensure({ is_wanted = true })
       end
       terminal.toggle(words(args), { n = n, restart = args.bang })

@@ -92,7 +92,7 @@ end
 ---@param highlight? string nil: `:messages` does not get it
 ---@param is_logged? boolean whether the log has the whole text
 local function show_line(text, highlight, is_logged)
-  -- What is there already is written over, not pushed up.
+  -- Existing text is written over, not pushed up.
   M.redraw()
   local chunks = { { fit(text, is_logged), highlight } }
   vim.api.nvim_echo(chunks, highlight ~= nil, {})

@@ -1,4 +1,4 @@
---- Where Claude starts: here, or in one of the user's remotes; and by which command there.
+--- The place where Claude starts, here or in one of the user's remotes, and the command for it.
 local M = {}
 
 ---@class claude-code.RemotePlace a remote for one folder

@@ -1,4 +1,4 @@
---- Who reports to the rows: terminals, the files of running CLIs, the server's clients, and hooks.
+--- The sources of the rows: terminals, the files of running CLIs, the server's clients, and hooks.
 local cli_files = require("claude-code.sessions.cli_files")
 local process = require("claude-code.programs.process")
 local rows = require("claude-code.sessions.rows")

@@ -86,7 +86,7 @@ end
 ---@field name? string
 ---@field worktree? string
 
---- What the arguments of the CLI (2.1.330) say of the session that it starts.
+--- The session that the CLI (2.1.330) starts, by its arguments.
 ---@param words string[]
 ---@return claude-code.SessionArguments
 function M.session_of(words)

@@ -9,7 +9,7 @@ local M = {}
 local function is_asking(n)
   n = n or running.current()
   local row, pids = n and require("claude-code.sessions").get(n) or {}, clients.pids()
-  -- What it reports to its terminal is there before its own file says so.
+  -- Its terminal reports a state before its own file does.
   if row.source == "terminal" and row.state == "blocked" then
     return true
   end

@@ -71,7 +71,7 @@ const LIMITS = {
 const STOPPED =
   "Ended by a signal: after 30 s, or 1 MB of output, it is stopped, with everything in its process group.";
 
-/** What the program has written arrives a moment after its end. */
+/** The program's last output arrives a moment after its end. */
 const DRAIN_MS = 500;
 
 export interface Run {

@@ -46,7 +46,7 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool<"getD
     if (buffer?.loaded) unknown.delete(real);
     else unknown.add(real);
     const path = (buffer?.path as FilePath | undefined) ?? real;
-    // Where Neovim is busy, a hook has the file reloaded.
+    // If Neovim is busy, a hook reloads the file.
     editor.call("document_watch", { path }).catch(() => {});
   }
 

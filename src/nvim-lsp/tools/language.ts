@@ -78,7 +78,7 @@ export function findReferences(servers: LanguageServers): Tool<"find_references"
   });
 }
 
-/** What a file declares. */
+/** The declarations of a file. */
 export function outline(servers: LanguageServers): Tool<"outline"> {
   return defineTool({
     name: "outline",

@@ -15,7 +15,7 @@ local SIGN_PRIORITY = 5
 local MOST_SIGNS = 2000
 
 local M = {
-  --- Of comments, and of what a diff has no group for.
+  --- For comments, and for whatever a diff has no group for.
   highlights = require("claude-code.lib.highlights").define("ClaudeCode", {
     {
       name = "ReviewChange",

@@ -78,7 +78,7 @@ local function parts_in(win)
   local at = buffers.hunk_at(hunks, row)
   local mode = not whole and file and file.mode
   local name = file and file.path or api.nvim_buf_get_name(buf)
-  -- Where it is too narrow for the rest, the beginning of the path gives way.
+  -- In a narrow bar the beginning of the path gives way.
   return winbar.parts(
     " %<",
     { vim.fn.fnamemodify(name, ":."), "File" },

@@ -89,7 +89,7 @@ end
 ---@param last { [1]: integer, [2]: integer }
 ---@return string text at least up to MOST_BYTES
 local function text_between(buf, first, last)
-  -- So many lines have as many line ends.
+  -- Each line has one line end.
   local stop = math.min(last[1], first[1] + MOST_BYTES)
   local lines = api.nvim_buf_get_lines(buf, first[1], stop + 1, false)
   if stop == last[1] then

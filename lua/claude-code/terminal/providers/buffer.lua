@@ -14,7 +14,7 @@ local terminals = {}
 
 local NAME = "claude-code://terminal"
 
---- Who types on does so within this time, in ms.
+--- Keystrokes closer together than this, in ms, are one burst.
 local PAUSE_MS = 500
 
 --- Neovim hands a new size to the program after 10 ms, and a busy program looks at it some time later.
