@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { scriptedServer } from "../../test/language/world";
 import { call, connect } from "../../test/nvim-lsp/client";
 import { eventually } from "../../test/support/eventually";
+import { languageServer } from "../../test/support/lsp-stdio";
 import { isolatedEnv, type TestNeovim } from "../../test/support/neovim";
 
 const FILES = 60;
@@ -50,7 +50,7 @@ export class Languages implements AsyncDisposable {
       const uses = `name${(i + 1) % FILES} common\n# name${i} in a comment\n`;
       writeFileSync(join(folder, `${i}.txt`), `def name${i}\n${uses}`);
     }
-    await neovim.lua(SERVE, scriptedServer(folder, switches), folder);
+    await neovim.lua(SERVE, [...languageServer(switches), folder], folder);
     return new Languages(neovim, await connect(neovim.cwd, isolatedEnv(neovim.home)));
   }
 

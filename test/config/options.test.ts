@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     await neovim.lua(`SAID = {}; require("claude-code").setup(${options})`);
     // Messages are scheduled; this one comes behind them.
     await neovim.lua(`DONE = false; vim.schedule(function() DONE = true end)`);
-    await eventually("the messages", () => neovim.lua<boolean>(`return DONE`));
+    await neovim.until("the messages", `return DONE`);
     return neovim.lua<string[]>(`return SAID`);
   };
 

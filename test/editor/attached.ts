@@ -276,17 +276,15 @@ export class Attached implements AsyncDisposable {
   }
 
   async shown(): Promise<void> {
-    await eventually("a diff on screen", () =>
-      this.nvim.lua<boolean>('return require("port").diff_shown()'),
-    );
+    await this.nvim.until("a diff on screen", 'return require("port").diff_shown()');
   }
 
   /** Waits until one diff was left undecided, and none is on screen. */
   async waits(): Promise<void> {
-    await eventually("a diff that waits, and none on screen", () =>
-      this.nvim.lua<boolean>(`
-        local port = require("port")
-        return port.no_diff() and port.diff_count() == 1 and #port.diff_windows_left() == 0`),
+    await this.nvim.until(
+      "a diff that waits, and none on screen",
+      `local port = require("port")
+        return port.no_diff() and port.diff_count() == 1 and #port.diff_windows_left() == 0`,
     );
   }
 
@@ -321,9 +319,7 @@ export class Attached implements AsyncDisposable {
 
   /** Waits until keys decide the diff on screen, however long a pause is. */
   async decidable(): Promise<void> {
-    await eventually("a diff that takes decisions", () =>
-      this.nvim.lua<boolean>('return require("port").diff_decidable()'),
-    );
+    await this.nvim.until("a diff that takes decisions", 'return require("port").diff_decidable()');
   }
 
   /** Sets how long a pause in typing is. */

@@ -21,8 +21,9 @@ onEachNeovim(
       session.write(".env", "TOKEN=1\n");
       await session.known();
       await session.neovim.command("Claude");
-      await eventually("the session", () =>
-        lua<boolean>("return require('claude-code').sessions()[1].id ~= nil"),
+      await session.neovim.until(
+        "the session",
+        "return require('claude-code').sessions()[1].id ~= nil",
       );
       const id = await lua<string>("return require('claude-code').sessions()[1].id");
       // As its SessionStart hook does.
@@ -53,7 +54,7 @@ onEachNeovim(
           table.insert(rows, 1, list.title)
           return rows`);
       await session.neovim.command("Claude trail");
-      await eventually("the list", () => lua<boolean>("return vim.bo.filetype == 'qf'"));
+      await session.neovim.until("the list", "return vim.bo.filetype == 'qf'");
       const turn = "Claude's trail: this turn (and 1 of private files)";
       expect(await list()).toEqual([turn, "b.txt:1-1 read", ":1-0 searched for x y"]);
       await session.neovim.command("Claude trail turn 2");
@@ -72,8 +73,9 @@ onEachNeovim(
       });
       const statusline = () => lua<string>("return require('claude-code').statusline()");
       append(full(90_000));
-      await eventually("the row", () =>
-        lua<boolean>("return require('claude-code').sessions()[1].context == 45"),
+      await session.neovim.until(
+        "the row",
+        "return require('claude-code').sessions()[1].context == 45",
       );
       expect(await statusline()).not.toContain("full");
       append(full(124_000));
@@ -158,7 +160,7 @@ onEachNeovim(
           vim.api.nvim_set_current_win(vim.fn.win_getid(2))
           vim.cmd("normal! jj")`);
         append(read("2", "b.txt", 1, 1));
-        await eventually("the step", () => lua<boolean>("return STEPS == 1"));
+        await session.neovim.until("the step", "return STEPS == 1");
         expect((await followed()).name).toBe("a.txt");
         expect(await lua<number>("return vim.fn.line('.')")).toBe(122);
         await session.neovim.command("wincmd p");

@@ -241,9 +241,7 @@ onEachNeovim(
       await type(["for that one"]);
       await lua("require('port').terminal.close_all()");
       await session.neovim.command("wincmd t | Claude new");
-      await eventually("the next one", () =>
-        lua<boolean>("return require('port').terminal.is_open()"),
-      );
+      await session.neovim.until("the next one", "return require('port').terminal.is_open()");
       await lua("vim.cmd.stopinsert()");
       await session.neovim.command("Claude prompt");
       await keys(":wq<CR>");

@@ -181,11 +181,11 @@ onEachNeovim(
       await session.neovim.command(`mksession! ${file}`);
       await lua("vim.cmd('silent! %bwipeout!')");
       await session.neovim.command(`source ${file}`);
-      await eventually("no buffer of ours", () =>
-        lua<boolean>(`
-          return not vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
+      await session.neovim.until(
+        "no buffer of ours",
+        `return not vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
             return vim.startswith(vim.api.nvim_buf_get_name(buf), "claude-code://")
-          end)`),
+          end)`,
       );
     });
 

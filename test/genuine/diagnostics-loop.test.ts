@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { OPENED, Project } from "../hooks/project";
 import { Claude, runHeadless } from "../support/claude";
 import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { languageServer } from "../support/lsp-stdio";
 import { Model } from "../support/model";
 import { type ModelRequest, newsText, toolResults } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
@@ -177,7 +178,7 @@ nightly.describe(`the loop with ${NEWEST.name}`, () => {
          vim.filetype.add({ extension = { slow = "slow" } })
          local servers = { slow = true }
          ${OPENED}`,
-      [process.execPath, join(ROOT, "test/support/scripted-language-server.ts"), control],
+      languageServer(control),
     );
     const file = loop.project.write("main.slow", "one\n");
     loop.model.script([read(file), edit(file, "one", "two"), say("All done.")]);

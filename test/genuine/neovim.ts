@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import { isolatedEnv } from "../support/claude-home";
 import { eventually } from "../support/eventually";
+import { languageServer } from "../support/lsp-stdio";
 import { constants, PORT, SILENT } from "../support/neovim";
 import { squeeze, Terminal } from "../support/tmux";
 import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
@@ -141,8 +142,7 @@ export class Neovim {
   /** Starts a language server for a file, to which WRONG is an error. */
   async startServer(file: string, home: string): Promise<void> {
     const control = mkdtempSync(join(home, "tmp/server-"));
-    const server = [process.execPath, join(ROOT, "test/support/scripted-language-server.ts")];
-    const cmd = JSON.stringify([...server, control]);
+    const cmd = JSON.stringify(languageServer(control));
     await this.lua(`
       vim.lsp.start({ name = "scripted", cmd = vim.json.decode([=[${cmd}]=]) }, {
         bufnr = vim.fn.bufnr("${file}"),

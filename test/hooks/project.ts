@@ -75,7 +75,7 @@ export class Project implements AsyncDisposable {
     await eventually("the registry", () => project.registered().length > 0);
     // The executable is in the registry a moment before Neovim follows what is written.
     const attached = "return require('port').channel.is_attached()";
-    await eventually("the executable", () => neovim.lua<boolean>(attached));
+    await neovim.until("the executable", attached);
     return project;
   }
 

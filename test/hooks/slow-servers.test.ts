@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { call, connect } from "../nvim-lsp/client";
 import { eventually } from "../support/eventually";
 import { later } from "../support/later";
-import { isolatedEnv, NEOVIMS, NEWEST, nightly, ROOT, temporaryFolder } from "../support/neovim";
+import { languageServer } from "../support/lsp-stdio";
+import { isolatedEnv, NEOVIMS, NEWEST, nightly, temporaryFolder } from "../support/neovim";
 import { first } from "../support/toolchain";
 import { Calls } from "./calls";
 import { OPENED, Project } from "./project";
@@ -15,7 +16,6 @@ import { OPENED, Project } from "./project";
  * process.
  */
 const GO = { continue: true } as const;
-const SERVER = join(ROOT, "test/support/scripted-language-server.ts");
 
 /** Starts the server for each file that is read, and keeps what notifications say. */
 const SERVE = `
@@ -69,7 +69,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   beforeEach(async () => {
     control = temporaryFolder();
     await project.neovim.lua(RESET);
-    await project.neovim.lua(SERVE, [process.execPath, SERVER, control]);
+    await project.neovim.lua(SERVE, languageServer(control));
     await options(DEADLINE_MS, BUSY_MS);
     await calls.forget();
     count += 1;
@@ -92,10 +92,10 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   const stop = (prompt: string) => project.stop({ ...session, prompt_id: prompt });
   /** Waits until Neovim knows that the server indexes. */
   const indexing = () =>
-    eventually("the server", () =>
-      project.neovim.lua<boolean>(`
-        local client = vim.lsp.get_clients()[1]
-        return client ~= nil and require("port").language_servers.busy_with(client.id) == "indexing"`),
+    project.neovim.until(
+      "the server",
+      `local client = vim.lsp.get_clients()[1]
+        return client ~= nil and require("port").language_servers.busy_with(client.id) == "indexing"`,
     );
   const notified = () => project.neovim.lua<string[]>("return _G.notified");
   async function editWhileIndexing(): Promise<void> {
@@ -170,7 +170,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       end, 50)
     end })`;
   test("started some time after the file was loaded: it is waited for", async () => {
-    await project.neovim.lua(START_LATER, [process.execPath, SERVER, control]);
+    await project.neovim.lua(START_LATER, languageServer(control));
     hold("starting");
     await edit("WRONG one\n");
     const clients = "return #vim.lsp.get_clients({ _uninitialized = true })";
@@ -194,14 +194,14 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     vim.lsp.enable("enabled")`;
   if (version === NEWEST) {
     test("enabled, and started while Claude stops: it is waited for", async () => {
-      await project.neovim.lua(ENABLE, [process.execPath, SERVER, control]);
+      await project.neovim.lua(ENABLE, languageServer(control));
       await edit("WRONG one\n");
       expect((await stop("one")).reason).toContain("WRONG one");
     });
 
     test("enabled, for a type that the user has not opened: none starts, and that is said", async () => {
       await project.neovim.command("silent! %bwipeout!");
-      await project.neovim.lua(ENABLE, [process.execPath, SERVER, control]);
+      await project.neovim.lua(ENABLE, languageServer(control));
       await edit("WRONG one\n");
       const unknown = `diagnostics of ${name} unknown (you have no text file open)`;
       expect(await stop("one")).toEqual({ ...GO, systemMessage: unknown });
@@ -324,8 +324,9 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(systemMessage).toContain("unknown");
     release("starting");
     // A message would come at once.
-    await eventually("the report", () =>
-      project.neovim.lua<boolean>("return require('port').sessions.list()[1].files == 0"),
+    await project.neovim.until(
+      "the report",
+      "return require('port').sessions.list()[1].files == 0",
     );
     expect(await notified()).toEqual([]);
   });

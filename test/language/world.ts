@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { Project } from "../hooks/project";
 import { call, connect } from "../nvim-lsp/client";
+import { languageServer } from "../support/lsp-stdio";
 import { isolatedEnv, type NeovimVersion } from "../support/neovim";
 
 interface WorldOptions {
@@ -89,10 +90,5 @@ function switchesOf(project: Project): string {
 
 /** The scripted server for a project's `*.txt`. */
 export function scripted(project: Project, encoding = "utf-16"): string[] {
-  return scriptedServer(project.folder, switchesOf(project), encoding);
-}
-
-export function scriptedServer(folder: string, switches: string, encoding = "utf-16"): string[] {
-  const program = join(import.meta.dir, "scripted-server.ts");
-  return [process.execPath, program, folder, switches, encoding];
+  return [...languageServer(switchesOf(project)), project.folder, encoding];
 }

@@ -33,12 +33,11 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
       end, { nargs = "*", bang = true })
       vim.cmd.Claude()`);
     const { port } = await neovim.lock();
-    await eventually("the port in the terminal", () =>
-      neovim.lua<boolean>(
-        `local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")
+    await neovim.until(
+      "the port in the terminal",
+      `local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")
          return text:find("port " .. ..., 1, true) ~= nil`,
-        port,
-      ),
+      port,
     );
     rmSync(folder, { recursive: true, force: true });
   });

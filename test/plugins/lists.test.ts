@@ -9,9 +9,7 @@ const BOTH = ["main.lua", "other.lua"];
 
 /** Puts the cursor on the first line with this text, once it is there, and mentions it. */
 async function mention(editor: Editor, text: string, range = ""): Promise<void> {
-  await eventually(`a line with ${text}`, () =>
-    editor.neovim.lua<boolean>("return vim.fn.search(..., 'cw') > 0", text),
-  );
+  await editor.neovim.until(`a line with ${text}`, "return vim.fn.search(..., 'cw') > 0", text);
   await editor.neovim.command(`${range}Claude mention`);
 }
 
@@ -50,10 +48,10 @@ for (const version of NEOVIMS) {
     `require("snacks").setup({})`,
     async (editor) => {
       await editor.neovim.lua(`Snacks.explorer({ cwd = "src" })`);
-      await eventually("the explorer", () =>
-        editor.neovim.lua<boolean>(`
-          PICKER = Snacks.picker.get({ source = "explorer" })[1]
-          return PICKER ~= nil and PICKER.list:count() >= 3`),
+      await editor.neovim.until(
+        "the explorer",
+        `PICKER = Snacks.picker.get({ source = "explorer" })[1]
+          return PICKER ~= nil and PICKER.list:count() >= 3`,
       );
       await editor.neovim.lua(`PICKER:focus("list")`);
       await mention(editor, "other\\.lua");

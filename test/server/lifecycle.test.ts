@@ -177,27 +177,9 @@ describe.each(NEOVIMS)("$name", (version) => {
       const library = join(neovim.home, "library");
       mkdirSync(library);
       await neovim.lua(
-        `local root, server = ..., {
-          request = function(_, _, method, _, callback)
-            vim.schedule(function()
-              callback(nil, method == "initialize" and { capabilities = {} } or nil)
-            end)
-            return true, 1
-          end,
-          notify = function() return true end,
-          is_closing = function() return CLOSED end,
-          terminate = function() CLOSED = true end,
-        }
-        LSP = vim.lsp.start({ name = "stub", root_dir = root, cmd = function(dispatchers)
-          server.request = function(method, _, callback)
-            vim.schedule(function()
-              callback(nil, method == "initialize" and { capabilities = {} } or nil)
-              if method == "shutdown" then dispatchers.on_exit(0, 0) end
-            end)
-            return true, 1
-          end
-          return server
-        end })`,
+        `LSP = vim.lsp.start({
+          name = "stub", root_dir = ..., cmd = require("port").language_server({}),
+        })`,
         library,
       );
       await folders(neovim, [neovim.cwd, library]);

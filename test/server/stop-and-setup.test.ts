@@ -28,7 +28,7 @@ const logged = (neovim: TestNeovim) =>
 async function setUp(neovim: TestNeovim, options: string): Promise<void> {
   await neovim.lua(`require("claude-code").setup(${options})`);
   await neovim.lua(`DONE = false vim.schedule(function() DONE = true end)`);
-  await eventually("what was scheduled", () => neovim.lua<boolean>("return DONE"));
+  await neovim.until("what was scheduled", "return DONE");
 }
 
 describe.each(NEOVIMS)("in $name", (version) => {

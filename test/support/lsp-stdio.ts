@@ -1,25 +1,40 @@
-/** The base protocol of LSP on this process's stdin and stdout, for language servers of the tests. */
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+
+/* The base protocol of LSP on streams, and the language servers of the tests that speak it on stdin and stdout. */
+
+/** The command of language-server.ts, whose states are files in this folder. */
+export function languageServer(switches: string): string[] {
+  return [process.execPath, join(import.meta.dir, "language-server.ts"), switches];
+}
 
 export function send(message: object): void {
-  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+  sendBody(JSON.stringify({ jsonrpc: "2.0", ...message }));
+}
+
+export function sendBody(body: string): void {
   process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
 /** Calls back with each message. The process ends with its stdin. */
 export function receive<Message>(onMessage: (message: Message) => void): void {
+  process.stdin.on("end", () => process.exit(0));
+  receiveBodies(process.stdin, (body) => onMessage(JSON.parse(body)));
+}
+
+export function receiveBodies(stream: Readable, onBody: (body: string) => void): void {
   let rest = Buffer.alloc(0);
-  const next = (): Message | undefined => {
+  const next = (): string | undefined => {
     const head = rest.indexOf("\r\n\r\n");
     const length = Number(/Content-Length: (\d+)/i.exec(rest.toString("latin1", 0, head + 4))?.[1]);
     const end = head + 4 + length;
     if (head < 0 || rest.length < end) return undefined;
-    const message = JSON.parse(rest.toString("utf8", head + 4, end)) as Message;
+    const body = rest.toString("utf8", head + 4, end);
     rest = rest.subarray(end);
-    return message;
+    return body;
   };
-  process.stdin.on("end", () => process.exit(0));
-  process.stdin.on("data", (chunk: Buffer) => {
+  stream.on("data", (chunk: Buffer) => {
     rest = Buffer.concat([rest, chunk]);
-    for (let message = next(); message; message = next()) onMessage(message);
+    for (let body = next(); body !== undefined; body = next()) onBody(body);
   });
 }

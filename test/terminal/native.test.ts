@@ -356,11 +356,11 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await configure(neovim, `{ command = { "sh", "-c", "stty raw -echo; ${program}" } }`);
     await neovim.command("Claude");
     await neovim.command("Claude send! one");
-    await eventually("the session", () =>
-      neovim.lua<boolean>(`
-        local rows = require("port").session_rows
+    await neovim.until(
+      "the session",
+      `local rows = require("port").session_rows
         rows.report({ n = 1 }, "terminal", { state = "blocked" })
-        return rows.get(1) ~= nil`),
+        return rows.get(1) ~= nil`,
     );
     writeFileSync(draws, "");
     await eventually("the refusal", async () =>
@@ -542,9 +542,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.command(`file ${path}`);
     await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "1", "/clear", "3" })`);
     await neovim.command("write");
-    await eventually("the client", () =>
-      neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),
-    );
+    await neovim.until("the client", `return #require("claude-code").status().clients == 1`);
     await neovim.command("2,3Claude send");
     const { params } = await claude.message(({ method }) => method === "at_mentioned");
     expect(params).toEqual({ filePath: path, lineStart: 1, lineEnd: 2 });

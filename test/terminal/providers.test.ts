@@ -43,9 +43,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
       }`),
     ).toEqual([]);
     const opened = (n: number) =>
-      eventually("open()", () =>
-        neovim.lua<boolean>(`return require("port").running.is_open(...)`, n),
-      );
+      neovim.until("open()", `return require("port").running.is_open(...)`, n);
     await neovim.command("Claude");
     await opened(1);
     await neovim.command("Claude send! hello");

@@ -308,10 +308,10 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       await client.request("tools/list", {});
       clients.push(client);
     }
-    await eventually("their processes", () =>
-      neovim.lua<boolean>(`
-        local clients = require("claude-code").status().clients
-        return #clients == 2 and clients[1].pid ~= nil and clients[2].pid ~= nil`),
+    await neovim.until(
+      "their processes",
+      `local clients = require("claude-code").status().clients
+        return #clients == 2 and clients[1].pid ~= nil and clients[2].pid ~= nil`,
     );
     return clients as [TestClient, TestClient];
   };

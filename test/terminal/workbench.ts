@@ -34,12 +34,11 @@ export async function reset(neovim: TestNeovim): Promise<void> {
 
 export async function resize(neovim: TestNeovim, width: number, height: number): Promise<void> {
   await neovim.request("nvim_ui_try_resize", [width, height]);
-  await eventually("the screen", () =>
-    neovim.lua<boolean>(
-      "local width, height = ...; return vim.o.columns == width and vim.o.lines == height",
-      width,
-      height,
-    ),
+  await neovim.until(
+    "the screen",
+    "local width, height = ...; return vim.o.columns == width and vim.o.lines == height",
+    width,
+    height,
   );
 }
 
@@ -99,12 +98,11 @@ export async function openEcho(neovim: TestNeovim): Promise<void> {
 export async function connectFrom(neovim: TestNeovim, pid: number): Promise<TestClient> {
   const client = await TestClient.open(await neovim.lock(), "claude-code");
   client.notify("ide_connected", { pid });
-  await eventually("the client", () =>
-    neovim.lua<boolean>(
-      `local pid = ...
+  await neovim.until(
+    "the client",
+    `local pid = ...
       return vim.iter(require("port").server.clients):any(function(one) return one.pid == pid end)`,
-      pid,
-    ),
+    pid,
   );
   return client;
 }

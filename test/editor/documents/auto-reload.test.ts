@@ -350,9 +350,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.lua(`local terminal = require("port").terminal
       require("port").server.ensure = function(_, done) done() end
       terminal.open()`);
-    await eventually("the terminal", () =>
-      a.nvim.lua<boolean>('return require("port").terminal.is_open()'),
-    );
+    await a.nvim.until("the terminal", 'return require("port").terminal.is_open()');
     writeFileSync(path, "two\n");
     await shows(a, buf, "two");
     await a.nvim.lua('require("port").terminal.close()');
@@ -441,7 +439,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.type(":%s/one/x");
     a.file("main.tmp", "two\n");
     renameSync(a.path("main.tmp"), a.path("main.txt"));
-    await eventually("it waits", () => a.nvim.lua<boolean>("return WAITING() > 0"));
+    await a.nvim.until("it waits", "return WAITING() > 0");
     await a.advance(1_000);
     expect(await line(a, buf)).toBe("one");
     await a.nvim.type("<Esc>");

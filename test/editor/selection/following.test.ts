@@ -226,9 +226,7 @@ onEachNeovim((session) => {
         new_file_path: file(),
         new_file_contents: "another text\n",
       });
-      await eventually("the diff", () =>
-        session.neovim.lua<boolean>("return vim.wo.diff and vim.bo.buftype == 'acwrite'"),
-      );
+      await session.neovim.until("the diff", "return vim.wo.diff and vim.bo.buftype == 'acwrite'");
       await session.neovim.type("lV");
       expect((await settled())?.text).toBe("two");
       await session.neovim.type("<Esc>");

@@ -163,9 +163,7 @@ onEachNeovim(
       const paths = { old_file_path: path, new_file_path: path };
       const proposal = { new_file_contents: "another very-secret-value\n", tab_name: "x" };
       const answer = client.call("openDiff", { ...paths, ...proposal });
-      await eventually("both sides", () =>
-        neovim.lua<boolean>("return #vim.api.nvim_list_wins() == 2 and vim.wo.diff"),
-      );
+      await neovim.until("both sides", "return #vim.api.nvim_list_wins() == 2 and vim.wo.diff");
       const { length } = client.received;
       for (const side of ["h", "l"]) {
         await neovim.command(`wincmd ${side}`);

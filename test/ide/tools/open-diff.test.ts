@@ -39,8 +39,7 @@ onEachNeovim(
     const untilGone = () =>
       session.neovim.until(
         "no diff",
-        `
-          local port = require("port")
+        `local port = require("port")
           return port.no_diff() and #port.diff_windows_left() == 0`,
       );
 
@@ -65,8 +64,7 @@ onEachNeovim(
       expect(outcome).toThrow(path);
       await session.neovim.until(
         "the edits",
-        `
-          return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
+        `return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
             return vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "mine" and vim.bo[buf].modified
           end)`,
       );
@@ -219,8 +217,7 @@ onEachNeovim(
         expect(await outcomeOf(answer)).toThrow(message);
         await session.neovim.until(
           "the edits in a buffer",
-          `
-            return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
+          `return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
               return vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "newmine"
             end)`,
         );
@@ -380,9 +377,7 @@ onEachNeovim(
       using client = await TestClient.open(await neovim.lock(), "claude-code");
       const path = join(neovim.cwd, "left.txt");
       const answer = open(client, path, "text\n", "left");
-      await eventually("the diff", async () =>
-        neovim.lua<boolean>('return require("port").diff_shown()'),
-      );
+      await neovim.until("the diff", 'return require("port").diff_shown()');
       await neovim.quit();
       expect(await answer).toEqual(["DIFF_REJECTED", "left"]);
       expect(existsSync(path)).toBe(false);

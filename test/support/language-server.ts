@@ -1,23 +1,25 @@
 /**
  * A language server for files `*.txt` of a project, as files beside them say:
- * `bun scripted-server.ts PROJECT SWITCHES ENCODING`. `def NAME` defines a name; lines that begin
- * with `#` are comments; every other word is a use. Files in the folder SWITCHES:
+ * `bun language-server.ts SWITCHES [PROJECT [ENCODING]]`. `def NAME` defines a name; lines that begin
+ * with `#` are comments; every other word is a use, and WRONG an error of its line. Files in the folder SWITCHES:
  *
  *   answers    JSON that maps methods to results, or `{ error }`, and `capabilities` to what it can do; then it
  *              knows nothing else
- *   indexing   progress ($/progress), and only what open files hold, while it is there
+ *   starting   no answer to `initialize` while it is there
+ *   indexing   progress ($/progress), no diagnostics, and only what open files hold, while it is there
+ *   silent     no diagnostics while it is there, and no word why
  *   hang       no answer to a question while it is there
  *   modified   each question is answered with ContentModified, and one byte taken from this file
- *   crash      the server ends at the next question
+ *   crash      the server ends at the next question, or at once if one of the above is there
  *   private    uses are found in private files, too
  *   log        written by the server: what it received
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { receive, send } from "../support/lsp-stdio";
+import { receive, send } from "./lsp-stdio";
 
-const [project = "", switches = "", encoding = "utf-16"] = process.argv.slice(2);
+const [switches = "", project = process.cwd(), encoding = "utf-16"] = process.argv.slice(2);
 const has = (name: string) => existsSync(join(switches, name));
 const log = (text: string) => appendFileSync(join(switches, "log"), `${text}\n`);
 const STEP_MS = 10;
@@ -30,7 +32,7 @@ interface Message {
   id?: number;
   method?: string;
   params?: {
-    textDocument?: { uri: string; text?: string; version?: number };
+    textDocument?: { uri: string; version: number; text?: string };
     contentChanges?: { text: string }[];
     changes?: { uri: string; type: number }[];
     position?: Position;
@@ -122,7 +124,7 @@ function renamed(list: readonly Place[], newText: string): Record<string, object
 }
 
 const CAPABILITIES = {
-  textDocumentSync: { openClose: true, change: 1 },
+  textDocumentSync: { openClose: true, change: 1, save: true },
   positionEncoding: encoding,
   definitionProvider: true,
   referencesProvider: true,
@@ -137,13 +139,18 @@ function tell(): Record<string, unknown> | undefined {
   return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
 }
 
-async function gone(name: string): Promise<void> {
-  while (has(name)) await Bun.sleep(STEP_MS);
+async function gone(name: string, meanwhile = () => {}): Promise<void> {
+  while (has(name)) {
+    if (has("crash")) process.exit(3);
+    meanwhile();
+    await Bun.sleep(STEP_MS);
+  }
 }
 
 async function answer(message: Message): Promise<void> {
   const { id, method } = message;
   if (method === "initialize") {
+    await gone("starting");
     const capabilities = { ...CAPABILITIES, ...(tell()?.capabilities as object) };
     return send({ id, result: { capabilities } });
   }
@@ -160,33 +167,44 @@ async function answer(message: Message): Promise<void> {
   send({ id, result: tell() ? told : (result(message) ?? null) });
 }
 
-async function index(): Promise<void> {
-  const progress = (value: object) =>
-    send({ method: "$/progress", params: { token: "index", value } });
-  if (has("indexing")) {
-    progress({ kind: "begin", title: "Indexing" });
-    await gone("indexing");
-    progress({ kind: "end" });
-  }
-  readAll();
+let token = 0;
+async function indexed(): Promise<void> {
+  if (!has("indexing")) return;
+  token += 1;
+  const own = token;
+  const progress = (value: object) => send({ method: "$/progress", params: { token: own, value } });
+  progress({ kind: "begin", title: "Indexing" });
+  await gone("indexing", () => progress({ kind: "report", message: "still" }));
+  progress({ kind: "end" });
+}
+
+let published = Promise.resolve();
+async function publish(uri: string, version: number, text: string): Promise<void> {
+  const diagnostics = text.split("\n").flatMap((message, line) => {
+    const range = { start: { line, character: 0 }, end: { line, character: 5 } };
+    return message.includes("WRONG") ? [{ range, severity: 1, message, source: "scripted" }] : [];
+  });
+  await indexed();
+  await gone("silent");
+  send({ method: "textDocument/publishDiagnostics", params: { uri, version, diagnostics } });
 }
 
 function onMessage(message: Message): void {
   const { id, method, params } = message;
   log(method === "$/cancelRequest" ? `cancel ${params?.id}` : String(method));
   if (id !== undefined && method) void answer(message);
-  if (method === "initialized") void index();
+  if (method === "initialized") void indexed().then(readAll);
   if (method === "exit") process.exit(0);
-  const uri = params?.textDocument?.uri;
+  const {
+    uri = "",
+    version = 0,
+    text = params?.contentChanges?.[0]?.text ?? "",
+  } = params?.textDocument ?? {};
   if (method === "textDocument/didOpen" || method === "textDocument/didChange") {
-    // Who waits for its report need not wait for ever.
-    const report = { uri, version: params?.textDocument?.version, diagnostics: [] };
-    send({ method: "textDocument/publishDiagnostics", params: report });
+    open.set(uri, text);
+    published = published.then(() => publish(uri, version, text));
   }
-  if (uri && method === "textDocument/didOpen") open.set(uri, params?.textDocument?.text ?? "");
-  if (uri && method === "textDocument/didChange")
-    open.set(uri, params?.contentChanges?.[0]?.text ?? "");
-  if (uri && method === "textDocument/didClose") open.delete(uri);
+  if (method === "textDocument/didClose") open.delete(uri);
   if (method === "workspace/didChangeWatchedFiles") {
     for (const change of params?.changes ?? []) log(`${change.type} ${change.uri}`);
     readAll();
