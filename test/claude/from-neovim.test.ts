@@ -324,7 +324,6 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test.each([
-      ["a buffer without a file", "enew", "this buffer is not a file"],
       ["a terminal", "terminal", "this buffer is not a file"],
       ["a private file", "edit .env", "is private"],
     ])("%s is not sent", async (_name, command, reason) => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim } from "../support/neovim";
 
 /** What the user wrote, and what is said about it. */

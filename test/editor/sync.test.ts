@@ -94,38 +94,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await a.answer("sync")).error).toBe("not attached");
   });
 
-  test("diagnostics: UTF-16 columns, clamped, code a string; cleared lists are sent", async () => {
-    await using a = await start();
-    const buf = await a.edit(a.file("main.lua", "ä = '😀' x\nplain\n"));
-    await a.attach();
-    const set = (items: object[]) =>
-      a.nvim.lua(
-        "local buf, items = ... vim.diagnostic.set(vim.api.nvim_create_namespace('t'), buf, items)",
-        buf,
-        items,
-      );
-    const item = (lnum: number, col: number, end_lnum: number, end_col: number, more: object) => ({
-      ...{ lnum, col, end_lnum, end_col },
-      ...more,
-    });
-    await set([
-      item(0, 12, 0, 13, { message: "a", severity: 1, code: 42, source: "s" }),
-      { lnum: 1, col: 2, message: "b", severity: 4, code: "c" },
-      item(99, 7, 120, 3, { message: "c", severity: 2 }),
-      item(0, 500, 0, 600, { message: "d", severity: 3 }),
-    ]);
-    const delta = await sync(a);
-    expect(delta.diagnostics?.[0]?.items).toEqual([
-      item(0, 9, 0, 10, { message: "a", severity: 1, code: "42", source: "s" }),
-      item(1, 2, 1, 2, { message: "b", severity: 4, code: "c" }),
-      item(1, 5, 1, 5, { message: "c", severity: 2 }),
-      item(0, 10, 0, 10, { message: "d", severity: 3 }),
-    ]);
-    await set([]);
-    expect((await sync(a)).diagnostics).toMatchObject([{ buf, items: [] }]);
-    expect((await sync(a)).diagnostics).toBeUndefined();
-  });
-
   test("diagnostics of a file that is not loaded: columns by its text on disk", async () => {
     await using a = await start();
     const path = a.file("far.lua", "ää x\r\n");

@@ -109,18 +109,6 @@ describe("what is there already", () => {
   };
 });
 
-test("does not keep the editor waiting", async () => {
-  const { server, release } = published;
-  server.reset("held");
-  await using neovim = await start(OLDEST);
-  const outcome = install(neovim);
-  await data.fetching(release.asset.file, neovim);
-  // An editor that waited would not answer until all has come.
-  for (let i = 0; i < 20; i++) expect(await neovim.lua<number>("return ...", i)).toBe(i);
-  server.letGo();
-  expect(await outcome).toEqual(installed());
-});
-
 nightly.test("ends curl when Neovim ends", async () => {
   const { server, release } = published;
   server.reset("held");

@@ -359,12 +359,7 @@ describe("install.sh", () => {
     expect(readdirSync(join(data, ROOM, "download"))).toEqual(["install.yoUng1"]);
   });
 
-  test("--help lists the options, and neither curl nor wget names both", async () => {
-    const { code, stdout } = await run(["sh", script, "--help"]);
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(/--version.*--mirror.*--uninstall|--uninstall.*--mirror/s),
-    ]);
+  test("without curl and wget it names both", async () => {
     const { stderr } = await installer({ PATH: await programs() });
     expect(stderr).toContain("neither curl nor wget is installed");
   });

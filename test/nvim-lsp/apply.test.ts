@@ -227,14 +227,6 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
         await workspace.neovim.type("omine<Esc>");
       },
     ],
-    [
-      "a private file",
-      "a private file",
-      () =>
-        workspace.neovim.lua(
-          `require("claude-code").setup({ auto_start = false, privacy = { patterns = { "b.txt" } } })`,
-        ),
-    ],
     ["a read-only file", "b.txt is read-only", () => chmodSync(workspace.path("b.txt"), 0o444)],
     [
       "a FIFO",

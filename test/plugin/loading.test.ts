@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "bun";
-import { eventually } from "../support/eventually";
 import {
   BOTH_NEOVIMS,
   isolatedEnv,

@@ -1,6 +1,5 @@
 import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
 import { Editor } from "../../bench/plugins/editor";
-import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
 
 /* :Claude mention in lists of other plugins. */

@@ -292,14 +292,6 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   describe("leaves no lock file", () => {
-    test("after kill -9 of Neovim", async () => {
-      await using neovim = await TestNeovim.start({ version });
-      const executable = await ready(neovim);
-      neovim.process.kill("SIGKILL");
-      await noLock(neovim);
-      await eventually("the end of the executable", () => !isRunning(executable));
-    });
-
     test("after kill -9 of the executable and :qa at once", async () => {
       await using neovim = await TestNeovim.start({ version });
       process.kill(await ready(neovim), "SIGKILL");

@@ -55,11 +55,6 @@ describe("the trail", () => {
     expect<object>(trailOf(path, turn)).toEqual({ steps: [...expected], hidden: 0, left_out: 0 });
   });
 
-  test("of private files only their number is told", () => {
-    append(calls("6", "Read", { file_path: "/p/.env" }));
-    expect<object>(trailOf(path, "last")).toEqual({ steps: SECOND, hidden: 1, left_out: 0 });
-  });
-
   test("has the last thousand steps, and how many were before", () => {
     append(
       ...Array.from({ length: 1_500 }, (_, i) => calls(`n${i}`, "Read", { file_path: `/p/${i}` })),

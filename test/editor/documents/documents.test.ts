@@ -6,23 +6,6 @@ import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 const UI = { width: 120, height: 40 };
-const ODD_NAMES = [
-  "plain.txt",
-  "with space.txt",
-  "100%.txt",
-  "a#b.txt",
-  "x[1].txt",
-  "~tilde.txt",
-  "$HOME.txt",
-  "äöü 日本.txt",
-  'it\'s "quoted".txt',
-  "-dash.txt",
-  "+plus.txt",
-  "a*b?.txt",
-  "back\\slash.txt",
-  "{a,b}.txt",
-  "`tick`.txt",
-];
 
 const selected = `
   local from, to = vim.fn.getpos("v"), vim.fn.getpos(".")
@@ -37,26 +20,6 @@ describe.each(NEOVIMS)("$name", (version) => {
   const opened = (text: string) => Attached.opened({ version, ui: UI }, text);
   const open = (a: Attached, path: string, more: object = {}) =>
     a.call("document_open", { path, front: true, select_to_eol: false, ...more });
-
-  test("opens, saves and reloads files with odd names, and no others", async () => {
-    await using a = await start();
-    // The one that a pattern would find instead.
-    a.file("x1.txt", "wrong\n");
-    await a.edit(a.path("x1.txt"));
-    for (const name of ODD_NAMES) {
-      const path = a.file(name, `one\n${name}\n`);
-      const opened = await open(a, path);
-      expect(opened).toEqual({ language_id: "text", line_count: 2 });
-      expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
-      await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, 1, false, { "changed" })');
-      expect(await a.call("document_save", { path })).toEqual({ saved: true });
-      expect(a.read(name)).toBe(`changed\n${name}\n`);
-      writeFileSync(path, "outside\n");
-      await a.call("document_reload", { path });
-      expect(await a.lines()).toEqual(["outside"]);
-    }
-    expect(a.read("x1.txt")).toBe("wrong\n");
-  });
 
   test("a file that changes beneath unsaved edits again and again leaves no autocommands", async () => {
     await using a = await opened("one\n");
@@ -178,18 +141,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     await selects(a, "the selection", { mode: "v", text: "function b" });
   });
 
-  test("in the background: loaded and listed, nothing on screen changes", async () => {
-    await using a = await start();
-    const path = a.file("main.lua", SOURCE);
-    await a.edit(a.file("other.txt", "x\n"));
-    const before = await a.picture();
-    const opened = await open(a, path, { front: false, start_text: "function b" });
-    expect(opened).toEqual({ language_id: "lua", line_count: 5 });
-    const { buffers: _, ...seen } = await a.picture();
-    const { buffers: __, ...expected } = before;
-    expect(seen).toEqual(expected);
-  });
-
   test("never replaces a terminal, tree, float or unsaved buffer", async () => {
     await using a = await start();
     const path = a.file("main.lua", SOURCE);
@@ -204,36 +155,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     await open(a, path);
     expect(await a.lines(notes)).toEqual(["mine"]);
     expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
-  });
-
-  test("refusals name the file", async () => {
-    await using a = await start();
-    a.file("binary", new Uint8Array([1, 0, 2]));
-    const refused = async (path: string) =>
-      String((await a.answer("document_open", { path, front: true, select_to_eol: false })).error);
-    expect(await refused(a.path("missing.txt"))).toBe(`${a.path("missing.txt")} does not exist`);
-    expect(await refused(a.nvim.cwd)).toBe(`${a.nvim.cwd} is a folder, not a file`);
-    expect(await refused(a.path("binary"))).toBe(`${a.path("binary")} is a binary file`);
-    expect(await refused("/dev/null")).toContain("/dev/null is not a regular file");
-    expect(await a.answer("document_save", { path: a.path("missing.txt") })).toEqual({
-      error: { code: "not_open", message: `Document not open: ${a.path("missing.txt")}` },
-    });
-    expect((await a.answer("nonsense")).error).toContain('no method "nonsense"');
-  });
-
-  test("a failing :w is an error, 'confirm' asks nothing, autocommands run", async () => {
-    await using a = await opened("one\n");
-    const path = a.main;
-    await a.nvim.lua(
-      `vim.o.confirm = true vim.api.nvim_buf_set_lines(0, 0, -1, false, { "x" }) vim.bo.readonly = true`,
-    );
-    expect((await a.answer("document_save", { path })).error).toMatch(
-      /main.txt was not saved: E45/,
-    );
-    await a.nvim.lua(`vim.bo.readonly = false
-      vim.api.nvim_create_autocmd("BufWritePre", { callback = function() vim.api.nvim_buf_set_lines(0, 0, -1, false, { "formatted" }) end })`);
-    expect(await a.call("document_save", { path })).toEqual({ saved: true });
-    expect(a.read("main.txt")).toBe("formatted\n");
   });
 
   test("a file made outside under unsaved edits: no question, edits kept, :w! only", async () => {
@@ -320,14 +241,10 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("tab_close: by path or name, never unsaved work, no window lost", async () => {
+  test("tab_close: no pinned window's file, no window lost, marks lead back", async () => {
     await using a = await opened("one\n");
     const path = a.main;
-    await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
-    expect(await a.answer("tab_close", { name: "main.txt" })).toMatchObject({
-      error: { code: "unsaved" },
-    });
-    await a.nvim.command("silent write | normal! mA");
+    await a.nvim.command("normal! mA");
     await a.nvim.command("setlocal winfixbuf");
     expect(await a.answer("tab_close", { path })).toMatchObject({
       error: { code: "pinned" },
@@ -335,11 +252,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.command("setlocal nowinfixbuf | vsplit");
     expect(await a.call("tab_close", { path })).toEqual({ closed: true });
     expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(2);
-    expect(await a.call("tab_close", { name: "main.txt" })).toMatchObject({ closed: false });
-    expect(await a.call("tab_close", { path })).toMatchObject({ closed: false });
     await a.nvim.type("`A");
     expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
-    const nul = await a.answer("tab_close", { path: `${path}\0junk` });
-    expect(nul).toEqual({ error: "The file path holds a NUL byte." });
   });
 });

@@ -171,12 +171,6 @@ onEachNeovim((session) => {
       await eventually("the match", () => last()?.selection.start.line === 2);
     });
 
-    test("until the cursor moves", async () => {
-      await selectTwo();
-      await session.neovim.type("l");
-      await expectSent("");
-    });
-
     test("until another file is entered", async () => {
       await selectTwo();
       const other = session.write("other.txt", TEXT);
@@ -184,9 +178,12 @@ onEachNeovim((session) => {
       await expectSent("", other);
     });
 
-    test("until its lines change", async () => {
+    test.each([
+      ["the cursor moves", "l"],
+      ["its lines change", `:call setline(1, "one 2 three")<CR>`],
+    ])("until %s", async (_what, keys) => {
       await selectTwo();
-      await session.neovim.type(`:call setline(1, "one 2 three")<CR>`);
+      await session.neovim.type(keys);
       await expectSent("");
     });
 

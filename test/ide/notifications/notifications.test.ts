@@ -87,15 +87,6 @@ onEachNeovim(
       expect(cli.notifications("editor/position_changed")).toEqual([]);
     });
 
-    test("what was selected in a file that is closed is selected no more", async () => {
-      const selections = () => session.client.notifications("editor/selection_changed");
-      await session.neovim.type("gg0wve<Esc>");
-      await eventually("the selection", () => selections().at(-1)?.text === "🦊 fox");
-      await session.neovim.command("enew! | bwipeout! #");
-      await eventually("none", () => selections().at(-1)?.active === false);
-      expect(selections().at(-1)).toEqual({ active: false });
-    });
-
     test("no client gets anything before the handshake is over", async () => {
       using early = await TestClient.connect(session.lock);
       await session.neovim.type("gg0wve<Esc>:Claude mention<CR>");

@@ -70,12 +70,20 @@ onEachNeovim((session) => {
       ]);
     });
 
-    test("columns count UTF-16 code units", async () => {
+    test("columns count UTF-16 code units, and end with their line and text", async () => {
       const path = await session.open("wide.txt", "日本😀x\n");
       const bytes = (text: string) => Buffer.byteLength(text);
-      await setDiagnostics([{ col: bytes("日本😀"), end_lnum: 0, end_col: bytes("日本😀x") }]);
+      await setDiagnostics([
+        { col: bytes("日本😀"), end_lnum: 0, end_col: bytes("日本😀x") },
+        { col: 500, end_lnum: 0, end_col: 600 },
+        { lnum: 99, col: 7, end_lnum: 120, end_col: 3 },
+      ]);
       const [file] = await ask({ uri: `file://${path}` });
-      expect(file?.diagnostics[0]?.range).toEqual(range(0, 4, 0, 5));
+      expect(file?.diagnostics.map((one) => one.range)).toEqual([
+        range(0, 4, 0, 5),
+        range(0, 5, 0, 5),
+        range(0, 5, 0, 5),
+      ]);
     });
 
     test("of a file without any, or not open, or that is not there: an empty list", async () => {

@@ -20,6 +20,7 @@ const NAMES = [
   "$HOME ~tilde.txt",
   "+plus -dash.txt",
   "`tick`|bar.txt",
+  "{a,b}.txt",
   "größe-日本-😀.txt",
   "e\u0301 decomposed.txt",
 ];
@@ -53,7 +54,7 @@ onEachNeovim((session) => {
   const expectNoPrompt = async () =>
     expect(await session.neovim.request("nvim_get_mode", [])).toMatchObject({ blocking: false });
 
-  test.each(NAMES)("%s is opened, checked and saved", async (name) => {
+  test.each(NAMES)("%s is opened, checked, saved and read again", async (name) => {
     claims("A file name is never a pattern, a command or shell code");
     const path = session.write(`names/${name}`, "one\ntwo\n");
     session.write("names/foo1.txt", "a trap for patterns\n");
@@ -77,6 +78,8 @@ onEachNeovim((session) => {
     });
     expect(readFileSync(path, "utf8")).toBe("new\n");
     expect(await neovim.lua("return vim.bo.modified")).toBe(false);
+    writeFileSync(path, "outside\n");
+    await eventually("it is read again", async () => expect(await lines()).toEqual(["outside"]));
   });
 
   describe("openFile", () => {
@@ -94,6 +97,7 @@ onEachNeovim((session) => {
       const answer = await session.client.json("openFile", {
         filePath: hidden,
         makeFrontmost: false,
+        startText: "return",
       });
       expect(answer).toEqual({
         success: true,
@@ -108,16 +112,13 @@ onEachNeovim((session) => {
     const text = "head\nfunction a() {\n  return '日本';\n}\nfunction b() {\n  return 2;\n}\n";
     const selectedText = async () =>
       (await session.client.json<{ text: string }>("getCurrentSelection")).text;
+    // test/editor/documents/documents.test.ts has more.
     const ranges: [string, Record<string, unknown>, string][] = [
       [
         "from start to end text",
         { startText: "function b", endText: "}" },
         "function b() {\n  return 2;\n}",
       ],
-      ["the start text alone", { startText: "return 2" }, "return 2"],
-      ["across lines", { startText: "head\nfunction", endText: "a()" }, "head\nfunction a()"],
-      ["multibyte ends", { startText: "'日", endText: "本" }, "'日本"],
-      ["as plain text, no pattern", { startText: "b() {", endText: ";" }, "b() {\n  return 2;"],
       [
         "to the end of the line",
         { startText: "function a", selectToEndOfLine: true },
@@ -152,15 +153,6 @@ onEachNeovim((session) => {
       const tooLong = { filePath: equal, startText: "a".repeat(10_001) };
       expect(await outcomeOf(session.client.texts("openFile", tooLong))).toThrow("startText");
       await session.neovim.command("bwipeout!");
-    });
-
-    test("does not use the terminal's window", async () => {
-      await session.neovim.command("terminal cat");
-      const terminal = await session.neovim.lua<number>("return vim.api.nvim_get_current_buf()");
-      const path = session.write("beside.txt", "x\n");
-      await session.client.texts("openFile", { filePath: path });
-      const shown = await session.neovim.lua<number[]>("return vim.fn.win_findbuf(...)", terminal);
-      expect(shown).toHaveLength(1);
     });
 
     const refused: [string, (session: Session) => string][] = [
@@ -277,19 +269,6 @@ onEachNeovim((session) => {
       ]);
       for (const { content } of answers) expect(content[0]?.text).toContain("too long");
     });
-
-    test("takes a file in a symlinked folder for the same file, as checkDocumentDirty does", async () => {
-      const path = session.write("real/inner.txt", "x\n");
-      const folder = session.link(`link-${session.neovim.process.pid}`, session.path("real"));
-      const filePath = `${folder}/inner.txt`;
-      await session.client.texts("openFile", { filePath: path });
-      await session.client.texts("openFile", { filePath });
-      expect(await openNames()).toEqual([path]);
-      expect(await session.client.json("checkDocumentDirty", { filePath })).toMatchObject({
-        success: true,
-        filePath,
-      });
-    });
   });
 
   describe("saveDocument", () => {
@@ -372,10 +351,13 @@ onEachNeovim((session) => {
       const path = session.write("readonly.txt", "x\n");
       chmodSync(path, 0o444);
       await session.edit(path);
-      await session.neovim.lua("vim.bo.readonly = true; vim.bo.modified = true");
+      await session.neovim.lua(
+        "vim.o.confirm = true; vim.bo.readonly = true; vim.bo.modified = true",
+      );
       expect(await save(path)).toMatchObject({ success: false, saved: false });
       expect(await session.client.request("ping")).toEqual({});
       await expectNoPrompt();
+      await session.neovim.command("set noconfirm");
     });
 
     test("does not overwrite what another program wrote in the meantime", async () => {

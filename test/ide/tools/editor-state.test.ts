@@ -109,23 +109,12 @@ onEachNeovim((session) => {
   describe("getCurrentSelection", () => {
     const text = "first line\nzweite Zeile äöü\n日本語 text\n\ttab 😀 end\nlast\n";
     const place = (line: number, character: number): Place => ({ line, character });
+    // test/editor/selection/extent.test.ts has more.
     const cases: [string, string, string, Place, Place][] = [
       ["the cursor alone", "2G3l", "", place(1, 3), place(1, 3)],
-      [
-        "a charwise selection, its last character included",
-        "ggvee",
-        "first line",
-        place(0, 0),
-        place(0, 10),
-      ],
-      ["a selection made backwards", "gg$vb", "line", place(0, 6), place(0, 10)],
-      ["umlauts", "2G$vb", "äöü", place(1, 13), place(1, 16)],
-      ["wide characters", "3Gvl", "日本", place(2, 0), place(2, 2)],
       ["a surrogate pair", "4G0f😀v", "😀", place(3, 5), place(3, 7)],
-      ["a tab", "4G0v", "\t", place(3, 0), place(3, 1)],
       ["lines", "2GVj", "zweite Zeile äöü\n日本語 text", place(1, 0), place(2, 8)],
       ["a block", "gg0l<C-v>jl", "ir\nwe", place(0, 1), place(1, 3)],
-      ["across lines", "gg5lvj", " line\nzweite", place(0, 5), place(1, 6)],
     ];
     test.each(cases)("%s", async (_name, keys, selected, start, end) => {
       const path = await session.open("selection.txt", text);
@@ -136,16 +125,6 @@ onEachNeovim((session) => {
         filePath: path,
         selection: { start, end },
       });
-    });
-
-    test("with 'selection' exclusive ends before the cursor", async () => {
-      await session.open("selection.txt", text);
-      await session.neovim.command("set selection=exclusive");
-      await session.neovim.type("gg0v3l");
-      const answer = await current();
-      await session.neovim.command("set selection=inclusive");
-      expect(answer.text).toBe("fir");
-      expect(answer.selection.end).toEqual(place(0, 3));
     });
 
     test("cut at 100,000 bytes says so", async () => {
@@ -188,18 +167,6 @@ onEachNeovim((session) => {
         } as never);
       },
     );
-  });
-
-  test("getLatestSelection remembers the file when the current buffer is none", async () => {
-    const path = await session.open("latest.txt", "one two\n");
-    await session.neovim.type("ggve");
-    await eventually("the selection", async () => {
-      const { text, filePath } = await latest();
-      return text === "one" && filePath === path;
-    });
-    await session.neovim.type("<Esc>");
-    await session.neovim.command("new | terminal cat");
-    expect(await latest()).toMatchObject({ success: true, text: "one", filePath: path });
   });
 
   describe("resources", () => {
