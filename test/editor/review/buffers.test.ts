@@ -182,18 +182,18 @@ onEachNeovim((session, version) => {
   test("gr in a text that goes on changing says that it does nothing", async () => {
     await reviewed();
     await lua(`
-      local client = require("claude-code.editor.review.client")
+      local client = require("claude-code.server.requests")
       _G.request = client.request
       client.request = function(method, params, callback)
         _G.request(method, params, callback)
-        if method == "file" then vim.fn.append("$", "more") end
+        if method == "review/file" then vim.fn.append("$", "more") end
       end
       vim.fn.setline(10, "mine")
       vim.cmd("Claude undo")`);
     await eventually("a message", async () =>
       expect((await said()).join()).toContain("the text has changed in the meantime"),
     );
-    await lua(`require("claude-code.editor.review.client").request = _G.request`);
+    await lua(`require("claude-code.server.requests").request = _G.request`);
     expect(await lua<string>("return vim.fn.getline(2)")).toBe("LINE 2");
     await nvim().command("edit!");
   });

@@ -54,7 +54,7 @@ onEachNeovim((session) => {
       _G.said = {}
       pcall(vim.cmd, "silent! Claude review done")
       _G.is_done = false
-      require("claude-code.editor.review.client").request("last", {}, function() _G.is_done = true end)`);
+      require("claude-code.server.requests").request("review/last", {}, function() _G.is_done = true end)`);
     // Else it would keep what the next test records, and its message would come among those of that test.
     await eventually("its message", async () =>
       /nothing left to review|changes are kept/.test((await said()).join()),

@@ -146,10 +146,10 @@ onEachNeovim((session) => {
     test("a key while the decision runs that the one before has led on to", async () => {
       await review("Claude review");
       await lua(`
-        local client = require("claude-code.editor.review.client")
+        local client = require("claude-code.server.requests")
         local request, count = client.request, 0
         client.request = function(method, params, callback)
-          count = count + (method == "keep" and 1 or 0)
+          count = count + (method == "review/keep" and 1 or 0)
           if count < 2 then
             return request(method, params, callback)
           end

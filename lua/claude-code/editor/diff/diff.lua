@@ -194,7 +194,7 @@ end
 ---it dies before, nobody has received what the user made of the proposal.
 ---@private
 function Diff:report_accepted()
-  local client = require("claude-code.editor.review.client")
+  local requests = require("claude-code.server.requests")
   local keep = self.proposal:keeper()
   -- Claude Code (2.1.330) reads such a file again, instead of writing it.
   if keep and self.proposal.destination.written then
@@ -205,8 +205,8 @@ function Diff:report_accepted()
     path = self.proposal.new_path,
     text = vim.base64.encode(self.proposal:final_text()),
   }
-  client.request("accepted", params, function(_, problem)
-    if problem == client.GONE and keep then
+  requests.request("review/accepted", params, function(_, problem)
+    if problem == requests.GONE and keep then
       keep("the connection to Claude ended")
     elseif problem then
       require("claude-code.messages.log").warn("review/accepted failed: %s", problem)

@@ -1,11 +1,11 @@
 --- A buffer under review: its hunks and what shows them, from the first look at it until it is unloaded or
 --- renamed. One object holds all that the review knows of a buffer.
 local api = vim.api
-local client = require("claude-code.editor.review.client")
 local listing = require("claude-code.editor.review.listing")
 local marks = require("claude-code.editor.review.marks")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
+local requests = require("claude-code.server.requests")
 local text = require("claude-code.editor.review.buffer_text")
 
 local M = {}
@@ -105,7 +105,7 @@ function Buffer:fetch(callback)
   end
   local params = { path = path.real(name), text = text.of(buf) }
   params = vim.tbl_extend("force", params, listing.scope())
-  client.request("file", params, function(value, problem)
+  requests.request("review/file", params, function(value, problem)
     if not self.is_attached then
       return callback({ is_old = true })
     end

@@ -9,6 +9,7 @@ local file_lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
 local reload = require("claude-code.editor.documents.reload")
+local requests = require("claude-code.server.requests")
 
 local BOM = "\239\187\191"
 
@@ -37,7 +38,7 @@ end
 ---@param decision string
 function M.take_back(buf, decision)
   local params = { decision = decision, path = path.real(api.nvim_buf_get_name(buf)) }
-  client.request("back", params, function() end)
+  requests.request("review/back", params, function() end)
 end
 
 ---Takes the decisions back whose changes do not lead to the buffer's text any more. Its text must not be sent, or
@@ -171,7 +172,7 @@ function M.after_write(name)
   local params = { path = name, version = disk.written_version(name) }
   params.over = bytes and vim.base64.encode(bytes) or nil
   M.report_undone(path.loaded_buffer(name))
-  client.request("written", params, function() end)
+  requests.request("review/written", params, function() end)
 end
 
 return M

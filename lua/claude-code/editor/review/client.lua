@@ -1,19 +1,14 @@
---- Requests to the executable's review, and what it reports. The methods, and what they take and give, are in
---- src/review/service.ts.
+--- What the executable's review reports, and the options that it needs. What its other methods ("review/list", …)
+--- take and give is in src/review/service.ts.
 local requests = require("claude-code.server.requests")
 
-local M = { GONE = requests.GONE }
+local M = {}
 
 ---@class claude-code.ReviewCounts
 ---@field files integer
 ---@field hunks integer
 ---@field added integer
 ---@field removed integer
-
----@alias claude-code.ReviewMethod
----| "list"|"file"|"why"|"base"
----| "keep"|"undo"|"last"|"back"|"done"|"commit"
----| "comments"|"written"|"accepted"|"privacy"|"ignore"
 
 ---@class claude-code.ReviewSummary
 ---@field counts claude-code.ReviewCounts
@@ -22,22 +17,6 @@ local M = { GONE = requests.GONE }
 ---@field runs boolean something of Claude's may be changing files
 
 local summary ---@type claude-code.ReviewSummary? what the executable reported last
-
----Sends a request; the callback gets its value, or nil and a sentence for the user.
----@param method claude-code.ReviewMethod
----@param params table
----@param callback claude-code.RequestCallback
-function M.request(method, params, callback)
-  requests.request("review/" .. method, params, callback)
-end
-
----As `request`, for a command or key: a problem is a message.
----@param method claude-code.ReviewMethod
----@param params table
----@param callback fun(value: any?)
-function M.ask(method, params, callback)
-  requests.ask("review/" .. method, params, callback)
-end
 
 ---What the executable reported last.
 ---@return claude-code.ReviewSummary?
@@ -55,10 +34,10 @@ function M.on_changed(reported)
   summary = reported
 end
 
----@param method claude-code.ReviewMethod
+---@param method string
 ---@param warning string for the log
 local function set_option(method, params, warning)
-  M.request(method, params, function(_, problem)
+  requests.request(method, params, function(_, problem)
     if problem then
       require("claude-code.messages.log").warn(warning .. problem)
     end
@@ -69,13 +48,13 @@ end
 function M.send_privacy()
   local options = require("claude-code.config").get().privacy
   local params = { defaults = options.defaults, patterns = options.patterns }
-  set_option("privacy", params, "Hooks do not know the options privacy.*: ")
+  set_option("review/privacy", params, "Hooks do not know the options privacy.*: ")
 end
 
 ---Sends the option `review.ignore`.
 function M.send_ignore()
   local params = { patterns = require("claude-code.config").get().review.ignore }
-  set_option("ignore", params, "The review does not know the option review.ignore: ")
+  set_option("review/ignore", params, "The review does not know the option review.ignore: ")
 end
 
 return M

@@ -1,7 +1,6 @@
 --- Keep and undo: what the user chose, sent to the executable, and carried out.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
-local client = require("claude-code.editor.review.client")
 local listing = require("claude-code.editor.review.listing")
 local counted = require("claude-code.lib.text").count
 local list = require("claude-code.editor.review.list")
@@ -10,6 +9,7 @@ local notify = require("claude-code.messages.notify")
 local outcome = require("claude-code.editor.review.outcome")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
+local requests = require("claude-code.server.requests")
 local text = require("claude-code.editor.review.buffer_text")
 local turns = require("claude-code.editor.review.turns")
 local view = require("claude-code.editor.review.view")
@@ -23,7 +23,7 @@ local M = {}
 ---@field range? [integer, integer]
 
 ---Sends a request with the texts that buffers have now.
----@param method claude-code.ReviewMethod
+---@param method "keep"|"undo"|"back"
 ---@param callback fun(decision?: claude-code.Decision, problem: string?)
 local function request_with_texts(method, params, callback)
   for _, choice in ipairs(params.files) do
@@ -36,7 +36,7 @@ local function request_with_texts(method, params, callback)
       return callback(nil, words:format(path.title(choice.path)))
     end
   end
-  client.request(method, params, callback)
+  requests.request("review/" .. method, params, callback)
 end
 
 ---@param is_whole? boolean the files of these entries
@@ -277,7 +277,7 @@ end
 ---Takes the last decision back.
 function M.back()
   turns.add(function(done)
-    client.request("last", {}, function(last, problem)
+    requests.request("review/last", {}, function(last, problem)
       if not last then
         notify.warn(problem or "there is no decision to take back")
         return done()
@@ -304,7 +304,7 @@ function M.done()
   local scope = listing.scope()
   turns.add(function(done)
     local params = vim.tbl_extend("force", { texts = listing.unsaved() }, scope)
-    client.request("done", params, function(decision, problem)
+    requests.request("review/done", params, function(decision, problem)
       if problem then
         notify.error(problem)
         return done()
@@ -345,7 +345,7 @@ end
 function M.commit(with_draft)
   local name = path.of_buffer(vim.api.nvim_get_current_buf())
   local texts = listing.unsaved()
-  client.ask("commit", { path = name, draft = with_draft, texts = texts }, report_commit)
+  requests.ask("review/commit", { path = name, draft = with_draft, texts = texts }, report_commit)
 end
 
 return M

@@ -1,7 +1,7 @@
 --- The review of what Claude changed without asking: the quickfix list, marks in the user's files, and
 --- decisions that can be taken back. The executable knows the changes (src/review); here is what the user
 --- does, and what the executable reports. The rest is loaded once there is something to review.
-local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 local client = require("claude-code.editor.review.client")
 local counted = require("claude-code.lib.text").count
 local notify = require("claude-code.messages.notify")
@@ -38,9 +38,11 @@ function M.open(scope, jumps)
   require("claude-code.editor.review.view").open({ scope = scope, jumps = jumps, keys = keys })
 end
 
----@param counts claude-code.ReviewCounts
-local function report_turn(counts)
-  if vim.deep_equal(counts, reported) then
+---Says what there is to review, unless its review is open.
+local function report_turn()
+  local counts = (client.summary() or {}).counts
+  local is_wanted = require("claude-code.config").get().review.message and not open_review()
+  if not counts or not is_wanted or vim.deep_equal(counts, reported) then
     return
   end
   reported = counts
@@ -50,45 +52,25 @@ local function report_turn(counts)
   end
 end
 
----Says what there is to review once Claude's turn has ended, unless its review is open.
-local function on_turn_end()
-  require("claude-code.lib.timer").once(TURN_END_MS, function()
-    if not require("claude-code.config").get().review.message or open_review() then
-      return
-    end
-    local summary = client.summary()
-    if summary then
-      report_turn(summary.counts)
-    end
-  end)
-end
-
 ---At every attach.
 function M.start()
   require("claude-code.config").on_change("privacy", client.send_privacy)
   client.send_privacy()
   require("claude-code.config").on_change("review", client.send_ignore)
   client.send_ignore()
-  local group = api.nvim_create_augroup("claude-code.review", { clear = true })
-  api.nvim_create_autocmd({ "BufWritePre", "BufWritePost" }, {
-    group = group,
-    callback = function(event)
-      local name = require("claude-code.editor.documents.path").of_buffer(event.buf)
-      if name then
-        local text = require("claude-code.editor.review.buffer_text")
-        text[event.event == "BufWritePre" and "before_write" or "after_write"](name)
-      end
-    end,
-  })
-  api.nvim_create_autocmd("User", {
-    group = group,
-    pattern = "ClaudeCodeActivityChanged",
-    callback = function(event)
-      if event.data and event.data.activity == "idle" then
-        on_turn_end()
-      end
-    end,
-  })
+  local events = autocommands.new("review")
+  events:on({ "BufWritePre", "BufWritePost" }, function(buf, event)
+    local name = require("claude-code.editor.documents.path").of_buffer(buf)
+    if name then
+      local text = require("claude-code.editor.review.buffer_text")
+      text[event.event == "BufWritePre" and "before_write" or "after_write"](name)
+    end
+  end)
+  events:on("User", function(_, event)
+    if event.data.activity == "idle" then
+      require("claude-code.lib.timer").once(TURN_END_MS, report_turn)
+    end
+  end, { pattern = "ClaudeCodeActivityChanged" })
 end
 
 ---@param summary claude-code.ReviewSummary

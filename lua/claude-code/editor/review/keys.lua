@@ -1,6 +1,5 @@
 --- The keys of a review, in its files and in its quickfix window only. `review.keys` names them.
 local api, fn = vim.api, vim.fn
-local client = require("claude-code.editor.review.client")
 local decide = require("claude-code.editor.review.decide")
 local hunk_keys = require("claude-code.editor.hunks.keys")
 local list = require("claude-code.editor.review.list")
@@ -8,6 +7,7 @@ local listing = require("claude-code.editor.review.listing")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
+local requests = require("claude-code.server.requests")
 local text = require("claude-code.editor.review.buffer_text")
 local turns = require("claude-code.editor.review.turns")
 local visible = require("claude-code.lib.text").visible
@@ -67,7 +67,7 @@ function M.why()
   end
   local params =
     { path = file, row = row, text = api.nvim_buf_is_loaded(buf) and text.of(buf) or nil }
-  client.ask("why", params, function(value)
+  requests.ask("review/why", params, function(value)
     if not value or #value.owners == 0 then
       notify.info("Claude changed nothing in this line, as far as it was recorded")
     else

@@ -1,10 +1,10 @@
 --- What there is to review, as the executable listed it last: files, and their hunks. Those of the open review,
 --- or else all that wait for one.
 local api = vim.api
-local client = require("claude-code.editor.review.client")
 local counted = require("claude-code.lib.text").count
 local file_lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
+local requests = require("claude-code.server.requests")
 local text = require("claude-code.editor.review.buffer_text")
 
 --- The buffers with the base text of a file: what stood there before Claude's unreviewed changes. A deleted file
@@ -98,13 +98,9 @@ function M.scope()
   return listing.review and listing.review.scope or UNREVIEWED
 end
 
----@param review claude-code.OpenReview
-function M.begin(review)
+---@param review claude-code.OpenReview? nil: none is open
+function M.set_review(review)
   listing.review = review
-end
-
-function M.finish()
-  listing.review = nil
 end
 
 ---@return claude-code.ReviewFile[] in order of their paths
@@ -189,7 +185,7 @@ function M.refresh(callback)
   params = vim.tbl_extend("force", params, M.scope())
   listing.asked = listing.asked + 1
   local number = listing.asked
-  client.request("list", params, function(value, problem)
+  requests.request("review/list", params, function(value, problem)
     if not value then
       return callback(problem)
     end
@@ -242,7 +238,7 @@ function M.load_base(buf)
     vim.bo[buf][option] = value
   end
   local file = api.nvim_buf_get_name(buf):sub(#SCHEME + 1)
-  client.request("base", { path = file }, function(value, problem)
+  requests.request("review/base", { path = file }, function(value, problem)
     local listed = M.of_path(file)
     local words = listed and listed.binary and M.binary_words(file) or nil
     fill_base(buf, words or value and value.text, problem)

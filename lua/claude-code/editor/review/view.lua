@@ -118,25 +118,9 @@ local function update_bars()
   end
 end
 
----@return integer group of the autocommands, none of which is left
-local function new_group()
-  return api.nvim_create_augroup("claude-code.review.bars", { clear = true })
-end
-
----Until `stop`.
-local function start_bars()
-  winbar.follow(new_group(), update_bars)
-end
-
-local function stop_bars()
-  new_group()
-  for _, win in ipairs(api.nvim_list_wins()) do
-    winbar.hide(win, MARK)
-  end
-end
-
 local M = {}
 
+local bars ---@type claude-code.Autocommands? while a review is open
 local is_watching = false
 
 ---Keys in the buffers of the review, and in its quickfix window.
@@ -249,8 +233,13 @@ local function nothing_in(scope)
 end
 
 local function end_review()
-  listing.finish()
-  stop_bars()
+  listing.set_review(nil)
+  if bars then
+    bars:stop()
+  end
+  for _, win in ipairs(api.nvim_list_wins()) do
+    winbar.hide(win, MARK)
+  end
   for _, buf in ipairs(api.nvim_list_bufs()) do
     hunk_keys.unmap(buf, "review")
     if listing.base_file(buf) then
@@ -317,8 +306,9 @@ end
 
 ---@param review claude-code.OpenReview
 function M.open(review)
-  listing.begin(review)
-  start_bars()
+  listing.set_review(review)
+  bars = autocommands.new("review.bars")
+  winbar.follow(bars.id, update_bars)
   M.refresh()
 end
 

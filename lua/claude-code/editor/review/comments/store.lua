@@ -4,11 +4,11 @@
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local buffers = require("claude-code.editor.review.buffer")
-local client = require("claude-code.editor.review.client")
 local file_lines = require("claude-code.editor.documents.lines")
 local marks = require("claude-code.editor.review.marks")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
+local requests = require("claude-code.server.requests")
 
 local PLACES = api.nvim_create_namespace("claude-code.review.comments.places")
 local DRAWN = api.nvim_create_namespace("claude-code.review.comments")
@@ -246,7 +246,7 @@ end
 ---@param changes claude-code.ReviewCommentChange[] not empty
 ---@param callback? fun() once they are recorded; a message says if they cannot be
 function M.save(changes, callback)
-  client.request("comments", { changes = changes }, function(list, problem)
+  requests.request("review/comments", { changes = changes }, function(list, problem)
     if problem then
       local text = "your comment could not be recorded (%s): %s"
       return require("claude-code.messages.notify").error(text:format(problem, changes[1].text))
