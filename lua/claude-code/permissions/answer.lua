@@ -4,6 +4,7 @@ local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
 local sessions = require("claude-code.sessions")
+local winbar = require("claude-code.editor.windows.winbar")
 
 local M = {}
 
@@ -94,9 +95,7 @@ local function prompt_of(request, lines)
   local title = request.questions and lines[1] or request.title
   local name = label.of({ n = request.session, pid = request.pid })
   local prompt = ("%s asks: %s"):format(name, title)
-  local most = math.max(20, vim.o.columns - 2)
-  local is_cut = vim.fn.strcharlen(prompt) > most
-  return is_cut and vim.fn.strcharpart(prompt, 0, most - 1) .. "…" or prompt
+  return winbar.shortened(prompt, math.max(20, vim.o.columns - 2), "head")
 end
 
 --- A long line as several, which look as it does where it is wrapped.

@@ -1,6 +1,7 @@
 --- A plan of Claude's as a Markdown document in the user's window: they edit it, comment on lines, and approve what
 --- stands there then, or send the comments. Claude's terminal asks as well; whoever answers first decides.
 local api = vim.api
+local buffers = require("claude-code.editor.diff.buffers")
 local focus = require("claude-code.editor.windows.focus")
 local highlights = require("claude-code.editor.hunks.highlights")
 local notify = require("claude-code.messages.notify")
@@ -30,24 +31,19 @@ local MARK = "%(%(%(%(%)%)%)%)"
 ---@type table<integer, claude-code.Plan> by their requests
 local plans = {}
 
-local function text_of(plan)
-  return table.concat(api.nvim_buf_get_lines(plan.buf, 0, -1, true), "\n")
-end
-
 local function is_shown(plan)
   local win = plan.win
   return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == plan.buf
 end
 
---- Gives the window back, and the cursor to where it was.
-local function hide(plan)
-  local win, origin, borrowed, watch = plan.win, plan.origin, plan.borrowed, plan.spare
-  local was_shown = is_shown(plan)
-  plan.win, plan.origin, plan.borrowed, plan.spare = nil, nil, nil, nil
-  if watch then
-    watch:finish()
+--- It is over: gives the window back, and the cursor to where it was.
+local function finish(plan)
+  local win, borrowed = plan.win, plan.borrowed
+  plans[plan.request.id] = nil
+  if plan.spare then
+    plan.spare:finish()
   end
-  if was_shown then
+  if is_shown(plan) then
     local has_cursor = api.nvim_get_current_win() == win
     winbar.hide(win, MARK)
     if borrowed then
@@ -55,16 +51,11 @@ local function hide(plan)
     else
       windows.close(win)
     end
-    if has_cursor and origin then
-      focus.give_back(origin, 0)
+    if has_cursor then
+      focus.give_back(plan.origin, 0)
     end
   end
   windows.restore_bufhidden(borrowed)
-end
-
-local function finish(plan)
-  plans[plan.request.id] = nil
-  hide(plan)
   if api.nvim_buf_is_valid(plan.buf) then
     api.nvim_buf_delete(plan.buf, { force = true })
   end
@@ -85,11 +76,16 @@ local WAYS = {
   { text = "Not yet" },
 }
 
+---@return string text as Claude has written it
+local function given(plan)
+  return (plan.request.plan:gsub("\n$", ""))
+end
+
 ---@return string text
 ---@return boolean is_edited
 local function now(plan)
-  local text = text_of(plan)
-  return text, text ~= plan.request.plan:gsub("\n$", "")
+  local text = table.concat(api.nvim_buf_get_lines(plan.buf, 0, -1, true), "\n")
+  return text, text ~= given(plan)
 end
 
 local function approve(plan)
@@ -171,11 +167,8 @@ local KEYS = {
   { modes = { "n", "x" }, key = "gC", desc = "Comment on the line", run = comment },
 }
 
-local function fill(buf, text)
-  vim.bo[buf].undolevels = -1
-  api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, "\n"))
-  vim.bo[buf].undolevels = vim.go.undolevels
-  vim.bo[buf].modified = false
+local function fill(plan)
+  buffers.fill(plan.buf, vim.split(given(plan), "\n"))
 end
 
 --- The user has left it: the file is there again where its window is closed, and nothing else is decided.
@@ -196,7 +189,7 @@ end
 local function new(request)
   local buf = api.nvim_create_buf(false, true)
   local plan = { request = request, buf = buf, comments = {} }
-  fill(buf, (request.plan:gsub("\n$", "")))
+  fill(plan)
   local name = "claude-code://plan/" .. request.id
   api.nvim_buf_set_name(buf, name)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "acwrite", "hide", false
@@ -236,8 +229,7 @@ local function new(request)
     local left = not plan.is_answered and api.nvim_buf_is_loaded(buf) and answer_of(plan)
     finish(plan)
     if left then
-      local keep = require("claude-code.editor.diff.buffers").keep
-      keep("the plan", vim.split(left, "\n"), "markdown", "Claude asks no more")
+      buffers.keep("the plan", vim.split(left, "\n"), "markdown", "Claude asks no more")
     end
   end)
   return plan
@@ -262,7 +254,7 @@ end
 function M.refill(buf)
   for _, plan in pairs(plans) do
     if plan.buf == buf then
-      fill(buf, (plan.request.plan:gsub("\n$", "")))
+      fill(plan)
       return true
     end
   end

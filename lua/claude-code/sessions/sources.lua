@@ -92,12 +92,8 @@ local function read(pid)
 end
 
 ---Reads what the CLI with this process says in its file, in the main loop.
----@param pid integer
-function M.read(pid)
-  vim.schedule(function()
-    read(pid)
-  end)
-end
+---@type fun(pid: integer)
+M.read = vim.schedule_wrap(read)
 
 --- Reads the files of all CLIs, and watches their folder from when there is one. The one that was
 --- watched may have been deleted.

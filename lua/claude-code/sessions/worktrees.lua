@@ -112,17 +112,12 @@ end
 ---@param cwd string
 ---@return boolean is it in the workspace, or in a work tree of its repositories?
 function M.is_covered(cwd)
-  for _, folder in ipairs(require("claude-code.lib.workspace").folders()) do
-    if M.is_below(cwd, folder) then
-      return true
-    end
-    for _, worktree in ipairs(M.of(folder)) do
-      if M.is_below(cwd, worktree.path) then
-        return true
-      end
-    end
-  end
-  return false
+  return vim.iter(require("claude-code.lib.workspace").folders()):any(function(folder)
+    return M.is_below(cwd, folder)
+      or vim.iter(M.of(folder)):any(function(worktree)
+        return M.is_below(cwd, worktree.path)
+      end)
+  end)
 end
 
 return M

@@ -114,18 +114,6 @@ function Buffer:fetch(callback)
   end)
 end
 
----Asks for its hunks, and shows them. What has changed in the meantime is asked for when that is known.
----@param callback fun()
-function Buffer:update(callback)
-  local scope = listing.scope()
-  self:fetch(function(fetched)
-    if not fetched.is_old and scope == listing.scope() then
-      self:show(fetched.file)
-    end
-    callback()
-  end)
-end
-
 ---@return boolean are its hunks those of the text that it has now?
 function Buffer:is_current()
   return self.tick == api.nvim_buf_get_changedtick(self.buf) and self.scope == listing.scope()

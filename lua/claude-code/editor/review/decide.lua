@@ -186,13 +186,6 @@ local function from_here(target)
   end
 end
 
----@return claude-code.ReviewChoice[]
-local function all_of(paths)
-  return vim.tbl_map(function(name)
-    return { path = name }
-  end, paths)
-end
-
 ---Carries a decision out. One that could be carried out in no file is taken back: it was none.
 ---@param decision claude-code.Decision
 ---@param callback fun(is_done: boolean)
@@ -204,11 +197,10 @@ local function carry_out(decision, callback)
   if not ok or is_done or not decision.decision then
     return callback(is_done == true)
   end
-  local paths = vim.tbl_map(function(file)
-    return file.path
+  local files = vim.tbl_map(function(file)
+    return { path = file.path }
   end, decision.files)
-  local params = { decision = decision.decision, files = all_of(paths) }
-  request_with_texts("back", params, function()
+  request_with_texts("back", { decision = decision.decision, files = files }, function()
     callback(false)
   end)
 end
@@ -282,7 +274,10 @@ function M.back()
         notify.warn(problem or "there is no decision to take back")
         return done()
       end
-      local params = { decision = last.decision, files = all_of(last.paths) }
+      local files = vim.tbl_map(function(name)
+        return { path = name }
+      end, last.paths)
+      local params = { decision = last.decision, files = files }
       request_with_texts("back", params, function(decision, failure)
         local is_done = decision ~= nil and outcome.run(decision, last.decision)
         if failure then

@@ -62,11 +62,12 @@ function M.words(file)
   return reason and ("%s, cannot be undone here (it %s)"):format(words, reason) or words
 end
 
-local function shortened(prompt)
-  prompt = visible((prompt:gsub("%s+", " ")))
-  local most = math.min(MOST_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
-  local cut = fn.strcharpart(prompt, 0, most)
-  return ("‹%s%s›"):format(cut, cut ~= prompt and "…" or "")
+---@param bytes string
+---@return string in one line, of at most so many characters
+local function shortened(bytes, most)
+  local text = visible((vim.trim(bytes):gsub("%s+", " ")))
+  local cut = fn.strcharpart(text, 0, most)
+  return cut ~= text and cut .. "…" or cut
 end
 
 ---@param owners claude-code.ReviewOwner[]
@@ -84,7 +85,8 @@ local function origin(owners, names, above)
   end
   local is_shown = above and above.session == last.session and above.prompt == last.prompt
   if last.prompt and last.prompt ~= "" and not is_shown then
-    words[#words + 1] = shortened(last.prompt)
+    local most = math.min(MOST_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
+    words[#words + 1] = ("‹%s›"):format(shortened(last.prompt, most))
   end
   words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
   return words
@@ -100,13 +102,6 @@ local function flags(hunk, is_stale)
     found[#found + 1] = "[with your edits]"
   end
   return #found > 0 and table.concat(found, " ") or nil
-end
-
----@param code? string bytes
-local function shown_code(code)
-  local text = visible((vim.trim(code or ""):gsub("%s+", " ")))
-  local cut = fn.strcharpart(text, 0, MOST_CODE_CHARACTERS)
-  return text ~= "" and (cut ~= text and cut .. "…" or cut) or nil
 end
 
 ---@class claude-code.ListedChange
@@ -134,7 +129,7 @@ local function changes_of(file)
       hunk = hunk.id,
       rows = hunk.new,
       words = ("+%d -%d"):format(hunk.added, hunk.removed),
-      code = shown_code(hunk.code),
+      code = hunk.code and shortened(hunk.code, MOST_CODE_CHARACTERS),
       flags = flags(hunk, is_stale),
       owners = hunk.owners,
     }

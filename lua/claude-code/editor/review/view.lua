@@ -137,12 +137,16 @@ local function map_keys()
   end
 end
 
----Shows what there is to review in a buffer. A list of the review that has other hunks is filled again.
+---Asks for what there is to review in a buffer, and shows it. What has changed in the meantime is asked for when that
+---is known. A list of the review that has other hunks is filled again.
 ---@param buf integer
 ---@param callback? fun()
 function M.update(buf, callback)
-  local shown = buffers.attach(buf)
-  shown:update(function()
+  local shown, scope = buffers.attach(buf), listing.scope()
+  shown:fetch(function(fetched)
+    if not fetched.is_old and scope == listing.scope() then
+      shown:show(fetched.file)
+    end
     update_bars()
     if listing.review() and shown.is_attached and shown:is_current() and shown:is_missed() then
       M.refresh()

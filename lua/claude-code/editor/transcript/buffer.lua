@@ -131,12 +131,6 @@ function Transcript:mark(row, mark, id)
   end
 end
 
----@param id integer of an extmark
----@return integer row 0-based
-function Transcript:row_of(id)
-  return api.nvim_buf_get_extmark_by_id(self.buf, NAMESPACE, id, {})[1]
-end
-
 --- The result of a call that is shown already goes below it.
 ---@param call string
 ---@param block claude-code.TranscriptBlock
@@ -144,7 +138,7 @@ end
 function Transcript:add_result(call, block, about)
   local id = self.calls[call]
   if id then
-    local row = self:row_of(id)
+    local row = api.nvim_buf_get_extmark_by_id(self.buf, NAMESPACE, id, {})[1]
     vim.bo[self.buf].modifiable = true
     api.nvim_buf_set_text(self.buf, row, -1, row, -1, { "  " .. about.note })
     vim.bo[self.buf].modifiable = false
@@ -214,14 +208,12 @@ end
 ---@param count integer
 ---@return integer? row 1-based
 function Transcript:prompt_from(row, step, count)
-  local from, to = { row, 0 }, -1
-  if step == -1 then
-    from, to = { math.max(row - 2, 0), 0 }, 0
-  end
+  local from, to, found = { row, 0 }, -1, nil
   if step == -1 and row == 1 then
     return nil
+  elseif step == -1 then
+    from, to = { row - 2, 0 }, 0
   end
-  local found
   for _, extmark in ipairs(api.nvim_buf_get_extmarks(self.buf, NAMESPACE, from, to, {})) do
     if self.marks[extmark[1]].prompt and count > 0 then
       found, count = extmark[2] + 1, count - 1
