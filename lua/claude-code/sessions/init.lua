@@ -82,7 +82,7 @@ end
 ---@return integer n
 function M.add(fields)
   sources.start()
-  require("claude-code.sessions.osc").follow(sources.read)
+  require("claude-code.sessions.osc").follow()
   require("claude-code.sessions.attention").watch()
   require("claude-code.sessions.leaving").watch()
   local n = rows.add(fields)

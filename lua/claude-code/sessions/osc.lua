@@ -3,6 +3,7 @@
 --- in time (measured with 2.1.330 in Neovim 0.10.4 and 0.12.4). Reports are untrusted: whatever comes
 --- changes a row and nothing else.
 local rows = require("claude-code.sessions.rows")
+local sources = require("claude-code.sessions.sources")
 
 local M = {}
 
@@ -63,8 +64,7 @@ local function sequence_of(event)
 end
 
 ---Answers the CLIs in the terminals of this Neovim's sessions, and reports what they report.
----@param read fun(pid: integer) called where a report was cut off: the CLI's file knows the state, too
-function M.follow(read)
+function M.follow()
   local group = require("claude-code.lib.autocommands").new("sessions.osc")
   group:on("TermRequest", function(buf, event)
     local sequence = sequence_of(event)
@@ -86,7 +86,8 @@ function M.follow(read)
     elseif is_cut then
       rows.set(row.n, { source = vim.NIL })
       if row.pid then
-        read(row.pid)
+        -- Its file knows the state, too.
+        sources.read(row.pid)
       end
     end
   end)

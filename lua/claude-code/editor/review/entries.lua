@@ -129,7 +129,7 @@ local function changes_of(file)
       hunk = hunk.id,
       rows = hunk.new,
       words = ("+%d -%d"):format(hunk.added, hunk.removed),
-      code = hunk.code and shortened(hunk.code, MOST_CODE_CHARACTERS),
+      code = shortened(hunk.code or "", MOST_CODE_CHARACTERS),
       flags = flags(hunk, is_stale),
       owners = hunk.owners,
     }
@@ -145,7 +145,7 @@ end
 local function item(file, change, names, above)
   local first, count = unpack(change.rows or { 1, 1 })
   local words = { change.words }
-  words[#words + 1] = change.code
+  words[#words + 1] = change.code ~= "" and change.code or nil
   words[#words + 1] = change.flags
   local name, short = listing.shown_name(file), fn.fnamemodify(file.path, ":.")
   local shown = visible(short)

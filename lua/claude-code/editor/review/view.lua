@@ -121,7 +121,6 @@ end
 local M = {}
 
 local bars ---@type claude-code.Autocommands? while a review is open
-local is_watching = false
 
 ---Keys in the buffers of the review, and in its quickfix window.
 local function map_keys()
@@ -201,25 +200,6 @@ local function on_shown(buf)
   end)
 end
 
-local function watch()
-  if is_watching then
-    return
-  end
-  is_watching = true
-  local events = autocommands.new("review.view")
-  events:on({ "TextChanged", "TextChangedI", "BufWritePost" }, update_changed)
-  -- Users map keys in LspAttach, too.
-  events:on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
-  events:on("BufFilePost", function(buf)
-    local shown = buffers.get(buf)
-    if shown then
-      -- It is another file's now.
-      shown:show()
-    end
-    on_shown(buf)
-  end)
-end
-
 ---@param scope claude-code.ReviewScope in which there is nothing
 local function nothing_in(scope)
   local missing = vim.iter(scope.paths or {}):find(function(name)
@@ -283,7 +263,6 @@ end
 function M.refresh(callback)
   local give_up = callback or function() end
   local review = listing.review()
-  watch()
   listing.refresh(function(problem, incomplete)
     local is_first = review and not review.is_listed
     if review ~= listing.review() then
@@ -324,5 +303,18 @@ function M.close()
   end_review()
   M.refresh()
 end
+
+local events = autocommands.new("review.view")
+events:on({ "TextChanged", "TextChangedI", "BufWritePost" }, update_changed)
+-- Users map keys in LspAttach, too.
+events:on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
+events:on("BufFilePost", function(buf)
+  local shown = buffers.get(buf)
+  if shown then
+    -- It is another file's now.
+    shown:show()
+  end
+  on_shown(buf)
+end)
 
 return M

@@ -4,6 +4,7 @@ local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local highlights = require("claude-code.editor.transcript.buffer").highlights
 local label = require("claude-code.sessions.label")
+local notify = require("claude-code.messages.notify")
 local sessions = require("claude-code.sessions")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
@@ -120,14 +121,13 @@ function M.toggle(n)
   end
   n = n or sessions.current()
   if not n then
-    local text = "no Claude session runs; :Claude starts one"
-    return require("claude-code.messages.notify").info(text)
+    return notify.info("no Claude session runs; :Claude starts one")
   end
-  local row = require("claude-code.sessions.rows").get({ n = n })
+  local row = sessions.get(n)
   if row and row.remote then
-    local text =
+    return notify.info(
       "a Claude in a remote cannot be followed; :Claude trail lists what it read and edited"
-    return require("claude-code.messages.notify").info(text)
+    )
   end
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = "wipe"

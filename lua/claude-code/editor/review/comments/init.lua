@@ -213,7 +213,6 @@ end
 
 ---@param args claude-code.CommandArgs
 function M.command(args)
-  store.start()
   if args.bang and args.args == "" and args.range == 0 then
     return send_all(true)
   end

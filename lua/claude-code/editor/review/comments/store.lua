@@ -44,26 +44,24 @@ local M = {}
 ---@field last integer
 ---@field is_outdated boolean these are not the lines that it was made on: those are gone
 
----@class claude-code.ReviewComments
----@field all claude-code.ReviewComment[] in the order in which they were made
----@field is_shown? boolean
-local comments = { all = {} }
+---@type claude-code.ReviewComment[] in the order in which they were made
+local all = {}
 
 ---@return claude-code.ReviewComment[] those that Claude has not received
 function M.waiting()
   return vim.tbl_filter(function(comment)
     return not comment.is_sent
-  end, comments.all)
+  end, all)
 end
 
 ---@param buf integer
 ---@return claude-code.ReviewComment[] of its file
 function M.of_buffer(buf)
-  local name = #comments.all > 0 and path.of_buffer(buf)
+  local name = #all > 0 and path.of_buffer(buf)
   local real = name and path.real(name)
   return vim.tbl_filter(function(comment)
     return comment.path == real
-  end, comments.all)
+  end, all)
 end
 
 ---@param lines string[]
@@ -159,9 +157,9 @@ function M.place(comment)
     place = in_buffer(buf, comment)
     lines = api.nvim_buf_get_lines(buf, place.first - 1, place.last, false)
   else
-    local all = lines_on_disk(comment.path)
-    place = found(all, comment)
-    lines = vim.list_slice(all, place.first, place.last)
+    local whole = lines_on_disk(comment.path)
+    place = found(whole, comment)
+    lines = vim.list_slice(whole, place.first, place.last)
   end
   return place, place.is_outdated and comment.lines or lines
 end
@@ -221,7 +219,7 @@ end
 
 ---@param list claude-code.ReviewComment[]
 local function set(list)
-  comments.all = list
+  all = list
   for _, buf in ipairs(api.nvim_list_bufs()) do
     show(buf)
   end
@@ -273,28 +271,20 @@ local function record(buf)
   end
 end
 
----Shows the comments from now on.
-function M.start()
-  if comments.is_shown then
-    return
-  end
-  comments.is_shown = true
-  local events = autocommands.new("review.comments")
-  events:on({ "BufReadPost", "BufFilePost" }, function(buf)
-    show(buf, true)
-  end)
-  events:on("BufWritePost", function(buf)
-    record(buf)
-    show(buf)
-  end)
-end
-
 ---@param list claude-code.ReviewComment[] as the executable reports them
 function M.reported(list)
-  M.start()
-  if not vim.deep_equal(list, comments.all) then
+  if not vim.deep_equal(list, all) then
     set(list)
   end
 end
+
+local events = autocommands.new("review.comments")
+events:on({ "BufReadPost", "BufFilePost" }, function(buf)
+  show(buf, true)
+end)
+events:on("BufWritePost", function(buf)
+  record(buf)
+  show(buf)
+end)
 
 return M
