@@ -131,18 +131,13 @@ function M.notice(change)
   end
 end
 
----Follows the focus of Neovim.
-function M.follow()
-  local group = require("claude-code.lib.autocommands").new("sessions.focus")
+---Follows the focus of Neovim, and its windows, in which there may be terminals.
+function M.watch()
+  local group = require("claude-code.lib.autocommands").new("sessions.attention")
   group:on({ "FocusGained", "FocusLost" }, function(_, args)
     user.has_focus = args.event == "FocusGained"
     look()
   end)
-end
-
----Follows the windows, in which there are terminals from now on.
-function M.watch()
-  local group = require("claude-code.lib.autocommands").new("sessions.attention")
   group:on({ "WinEnter", "BufWinEnter" }, look)
 end
 

@@ -124,9 +124,7 @@ function M.watch(callback)
     return nil
   end
   return function()
-    if not handle:is_closing() then
-      handle:close()
-    end
+    handle:close()
   end
 end
 

@@ -83,7 +83,6 @@ end
 function M.add(fields)
   sources.start()
   require("claude-code.sessions.osc").follow()
-  require("claude-code.sessions.attention").watch()
   require("claude-code.sessions.leaving").watch()
   local n = rows.add(fields)
   M.use(n)

@@ -124,14 +124,6 @@ local function is_asked(entry)
   return row ~= nil and row.state == "blocked"
 end
 
-local function finish_without_dialog(entry)
-  require("claude-code.lib.timer").once(DIALOG_MS, function()
-    if vim.list_contains(queue.waiting, entry) and not is_asked(entry) then
-      finish(entry)
-    end
-  end)
-end
-
 ---@param params claude-code.HookParams|claude-code.PermissionRequest|{ channel: integer, id: integer }
 ---@return table answer without one: it comes as the notification "settled"
 ---@return claude-code.PermissionRequest? request nil: nobody answers it here
@@ -152,7 +144,11 @@ function M.add(params)
   end
   local entry = { channel = params.channel, wait = params.id, on_end = {}, request = request }
   table.insert(queue.waiting, entry)
-  finish_without_dialog(entry)
+  require("claude-code.lib.timer").once(DIALOG_MS, function()
+    if vim.list_contains(queue.waiting, entry) and not is_asked(entry) then
+      finish(entry)
+    end
+  end)
   return vim.empty_dict(), entry.request
 end
 

@@ -139,7 +139,7 @@ function M.start()
       require("claude-code.sessions.summary").emit()
       require("claude-code.sessions.transcripts").watch()
     end, { pattern = "ClaudeCodeSession*" })
-    attention.follow()
+    attention.watch()
     require("claude-code.sessions.transcripts").watch()
   end
   -- A CLI that is about to start may be the first of all.

@@ -60,15 +60,7 @@ function M.map(diff)
       end,
     }
   end
-  local buffers = diff.proposal:buffers()
-  for _, buf in ipairs(buffers) do
-    hunk_keys.map(buf, "diff", entries)
-  end
-  return function()
-    for _, buf in ipairs(buffers) do
-      hunk_keys.unmap(buf, "diff")
-    end
-  end
+  return hunk_keys.map(diff.proposal:buffers(), "diff", entries)
 end
 
 return M

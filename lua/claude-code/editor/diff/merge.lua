@@ -1,6 +1,7 @@
 --- The proposal was made from the file on disk. Unsaved edits of that file, in its buffer, are
 --- merged into the proposal on demand: three ways, by git, with the file on disk as the base.
 local api = vim.api
+local counted = require("claude-code.lib.text").count
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
 local programs = require("claude-code.programs")
@@ -160,9 +161,9 @@ function M.run(proposal)
   if conflicts == 0 then
     notify.info("your unsaved edits are in the proposal now; u undoes that", "diff.merge")
   else
-    local text = "%d conflict%s with your unsaved edits: resolve %s, then accept"
-    local one = conflicts == 1
-    notify.warn(text:format(conflicts, one and "" or "s", one and "it" or "them"), "diff.merge")
+    local text = "%s with your unsaved edits: resolve %s, then accept"
+    local them = conflicts == 1 and "it" or "them"
+    notify.warn(text:format(counted(conflicts, "conflict"), them), "diff.merge")
   end
 end
 

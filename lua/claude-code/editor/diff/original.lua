@@ -1,6 +1,7 @@
 --- Hover and definitions in a diff, on lines that the file's own buffer has as well: its language
 --- servers are asked about the line that it has there. They see nothing of the proposal.
 local api = vim.api
+local columns = require("claude-code.editor.columns")
 local hunk_keys = require("claude-code.editor.hunks.keys")
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
@@ -31,26 +32,36 @@ local function jump(item)
   vim.cmd("normal! zv")
 end
 
+---@alias claude-code.LspResults table<integer, { result?: any }> by client
+
 ---Shows where a server led to: what is in the file itself, in the buffer on screen.
+---@param results claude-code.LspResults
 ---@param target integer the file's buffer
----@param list vim.lsp.LocationOpts.OnList
-local function show_places(target, list)
-  local buf, file = api.nvim_get_current_buf(), api.nvim_buf_get_name(target)
+local function show_places(results, target)
+  local buf, file, items = api.nvim_get_current_buf(), api.nvim_buf_get_name(target), {}
+  for id, answer in pairs(results) do
+    local places, client = answer.result or {}, assert(vim.lsp.get_client_by_id(id))
+    places = vim.islist(places) and places or { places }
+    local encoding = client.offset_encoding
+    vim.list_extend(items, vim.lsp.util.locations_to_items(places, encoding))
+  end
   local changes = hunks_from(buf, target)
-  for _, item in ipairs(list.items) do
+  for _, item in ipairs(items) do
     if item.filename == file then
       item.bufnr, item.filename = buf, nil
       item.lnum, item.end_lnum = hunks.counterpart(changes, "old", item.lnum), nil
     end
   end
-  if #list.items == 1 then
-    return jump(list.items[1])
+  if #items == 0 then
+    return notify.info("no definition found", TOPIC)
+  elseif #items == 1 then
+    return jump(items[1])
   end
-  vim.fn.setqflist({}, " ", { title = list.title, items = list.items })
+  vim.fn.setqflist({}, " ", { title = "LSP definitions", items = items })
   vim.cmd("botright copen")
 end
 
----@param results table<integer, { result?: lsp.Hover }> by client
+---@param results claude-code.LspResults
 local function show_hover(results)
   local lines = {}
   for _, answer in pairs(results) do
@@ -72,45 +83,28 @@ local function clients_for(target, name)
   return is_loaded and vim.lsp.get_clients({ bufnr = target, method = method }) or {}
 end
 
----@param target integer the file's buffer, in which the cursor is
----@param is_here fun(): boolean is the user still where they asked?
-local function request(target, name, is_here)
-  if name == "definition" then
-    return vim.lsp.buf.definition({
-      on_list = function(list)
-        if is_here() then
-          show_places(target, list)
-        end
-      end,
-    })
-  end
-  -- Not by vim.lsp.buf.hover, which shows nothing while another buffer is the current one.
-  local encoding = clients_for(target, name)[1].offset_encoding
-  local params = vim.lsp.util.make_position_params(0, encoding)
-  vim.lsp.buf_request_all(target, "textDocument/hover", params, function(results)
-    if is_here() then
-      show_hover(results)
-    end
-  end)
-end
-
+---Not by vim.lsp.buf, which asks about the current buffer, and shows nothing while another one is current.
 local function ask(proposal, name)
   local target, title = proposal.target, proposal:title()
-  if #clients_for(target, name) == 0 then
+  local client = clients_for(target, name)[1]
+  if not client then
     return notify.info(("no language server of %s knows a %s"):format(title, name), TOPIC)
   end
-  local buf, cursor = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)
-  local line, is_same = hunks.counterpart(hunks_from(buf, target), "new", cursor[1])
+  local buf, row, col = api.nvim_get_current_buf(), unpack(api.nvim_win_get_cursor(0))
+  local line, is_same = hunks.counterpart(hunks_from(buf, target), "new", row)
   if not is_same then
     return notify.info(("language servers know %s without this change"):format(title), TOPIC)
   end
-  api.nvim_buf_call(target, function()
-    local view = vim.fn.winsaveview()
-    api.nvim_win_set_cursor(0, { line, cursor[2] })
-    request(target, name, function()
-      return api.nvim_get_current_buf() == buf and api.nvim_buf_is_loaded(target)
-    end)
-    vim.fn.winrestview(view)
+  local character = columns.of_byte(api.nvim_get_current_line(), col, client.offset_encoding)
+  local params = {
+    textDocument = { uri = vim.uri_from_bufnr(target) },
+    position = { line = line - 1, character = character },
+  }
+  vim.lsp.buf_request_all(target, "textDocument/" .. name, params, function(results)
+    if api.nvim_get_current_buf() == buf and api.nvim_buf_is_loaded(target) then
+      local show = name == "hover" and show_hover or show_places
+      show(results, target)
+    end
   end)
 end
 
@@ -150,14 +144,10 @@ function M.map(proposal)
       }
     end
   end
-  for _, buf in ipairs(buffers) do
-    hunk_keys.map(buf, "original", entries)
-  end
+  local unmap = hunk_keys.map(buffers, "original", entries)
   return function()
-    for _, buf in ipairs(buffers) do
-      hunk_keys.unmap(buf, "original")
-      close_preview(buf)
-    end
+    unmap()
+    vim.iter(buffers):each(close_preview)
   end
 end
 

@@ -4,7 +4,6 @@ local apply = require("claude-code.editor.edits.apply")
 local columns = require("claude-code.editor.columns")
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
-local rename = require("claude-code.editor.edits.rename")
 local request = require("claude-code.editor.language.request")
 local task = require("claude-code.lib.task")
 
@@ -106,8 +105,8 @@ local function edits_of(entry, buf)
     action = answer.result or action
   end
   local command = type(action.command) == "table" and tostring(action.command.command) or nil
-  local edits = type(action.edit) == "table" and { rename.server_edit(client, action.edit) } or {}
-  return { edits = edits, left = command }
+  local edit = { edit = action.edit, encoding = client.offset_encoding, server = client.name }
+  return { edits = type(action.edit) == "table" and { edit } or {}, left = command }
 end
 
 ---@class claude-code.CodeActionAnswer : claude-code.EditAnswer

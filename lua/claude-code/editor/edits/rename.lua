@@ -24,13 +24,6 @@ local M = {}
 ---@field name? string of the symbol, without those around it
 ---@field candidates? claude-code.LanguagePlaces several symbols have the name
 
----@param client vim.lsp.Client
----@param edit table
----@return claude-code.ServerEdit
-function M.server_edit(client, edit)
-  return { edit = edit, encoding = client.offset_encoding, server = client.name }
-end
-
 ---Where servers are asked: at the definition, since typescript-language-server renames only an import's
 ---local name where that is used. Not if that has another name (`import { a as b }`).
 ---@param symbol claude-code.Symbol
@@ -61,8 +54,8 @@ local function rename(symbol, new_name)
         .. "Nothing was changed. Ask again in 10 s."
       return task.fail("not_ready", text, client.name, symbol.name)
     elseif type(answer.result) == "table" then
-      local edits = { M.server_edit(client, answer.result) }
-      return { edits = edits, ticks = ticks, name = symbol.name }
+      local edit = { edit = answer.result, encoding = client.offset_encoding, server = client.name }
+      return { edits = { edit }, ticks = ticks, name = symbol.name }
     end
     reasons[#reasons + 1] = client.name .. ": " .. (answer.failure or "it cannot be renamed")
   end

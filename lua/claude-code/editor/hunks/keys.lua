@@ -48,21 +48,6 @@ local function map(buf, owner, mode, key, entry)
   vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc, nowait = nowait })
 end
 
----Maps what the buffer does not have yet; what another owner has mapped there stays. A mapping of the buffer's
----own comes back with `unmap`.
----@param buf integer
----@param owner claude-code.KeyOwner
----@param entries claude-code.Key[]
-function M.map(buf, owner, entries)
-  for _, entry in ipairs(entries) do
-    for _, key in ipairs(M.of(entry.keys)) do
-      for _, mode in ipairs(entry.modes or { "n" }) do
-        map(buf, owner, mode, key, entry)
-      end
-    end
-  end
-end
-
 ---Removes them, by whatever name the options have for them now. One that the user has set since then stays.
 ---@param buf integer
 ---@param owner claude-code.KeyOwner
@@ -78,6 +63,29 @@ function M.unmap(buf, owner)
           end)
         end
       end
+    end
+  end
+end
+
+---Maps what the buffers do not have yet; what another owner has mapped there stays. A mapping of a buffer's own
+---comes back with `unmap`.
+---@param buffers integer[]
+---@param owner claude-code.KeyOwner
+---@param entries claude-code.Key[]
+---@return fun() unmap
+function M.map(buffers, owner, entries)
+  for _, buf in ipairs(buffers) do
+    for _, entry in ipairs(entries) do
+      for _, key in ipairs(M.of(entry.keys)) do
+        for _, mode in ipairs(entry.modes or { "n" }) do
+          map(buf, owner, mode, key, entry)
+        end
+      end
+    end
+  end
+  return function()
+    for _, buf in ipairs(buffers) do
+      M.unmap(buf, owner)
     end
   end
 end

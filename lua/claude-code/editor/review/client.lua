@@ -34,27 +34,20 @@ function M.on_changed(reported)
   summary = reported
 end
 
----@param method string
----@param warning string for the log
-local function set_option(method, params, warning)
+local function send(method, params)
   requests.request(method, params, function(_, problem)
     if problem then
-      require("claude-code.messages.log").warn(warning .. problem)
+      require("claude-code.messages.log").warn("%s failed: %s", method, problem)
     end
   end)
 end
 
----Sends the options `privacy.*`, for hooks: they run where no Neovim does.
-function M.send_privacy()
-  local options = require("claude-code.config").get().privacy
-  local params = { defaults = options.defaults, patterns = options.patterns }
-  set_option("review/privacy", params, "Hooks do not know the options privacy.*: ")
-end
-
----Sends the option `review.ignore`.
-function M.send_ignore()
-  local params = { patterns = require("claude-code.config").get().review.ignore }
-  set_option("review/ignore", params, "The review does not know the option review.ignore: ")
+---Sends the options `privacy.*`, for hooks, which run where no Neovim does, and `review.ignore`.
+function M.send_options()
+  local options = require("claude-code.config").get()
+  local privacy = options.privacy
+  send("review/privacy", { defaults = privacy.defaults, patterns = privacy.patterns })
+  send("review/ignore", { patterns = options.review.ignore })
 end
 
 return M

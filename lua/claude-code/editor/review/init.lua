@@ -54,10 +54,10 @@ end
 
 ---At every attach.
 function M.start()
-  require("claude-code.config").on_change("privacy", client.send_privacy)
-  client.send_privacy()
-  require("claude-code.config").on_change("review", client.send_ignore)
-  client.send_ignore()
+  for _, options in ipairs({ "privacy", "review" }) do
+    require("claude-code.config").on_change(options, client.send_options)
+  end
+  client.send_options()
   local events = autocommands.new("review")
   events:on({ "BufWritePre", "BufWritePost" }, function(buf, event)
     local name = require("claude-code.editor.documents.path").of_buffer(buf)

@@ -129,7 +129,7 @@ local function map_keys()
     local buf = api.nvim_win_get_buf(win)
     local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
     if is_list or listing.of_buffer(buf) or listing.base_file(buf) then
-      hunk_keys.map(buf, "review", review.keys)
+      hunk_keys.map({ buf }, "review", review.keys)
     else
       hunk_keys.unmap(buf, "review")
     end

@@ -44,8 +44,8 @@ local highlights = require("claude-code.lib.highlights").define("ClaudeCodeTrans
 ---@field folds string[] for each line its character
 ---@field marks table<integer, claude-code.TranscriptMark> by their extmarks
 ---@field calls table<string, integer> extmarks of calls, by their ids
----@field is_whole boolean whether it begins with the conversation's first entry
----@field is_asking boolean for what was before
+---@field is_whole? boolean whether it begins with the conversation's first entry
+---@field is_asking? boolean for what was before
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -67,7 +67,6 @@ function M.new(id, agent)
   end)
   local fields = { id = id, agent = agent, buf = buf, folds = {}, marks = {}, calls = {} }
   local self = setmetatable(fields, Transcript)
-  self.is_whole, self.is_asking = false, false
   vim.bo[buf].modifiable, vim.bo[buf].undolevels = false, -1
   return self
 end

@@ -6,6 +6,7 @@ local notify = require("claude-code.messages.notify")
 local named = require("claude-code.editor.open_file.named")
 local requests = require("claude-code.server.requests")
 local sessions = require("claude-code.sessions")
+local windows = require("claude-code.editor.windows")
 
 local M = {}
 
@@ -36,12 +37,6 @@ local OPTIONS = {
   spell = false,
 }
 
-local function set_options(win)
-  for name, value in pairs(OPTIONS) do
-    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
-  end
-end
-
 local function find(id, agent)
   return vim.iter(vim.tbl_values(shown)):find(function(transcript)
     return transcript.id == id and transcript.agent == agent
@@ -60,7 +55,7 @@ end
 local function show(transcript)
   local window = require("claude-code.terminal.providers.window")
   local win = window.show(transcript.buf)
-  set_options(win)
+  windows.set_options(win, OPTIONS)
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(transcript.buf), 0 })
   vim.cmd.normal({ "zb", bang = true })
 end
@@ -149,7 +144,7 @@ local function attach(transcript)
   vim.b[buf].claude_code_terminal = true
   local events = require("claude-code.lib.autocommands").new("transcript." .. buf)
   events:on("BufWinEnter", function()
-    set_options(api.nvim_get_current_win())
+    windows.set_options(api.nvim_get_current_win(), OPTIONS)
   end, { buffer = buf })
   events:on(
     "BufUnload",
@@ -254,17 +249,13 @@ function M.on_changed(update)
   return true
 end
 
----@type table<string, string>
-local WORDS = { read = "read", searched = "searched for", edited = "edited" }
-
 local function entry_of(step)
-  local text = step.act == "searched" and ("%s %s"):format(WORDS.searched, step.subject)
-    or WORDS[step.act]
+  local is_search = step.act == "searched"
   return {
-    filename = step.act ~= "searched" and step.path or nil,
+    filename = not is_search and step.path or nil,
     lnum = step.first or 1,
     end_lnum = step.last,
-    text = text,
+    text = is_search and "searched for " .. step.subject or step.act,
   }
 end
 
