@@ -1027,7 +1027,7 @@ onEachNeovim((session) => {
     await nvim().command("new");
     await lua(`
       local key = { keys = "q", desc = "reject", run = function() end }
-      require("claude-code.editor.hunks.keys").map(0, "diff", { key })`);
+      require("claude-code.editor.hunks.keys").map({ 0 }, "diff", { key })`);
     await nvim().command("split");
     await nvim().command("Claude review close");
     expect(await mapped("q")).toBe(true);

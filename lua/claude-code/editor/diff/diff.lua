@@ -27,14 +27,14 @@ local views = require("claude-code.editor.diff.view")
 ---@field reported? boolean a message said that it waits
 ---@field unwatch? fun() while it is aside
 ---@field private opened? boolean it was on screen before
----@field private queue claude-code.Queue
+---@field private queue table queue.lua, which requires this module
 local Diff = {}
 Diff.__index = Diff
 
 local M = {}
 
 ---@param params claude-code.DiffParams
----@param queue claude-code.Queue
+---@param queue table
 ---@param series { total: integer }
 ---@return claude-code.Diff
 function M.new(params, queue, series)
@@ -159,14 +159,14 @@ function Diff:finish(outcome, options)
   options = options or {}
   self.outcome = outcome
   self:send(outcome, options.reason)
-  self.queue:remove(self, options.in_write)
+  self.queue.remove(self, options.in_write)
   return true
 end
 
 ---The user left it undecided: it waits, with their edits, until they show it again.
 function Diff:put_aside()
   if not self.outcome and not self.aside then
-    self.queue:put_aside(self)
+    self.queue.put_aside(self)
   end
 end
 
@@ -260,7 +260,7 @@ local ON_SCREEN = {
 function Diff:act(action)
   local act = ON_SCREEN[action]
   if action == "next_diff" or action == "previous_diff" then
-    self.queue:switch(action == "next_diff" and 1 or -1)
+    self.queue.switch(action == "next_diff" and 1 or -1)
   elseif not act then
     self[action](self)
   elseif self.view and not self.outcome and self.view.layout:is_intact() then

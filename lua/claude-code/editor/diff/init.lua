@@ -3,12 +3,10 @@
 local channel = require("claude-code.server.channel")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local queues = require("claude-code.editor.diff.queue")
+local queue = require("claude-code.editor.diff.queue")
 local text = require("claude-code.editor.diff.text")
 
 local M = {}
-
-local queue = queues.new()
 
 ---@class claude-code.DiffParams
 ---@field id integer
@@ -47,7 +45,7 @@ function M.open(params)
   end
   channel.on_detach(M.abandon)
   require("claude-code.sessions.leaving").watch()
-  local failure = queue:add(params)
+  local failure = queue.add(params)
   if failure then
     return refuse(("the change of %s cannot be shown: %s"):format(title, failure))
   end
@@ -73,7 +71,7 @@ function M.close(params)
     closes[id] = true
   end
   -- The one on screen comes last, or the others would flash up behind it.
-  for _, diff in ipairs(queue:all()) do
+  for _, diff in ipairs(queue.all()) do
     if closes[diff.proposal.id] and close(diff, "Claude closed the diff") then
       count = count + 1
     end
@@ -85,7 +83,7 @@ end
 ---@param force? boolean even if the file is read-only
 ---@return boolean? done nil if there is none; false if not, and a message said why
 function M.accept(id, force)
-  local diff = queue:find(id)
+  local diff = queue.find(id)
   if diff then
     return diff:accept({ force = force })
   end
@@ -95,7 +93,7 @@ end
 ---@param reason? string for Claude
 ---@return boolean? done nil if there is none
 function M.reject(id, reason)
-  local diff = queue:find(id)
+  local diff = queue.find(id)
   if diff then
     return diff:reject(reason)
   end
@@ -103,7 +101,7 @@ end
 
 ---@return integer count of diffs that this rejected
 function M.reject_all()
-  local all = queue:all()
+  local all = queue.all()
   for _, diff in ipairs(all) do
     diff:reject()
   end
@@ -114,7 +112,7 @@ end
 ---@param action string
 ---@return boolean? done nil if there is none
 function M.act(action)
-  local diff = queue:find()
+  local diff = queue.find()
   if diff then
     diff:act(action)
     return true
@@ -126,7 +124,7 @@ end
 ---@return boolean? done nil if none waits
 function M.switch(step)
   if M.count() > 0 then
-    queue:switch(step)
+    queue.switch(step)
     return true
   end
 end
@@ -135,7 +133,7 @@ end
 ---@param buf integer
 ---@return boolean filled
 function M.refill(buf)
-  return vim.iter(queue:all()):any(function(diff)
+  return vim.iter(queue.all()):any(function(diff)
     local is_its = vim.tbl_contains(diff.proposal:buffers(), buf)
     if is_its then
       diff:refill(buf)
@@ -146,14 +144,14 @@ end
 
 ---The executable is gone: nobody waits for an answer any more.
 function M.abandon()
-  for _, diff in ipairs(queue:all()) do
+  for _, diff in ipairs(queue.all()) do
     close(diff, "the connection to Claude ended")
   end
 end
 
 ---@return claude-code.Diff? shown
 function M.current()
-  return queue:find()
+  return queue.find()
 end
 
 ---@param client? integer only of this one
@@ -161,14 +159,14 @@ end
 function M.count(client)
   return #vim.tbl_filter(function(diff)
     return not client or diff.proposal.client == client
-  end, queue:all())
+  end, queue.all())
 end
 
 require("claude-code.sessions.attention").count_diffs = M.count
 
 ---Neovim ends: the answers go out, and what is saved by :mksession shows the user's windows.
 function M.exit()
-  for _, diff in ipairs(queue:all()) do
+  for _, diff in ipairs(queue.all()) do
     diff:exit()
   end
 end

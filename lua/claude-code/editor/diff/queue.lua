@@ -22,20 +22,13 @@ local NEXT, PREVIOUS = "Show the proposal that waits", "Show the last proposal t
 
 local SIGNS = api.nvim_create_namespace("claude-code.diff.waiting")
 
----@class claude-code.Queue
----@field private waiting claude-code.Diff[] not on screen, the next one first
----@field private shown? claude-code.Diff on screen, or ended and its windows about to close
----@field private series { total: integer }
----@field private events? claude-code.Autocommands while there are signs
-local Queue = {}
-Queue.__index = Queue
+---@class claude-code.DiffQueue
+---@field waiting claude-code.Diff[] not on screen, the next one first
+---@field shown? claude-code.Diff on screen, or ended and its windows about to close
+---@field series { total: integer }
+local queue = { waiting = {}, series = { total = 0 } }
 
 local M = {}
-
----@return claude-code.Queue
-function M.new()
-  return setmetatable({ waiting = {}, series = { total = 0 } }, Queue)
-end
 
 ---@return string words how the user shows one that waits
 local function ways_back()
@@ -71,53 +64,12 @@ local function report_wait(diff)
   end
 end
 
----Queues a proposal, and shows it if none is on screen and windows may change.
----@param params claude-code.DiffParams
----@return string? failure it cannot be shown, and is not in the queue
-function Queue:add(params)
-  if #self.waiting == 0 and not self.shown then
-    self.series = { total = 0 }
-  end
-  local diff = diffs.new(params, self, self.series)
-  diff.aside = config.get().diff.open == "waits" or nil
-  table.insert(self.waiting, diff)
-  if diff.aside then
-    diff:emit("DiffWaiting")
-    self:update_keys()
-  end
-  local is_next = not self.shown and self:next_up() == diff
-  local failure = is_next and self:try_next() or nil
-  if self.shown and not self.shown.aside then
-    self.shown.view:show_bars()
-  end
-  return failure
-end
-
----@return claude-code.Diff[] all that are open, the one on screen last
-function Queue:all()
-  local all = vim.list_slice(self.waiting)
-  if self.shown and not self.shown.outcome then
-    all[#all + 1] = self.shown
-  end
-  return all
-end
-
----@param id? integer
----@return claude-code.Diff? diff the one with this id; without it the one on screen
-function Queue:find(id)
-  return vim.iter(self:all()):find(function(diff)
-    local on_screen = diff == self.shown and not diff.aside
-    return diff.proposal.id == id or (id == nil and on_screen)
-  end)
-end
-
 ---Those of the current session come first, each session's in their order.
----@private
 ---@return claude-code.Diff? diff that is shown by itself; not one that the user left undecided
-function Queue:next_up()
+local function next_up()
   local candidates = vim.tbl_filter(function(diff)
     return not diff.aside
-  end, self.waiting)
+  end, queue.waiting)
   local current = #candidates > 1 and require("claude-code.sessions").current()
   return current
       and vim.iter(candidates):find(function(diff)
@@ -126,181 +78,25 @@ function Queue:next_up()
     or candidates[1]
 end
 
----@private
-function Queue:remove_waiting(diff)
-  if diff.unwatch then
-    diff.unwatch()
-    diff.unwatch = nil
-  end
-  self.waiting = vim.tbl_filter(function(other)
-    return other ~= diff
-  end, self.waiting)
-end
-
----Closes what shows a diff that has ended, and shows the next one.
----@param diff claude-code.Diff
----@param in_write? boolean its windows must wait until Neovim has written
-function Queue:remove(diff, in_write)
-  if diff ~= self.shown then
-    self:remove_waiting(diff)
-    self:update_keys()
-    return diff.proposal:discard()
-  end
-  local is_users = diff.outcome ~= "closed"
-  if is_users and diff.view:is_inside() then
-    -- Typed for this diff: the next one need not wait.
-    keyboard.reset()
-  end
-  diff.view:close({
-    in_write = in_write,
-    -- The terminal's program does not know that the connection is lost: it would take the next key.
-    back_to_terminal = is_users and channel.is_attached(),
-    done = function()
-      diff.view, self.shown = nil, nil
-      self:show_next(is_users)
-    end,
-  })
-end
-
----@param diff claude-code.Diff on screen
-function Queue:put_aside(diff)
-  if diff ~= self.shown then
-    return
-  end
-  diff.aside = true
-  diff.view:close({
-    undecided = true,
-    done = function()
-      diff.view, self.shown = nil, nil
-      table.insert(self.waiting, diff)
-      self:watch_buffers(diff)
-      self:show_next()
-      local text = diff.proposal:is_edited()
-          and "a proposed change of %s waits with your edits; %s shows it, and :q! there rejects it"
-        or "a proposed change of %s waits: %s"
-      notify.info(text:format(diff.proposal:title(), ways_back()), TOPIC)
-    end,
-  })
-end
-
----Shows another of those that wait; the one on screen waits again, with the user's edits. Where it is the only one
----the cursor moves there.
----@param step 1|-1
-function Queue:switch(step)
-  local diff, waiting = self.shown, self.waiting
-  local is_open = diff and not diff.outcome and not diff.aside
-  if diff and is_open and #waiting == 0 and not diff.view:is_inside() then
-    diff.view:enter()
-    return
-  elseif #waiting == 0 then
-    notify.info("there is no other proposal", TOPIC)
-    return
-  elseif diff and not (is_open and diff.view:hide()) then
-    return
-  elseif diff then
-    diff.view, self.shown = nil, nil
-    table.insert(waiting, step > 0 and #waiting + 1 or 1, diff)
-  end
-  if step < 0 then
-    table.insert(waiting, 1, table.remove(waiting))
-  end
-  keyboard.reset()
-  waiting[1].aside, waiting[1].asked_for = nil, true
-  self:show_next()
-end
-
----@private
-function Queue:show(diff)
-  local focused = diff:show()
-  self.shown = diff
-  self:remove_waiting(diff)
-  self:update_keys()
-  diff:report_shown(focused)
-end
-
----@private
-function Queue:wait(diff)
-  -- Typing ends soon.
-  if blocked.may_change() ~= "all" then
-    report_wait(diff)
-  end
-  local ms = when.ms_until_idle()
-  blocked.retry(function()
-    self:show_next()
-  end, ms > 0 and ms or nil)
-end
-
----Shows the next diff if none is on screen and windows may change.
----@private
----@param decided? boolean the user has just decided another one
----@return string? failure
-function Queue:try_next(decided)
-  self:update_keys()
-  local diff = self:next_up()
-  if self.shown or not diff then
-    return
-  elseif not when.can_show(diff.proposal.new_path) then
-    return self:wait(diff)
-  end
-  if not diff.asked_for and when.is_busy(decided) then
-    report_wait(diff)
-    return when.after_busy(function()
-      self:show_next()
-    end)
-  end
-  local ok, message = pcall(self.show, self, diff)
-  if ok then
-    return
-  elseif blocked.is_textlock_error(message) then
-    return self:wait(diff)
-  end
-  self:remove_waiting(diff)
-  require("claude-code.messages.log").error("showing a diff failed: %s", message)
-  return tostring(message):match("^[^\n]*")
-end
-
----Shows the next diff when nobody waits for the failure: one that cannot be shown is rejected, or
----its client would wait for good, and so would those behind it.
----@private
----@param decided? boolean the user has just decided another one
-function Queue:show_next(decided)
-  local diff = self:next_up()
-  local failure = self:try_next(decided)
-  if failure then
-    local text = "the change of %s was rejected because it cannot be shown: %s"
-    notify.error(text:format(diff.proposal:title(), failure))
-    diff:reject()
-    self:show_next()
-  end
-end
-
 ---A sign stands in the buffer of each file whose proposal the user left, at the first line that it would change.
----@private
-function Queue:update_signs()
+local function update_signs()
   local aside = vim.tbl_filter(function(diff)
     return diff.aside
-  end, self.waiting)
-  if self.events then
-    self.events:stop()
-    self.events = nil
-    for _, buf in ipairs(api.nvim_list_bufs()) do
-      api.nvim_buf_clear_namespace(buf, SIGNS, 0, -1)
-    end
+  end, queue.waiting)
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    api.nvim_buf_clear_namespace(buf, SIGNS, 0, -1)
   end
+  local events = autocommands.new("diff.waiting")
   if #aside > 0 then
-    self.events = autocommands.new("diff.waiting")
-    self.events:on("BufReadPost", function()
-      self:update_signs()
-    end)
+    events:on("BufReadPost", update_signs)
     vim.iter(aside):each(place_sign)
   end
 end
 
 ---While none is on screen, keys in all windows show one that waits: those that are not mapped already.
----@private
-function Queue:update_keys()
-  local is_needed = #self.waiting > 0 and not self.shown
-  self:update_signs()
+local function update_keys()
+  local is_needed = #queue.waiting > 0 and not queue.shown
+  update_signs()
   local taken = {}
   for _, mapping in ipairs(api.nvim_get_keymap("n")) do
     if mapping.desc == NEXT or mapping.desc == PREVIOUS then
@@ -313,33 +109,217 @@ function Queue:update_keys()
     for _, key in ipairs(keys.of(action)) do
       if not taken[vim.keycode(key)] then
         vim.keymap.set("n", key, function()
-          self:switch(step)
+          M.switch(step)
         end, { desc = step > 0 and NEXT or PREVIOUS })
       end
     end
   end
 end
 
+local function remove_waiting(diff)
+  if diff.unwatch then
+    diff.unwatch()
+    diff.unwatch = nil
+  end
+  queue.waiting = vim.tbl_filter(function(other)
+    return other ~= diff
+  end, queue.waiting)
+end
+
+local function show(diff)
+  local focused = diff:show()
+  queue.shown = diff
+  remove_waiting(diff)
+  update_keys()
+  diff:report_shown(focused)
+end
+
+local show_next ---@type fun(decided?: boolean)
+
+local function wait(diff)
+  -- Typing ends soon.
+  if blocked.may_change() ~= "all" then
+    report_wait(diff)
+  end
+  local ms = when.ms_until_idle()
+  blocked.retry(function()
+    show_next()
+  end, ms > 0 and ms or nil)
+end
+
+---Shows the next diff if none is on screen and windows may change.
+---@param decided? boolean the user has just decided another one
+---@return string? failure
+local function try_next(decided)
+  update_keys()
+  local diff = next_up()
+  if queue.shown or not diff then
+    return
+  elseif not when.can_show(diff.proposal.new_path) then
+    return wait(diff)
+  end
+  if not diff.asked_for and when.is_busy(decided) then
+    report_wait(diff)
+    return when.after_busy(function()
+      show_next()
+    end)
+  end
+  local ok, message = pcall(show, diff)
+  if ok then
+    return
+  elseif blocked.is_textlock_error(message) then
+    return wait(diff)
+  end
+  remove_waiting(diff)
+  require("claude-code.messages.log").error("showing a diff failed: %s", message)
+  return tostring(message):match("^[^\n]*")
+end
+
+---Shows the next diff when nobody waits for the failure: one that cannot be shown is rejected, or
+---its client would wait for good, and so would those behind it.
+---@param decided? boolean the user has just decided another one
+function show_next(decided)
+  local diff = next_up()
+  local failure = try_next(decided)
+  if failure then
+    local text = "the change of %s was rejected because it cannot be shown: %s"
+    notify.error(text:format(diff.proposal:title(), failure))
+    diff:reject()
+    show_next()
+  end
+end
+
 ---Shows a diff that was left when the user shows one of its buffers (CTRL-^, :buffer).
----@private
-function Queue:watch_buffers(diff)
+local function watch_buffers(diff)
   local events = autocommands.new(("diff.aside.%d"):format(diff.proposal.id))
-  local show = vim.schedule_wrap(function(buf)
+  local on_shown = vim.schedule_wrap(function(buf)
     if diff.unwatch and #vim.fn.win_findbuf(buf) > 0 then
       windows.noautocmd(function()
         windows.replace_buffer(buf)
       end)
-      self:remove_waiting(diff)
-      table.insert(self.waiting, 1, diff)
-      self:switch(1)
+      remove_waiting(diff)
+      table.insert(queue.waiting, 1, diff)
+      M.switch(1)
     end
   end)
   for _, buf in ipairs(vim.tbl_filter(api.nvim_buf_is_loaded, diff.proposal:buffers())) do
-    events:on("BufWinEnter", show, { buffer = buf })
+    events:on("BufWinEnter", on_shown, { buffer = buf })
   end
   function diff.unwatch()
     events:stop()
   end
+end
+
+---Queues a proposal, and shows it if none is on screen and windows may change.
+---@param params claude-code.DiffParams
+---@return string? failure it cannot be shown, and is not in the queue
+function M.add(params)
+  if #queue.waiting == 0 and not queue.shown then
+    queue.series = { total = 0 }
+  end
+  local diff = diffs.new(params, M, queue.series)
+  diff.aside = config.get().diff.open == "waits" or nil
+  table.insert(queue.waiting, diff)
+  if diff.aside then
+    diff:emit("DiffWaiting")
+    update_keys()
+  end
+  local is_next = not queue.shown and next_up() == diff
+  local failure = is_next and try_next() or nil
+  if queue.shown and not queue.shown.aside then
+    queue.shown.view:show_bars()
+  end
+  return failure
+end
+
+---@return claude-code.Diff[] all that are open, the one on screen last
+function M.all()
+  local all = vim.list_slice(queue.waiting)
+  if queue.shown and not queue.shown.outcome then
+    all[#all + 1] = queue.shown
+  end
+  return all
+end
+
+---@param id? integer
+---@return claude-code.Diff? diff the one with this id; without it the one on screen
+function M.find(id)
+  return vim.iter(M.all()):find(function(diff)
+    local on_screen = diff == queue.shown and not diff.aside
+    return diff.proposal.id == id or (id == nil and on_screen)
+  end)
+end
+
+---Closes what shows a diff that has ended, and shows the next one.
+---@param diff claude-code.Diff
+---@param in_write? boolean its windows must wait until Neovim has written
+function M.remove(diff, in_write)
+  if diff ~= queue.shown then
+    remove_waiting(diff)
+    update_keys()
+    return diff.proposal:discard()
+  end
+  local is_users = diff.outcome ~= "closed"
+  if is_users and diff.view:is_inside() then
+    -- Typed for this diff: the next one need not wait.
+    keyboard.reset()
+  end
+  diff.view:close({
+    in_write = in_write,
+    -- The terminal's program does not know that the connection is lost: it would take the next key.
+    back_to_terminal = is_users and channel.is_attached(),
+    done = function()
+      diff.view, queue.shown = nil, nil
+      show_next(is_users)
+    end,
+  })
+end
+
+---@param diff claude-code.Diff on screen
+function M.put_aside(diff)
+  if diff ~= queue.shown then
+    return
+  end
+  diff.aside = true
+  diff.view:close({
+    undecided = true,
+    done = function()
+      diff.view, queue.shown = nil, nil
+      table.insert(queue.waiting, diff)
+      watch_buffers(diff)
+      show_next()
+      local text = diff.proposal:is_edited()
+          and "a proposed change of %s waits with your edits; %s shows it, and :q! there rejects it"
+        or "a proposed change of %s waits: %s"
+      notify.info(text:format(diff.proposal:title(), ways_back()), TOPIC)
+    end,
+  })
+end
+
+---Shows another of those that wait; the one on screen waits again, with the user's edits. Where it is the only one
+---the cursor moves there.
+---@param step 1|-1
+function M.switch(step)
+  local diff, waiting = queue.shown, queue.waiting
+  local is_open = diff and not diff.outcome and not diff.aside
+  if diff and is_open and #waiting == 0 and not diff.view:is_inside() then
+    diff.view:enter()
+    return
+  elseif #waiting == 0 then
+    notify.info("there is no other proposal", TOPIC)
+    return
+  elseif diff and not (is_open and diff.view:hide()) then
+    return
+  elseif diff then
+    diff.view, queue.shown = nil, nil
+    table.insert(waiting, step > 0 and #waiting + 1 or 1, diff)
+  end
+  if step < 0 then
+    table.insert(waiting, 1, table.remove(waiting))
+  end
+  keyboard.reset()
+  waiting[1].aside, waiting[1].asked_for = nil, true
+  show_next()
 end
 
 return M
