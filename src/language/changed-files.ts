@@ -1,44 +1,63 @@
 import { statOf } from "../lib/paths";
-import type { FileVersion, ProjectFiles } from "./project-files";
+import { Privacy } from "../review/record/privacy";
+import type { ProjectFiles } from "./project-files";
 
 interface ChangedFile {
   path: string;
   change: "created" | "changed" | "deleted";
 }
 
+/** What was written so shortly before it was looked at may be written again without another time. */
+const SAME_TIME_MS = 20;
 /** Before the first question nothing is known of earlier ones: what is younger counts as changed. */
 const RECENT_MS = 60 * 60 * 1000;
 /** Of a checkout that changed more, servers receive the first ones. */
 const MAX_CHANGES = 2_000;
 
+/** By path; differs when a file was written, or another one took its place, as git and `sed -i` do it. */
+type Versions = ReadonlyMap<string, string>;
+
 /** What was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
 export class ChangedFiles {
   /** All files at the last look. Undefined where there are too many. */
-  #versions: ReadonlyMap<string, FileVersion> | undefined;
+  #versions: Versions | undefined;
 
   constructor(private readonly project: ProjectFiles) {}
 
   /** Looks at every file: what changes from now on counts. */
   async start(): Promise<void> {
-    const versions = await this.project.versions();
+    const versions = await this.#look();
     this.#versions ??= versions;
   }
 
-  /** What has changed since the last call. */
+  /** What has changed since the last call, private files left out. */
   async take(): Promise<ChangedFile[]> {
-    const now = await this.project.versions();
+    const now = await this.#look();
     const before = this.#versions;
     this.#versions = now;
     if (!now) return [];
-    const changes = before ? differences(before, now) : recent(now);
-    return changes.slice(0, MAX_CHANGES);
+    const privacy = new Privacy();
+    const changes = (before ? differences(before, now) : recent(now)).slice(0, MAX_CHANGES);
+    return changes.filter(({ path }) => !privacy.isPrivate(path));
+  }
+
+  async #look(): Promise<Versions | undefined> {
+    const list = await this.project.list();
+    if (!list) return undefined;
+    const versions = new Map<string, string>();
+    const now = Date.now();
+    for (const path of list) {
+      const stats = statOf(path);
+      if (!stats) continue;
+      const { mtimeMs, ctimeMs, size, ino } = stats;
+      const isNew = Math.abs(now - ctimeMs) < SAME_TIME_MS;
+      versions.set(path, `${mtimeMs}:${ctimeMs}:${size}:${ino}${isNew ? `:${now}` : ""}`);
+    }
+    return versions;
   }
 }
 
-function differences(
-  before: ReadonlyMap<string, FileVersion>,
-  now: ReadonlyMap<string, FileVersion>,
-): ChangedFile[] {
+function differences(before: Versions, now: Versions): ChangedFile[] {
   const changes: ChangedFile[] = [];
   for (const [path, version] of now) {
     const old = before.get(path);
@@ -48,7 +67,7 @@ function differences(
   return changes;
 }
 
-function recent(now: ReadonlyMap<string, FileVersion>): ChangedFile[] {
+function recent(now: Versions): ChangedFile[] {
   const since = Date.now() - RECENT_MS;
   return [...now.keys()]
     .filter((path) => (statOf(path)?.mtimeMs ?? 0) > since)

@@ -1,4 +1,3 @@
-import type { OutlineAnswer, SymbolAnswer } from "../editor/language";
 import type { MethodName, Params, Result } from "../editor/methods";
 import type { FollowedNeovim } from "../locate/followed";
 import { ChangedFiles } from "./changed-files";
@@ -6,12 +5,6 @@ import { ProjectFiles } from "./project-files";
 
 /** A whole question, with all waits. */
 const LIMIT_MS = 20_000;
-
-interface SymbolInput {
-  symbol: string;
-  path?: string | undefined;
-  line?: number | undefined;
-}
 
 export const RELATIONS = ["references", "implementations"] as const;
 export type Relation = (typeof RELATIONS)[number];
@@ -30,19 +23,6 @@ export class LanguageServers {
     this.changed = new ChangedFiles(this.project);
   }
 
-  definition(input: SymbolInput, signal?: AbortSignal): Promise<SymbolAnswer> {
-    return this.ask("find_symbol", input.path, named(input), signal);
-  }
-
-  related(input: SymbolInput, relation: Relation, signal?: AbortSignal): Promise<SymbolAnswer> {
-    return this.ask("find_references", input.path, { ...named(input), relation }, signal);
-  }
-
-  /** The declarations of a file. */
-  outline(path: string, signal?: AbortSignal): Promise<OutlineAnswer> {
-    return this.ask("outline", path, {}, signal);
-  }
-
   /** The file and all others are as on disk by then. */
   async ask<M extends MethodName>(
     method: M,
@@ -55,9 +35,4 @@ export class LanguageServers {
     const all = { ...params, ...file, changes: await this.changed.take() } as unknown as Params<M>;
     return this.neovim.runTask(method, all, LIMIT_MS, signal);
   }
-}
-
-/** What Lua leaves out must not come as null. */
-function named({ symbol, line }: SymbolInput) {
-  return { symbol, ...(line !== undefined && { line }) };
 }

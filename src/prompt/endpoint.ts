@@ -87,15 +87,23 @@ const MAX_ITEMS = 60;
 /** So many are looked at for those that are not private. */
 const MAX_LOOKS = 10 * MAX_ITEMS;
 
+/** A word is typed letter by letter: a list serves for so long. */
+const LISTED_MS = 3_000;
+
+interface Listing {
+  project: ProjectFiles;
+  files: Promise<readonly string[] | undefined>;
+  at: number;
+}
+
 /** Files of the project around a folder, as a prompt mentions them: `@src/a.ts`. Private ones are left out. */
 class MentionedFiles {
-  readonly #projects = new Map<string, ProjectFiles>();
+  readonly #listings = new Map<string, Listing>();
 
   /** Those that fit what was typed, the best first. */
   async find(folder: string, typed: string): Promise<PromptItem[]> {
-    const project = this.#projects.get(folder) ?? new ProjectFiles(folder, true);
-    this.#projects.set(folder, project);
-    const files = await project.list();
+    const { project, files: listed } = this.#listing(folder);
+    const files = await listed;
     if (!files) return [{ text: `@${typed}`, detail: "this project has too many files" }];
     const wanted = typed.toLowerCase();
     const found: { path: string; name: string; rank: number }[] = [];
@@ -112,6 +120,15 @@ class MentionedFiles {
       .filter(({ path }) => !privacy.isPrivate(path))
       .slice(0, MAX_ITEMS)
       .map(({ name }) => ({ text: `@${name}` }));
+  }
+
+  #listing(folder: string): Listing {
+    const last = this.#listings.get(folder);
+    if (last && Date.now() - last.at < LISTED_MS) return last;
+    const project = last?.project ?? new ProjectFiles(folder);
+    const listing = { project, files: project.list(), at: Date.now() };
+    this.#listings.set(folder, listing);
+    return listing;
   }
 }
 

@@ -41,8 +41,8 @@ export function findSymbol(servers: LanguageServers): Tool<"find_symbol"> {
     }),
     annotations: { readOnlyHint: true },
     meta: ALWAYS_LOADED,
-    async call(input, { signal }) {
-      const answer = await servers.definition(input, signal);
+    async call({ path, ...symbol }, { signal }) {
+      const answer = await servers.ask("find_symbol", path, symbol, signal);
       return texts(new LanguageText(servers.project).symbol(answer));
     },
   });
@@ -69,9 +69,9 @@ export function findReferences(servers: LanguageServers): Tool<"find_references"
     }),
     annotations: { readOnlyHint: true },
     meta: ALWAYS_LOADED,
-    async call({ relation, within, limit, ...input }, { signal }) {
-      const answer = await servers.related(input, relation, signal);
-      const shown = { relation, within, limit };
+    async call({ within, limit, path, ...question }, { signal }) {
+      const answer = await servers.ask("find_references", path, question, signal);
+      const shown = { relation: question.relation, within, limit };
       const { text, isError } = new LanguageText(servers.project).references(answer, shown);
       return isError ? failed(text) : texts(text);
     },
@@ -94,7 +94,7 @@ export function outline(servers: LanguageServers): Tool<"outline"> {
     }),
     annotations: { readOnlyHint: true },
     async call({ path, depth }, { signal }) {
-      const answer = await servers.outline(path, signal);
+      const answer = await servers.ask("outline", path, {}, signal);
       return texts(new LanguageText(servers.project).outline(answer, depth));
     },
   });

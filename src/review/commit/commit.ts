@@ -5,8 +5,9 @@ import { UserError } from "../../lib/errors";
 import { gitFolder } from "../../lib/git-folder";
 import { headOf } from "../git/committed";
 import { Git, type GitOptions, type GitWork } from "../git/run";
+import { type Entries, putting, rawChanges } from "../git/staged";
 import type { ReviewedProject } from "../state/reviewed-project";
-import { type CommitPlan, type Entries, git, MOST_MS, named, planned, saidBy } from "./plan";
+import { type CommitPlan, git, MOST_MS, named, planned, saidBy } from "./plan";
 
 /** `git commit` would end the first three: with their message, parents or author. The last one keeps it out. */
 const IN_PROGRESS = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "index.lock"];
@@ -118,7 +119,7 @@ async function followed(runner: Git, root: string, tree: string): Promise<boolea
 
 function* follow(root: string, tree: string): GitWork<void> {
   const head = yield* headOf(root);
-  const committed = entriesOf(yield* git(["diff-tree", "-r", ...RAW, tree, head ?? ""]));
+  const committed = newEntries(yield* git(["diff-tree", "-r", ...RAW, tree, head ?? ""]));
   for (const path of (yield* stagedSince(tree)).keys()) committed.delete(path);
   yield* putEntries(committed);
 }
@@ -126,21 +127,14 @@ function* follow(root: string, tree: string): GitWork<void> {
 /** What an index, else the work tree's own, has otherwise than a tree. */
 function* stagedSince(tree: string, options: GitOptions = {}): GitWork<Entries> {
   const args = ["diff-index", "--cached", "--ita-invisible-in-index", ...RAW, tree];
-  return entriesOf(yield* git(args, options));
+  return newEntries(yield* git(args, options));
 }
 
 function* putEntries(entries: Entries, options: GitOptions = {}): GitWork<void> {
-  const input = [...entries].map(([path, entry]) => `${entry}\t${path}\0`).join("");
-  yield* git(["update-index", "-z", "--index-info"], { ...options, input });
+  const { args, input } = putting(entries);
+  yield* git(args, { ...options, input });
 }
 
-/** Of `--raw -z`: `:MODE MODE BLOB BLOB STATUS`, and the path. */
-function entriesOf(raw: string): Entries {
-  const entries: Entries = new Map();
-  const fields = raw.split("\0");
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const [, mode, , blob] = fields[i]?.split(" ") ?? [];
-    entries.set(fields[i + 1] ?? "", `${mode} ${blob}`);
-  }
-  return entries;
+function newEntries(raw: string): Entries {
+  return new Map([...rawChanges(raw)].map(([path, { after }]) => [path, after]));
 }

@@ -1,6 +1,7 @@
 import { UserError } from "../../lib/errors";
 import { headOf, treeOf } from "../git/committed";
 import { type GitOptions, type GitResult, type GitWork, outputOf } from "../git/run";
+import type { Entries } from "../git/staged";
 import { asLines } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import type { FileMark, TrackedFile } from "../state/tracked-file";
@@ -14,9 +15,6 @@ export const MOST_MS = 2 ** 31 - 1;
 const LINK = "120000";
 /** So many files, and lines of what a program says, are in a message. */
 const MOST_NAMED = 10;
-
-/** Of git's index, by path: `MODE BLOB`, with mode 0 where there is nothing. */
-export type Entries = Map<string, string>;
 
 export interface CommitPlan {
   /** Null before the first commit. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
 import { headOf, treeOf } from "../git/committed";
 import { command, Git, type GitWork } from "../git/run";
+import { putting, rawChanges, stagedAt } from "../git/staged";
 import { committedPart, textOf } from "../state/commits";
 import type { Entry } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
@@ -66,26 +67,20 @@ function* plan(project: ReviewedProject, undoings: readonly Undoing[]): GitWork<
   const tree = head === undefined ? undefined : yield* treeOf(head);
   if (tree === undefined) return { changes, left: new Set(byPath.keys()) };
   const args = ["--literal-pathspecs", "diff-index", "--cached", "-z", tree, "--", ...paths];
-  const fields = (yield { args }).stdout.toString().split("\0");
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const [, mode, modeNow, blob, blobNow, status] = (fields[i] as string).split(/[: ]/);
-    const path = fields[i + 1] as string;
+  for (const [path, { before, after, status }] of rawChanges((yield { args }).stdout.toString())) {
     const undoing = byPath.get(path);
     if (!undoing || status === "U") continue;
     if (changes.size + left.size >= MOST_FILES) {
       left.add(path);
       continue;
     }
-    const committed = { entry: `${mode} ${blob}`, lines: yield* textOf(path, blob as string) };
-    const staged = {
-      entry: `${modeNow} ${blobNow}`,
-      lines: yield* textOf(path, blobNow as string),
-    };
+    const committed = { entry: before, lines: yield* textOf(path, before) };
+    const staged = { entry: after, lines: yield* textOf(path, after) };
     if (!holdsClaudes(undoing, committed, staged)) continue;
     const isClaudes = staged.lines && sameLines(staged.lines, undoing.view.lines);
-    const after = isClaudes ? yield* entryFor(project, undoing, committed, staged) : undefined;
-    if (after === undefined) left.add(path);
-    else changes.set(path, [staged.entry, after]);
+    const undone = isClaudes ? yield* entryFor(project, undoing, committed, staged) : undefined;
+    if (undone === undefined) left.add(path);
+    else changes.set(path, [after, undone]);
   }
   return { changes, left };
 }
@@ -128,10 +123,8 @@ export async function changeIndex(
   entries: ReadonlyMap<string, string>,
 ): Promise<boolean> {
   if (entries.size === 0) return true;
-  const input = [...entries].map(([path, entry]) => `${entry}\t${path}\0`).join("");
-  const args = ["update-index", "-z", "--index-info"];
-  const git = Git.in(project.root);
-  return (await git?.run(command(args, { input })))?.code === 0;
+  const { args, input } = putting(entries);
+  return (await Git.in(project.root)?.run(command(args, { input })))?.code === 0;
 }
 
 /** The entries of `changes` that are still as an undo has left them, as they were before it. */
@@ -140,20 +133,9 @@ export async function indexBefore(
   changes: ReadonlyMap<string, IndexChange>,
 ): Promise<Map<string, string>> {
   const git = changes.size > 0 ? Git.in(project.root) : undefined;
-  const now = git && (await git.run(entriesAt([...changes.keys()])));
+  const now = git && (await git.run(stagedAt([...changes.keys()])));
   const same = [...changes].filter(([path, [, after]]) => {
     return now && (now.get(path) ?? noEntry(after)) === after;
   });
   return new Map(same.map(([path, [before]]) => [path, before]));
-}
-
-function* entriesAt(paths: readonly string[]): GitWork<Map<string, string> | undefined> {
-  const args = ["--literal-pathspecs", "ls-files", "--stage", "-z", "--full-name", "--", ...paths];
-  const { code, stdout } = yield { args };
-  const lines = stdout.toString().split("\0");
-  const found = lines.flatMap((line) => {
-    const [, entry, path] = /^(\d+ \w+) \d\t(.*)$/s.exec(line) ?? [];
-    return entry !== undefined && path !== undefined ? [[path, entry] as const] : [];
-  });
-  return code === 0 ? new Map(found) : undefined;
 }

@@ -2,6 +2,7 @@ import { gitFolder } from "../../lib/git-folder";
 import { type CommittedFile, committedFiles, headOf } from "../git/committed";
 import { pathsBetween } from "../git/differing";
 import { Git, type GitWork } from "../git/run";
+import { type Entries, stagedAt } from "../git/staged";
 import type { RecordOf } from "../journal/record";
 import { compare } from "../weave/compare";
 import { FILE, type Lines, sameLines } from "../weave/lines";
@@ -21,8 +22,8 @@ type KeptFile = RecordOf<"keep">["files"][number];
  * waits; so does what a call left in the background commits, or one that was interrupted.
  */
 export class Commits {
-  /** The index' blobs of files with something to review, as they were last seen. */
-  #staged = new Map<string, string>();
+  /** The index' entries of files with something to review, as they were last seen. */
+  #staged: Entries = new Map();
   /** When they were seen. */
   #lookedAt = 0;
   #isChecking = false;
@@ -60,7 +61,7 @@ export class Commits {
       const { committed, staged } = await git.run(this.#look(entries));
       this.project.refresh();
       if (this.project.version !== version) return;
-      this.#staged = staged.blobs;
+      this.#staged = staged.entries;
       this.#lookedAt = now;
       if (committed) this.#keepCommitted(committed, entries);
       this.#keepStaged(staged.changed);
@@ -103,18 +104,18 @@ export class Commits {
   }
 
   *#lookAtIndex(entries: readonly Entry[]): GitWork<Staged> {
-    const blobs = yield* stagedBlobs(entries);
+    const staged = (yield* stagedAt(entries.map(({ file }) => file.path))) ?? new Map();
     const changed: Staged["changed"] = [];
     const { sessions, indexChanged } = this.project;
     const isOurs = indexChanged + DECISION_MS >= this.#lookedAt;
     const isInDoubt = isOurs || sessions.wasInCall(this.#lookedAt);
-    for (const [path, blob] of blobs) {
+    for (const [path, entry] of staged) {
       const known = this.#staged.get(path);
-      if (known === undefined || known === blob || isInDoubt) continue;
+      if (!known || !entry || blobOf(known) === blobOf(entry) || isInDoubt) continue;
       const before = yield* textOf(path, known);
-      changed.push({ path, before, after: yield* textOf(path, blob) });
+      changed.push({ path, before, after: yield* textOf(path, entry) });
     }
-    return { blobs, changed };
+    return { entries: staged, changed };
   }
 
   #keepStaged(changed: Staged["changed"]): void {
@@ -137,21 +138,8 @@ interface Committed {
 }
 
 interface Staged {
-  blobs: Map<string, string>;
+  entries: Entries;
   changed: { path: string; before: Lines | undefined; after: Lines | undefined }[];
-}
-
-function* stagedBlobs(entries: readonly Entry[]): GitWork<Map<string, string>> {
-  const paths = entries.map(({ file }) => file.path);
-  const staged = new Map<string, string>();
-  if (paths.length === 0) return staged;
-  const args = ["--literal-pathspecs", "ls-files", "--stage", "-z", "--full-name", "--", ...paths];
-  const { stdout } = yield { args };
-  for (const line of stdout.toString().split("\0")) {
-    const [, blob, path] = /^\d+ (\w+) 0\t(.*)$/s.exec(line) ?? [];
-    if (blob !== undefined && path !== undefined) staged.set(path, blob);
-  }
-  return staged;
 }
 
 /** Undefined for what a filter driver makes. */
@@ -160,11 +148,16 @@ function linesIn(files: ReadonlyMap<string, CommittedFile>, path: string): Lines
   return file ? file.bytes && asLines(file.bytes) : [];
 }
 
-/** What a blob holds, as a checkout would write it; nothing for a blob that is all zeros. */
-export function* textOf(path: string, blob: string): GitWork<Lines | undefined> {
+/** What an entry of the index holds, as a checkout would write it; nothing for a blob that is all zeros. */
+export function* textOf(path: string, entry: string): GitWork<Lines | undefined> {
+  const blob = blobOf(entry);
   if (/^0+$/.test(blob)) return [];
   const { code, stdout } = yield { args: ["cat-file", "--filters", `--path=${path}`, blob] };
   return code === 0 ? asLines(stdout) : undefined;
+}
+
+function blobOf(entry: string): string {
+  return entry.slice(entry.indexOf(" ") + 1);
 }
 
 function keptBy(
