@@ -1,12 +1,12 @@
 /**
  * Writes the help files in doc/ from the pages in scripts/docs/, filled in with what the options,
- * commands, mappings and tools say of themselves and with the numbers of constants, the types of the options,
- * and the files that hooks keep private. With `--check` nothing is written, and the exit code is 1 if a file is
- * not what would be written. NVIM_0_12 names the Neovim that is asked.
+ * commands, mappings and tools say of themselves and with the numbers of constants, and the types of the options.
+ * With `--check` nothing is written, and the exit code is 1 if a file is not what would be written. NVIM_0_12 names
+ * the Neovim that is asked.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Facts, ROOT, readFacts } from "./docs/facts";
+import { ROOT, readFacts } from "./docs/facts";
 import { numbers } from "./docs/numbers";
 import { sections } from "./docs/sections";
 import { configTypes } from "./docs/types";
@@ -21,20 +21,7 @@ export function generatedFiles(nvim: string): Record<string, string> {
   return {
     ...Object.fromEntries(pages.map((name) => [`doc/${name}`, filledIn(name, parts)])),
     "lua/claude-code/config/types.lua": configTypes(facts),
-    "src/review/record/private-by-default.ts": privateByDefault(facts),
   };
-}
-
-function privateByDefault({ private_files: patterns }: Facts): string {
-  const lines = patterns.map((pattern) => `  ${JSON.stringify(pattern)},`);
-  return `/**
- * What hooks keep private where no Neovim has run yet. Made from
- * lua/claude-code/editor/privacy/defaults.lua by \`bun run docs\`; do not edit.
- */
-export const PRIVATE_BY_DEFAULT: readonly string[] = [
-${lines.join("\n")}
-];
-`;
 }
 
 function filledIn(name: string, parts: Record<string, string>): string {

@@ -9,7 +9,8 @@ export function typescriptImports(root: string): Import[] {
   const files = [...new Glob("src/**/*.ts").scanSync({ cwd: root })].sort();
   return files.flatMap((from) =>
     specifiersOf(join(root, from))
-      .filter(({ specifier }) => specifier.startsWith("."))
+      // A Lua file is imported as a text.
+      .filter(({ specifier }) => specifier.startsWith(".") && !specifier.endsWith(".lua"))
       .map(({ specifier, line, lazy }) => {
         const target = resolve(root, dirname(from), specifier);
         return { from, to: relative(root, withEnding(target)), line, lazy };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { noteIncomplete, reviewFolder } from "../review/journal/folder";
-import { pruneSometimes, removeLeftovers } from "../review/journal/prune";
+import { pruneSometimes } from "../review/journal/prune";
 import type { Found } from "../review/record/compare";
 import { compareInTurns } from "../review/record/comparison-request";
 import { HookCall, type Installation } from "./call";
@@ -20,7 +20,6 @@ export async function compare(root: string, installation: Installation, log: Log
     for (let all = compareInTurns(root); all; all = compareInTurns(root)) {
       for (const found of all) await reportFound(root, found, installation, log);
     }
-    removeLeftovers(root);
     await pruneSometimes(reviewFolder(root), async () => {
       // Loaded only here: most comparisons prune nothing.
       const { waitingIn } = await import("../review/state/entry");

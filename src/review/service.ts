@@ -329,7 +329,7 @@ export class ReviewService {
       content = project.onDisk(relativePath);
     }
     if (!content) return;
-    if (over) await recordOverwritten(project.root, relativePath, over);
+    if (over) recordOverwritten(project.root, relativePath, over);
     project.append({ type: "written", files: [{ path: relativePath, content }] });
   }
 

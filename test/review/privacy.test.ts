@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "../../src/lib/lock";
-import { Privacy } from "../../src/review/record/privacy";
-import { PRIVATE_BY_DEFAULT } from "../../src/review/record/private-by-default";
+import { PRIVATE_BY_DEFAULT, Privacy } from "../../src/review/record/privacy";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { isolatedEnv, NEWEST, ROOT, TestNeovim, temporaryFolder } from "../support/neovim";
@@ -18,6 +17,8 @@ test("hooks get Neovim's options, and each change of them", async () => {
   claims("A private file's text is not recorded");
   const path = join(neovim.home, ".local/state/claude-code.nvim/privacy.json");
   const address = await neovim.lua<string>("return vim.v.servername");
+  const inNeovim = "return require('claude-code.editor.privacy.defaults')";
+  expect(PRIVATE_BY_DEFAULT).toEqual(await neovim.lua<string[]>(inNeovim));
   const patterns = async () => JSON.parse(await Bun.file(path).text());
   await eventually("the defaults", async () =>
     expect((await patterns()).last).toEqual(PRIVATE_BY_DEFAULT),

@@ -6,7 +6,7 @@ import type { Log } from "../../lib/log";
 import { realPath, shownPath } from "../../lib/paths";
 import { counted } from "../../lib/visible";
 import type { FollowedNeovim } from "../../locate/followed";
-import { recordLanguageEdit } from "../../review/record/language-edit";
+import { recordLanguageEdit } from "../../review/record/recorded-project";
 import { compare } from "../../review/weave/compare";
 import { EditProblem, type FileEdit, fileEditsOf, type ServerEdit } from "./workspace-edit";
 

@@ -5,7 +5,7 @@ import { touch } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import { compaction, isPartial } from "./compact";
 import { isInside, reviewFolder } from "./folder";
-import { JOURNAL_BYTES, recordsOf } from "./read";
+import { JOURNAL_BYTES } from "./read";
 import { filesOf, type Line, type Plan, rewriteJournal } from "./rewrite";
 
 /** What is kept of one project: this long after a file was last touched, and this much in all. */
@@ -167,19 +167,14 @@ function readText(path: string): string {
 
 /**
  * Removes what processes that were killed have left: in the review's own folder, and beside the files
- * below the root, `paths`, that an undo may have written (those of the journal if left out). Never
- * throws.
+ * below the root, `paths`, that an undo may have written. Never throws.
  */
-export function removeLeftovers(root: string, paths?: Iterable<string>): void {
+export function removeLeftovers(root: string, paths: Iterable<string>): void {
   const folder = reviewFolder(root);
   removeOldDrafts(folder);
   removeOld(folder, IN_REVIEW);
   const folders = new Set<string>();
-  const undone = () =>
-    recordsOf(folder, "undo")
-      .reverse()
-      .flatMap(({ files }) => files);
-  for (const path of paths ?? undone().map((file) => file.path)) {
+  for (const path of paths) {
     const file = join(root, path);
     if (!folders.has(dirname(file)) && isInside(root, file)) folders.add(dirname(file));
     if (folders.size >= MOST_FOLDERS) break;

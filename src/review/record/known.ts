@@ -115,28 +115,21 @@ export class KnownContents {
     return this.#snapshot;
   }
 
-  /** Looks a path up in HEAD, for `last`, which would wait for git; here other events have their turn. */
-  async lookUp(path: string): Promise<void> {
-    const found = this.#committedText(path);
-    this.#committed.set(path, found && (await found.git.run(found.work)));
-  }
-
   #inHead(path: string): Content | undefined {
     if (!this.#committed.has(path) && this.#committed.size < MOST_COMMITTED) {
-      const found = this.#committedText(path);
-      this.#committed.set(path, found?.git.wait(found.work));
+      this.#committed.set(path, this.#committedText(path));
     }
     return this.#committed.get(path);
   }
 
-  #committedText(path: string): { git: Git; work: GitWork<Content | undefined> } | undefined {
+  #committedText(path: string): Content | undefined {
     const { root, git: outer } = this.project;
     if (!outer) return undefined;
     const folder = repositoryAround(root, path);
     const git = folder === "" ? outer : Git.in(join(root, folder));
     const snapshot = this.#readSnapshot();
     const last = folder === "" ? snapshot?.head : snapshot?.nested?.[folder];
-    return git && { git, work: this.#textIn(folder, last, path) };
+    return git?.wait(this.#textIn(folder, last, path));
   }
 
   *#textIn(
@@ -193,16 +186,11 @@ export function recordRunning(
 
 /**
  * The same for a text that Neovim has written over, and had not written itself: later it could not be
- * set apart from what the user saved with it. Other events have their turn in between.
+ * set apart from what the user saved with it.
  */
-export async function recordOverwritten(
-  root: string,
-  path: string,
-  bytes: Uint8Array,
-): Promise<void> {
+export function recordOverwritten(root: string, path: string, bytes: Uint8Array): void {
   const project = new RecordedProject(root);
   const known = new KnownContents(project);
   if (!known.running(undefined)) return;
-  await known.lookUp(path);
   recordRunning(project, known, undefined, [{ path, content: project.blobs.put(bytes) }]);
 }

@@ -1,11 +1,16 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import defaults from "../../../lua/claude-code/editor/privacy/defaults.lua" with { type: "text" };
 import { writePrivateFile } from "../../lib/atomic-write";
 import { own, readPrivateJson } from "../../lib/json";
 import { waitForLock } from "../../lib/lock";
 import { isUnshared, realPath, sharedFolders, stateFolder } from "../../lib/paths";
-import { PRIVATE_BY_DEFAULT } from "./private-by-default";
+
+/** What hooks keep private where no Neovim has run yet: each line of the plugin's list. */
+export const PRIVATE_BY_DEFAULT: readonly string[] = [...defaults.matchAll(/^ {2}"(.+)",$/gm)].map(
+  ([, pattern]) => pattern as string,
+);
 
 interface Rule {
   globs: readonly Bun.Glob[];

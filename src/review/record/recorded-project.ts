@@ -3,8 +3,9 @@ import { headOf } from "../git/committed";
 import { Git } from "../git/run";
 import { append } from "../journal/append";
 import { Blobs } from "../journal/blobs";
-import { ensureReviewFolder, reviewRoot } from "../journal/folder";
-import type { JournalRecord, NewRecord } from "../journal/record";
+import { ensureReviewFolder, pathBelow, reviewRoot } from "../journal/folder";
+import { recordsOf } from "../journal/read";
+import type { FileChange, JournalRecord, NewRecord } from "../journal/record";
 import { Privacy } from "./privacy";
 
 /** A root, and the folder where what Claude changes below it is recorded. */
@@ -62,4 +63,37 @@ export function callFields({ session, prompt, agent, tool, use, command }: ToolC
 /** For the journal, which keeps no long texts. */
 export function shortened(text: string): string {
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
+}
+
+/** What an edit of a language server made of a file. */
+interface EditedFile {
+  /** Absolute. */
+  path: string;
+  before: Uint8Array;
+  after: Uint8Array;
+}
+
+/**
+ * Records what one of our own tools changed for Claude, as a change of its last turn. `projectFolder`:
+ * as Claude Code names it; files that are not below its root are left out. Throws the system's error.
+ */
+export function recordLanguageEdit(
+  projectFolder: string,
+  call: ToolCall,
+  edited: readonly EditedFile[],
+): void {
+  const project = new RecordedProject(projectFolder);
+  const files = edited.flatMap((file) => changeOf(project, file));
+  if (files.length === 0) return;
+  const turns = recordsOf(project.folder, "prompt");
+  const { prompt } = turns.findLast(({ session }) => session === call.session) ?? {};
+  const fields = callFields({ ...call, prompt });
+  project.append({ type: "change", ...fields, source: "tool", files, head: project.head() });
+}
+
+function changeOf(project: RecordedProject, { path, before, after }: EditedFile): FileChange[] {
+  const relativePath = pathBelow(project.root, path, true);
+  if (relativePath === undefined) return [];
+  const [old, now] = [project.blobs.put(before), project.blobs.put(after)];
+  return [{ path: relativePath, before: old, after: now }];
 }
