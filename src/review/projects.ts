@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { isBelow, namesIn, realPath, stateFolder } from "../lib/paths";
 import { readPrivateFile } from "../lib/private-folder";
+import { counted } from "../lib/visible";
 import { incompleteSince, reviewRoot } from "./journal/folder";
 import type { RecordedScope } from "./journal/record";
 import type { Scoped } from "./requests";
@@ -154,10 +155,13 @@ export function incompleteOf(project: ReviewedProject): string[] {
       `a change could not be recorded, or its record was removed (${time}): ${advice}`,
     );
   }
-  if (project.damaged === 0) return sentences;
-  const lines = project.damaged === 1 ? "1 line" : `${project.damaged} lines`;
-  const damage = `${lines} of the journal could not be read: see ${project.folder}/set-aside`;
-  return [...sentences, damage];
+  return sentences;
+}
+
+/** The same of a journal that is damaged. */
+export function damageOf({ damaged, folder }: ReviewedProject): string[] {
+  if (damaged === 0) return [];
+  return [`${counted(damaged, "line")} of the journal could not be read: see ${folder}/set-aside`];
 }
 
 /** The texts by their paths below the root. */

@@ -11,7 +11,7 @@ import { keep, type Target } from "./decide/keep";
 import { undo } from "./decide/undo";
 import { forgetIncomplete } from "./journal/folder";
 import type { Content } from "./journal/record";
-import { entriesOf, incompleteOf, Projects, recordedScope, textsIn } from "./projects";
+import { damageOf, entriesOf, incompleteOf, Projects, recordedScope, textsIn } from "./projects";
 import { recordOverwritten } from "./record/known";
 import { keepPrivatePatterns, PathPatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
@@ -28,7 +28,7 @@ import {
 import { asListed, type Counts, countsOf, entryOf, sum } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/tracked-file";
-import { commentsOf, type ShownComment, WatchedProjects, type WatchedSummary } from "./summary";
+import { commentsOf, type ShownComment, WatchedProjects } from "./summary";
 import { bytesOf, isText } from "./weave/lines";
 import { ALL } from "./weave/row";
 
@@ -62,6 +62,8 @@ export interface Listed {
   counts: Counts;
   /** Sentences for the user: what the review does not know. */
   incomplete: string[];
+  /** Those that are to be said once. */
+  damage: string[];
   /** Files that the option `review.ignore` leaves out of all this. */
   ignored: number;
 }
@@ -132,6 +134,7 @@ export class ReviewService {
     const files: ShownFile[] = [];
     const counts: Counts[] = [];
     const incomplete: string[] = [];
+    const damage: string[] = [];
     // An ignored file, or folder, is listed if it is named.
     const named = request.paths?.map((path) => realPath(path)) ?? [];
     const wanted = named.filter((path) => this.#ignore.matches(path));
@@ -145,6 +148,7 @@ export class ReviewService {
       ignored += found.length - all.length;
       counts.push(countsOf(all));
       incomplete.push(...incompleteOf(project));
+      damage.push(...damageOf(project));
       for (const entry of all.slice(0, MOST_FILES - files.length)) {
         const hunks = entry.hunks.length <= left ? entry.hunks : entry.hunks.slice(0, 1);
         left -= hunks.length;
@@ -158,12 +162,12 @@ export class ReviewService {
       );
     }
     const versions = files.map((file) => file.version);
-    const version = versionOf([versions, total, incomplete, ignored]);
+    const version = versionOf([versions, total, incomplete, damage, ignored]);
     if (version === request.known) return { unchanged: true };
-    return { version, files, counts: total, incomplete, ignored };
+    return { version, files, counts: total, incomplete, damage, ignored };
   }
 
-  async summary(): Promise<WatchedSummary> {
+  async summary() {
     await this.#projects.catchUp();
     return this.#watched.summary(this.#ignore);
   }

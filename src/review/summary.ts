@@ -25,15 +25,6 @@ export interface ReviewSummary {
   runs: boolean;
 }
 
-/** A summary, and when to look for the next one. */
-export interface WatchedSummary extends ReviewSummary {
-  /** Processes that commands have left behind still run: their end is no event. */
-  waits: boolean;
-  /** Another one as soon as something was recorded. */
-  version: string;
-  watched: string[];
-}
-
 export type ShownComment = Omit<Comment, "isSent"> & { is_sent: boolean };
 
 /** The projects of one Neovim, and what happens to them without a request of its user. */
@@ -48,28 +39,27 @@ export class WatchedProjects {
     return watched;
   }
 
-  /** What Neovim learns without asking, and the paths by whose change it may be another. `ignore` is not counted. */
-  async summary(ignore: PathPatterns): Promise<WatchedSummary> {
+  /** What Neovim learns without asking, and when to look for the next one. `ignore` is not counted. */
+  async summary(ignore: PathPatterns) {
     const projects = this.projects.all().map((project) => this.of(project));
     for (const project of projects) project.endInterrupted();
     // git may take its time, in which other requests are answered.
     await Promise.all(projects.map((project) => project.checkCommits()));
-    const all: ProjectSummary[] = [];
+    const all: Awaited<ReturnType<WatchedProject["summary"]>>[] = [];
     for (const project of projects) all.push(await project.summary(ignore));
     return {
       counts: sum(all.map(({ counts }) => counts)),
       incomplete: all.some(({ incomplete }) => incomplete),
       comments: commentsOf(this.projects),
+      /** Processes that commands have left behind still run: their end is no event. */
       waits: all.some(({ waits }) => waits),
       runs: all.some(({ runs }) => runs),
+      /** Another one as soon as something was recorded. */
       version: all.map(({ version }) => version).join(),
       watched: all.flatMap(({ watched }) => watched),
     };
   }
 }
-
-/** A part of the whole; the version is the project's. */
-type ProjectSummary = Omit<WatchedSummary, "comments" | "version"> & { version: number };
 
 class WatchedProject {
   readonly #accepted: AcceptedTexts;
@@ -114,7 +104,7 @@ class WatchedProject {
     this.#isLost = false;
   }
 
-  async summary(ignore: PathPatterns): Promise<ProjectSummary> {
+  async summary(ignore: PathPatterns) {
     const checked = this.#checked;
     const isCurrent = checked?.version === this.project.version;
     const entries = isCurrent ? checked.entries : await this.#unreviewed();
@@ -124,7 +114,7 @@ class WatchedProject {
         withRenames(entries, ALL).filter(({ file }) => !ignore.matches(this.project.path(file))),
       ),
       incomplete: incompleteSince(folder) !== undefined,
-      waits: sessions.unended.some(({ left }) => left),
+      waits: [...sessions.unended.values()].some(({ left }) => left),
       runs: sessions.anyRuns(),
       version,
       watched: [

@@ -54,8 +54,8 @@ const textsOf = (world: World, files: Files): Files =>
 
 /** The texts, and what waits for a review. */
 async function stateOf(world: World, files: Files) {
-  const { files: waiting, incomplete } = await world.list();
-  expect(incomplete).toEqual([]);
+  const { files: waiting, incomplete, damage } = await world.list();
+  expect([...incomplete, ...damage]).toEqual([]);
   const entries = waiting.map(({ path, kind, hunks }) => {
     return [path.slice(world.root.length + 1), kind, ...hunks.map(({ new: rows }) => rows)];
   });

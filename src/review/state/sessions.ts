@@ -22,31 +22,26 @@ const MOST_SPANS = 2_000;
 
 /** A turn of which no end is recorded. */
 interface Unended {
-  session: string;
   /** When its last record came, in ms since the epoch. */
   last: number;
-  /** Only agents or commands in the background still run. */
-  isBackground: boolean;
+  /** Claude works; else only agents or commands in the background still run. */
+  works: boolean;
+  background: boolean;
   /** Those are these processes. */
-  left: RecordOf<"stop">["left"];
+  left?: RecordOf<"stop">["left"];
   /** The CLI that ran its last command. */
-  cli: RecordOf<"begin">["cli"];
+  cli?: RecordOf<"begin">["cli"];
 }
 
 /** Claude's sessions as the journal has them: their turns, and which of them work. */
 export class Sessions {
   readonly #turns = new Map<string, Turn[]>();
-  /** When the last record of a turn came that has not ended. */
-  readonly #working = new Map<string, number>();
+  /** By session. */
+  readonly unended = new Map<string, Unended>();
   readonly #began = new Map<string, number>();
   readonly #calls = new Timeline();
   /** When the first call that is known began, in ms since the epoch. */
   #knownSince = 0;
-  /** When the last record came of sessions whose turn has ended, and of which agents or commands still run. */
-  readonly #background = new Map<string, number>();
-  /** Of those the processes that are all that runs. */
-  readonly #left = new Map<string, RecordOf<"stop">["left"]>();
-  readonly #clis = new Map<string, RecordOf<"begin">["cli"]>();
   /** The session that did something last. */
   latest: string | undefined;
 
@@ -66,34 +61,35 @@ export class Sessions {
         break;
       case "begin":
         this.#began.set(record.use, record.at);
-        this.#clis.set(record.session, record.cli);
-        this.#continues(record.session, record.at);
+        this.#continues(record.session, { last: record.at, cli: record.cli });
         break;
       case "change":
         if (record.files.length > 0) this.latest = record.session;
-        this.#continues(record.session, record.at);
+        this.#continues(record.session, { last: record.at });
         break;
       case "stop":
-      case "end":
-        if (record.type === "stop" && record.background) {
-          this.#background.set(record.session, record.at);
-          this.#left.set(record.session, record.left);
-        } else {
-          this.#background.delete(record.session);
+        if (record.background) {
+          const { at: last, left } = record;
+          const { cli } = this.unended.get(record.session) ?? {};
+          this.unended.set(record.session, { last, works: false, background: true, left, cli });
+          break;
         }
-        this.#working.delete(record.session);
+        this.unended.delete(record.session);
+        break;
+      case "end":
+        this.unended.delete(record.session);
     }
   }
 
   #prompt(session: string, prompt: string, text: string, at: number): void {
-    this.#clis.delete(session);
     const turns = this.#turns.get(session) ?? [];
     const last = turns.at(-1);
     // What goes on then belongs to the turn that started the agent.
     if (last && text.startsWith(NOTIFICATION)) turns.push({ ...last, prompt });
     else turns.push({ prompt, number: (last?.number ?? 0) + 1, text: typed(text), at });
     this.#turns.set(session, turns);
-    this.#working.set(session, at);
+    const { background = false } = this.unended.get(session) ?? {};
+    this.unended.set(session, { last: at, works: true, background });
     this.latest = session;
   }
 
@@ -106,8 +102,9 @@ export class Sessions {
     spans.splice(0, spans.length, ...spans.filter((span) => !gone.has(span)));
   }
 
-  #continues(session: string, at: number): void {
-    for (const map of [this.#working, this.#background]) if (map.has(session)) map.set(session, at);
+  #continues(session: string, more: Partial<Unended>): void {
+    const turn = this.unended.get(session);
+    if (turn) Object.assign(turn, more);
   }
 
   turn(session: string, prompt: string | undefined): Turn | undefined {
@@ -143,25 +140,16 @@ export class Sessions {
 
   /** May something of Claude's change files now? */
   anyRuns(): boolean {
-    return this.anyWorks() || this.#background.size > 0;
+    return this.anyWorks() || [...this.unended.values()].some(({ background }) => background);
   }
 
   anyWorks(): boolean {
-    return [...this.#working.keys()].some((session) => this.isWorking(session));
-  }
-
-  get unended(): Unended[] {
-    const all = [...this.#background, ...this.#working];
-    return [...new Map(all)].map(([session, last]) => {
-      const isBackground = !this.#working.has(session);
-      const left = isBackground ? this.#left.get(session) : undefined;
-      return { session, last, isBackground, left, cli: this.#clis.get(session) };
-    });
+    return [...this.unended.keys()].some((session) => this.isWorking(session));
   }
 
   isWorking(session: string, now = Date.now()): boolean {
-    const at = this.#working.get(session);
-    return at !== undefined && now - at < SILENT_MS;
+    const { works = false, last = 0 } = this.unended.get(session) ?? {};
+    return works && now - last < SILENT_MS;
   }
 }
 
@@ -183,10 +171,9 @@ interface Journal {
 export function endInterrupted(journal: Journal): boolean {
   const { sessions } = journal;
   let found = false;
-  for (const turn of sessions.unended) {
-    const at = endOf(turn);
+  for (const [session, turn] of [...sessions.unended]) {
+    const at = endOf(session, turn);
     if (at === undefined) continue;
-    const { session } = turn;
     journal.append({ type: "stop", session, prompt: sessions.lastTurn(session)?.prompt, at });
     found = true;
   }
@@ -194,12 +181,12 @@ export function endInterrupted(journal: Journal): boolean {
 }
 
 /** Undefined while it may go on. When a CLI was killed nobody knows: some time after its last record. */
-function endOf({ session, last, isBackground, left, cli }: Unended): number | undefined {
+function endOf(session: string, { last, works, left, cli }: Unended): number | undefined {
   if (left) return left.some(isRunning) ? undefined : Date.now();
   const state = sessionStatus(session);
   const isKilled = cli ? !isRunning(cli) : state?.status === "ended";
   if (isKilled) return Math.min(Date.now(), last + SILENT_MS);
-  const isIdle = state?.status === "idle" && state.since > last && !isBackground;
+  const isIdle = state?.status === "idle" && state.since > last && works;
   return isIdle ? state.since : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync, statSync } from "node:fs";
+import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { journalPath } from "../../../src/review/journal/append";
 import { noteIncomplete } from "../../../src/review/journal/folder";
 import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
@@ -1117,6 +1117,17 @@ onEachNeovim((session) => {
     await says("could not be recorded");
     await nvim().command("Claude review done");
     await eventually("neither", async () => !(await status()).includes("review"));
+  });
+
+  test("lines of the journal that could not be read are told once", async () => {
+    await changed();
+    appendFileSync(journalPath(world.folder), "damaged\n");
+    await review();
+    await says("1 line of the journal could not be read");
+    await lua("_G.said = {}");
+    await nvim().command("Claude review close");
+    await review();
+    expect((await said()).join()).not.toContain("could not be read");
   });
 
   test("where nothing could be recorded, nobody says that nothing changed", async () => {

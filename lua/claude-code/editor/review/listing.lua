@@ -76,6 +76,7 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field files claude-code.ReviewFile[]
 ---@field counts claude-code.ReviewCounts of all files
 ---@field incomplete string[] sentences
+---@field damage string[] sentences on journals, to be said once
 ---@field ignored integer files that the option `review.ignore` leaves out
 
 ---@class claude-code.ReviewListing
@@ -178,7 +179,7 @@ function M.unsaved()
 end
 
 ---Asks for the list again. An answer that comes behind that of a later question changes nothing.
----@param callback fun(problem: string?, incomplete: string[]?)
+---@param callback fun(problem: string?, answer: claude-code.ReviewList?)
 function M.refresh(callback)
   local known = listing.answer
   local params = { texts = M.unsaved(), known = known and known.version }
@@ -197,7 +198,7 @@ function M.refresh(callback)
         listing.by_path[file.path] = file
       end
     end
-    callback(nil, value.incomplete)
+    callback(nil, value)
   end)
 end
 

@@ -233,12 +233,20 @@ local function end_review()
   list.close()
 end
 
+local told = {} ---@type table<string, true> sentences on damaged journals, which stay as they are
+
 ---The first list of a review has come.
 ---@param review claude-code.OpenReview
----@param incomplete string[] sentences
-local function begin(review, incomplete)
-  for _, sentence in ipairs(incomplete) do
+---@param answer claude-code.ReviewList
+local function begin(review, answer)
+  for _, sentence in ipairs(answer.incomplete) do
     notify.warn(sentence, "review.incomplete")
+  end
+  for _, sentence in ipairs(answer.damage) do
+    if not told[sentence] then
+      told[sentence] = true
+      notify.warn(sentence, "review.incomplete")
+    end
   end
   if list.fill(review.scope) == 0 then
     local nothing = nothing_in(review.scope)
@@ -247,7 +255,7 @@ local function begin(review, incomplete)
     local off = vim.iter(folders):map(require("claude-code.claude.hooks").off):next()
     if off then
       notify.warn("Claude's changes are not recorded, for its hooks are off: " .. off, "review")
-    elseif #incomplete == 0 then
+    elseif #answer.incomplete == 0 then
       notify.info(nothing, "review")
     end
     return
@@ -263,7 +271,7 @@ end
 function M.refresh(callback)
   local give_up = callback or function() end
   local review = listing.review()
-  listing.refresh(function(problem, incomplete)
+  listing.refresh(function(problem, answer)
     local is_first = review and not review.is_listed
     if review ~= listing.review() then
       return give_up() -- the answer is about another review, or none
@@ -274,7 +282,7 @@ function M.refresh(callback)
       notify.error(problem)
       return give_up()
     elseif is_first then
-      begin(review, incomplete or {})
+      begin(review, answer --[[@as claude-code.ReviewList]])
     elseif review and list.fill(review.scope) == 0 then
       end_review()
       local scope = review.scope
