@@ -233,7 +233,7 @@ local function end_review()
   list.close()
 end
 
-local told = {} ---@type table<string, true> sentences on damaged journals, which stay as they are
+local reported = {} ---@type table<string, true> sentences on damaged journals, which stay as they are
 
 ---The first list of a review has come.
 ---@param review claude-code.OpenReview
@@ -243,8 +243,8 @@ local function begin(review, answer)
     notify.warn(sentence, "review.incomplete")
   end
   for _, sentence in ipairs(answer.damage) do
-    if not told[sentence] then
-      told[sentence] = true
+    if not reported[sentence] then
+      reported[sentence] = true
       notify.warn(sentence, "review.incomplete")
     end
   end
