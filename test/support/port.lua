@@ -36,6 +36,7 @@ local MODULES = {
   review_client = "claude-code.editor.review.client",
   remote = "claude-code.remote",
   remote_place = "claude-code.remote.place",
+  mentions = "claude-code.context.mention",
   running = "claude-code.terminal.running",
   selection = "claude-code.editor.selection",
   server = "claude-code.server",
