@@ -121,15 +121,6 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     expect(calls).toEqual([7, { level: "warn" }, 1, { level: "info" }]);
   });
 
-  test("nothing is said about what is right", async () => {
-    expect(await setup("")).toEqual([]);
-    expect(await setup("{}")).toEqual([]);
-    const all = `{ auto_start = "auto", port_range = { 1024, 1024 },
-      binary = { path = "~/x", download = false }, log = { level = "off" },
-      diff = { layout = "vertical", focus = false } }`;
-    expect(await setup(all)).toEqual([]);
-  });
-
   test("loads neither the server nor the editor's half, so that it costs a start next to nothing", async () => {
     await using fresh = await TestNeovim.start({ version, setup: false });
     const loaded = await fresh.lua<string[]>(`

@@ -39,7 +39,7 @@ class World implements AsyncDisposable {
     const world = new World(neovim, project);
     world.installClaude("2.1.330");
     world.write(".claude/settings.json", { permissions: { defaultMode: "default" } });
-    await world.ready();
+    await neovim.ready();
     await eventually("the registry", () => {
       const folder = join(world.home, ".local/state/claude-code.nvim/neovims");
       return [...new Bun.Glob("*.json").scanSync({ cwd: folder })].length > 0;
@@ -50,14 +50,6 @@ class World implements AsyncDisposable {
   /** Calls setup() again. */
   async setup(options: string): Promise<void> {
     await this.neovim.lua(`require("claude-code").setup(${options})`);
-  }
-
-  /** The plugin has shaken hands with the executable: later than there is a lock file. */
-  async ready(): Promise<void> {
-    await this.neovim.until(
-      "the server",
-      `return require("claude-code").status().state == "ready"`,
-    );
   }
 
   /** Stops the server, and waits for its end: until then its lock file may count. */
@@ -214,7 +206,7 @@ const FAULTS: Fault[] = [
         `vim.env.CLAUDE_CONFIG_DIR = ... require("claude-code").start()`,
         join(world.home, "elsewhere"),
       );
-      await world.ready();
+      await world.neovim.ready();
     },
   ],
   [

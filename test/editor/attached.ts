@@ -267,10 +267,7 @@ export class Attached implements AsyncDisposable {
   /** Waits until no scratch buffer of a diff is left. */
   async cleared(): Promise<void> {
     await eventually("the diff's buffers to go", async () => {
-      const names = await this.nvim.lua<string[]>(
-        "return vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs())",
-      );
-      const left = names.filter((name) => name.startsWith("claude-code://"));
+      const left = (await this.nvim.buffers()).filter((name) => name.startsWith("claude-code://"));
       if (left.length > 0) throw new Error(left.join(", "));
     });
   }

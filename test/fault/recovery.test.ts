@@ -23,18 +23,9 @@ interface Running {
   client: TestClient;
 }
 
-/** The executable that is ready, other than `unlike`. */
-const ready = (neovim: TestNeovim, unlike?: number) =>
-  eventually("a ready executable", async () => {
-    const { state, process_id } = await neovim.lua<{ state: string; process_id?: number }>(
-      `return require("claude-code").status()`,
-    );
-    return state === "ready" && process_id !== unlike && (process_id as number);
-  });
-
 async function running(options: NeovimOptions): Promise<Running> {
   const neovim = await TestNeovim.start(options);
-  const executable = await ready(neovim);
+  const executable = await neovim.ready();
   const lock = await neovim.lock();
   return { neovim, lock, executable, client: await TestClient.open(lock) };
 }
@@ -101,7 +92,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await busy(before);
     process.kill(before.executable, "SIGKILL");
     await before.client.closed;
-    await ready(neovim, before.executable);
+    await neovim.ready(before.executable);
     await tidy(neovim);
     expect(await neovim.lock()).toEqual(before.lock);
     using client = await TestClient.open(before.lock);
@@ -127,7 +118,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     // One that was never ready is not started again by itself.
     await neovim.until("its end", `return require("claude-code").status().state == "failed"`);
     await neovim.lua(`require("claude-code").start()`);
-    await ready(neovim);
+    await neovim.ready();
     expect(readdirSync(neovim.lockFolder)).toHaveLength(1);
     using client = await TestClient.open(await neovim.lock());
     expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
@@ -160,7 +151,7 @@ test("both stopped and continued, as by a laptop's lid: the same clients go on",
   neovim.process.kill("SIGCONT");
   process.kill(executable, "SIGCONT");
   expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
-  expect(await ready(neovim)).toBe(executable);
+  expect(await neovim.ready()).toBe(executable);
 });
 
 describe("nowhere to write", () => {

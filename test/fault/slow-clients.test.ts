@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { LIMITS, type Limits, WebSocketListener } from "../../src/transport/websocket";
 import { claims } from "../support/claims";
+import { upgradeRequest } from "../support/client";
 import { eventually } from "../support/eventually";
 import { outcomeOf } from "../support/outcome";
 import { platformSkip } from "../support/platform-skip";
@@ -35,16 +36,7 @@ function listen(opened: Opened, limits: Partial<Limits>, answer: string) {
 async function rawClient(opened: Opened, port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   opened.defer(() => void socket.destroy());
-  const lines = [
-    "GET / HTTP/1.1",
-    `Host: 127.0.0.1:${port}`,
-    "Connection: Upgrade",
-    "Upgrade: websocket",
-    "Sec-WebSocket-Version: 13",
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-    `x-claude-code-ide-authorization: ${TOKEN}`,
-  ];
-  socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+  socket.write(upgradeRequest(port, TOKEN));
   const answer = await new Promise<string>((resolve, reject) => {
     socket.once("data", (data) => resolve(data.toString("latin1")));
     socket.once("error", reject);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import fc from "fast-check";
 import { WebSocketListener } from "../../src/transport/websocket";
+import { upgradeRequest } from "../support/client";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);
@@ -46,19 +47,6 @@ async function stillServes(): Promise<void> {
   expect(faults).toEqual([]);
 }
 
-const upgrade = () =>
-  [
-    "GET / HTTP/1.1",
-    `Host: 127.0.0.1:${listener.port}`,
-    "Connection: Upgrade",
-    "Upgrade: websocket",
-    "Sec-WebSocket-Version: 13",
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-    `x-claude-code-ide-authorization: ${TOKEN}`,
-    "",
-    "",
-  ].join("\r\n");
-
 /** Sends the parts one after the other, and goes. */
 async function send(parts: readonly Uint8Array[]): Promise<void> {
   const socket: Socket = connect(listener.port, "127.0.0.1");
@@ -93,7 +81,7 @@ test("whatever comes after the upgrade ends that connection at most", async () =
   });
   await fc.assert(
     fc.asyncProperty(parts, async (list) => {
-      await send([Buffer.from(upgrade()), ...list]);
+      await send([Buffer.from(upgradeRequest(listener.port, TOKEN)), ...list]);
       await stillServes();
     }),
     {

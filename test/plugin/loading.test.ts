@@ -11,6 +11,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
+import { shows } from "../terminal/workbench";
 
 const RUNTIME = ["dist", "doc", "lua", "plugin"];
 
@@ -32,12 +33,7 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
       end, { nargs = "*", bang = true })
       vim.cmd.Claude()`);
     const { port } = await neovim.lock();
-    await neovim.until(
-      "the port in the terminal",
-      `local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")
-         return text:find("port " .. ..., 1, true) ~= nil`,
-      port,
-    );
+    await shows(neovim, `port ${port}`);
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -40,10 +40,7 @@ onNewestNeovim(
         return table.concat(vim.tbl_map(function(win)
           return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win }).str
         end, vim.api.nvim_tabpage_list_wins(0)), "|")`);
-    const buffers = () =>
-      session.neovim.lua<string[]>(
-        "return vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs())",
-      );
+    const buffers = () => session.neovim.buffers();
     const setProblem = (path: string) => session.neovim.lua(PROBLEM, path);
     const mention = (path: string) =>
       session.neovim.lua('require("claude-code").mention({ { path = (...) } })', path);

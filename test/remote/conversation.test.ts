@@ -109,14 +109,6 @@ test("a name in it is a file of the shared folders, or none", async () => {
     expect(await place(name)).toBeUndefined();
 });
 
-nightly.test("an entry of 20 MB is counted, and what is beside it is shown", async () => {
-  append(prompt("before"), prompt("x".repeat(20_000_000)), prompt("behind"));
-  await start();
-  const { block } = await open();
-  expect(block.lines.join("\n")).toContain("An entry of 20 MB is not shown");
-  expect(block.lines).toContain("❯ behind");
-});
-
 test("one that is not there yet, or whose relay is gone, says so", async () => {
   await start();
   expect(await outcomeOf(open())).toThrow("not in a file yet");

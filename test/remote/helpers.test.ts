@@ -99,16 +99,13 @@ test("so many of its hooks may run at once, and no more", async () => {
   await eventually("the refusals", () => closed(received()) >= most);
 });
 
-const buffers = () =>
-  neovim.lua<string[]>("return vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs())");
-
 test("its hooks load no file", async () => {
   const path = join(neovim.cwd, "closed.txt");
   writeFileSync(path, "text\n");
   const edited = { tool_name: "Edit", tool_input: { file_path: "/workspaces/x/closed.txt" } };
   const received = await withRelay(opens([hook("post-tool-use", edited), hook("stop", {})]));
   await eventually("both", () => closed(received()) === 2);
-  expect(await buffers()).not.toContain(path);
+  expect(await neovim.buffers()).not.toContain(path);
 });
 
 test("a held Stop says nothing of files that are not shared", async () => {

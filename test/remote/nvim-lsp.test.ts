@@ -114,10 +114,7 @@ describe("nvim-lsp for a Claude elsewhere", () => {
     const { content, isError } = result as { content: { text: string }[]; isError?: boolean };
     return { text: content.map(({ text }) => text).join("\n"), isError: isError === true };
   }
-  const buffers = () =>
-    world.project.neovim.lua<string[]>(
-      "return vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs())",
-    );
+  const buffers = () => world.project.neovim.buffers();
 
   test("offers what reads, and calls nothing else", async () => {
     const { result } = await request("tools/list", {});

@@ -23,20 +23,10 @@ const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 
 interface Status {
   state: string;
-  process_id?: number;
-  port?: number;
   clients: unknown[];
 }
 
 const status = (neovim: TestNeovim) => neovim.lua<Status>(`return require("claude-code").status()`);
-
-/** Waits until the executable serves; its process id. */
-async function ready(neovim: TestNeovim, unlike?: number): Promise<number> {
-  return eventually("a ready server", async () => {
-    const { state, process_id } = await status(neovim);
-    return state === "ready" && process_id !== unlike && (process_id as number);
-  });
-}
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
@@ -71,7 +61,7 @@ describe.each(NEOVIMS)("$name", (version) => {
           table.insert(EVENTS, { event.match, event.data })
         end })
         require("claude-code").setup({})`);
-      executable = await ready(neovim);
+      executable = await neovim.ready();
       lock = await neovim.lock();
     });
     afterAll(() => neovim[Symbol.asyncDispose]());
@@ -191,7 +181,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await takeEvents();
       process.kill(executable, "SIGKILL");
       const before = executable;
-      executable = await ready(neovim, before);
+      executable = await neovim.ready(before);
       expect((await neovim.lock()).content).toEqual(lock.content);
       expect(locks(neovim)).toEqual([basename(lock.path)]);
       expect((await takeEvents()).map(([name, data]) => [name, data.reason])).toEqual([
@@ -211,7 +201,7 @@ describe.each(NEOVIMS)("$name", (version) => {
         Bun.listen({ hostname: "127.0.0.1", port: lock.port, socket: { data() {} } }),
       );
       neovim.process.kill("SIGCONT");
-      executable = await ready(neovim, executable);
+      executable = await neovim.ready(executable);
       const next = await eventually("another lock file", async () => {
         const now = await neovim.lock();
         return now.port !== lock.port && now;
@@ -224,7 +214,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       // From here on it is the token, and the port, of this Neovim.
       lock = next;
       process.kill(executable, "SIGKILL");
-      executable = await ready(neovim, executable);
+      executable = await neovim.ready(executable);
       expect((await neovim.lock()).content).toEqual(lock.content);
       const log = await neovim.lua<string>(`
         return table.concat(vim.fn.readfile(require("port").log.path()), "\\n")`);
@@ -241,7 +231,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       ).toEqual(["", "", "intranet.invalid", ""]);
       await eventually("the end of the executable", () => !isRunning(executable));
       await neovim.command("ClaudeCodeStart");
-      executable = await ready(neovim);
+      executable = await neovim.ready();
       expect((await neovim.lock()).content).toEqual(lock.content);
       expect((await neovim.lock()).path).toBe(lock.path);
     });
@@ -253,7 +243,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       // The next one waits for the port for a second, of which little may be lost.
       await Bun.sleep(200);
       process.kill(before, "SIGCONT");
-      executable = await ready(neovim, before);
+      executable = await neovim.ready(before);
       expect((await neovim.lock()).content).toEqual(lock.content);
       expect((await neovim.lock()).path).toBe(lock.path);
       await eventually("the end of the former executable", () => !isRunning(before));
@@ -294,14 +284,14 @@ describe.each(NEOVIMS)("$name", (version) => {
   describe("leaves no lock file", () => {
     test("after kill -9 of the executable and :qa at once", async () => {
       await using neovim = await TestNeovim.start({ version });
-      process.kill(await ready(neovim), "SIGKILL");
+      process.kill(await neovim.ready(), "SIGKILL");
       await neovim.quit();
       await noLock(neovim);
     });
 
     test("when the executable hangs at :qa, which does not wait for it", async () => {
       await using neovim = await TestNeovim.start({ version });
-      const executable = await ready(neovim);
+      const executable = await neovim.ready();
       process.kill(executable, "SIGSTOP");
       await neovim.quit();
       // By itself: whoever quits in vain for 20 s is killed by the test.
@@ -322,9 +312,9 @@ describe.each(NEOVIMS)("$name", (version) => {
     writeFileSync(path("14.lock"), "");
     truncateSync(path("14.lock"), 3e9);
     await neovim.lua(`require("claude-code").setup({})`);
-    const executable = await ready(neovim);
+    const executable = await neovim.ready();
     process.kill(executable, "SIGKILL");
-    await ready(neovim, executable);
+    await neovim.ready(executable);
     await neovim.quit();
     expect(locks(neovim).toSorted()).toEqual(["11.lock", "12.lock", "13.lock", "14.lock"]);
   });
@@ -338,7 +328,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await Bun.write(join(folder, "10.lock"), JSON.stringify(rival));
     await neovim.lua(`vim.env.CLAUDE_CONFIG_DIR = "./own"; require("claude-code").setup({})`);
     await neovim.command("cd /");
-    await ready(neovim);
+    await neovim.ready();
     expect(readdirSync(folder)).toHaveLength(2);
     const lock = await neovim.lua<string>(`return require("claude-code").status().lock_file`);
     expect(dirname(lock)).toBe(folder);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, type NeovimOptions, nightly, TestNeovim } from "../support/neovim";
+import { NEOVIMS, type NeovimOptions, TestNeovim } from "../support/neovim";
 
 /* What a stop by hand means, which commands start the server, and what a second setup() does. */
 
@@ -112,24 +112,4 @@ describe.each(NEOVIMS)("in $name", (version) => {
     expect(await key("<leader>ac")).toBe("");
     expect(await key("<leader>am")).toBe(":echo 'mine'<CR>");
   });
-
-  nightly.test(
-    "selection.send counts at once, and what is left out has its default again",
-    async () => {
-      await using neovim = await start();
-      await inState(neovim, "ready");
-      using client = await TestClient.open(await neovim.lock());
-      const sent = () => client.notifications("selection_changed").length;
-      await neovim.command("edit main.lua");
-      await eventually("a selection", () => sent() > 0);
-      await setUp(neovim, '{ selection = { send = "none" } }');
-      const before = sent();
-      await neovim.command("edit other.lua");
-      await client.request("ping");
-      expect(await neovim.lua(`return vim.fn.exists("#claude-code.selection")`)).toBe(0);
-      expect(sent()).toBe(before);
-      await setUp(neovim, "{}");
-      await eventually("a selection", () => sent() > before);
-    },
-  );
 });

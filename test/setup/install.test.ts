@@ -268,19 +268,15 @@ describe("install-hooks", () => {
     for (const path of [GLOBAL(), local]) expect(readFileSync(path, "utf8")).toBe(theirs);
   });
 
-  test("a settings file that is a device or a pipe is refused, not read for ever", async () => {
-    mkdirSync(join(project, ".claude"));
-    Bun.spawnSync(["mkfifo", join(project, SETTINGS)]);
-    const { code, stderr } = await install();
-    expect([code, stderr]).toEqual([1, expect.stringContaining("is not a regular file")]);
-  });
-
   test.each([
     ["invalid JSON", "{nonsense", "is not valid JSON"],
     ["comments", '{\n  // mine\n  "a": 1\n}', "comments are not allowed"],
     ["a text of two megabytes", `{"a":"${"x".repeat(2_000_000)}"}`, "it has 2000008 bytes"],
+    ["a pipe", undefined, "is not a regular file"],
   ])("%s is refused, and nothing is done", async (_name, text, message) => {
-    write(SETTINGS, text);
+    write(SETTINGS, text ?? "");
+    if (text === undefined)
+      Bun.spawnSync(["sh", "-c", 'rm "$0" && mkfifo "$0"', join(project, SETTINGS)]);
     const before = snapshot();
     const { code, stderr } = await install();
     expect(code).toBe(1);

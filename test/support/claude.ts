@@ -91,22 +91,12 @@ export class Claude {
   }
 
   /** Waits for the CLI's own word that it is connected to the editor. */
-  async waitForEditor(timeoutMs = START_TIMEOUT_MS): Promise<void> {
-    await this.waitForLog('MCP server "ide": Successfully connected', timeoutMs);
-  }
-
-  /** Waits for a text in the CLI's debug log. */
-  async waitForLog(text: string, timeoutMs = TURN_TIMEOUT_MS): Promise<void> {
-    const deadline = Date.now() + timeoutMs;
-    for (;;) {
+  async waitForEditor(): Promise<void> {
+    await eventually("the CLI's connection to the editor", async () => {
       const log = await readFile(this.log, "utf8");
-      if (log.includes(text)) return;
-      if (Date.now() > deadline) {
-        const about = await this.editorLog();
-        throw new Error(`"${text}" is not in the CLI's log after ${timeoutMs} ms.\n${about}`);
-      }
-      await Bun.sleep(50);
-    }
+      if (log.includes('MCP server "ide": Successfully connected')) return;
+      throw new Error(await this.editorLog());
+    });
   }
 
   /** The end of what the CLI's debug log says about the editor, for error messages. */

@@ -10,6 +10,8 @@ export interface ToolAnswer {
 /** Less than the least time of a test that waits for one: then the failure names the request. */
 const ANSWER_TIMEOUT_MS = 40_000;
 
+export const AUTHORIZATION = "x-claude-code-ide-authorization";
+
 interface Message {
   id?: number | string | null;
   method?: string;
@@ -27,6 +29,30 @@ export class CallError extends Error {
     super(message);
   }
 }
+
+/**
+ * A request for an upgrade; a header that is undefined is left out. By hand, because no HTTP client
+ * lets its user choose Host and Origin freely.
+ */
+export function upgradeRequest(
+  port: number,
+  authToken: string,
+  headers: Record<string, string | undefined> = {},
+): string {
+  const all = {
+    Host: `127.0.0.1:${port}`,
+    Connection: "Upgrade",
+    Upgrade: "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    [AUTHORIZATION]: authToken,
+    ...headers,
+  };
+  const given = Object.entries(all).filter(([, value]) => value !== undefined);
+  return httpRequest(["GET / HTTP/1.1", ...given.map(([name, value]) => `${name}: ${value}`)]);
+}
+
+export const httpRequest = (lines: string[]) => `${lines.join("\r\n")}\r\n\r\n`;
 
 /** A plain MCP client on the WebSocket, as Claude Code is one. */
 export class TestClient implements Disposable {
@@ -54,7 +80,7 @@ export class TestClient implements Disposable {
   ): Promise<TestClient> {
     const socket = new WebSocket(`ws://127.0.0.1:${lock.port}/`, {
       protocols: ["mcp"],
-      headers: { "x-claude-code-ide-authorization": lock.content.authToken, ...headers },
+      headers: { [AUTHORIZATION]: lock.content.authToken, ...headers },
     } as never);
     const client = new TestClient(socket);
     return new Promise((resolve, reject) => {

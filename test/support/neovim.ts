@@ -236,6 +236,21 @@ export class TestNeovim implements AsyncDisposable {
     return join(this.home, ".claude/ide");
   }
 
+  /** Waits until an executable serves, other than `unlike`; its process id. */
+  ready(unlike?: number): Promise<number> {
+    return eventually("a ready executable", async () => {
+      const { state, process_id } = await this.lua<{ state: string; process_id?: number }>(
+        `return require("claude-code").status()`,
+      );
+      return state === "ready" && process_id !== unlike && (process_id as number);
+    });
+  }
+
+  /** The names of all buffers. */
+  buffers(): Promise<string[]> {
+    return this.lua("return vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs())");
+  }
+
   /** Waits for the lock file of this Neovim. */
   lock(): Promise<{ path: string; port: number; content: LockContent }> {
     return eventually("the lock file", () => {

@@ -1,8 +1,9 @@
 import { rmSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pause } from "./eventually";
+import { eventually, pause } from "./eventually";
+import { isRunning } from "./process";
 
 /** How long a screen may take to show what a test waits for, unless the test says otherwise. */
 const SCREEN_TIMEOUT_MS = 20_000;
@@ -163,17 +164,9 @@ export class Terminal {
 }
 
 async function end(pid: number): Promise<void> {
-  const deadline = Date.now() + END_TIMEOUT_MS;
-  while (await runs(pid)) {
-    if (Date.now() > deadline) return void process.kill(pid, "SIGKILL");
-    await Bun.sleep(POLL_MS.least);
-  }
-}
-
-/** A process that ended and that its parent has not waited for yet ("Z") does not run. */
-async function runs(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  return stat !== "" && !/\) [ZX] /.test(stat);
+  await eventually("its end", () => !isRunning(pid), END_TIMEOUT_MS).catch(() =>
+    process.kill(pid, "SIGKILL"),
+  );
 }
 
 /** A screen without its runs of empty lines, for error messages. */

@@ -107,7 +107,7 @@ const own = async (neovim: TestNeovim) =>
 
 /** Waits until the server is ready; the port, and the token that clients must show. */
 async function endpoint(neovim: TestNeovim) {
-  await neovim.until("a ready server", `return require("claude-code").status().state == "ready"`);
+  await neovim.ready();
   return neovim.lua<{ port: number; token: string }>(
     `return { port = require("port").server.port, token = require("port").endpoint.token() }`,
   );

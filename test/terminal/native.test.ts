@@ -103,30 +103,32 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
        end, vim.api.nvim_list_wins())`,
     );
 
-  const befores: [name: string, edit: string[], shows: string][] = [
-    ["the file that was in the window", ["edit first.txt", "edit second.txt"], "second.txt"],
-    ["nothing but an empty buffer", [], ""],
+  const ONLY: [what: string, before: string[], then: string[], shows: string][] = [
+    [
+      "hides: the file that was there",
+      ["edit first.txt", "edit second.txt"],
+      ["Claude"],
+      "second.txt",
+    ],
+    ["hides: an empty buffer if there was none", [], ["Claude"], ""],
+    // Once it is deleted it is no alternate file any more.
+    [
+      "ends: the file last used",
+      ["edit first.txt"],
+      ["badd second.txt | bwipeout first.txt", "Claude close"],
+      "second.txt",
+    ],
   ];
-  test.each(befores)("hides though it is the only window: shows %s", async (_, edit, file) => {
-    for (const command of edit) await neovim.command(command);
+  test.each(ONLY)("is the only window, and %s is shown", async (_, before, then, file) => {
+    for (const command of before) await neovim.command(command);
     await neovim.command("set number");
     await open();
     await neovim.command("only");
-    await neovim.command("Claude");
+    for (const command of then) await neovim.command(command);
     expect(await shown()).toEqual([file]);
     expect(await neovim.lua("return { vim.wo.number, vim.wo.winfixwidth }")).toEqual([true, false]);
-    expect(await job()).toBeGreaterThan(0);
+    expect((await job()) > 0).toBe(then.includes("Claude"));
     await neovim.command("set nonumber");
-  });
-
-  test("ends though it is the only window: the file last used is shown", async () => {
-    await neovim.command("edit first.txt");
-    await open();
-    await neovim.command("only");
-    // Once it is deleted it is no alternate file any more.
-    await neovim.command("badd second.txt | bwipeout first.txt");
-    await neovim.command("Claude close");
-    expect(await shown()).toEqual(["second.txt"]);
   });
 
   test("focus goes there in terminal mode, also from its own normal mode", async () => {

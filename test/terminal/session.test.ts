@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
-import { LATER, SCREEN, shows, waitForMode } from "./workbench";
+import { LATER, openEcho, SCREEN, shows, waitForMode } from "./workbench";
 
 describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {
   const folder = temporaryFolder();
@@ -34,9 +34,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     for (const file of ["a.txt", "b.txt"]) writeFileSync(join(folder, file), `${file}\n`);
     await using neovim = await start(options);
     for (const file of ["b.txt", "a.txt"]) await neovim.command(`edit ${join(folder, file)}`);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
-    await waitForMode(neovim, "t");
+    await openEcho(neovim);
     await neovim.command("vertical resize 50");
     await neovim.lua(`vim.cmd.wincmd("p") vim.cmd.buffer("#") vim.cmd.buffer("#")`);
     await neovim.command(`mksession ${usual}`);
@@ -65,9 +63,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     expect(await buffers(neovim)).not.toContain("claude-code:");
     expect(started()).toEqual([]);
 
-    await neovim.command("Claude");
-    await shows(neovim, "up");
-    await waitForMode(neovim, "t");
+    await openEcho(neovim);
     expect(started()).toEqual([expect.stringContaining("--mcp-config")]);
     expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
     expect(await neovim.lua("return vim.fn.bufname()")).toBe("claude-code://terminal");
@@ -77,9 +73,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
 
   test("read while Claude runs shows the one that runs", async () => {
     await using neovim = await start(options);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
-    await waitForMode(neovim, "t");
+    await openEcho(neovim);
     await neovim.command("wincmd p");
     await waitForMode(neovim, "n");
     await neovim.command(`edit ${join(folder, "a.txt")} | mksession! ${join(folder, "own.vim")}`);
@@ -96,8 +90,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await neovim.lua(`
       vim.cmd.runtime("plugin/claude-code.lua")
       require("claude-code").setup(${options})`);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
+    await openEcho(neovim);
     expect(started()).toHaveLength(1);
     expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
   });
@@ -146,9 +139,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await neovim.command("autocmd VimLeavePre * mksession! left.vim");
     const path = join(folder, "a.txt");
     await neovim.command(`edit ${path}`);
-    await neovim.command("Claude");
-    await shows(neovim, "up");
-    await waitForMode(neovim, "t");
+    await openEcho(neovim);
     using client = await TestClient.open(await neovim.lock(), "claude-code");
     void client.propose(path, "proposed\n");
     await waitForMode(neovim, "n");

@@ -3,7 +3,13 @@ import { connect } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { WebSocketClientTransport } from "@modelcontextprotocol/sdk/client/websocket.js";
 import { claims } from "../support/claims";
-import { type CallError, TestClient } from "../support/client";
+import {
+  AUTHORIZATION,
+  type CallError,
+  httpRequest,
+  TestClient,
+  upgradeRequest,
+} from "../support/client";
 import { OLDEST, TestNeovim } from "../support/neovim";
 
 /** The compiled executable at the socket, as any client meets it; Neovim is the real one behind. */
@@ -17,31 +23,12 @@ beforeAll(async () => {
 
 afterAll(async () => neovim[Symbol.asyncDispose]());
 
-const AUTHORIZATION = "x-claude-code-ide-authorization";
-
-/**
- * A request for an upgrade; a header that is undefined is left out. By hand, because no HTTP client
- * lets its user choose Host and Origin freely.
- */
-function upgradeRequest(headers: Record<string, string | undefined>): string {
-  const all = {
-    Host: `127.0.0.1:${lock.port}`,
-    Connection: "Upgrade",
-    Upgrade: "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    [AUTHORIZATION]: lock.content.authToken,
-    ...headers,
-  };
-  const given = Object.entries(all).filter(([, value]) => value !== undefined);
-  return request(["GET / HTTP/1.1", ...given.map(([name, value]) => `${name}: ${value}`)]);
-}
-
-const request = (lines: string[]) => `${lines.join("\r\n")}\r\n\r\n`;
+const request = (headers: Record<string, string | undefined>) =>
+  upgradeRequest(lock.port, lock.content.authToken, headers);
 
 function upgrade(headers: Record<string, string | undefined>): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const socket = connect(lock.port, "127.0.0.1", () => socket.write(upgradeRequest(headers)));
+    const socket = connect(lock.port, "127.0.0.1", () => socket.write(request(headers)));
     let text = "";
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");
@@ -133,7 +120,7 @@ describe("initialize", () => {
 test("the official MCP client library is content with us", async () => {
   // Its WebSocket transport cannot send headers, so the socket it makes is given ours.
   const Plain = globalThis.WebSocket;
-  const headers = { "x-claude-code-ide-authorization": lock.content.authToken };
+  const headers = { [AUTHORIZATION]: lock.content.authToken };
   globalThis.WebSocket = class extends Plain {
     constructor(url: string | URL, protocols: string | string[]) {
       super(url, { protocols: [protocols].flat(), headers } as never);
@@ -261,7 +248,7 @@ describe("framing", () => {
   test.each(frames)("a frame %s ends its connection without an answer", async (_name, bytes) => {
     claims("A malformed frame ends its own connection only");
     using other = await TestClient.open(lock);
-    const opening = upgradeRequest({ "Sec-WebSocket-Extensions": DEFLATE });
+    const opening = request({ "Sec-WebSocket-Extensions": DEFLATE });
     const text = await conversation(Buffer.concat([Buffer.from(opening), bytes]));
     const [head = "", rest = ""] = text.split("\r\n\r\n");
     expect(head).toStartWith("HTTP/1.1 101");
@@ -285,10 +272,10 @@ describe("framing", () => {
       claims("No request gets in behind another one");
       const [, [first = "", ...more], body] = row;
       const host = `Host: 127.0.0.1:${lock.port}`;
-      const head = request([first, host, ...more]);
+      const head = httpRequest([first, host, ...more]);
       // Without this one the server ends the connection after 10 s.
-      const last = request(["GET / HTTP/1.1", host, "Connection: close"]);
-      const smuggled = upgradeRequest({ [AUTHORIZATION]: undefined });
+      const last = httpRequest(["GET / HTTP/1.1", host, "Connection: close"]);
+      const smuggled = request({ [AUTHORIZATION]: undefined });
       const text = await conversation(`${head}${body}${smuggled}${last}`);
       expect(text).toMatch(/^HTTP\/1\.1 4/);
       expect(text).not.toContain(" 101 ");

@@ -106,16 +106,6 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
     await project.edit("stays.ts", "export const s: number = 'no';\n", session);
     expect(await project.stop(session)).toMatchObject({ decision: "block" });
   });
-
-  nightly.test("edit upon edit: only what was written last counts", async () => {
-    const { project } = world;
-    const session = { session_id: "fast" };
-    await project.edit("fast.ts", "export const f: number = 'wrong';\n", session);
-    await project.edit("fast.ts", "export const f: number = 1;\n", session);
-    expect(await project.stop(session)).toEqual(GO);
-    await project.edit("fast.ts", "export const f: number = 'wrong';\n", session);
-    expect(await project.stop(session)).toMatchObject({ decision: "block" });
-  });
 });
 
 nightly.test("results from before the edit do not count: a slow server is waited for", async () => {

@@ -298,18 +298,13 @@ onEachNeovim((session) => {
   });
 
   test("waits for the executable to come back", async () => {
-    const pid = `return require("claude-code").status().process_id`;
     client.close();
-    const killed = await session.neovim.lua<number>(pid);
+    const killed = await session.neovim.ready();
     process.kill(killed, "SIGKILL");
     await session.neovim.command("Claude mention");
-    const again = await eventually("the server", async () => {
-      const status = `local s = require("claude-code").status() return { s.state, s.process_id or 0 }`;
-      const [state, now] = await session.neovim.lua<[string, number]>(status);
-      return state === "ready" && now !== killed ? session.neovim.lock() : false;
-    });
-    session.lock = again;
-    client = await TestClient.open(again);
+    await session.neovim.ready(killed);
+    session.lock = await session.neovim.lock();
+    client = await TestClient.open(session.lock);
     session.client = client;
     await expectMentions(client, [{ filePath: path("main.lua") }]);
   });

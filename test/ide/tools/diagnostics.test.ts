@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
 import { TestClient } from "../../support/client";
-import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
 import { nightly } from "../../support/toolchain";
-import { TSCONFIG, TYPESCRIPT, TYPESCRIPT_OPTIONS } from "../../support/typescript";
 
 interface FileDiagnostics {
   uri: string;
@@ -172,40 +170,6 @@ onEachNeovim((session) => {
       expect(await session.client.refusal("getDiagnostics", { uri })).toContain(uri);
     });
   });
-
-  nightly.test(
-    "diagnostics of a real language server arrive",
-    async () => {
-      session.write("package.json", "{}");
-      session.write("tsconfig.json", TSCONFIG);
-      const path = session.write(
-        "größe.ts",
-        'class Shop {\n  price(): number {\n    return "😀";\n  }\n}\n',
-      );
-      await session.edit(path);
-      await session.neovim.lua(
-        `local cmd, init_options = ...
-       vim.lsp.start({ name = "ts", cmd = cmd, init_options = init_options, root_dir = vim.fn.getcwd() })`,
-        TYPESCRIPT,
-        TYPESCRIPT_OPTIONS,
-      );
-      const found = await eventually(
-        "a type error",
-        async () => {
-          const [file] = await ask({ uri: `file://${path}` });
-          return file?.diagnostics.find(({ code }) => code === "2322") ?? (false as const);
-        },
-        45_000,
-      );
-      expect(found).toMatchObject({
-        severity: "Error",
-        source: "typescript",
-        range: range(2, 4, 2, 10),
-      });
-      await session.neovim.lua("vim.lsp.stop_client(vim.lsp.get_clients(), true)");
-    },
-    90_000,
-  );
 });
 
 function range(line: number, character: number, endLine: number, endCharacter: number) {

@@ -360,15 +360,6 @@ onEachNeovim((session) => {
       await session.neovim.command("set noconfirm");
     });
 
-    test("does not overwrite what another program wrote in the meantime", async () => {
-      const path = await session.open("raced.txt", "first\n");
-      await setLine("mine");
-      await Bun.sleep(20);
-      writeFileSync(path, "theirs, and longer\n");
-      expect(await save(path)).toMatchObject({ success: false, saved: false });
-      expect(readFileSync(path, "utf8")).toBe("theirs, and longer\n");
-    });
-
     const writers: [what: string, text: string, success: boolean][] = [
       ["the same text, as another Neovim does", "mine", true],
       ["another text", "theirs", false],
