@@ -95,8 +95,6 @@ export async function build(
       bytecode: true,
       compile: {
         outfile: made,
-        // See src/lib/runtime.ts.
-        jitPolicy: 8,
         ...(target && { target }),
         // A project folder's .env and bunfig.toml must not reach us.
         autoloadDotenv: false,

@@ -1,7 +1,6 @@
 import { complain, message, USAGE_EXIT, UserError } from "./lib/errors";
 import { own } from "./lib/json";
 import { print } from "./lib/output";
-import { compileEarly } from "./lib/runtime";
 import { NAME, VERSION } from "./lib/version";
 
 const USAGE = `Usage: claude-code-nvim COMMAND
@@ -41,9 +40,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   uninstall: async () => (await import("./commands/uninstall")).uninstall,
 };
 
-/** A hook is short, and serve decides by itself. */
-const WAITS_TO_COMPILE: ReadonlySet<string> = new Set(["hook", "serve"]);
-
 async function main(argv: string[]): Promise<number> {
   const [name, ...args] = argv;
   if (name === "--version" || name === "-v") return show(`${NAME} ${VERSION}\n`);
@@ -51,7 +47,6 @@ async function main(argv: string[]): Promise<number> {
   if (name === undefined) return complain(USAGE_EXIT, `a command is missing\n${USAGE.trimEnd()}`);
   const load = own(COMMANDS, name);
   if (!load) return complain(USAGE_EXIT, `unknown command: ${name}\n${USAGE.trimEnd()}`);
-  if (!WAITS_TO_COMPILE.has(name)) compileEarly();
   const command = await load();
   return command(args);
 }

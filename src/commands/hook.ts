@@ -8,7 +8,6 @@ import { complain, message } from "../lib/errors";
 import { own } from "../lib/json";
 import { type Log, stateLog } from "../lib/log";
 import { print } from "../lib/output";
-import { compileEarly } from "../lib/runtime";
 import { Binding } from "../locate/binding";
 import { findRelay, hookByRelay } from "../remote/inside";
 
@@ -106,7 +105,6 @@ function sessionStart(call: HookCall): Promise<undefined> {
 
 /** Our hooks start it; Claude Code does not know of it. */
 async function compareBeside(root: string, option: string | undefined): Promise<number> {
-  compileEarly();
   const { compare } = await import("../hooks/compare");
   await compare(root, installation(option), stateLog("hooks.log"));
   return 0;

@@ -8,7 +8,6 @@ import { message, UserError } from "../lib/errors";
 import { linesOf } from "../lib/lines";
 import { Log } from "../lib/log";
 import { signalled } from "../lib/process";
-import { compileEarly, IdleGc } from "../lib/runtime";
 import { CONTRACT, VERSION } from "../lib/version";
 import { visibleLine } from "../lib/visible";
 import { ProjectFiles } from "../locate/project-file";
@@ -67,18 +66,13 @@ async function run(
     attachment.after(() => requests.clientsChanged());
   };
   const server = createIdeServer(editor, log, onClientsChanged, launch.options.execute_code);
-  const idleGc = new IdleGc();
   listener.admit({
     token,
     onConnect: (transport) => server.connect(transport),
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
-    onTraffic: (length) => idleGc.count(length),
   });
   const requests = neovimRequests(editor, server, log);
-  attachment.after(() => {
-    compileEarly();
-    requests.start();
-  });
+  attachment.after(() => requests.start());
   editor.onDelta.on(({ folders }) => {
     if (folders) published.follow(folders);
   });

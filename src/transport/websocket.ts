@@ -38,8 +38,6 @@ interface Admission {
   onConnect(transport: ClosableTransport): void;
   /** A connection was refused, and why: for the log, never for the client. */
   onRefuse?(reason: string): void;
-  /** So many characters came or went. */
-  onTraffic?(length: number): void;
 }
 
 interface SocketData {
@@ -76,7 +74,6 @@ export class WebSocketListener {
         open: (socket) => this.#opened(socket),
         message: (socket, message) => {
           const text = typeof message === "string" ? message : message.toString("utf8");
-          this.#admission?.onTraffic?.(text.length);
           socket.data.transport?.onMessage(text);
         },
         close: (socket) => {
@@ -138,10 +135,7 @@ export class WebSocketListener {
   #opened(socket: ServerWebSocket<SocketData>): void {
     this.#open++;
     const transport: ClosableTransport = {
-      send: (text) => {
-        this.#admission?.onTraffic?.(text.length);
-        socket.send(text);
-      },
+      send: (text) => void socket.send(text),
       close: () => socket.close(GOING_AWAY),
       onMessage: () => {},
       onClose: () => {},
