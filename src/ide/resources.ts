@@ -4,46 +4,55 @@ import type { EditorPort } from "../editor/port";
 import { bufferAt, loadedFiles } from "../editor/state";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri } from "../lib/file-uri";
+import { type Client, isClaudeCode } from "../mcp/client";
 import type { Resources } from "../mcp/definition";
 import { rethrow } from "../methods";
 
 const MIME_TYPE = "text/plain";
 
-/** The open file buffers as MCP resources, with their unsaved text. */
-export function openBuffers(editor: EditorPort): Resources {
+/**
+ * A text of the user's that Claude has not received, as a resource. A CLI outside of Neovim gets a
+ * mention of it in its prompt, and reads it when the user submits that: from then on it counts as
+ * sent. It is always in the CLI's list, since a mention of what is not there stays a mere word.
+ */
+interface UserText {
+  /** Without `//`, as of two slashes in a mention the CLI drops one (measured with 2.1.330). */
+  uri: string;
+  name: string;
+  /** Reading takes the text. */
+  take(client: Client): string | Promise<string>;
+}
+
+/** The open file buffers as MCP resources, with their unsaved text, and for Claude Code the user's texts. */
+export function createResources(editor: EditorPort, userTexts: readonly UserText[]): Resources {
+  const textsFor = (client: Client) => (isClaudeCode(client) ? userTexts : []);
   return {
-    async list() {
+    async list(client) {
       const state = await editor.sync().catch(rethrow);
-      return loadedFiles(state).map(({ path }) => ({
+      const files = loadedFiles(state).map(({ path }) => ({
         uri: fileUri(path),
         name: basename(path),
-        mimeType: MIME_TYPE,
       }));
+      const all = [...files, ...textsFor(client).map(({ uri, name }) => ({ uri, name }))];
+      return all.map((one) => ({ ...one, mimeType: MIME_TYPE }));
     },
-    async read(uri, { remote }) {
-      const state = await editor.sync().catch(rethrow);
-      const open = resolved(uri).find(({ path }) => bufferAt(state, path)?.loaded);
-      if (!open) {
-        const message = `No open buffer for ${uri}: resources/list names those that are open`;
-        throw new RpcError(ErrorCode.ResourceNotFound, message, { uri });
-      }
-      const shared = remote?.folders && [...remote.folders];
-      const text = await editor.call("document_text", { path: open.path, shared }).catch(rethrow);
+    async read(uri, client) {
+      const own = textsFor(client).find((one) => one.uri === uri);
+      const text = own ? await own.take(client) : await bufferText(editor, uri, client);
       return { uri, mimeType: MIME_TYPE, text };
     },
   };
 }
 
-/** All as one: each of the others reads what it `owns`, the first the rest. */
-export function combined(
-  first: Resources,
-  ...others: (Resources & { owns(uri: string): boolean })[]
-): Resources {
-  const all = [first, ...others];
-  return {
-    list: async (client) => (await Promise.all(all.map((one) => one.list(client)))).flat(),
-    read: (uri, client) => (others.find((other) => other.owns(uri)) ?? first).read(uri, client),
-  };
+async function bufferText(editor: EditorPort, uri: string, { remote }: Client): Promise<string> {
+  const state = await editor.sync().catch(rethrow);
+  const open = resolved(uri).find(({ path }) => bufferAt(state, path)?.loaded);
+  if (!open) {
+    const message = `No open buffer for ${uri}: resources/list names those that are open`;
+    throw new RpcError(ErrorCode.ResourceNotFound, message, { uri });
+  }
+  const shared = remote?.folders && [...remote.folders];
+  return editor.call("document_text", { path: open.path, shared }).catch(rethrow);
 }
 
 /** What is refused is not open. */

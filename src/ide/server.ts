@@ -1,15 +1,14 @@
 import type { EditorPort } from "../editor/port";
-import { ErrorCode, RpcError, type Transport } from "../jsonrpc/message";
+import type { Transport } from "../jsonrpc/message";
 import type { Log } from "../lib/log";
 import { NAME, VERSION } from "../lib/version";
-import { type Client, isClaudeCode, type Remote } from "../mcp/client";
-import type { Resources } from "../mcp/definition";
+import type { Client, Remote } from "../mcp/client";
 import { McpServer } from "../mcp/server";
 import { createMethods, rethrow } from "../methods";
 import { Diffs } from "./diffs/diffs";
 import { REASON, Rejections } from "./diffs/rejections";
 import { Notifications } from "./notifications";
-import { combined, openBuffers } from "./resources";
+import { createResources } from "./resources";
 import { createTools } from "./tools";
 import type { ExecuteCodeOptions } from "./tools/execute-code";
 
@@ -46,13 +45,18 @@ export function createIdeServer(
       info: { name: NAME, version: VERSION },
       instructions: INSTRUCTIONS,
       tools: createTools(editor, diffs, rejections, executeCode),
-      resources: combined(
-        openBuffers(editor),
-        userText(REASON, "why the user rejected an edit", (client) => rejections.read(client)),
-        userText("review:comments", "your comments on lines of files", () =>
-          editor.call("review_comments", {}).catch(rethrow),
-        ),
-      ),
+      resources: createResources(editor, [
+        {
+          uri: REASON,
+          name: "why the user rejected an edit",
+          take: (client) => rejections.read(client),
+        },
+        {
+          uri: "review:comments",
+          name: "your comments on lines of files",
+          take: () => editor.call("review_comments", {}).catch(rethrow),
+        },
+      ]),
       methods: createMethods(editor),
     },
     {
@@ -83,28 +87,4 @@ export function createIdeServer(
 
 function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-/**
- * A text of the user's that Claude has not received, as a resource. A CLI outside of Neovim gets a
- * mention of it in its prompt, and reads it when the user submits that: from then on it counts as
- * sent. It is always in the CLI's list, since a mention of what is not there stays a mere word.
- * `uri`: without `//`, as of two slashes in a mention the CLI drops one (measured with 2.1.330).
- * `take`: reading takes the text.
- */
-function userText(
-  uri: string,
-  name: string,
-  take: (client: Client) => string | Promise<string>,
-): Resources & { owns(uri: string): boolean } {
-  return {
-    owns: (wanted) => wanted === uri,
-    list: (client) => (isClaudeCode(client) ? [{ uri, mimeType: "text/plain", name }] : []),
-    async read(_, client) {
-      if (!isClaudeCode(client)) {
-        throw new RpcError(ErrorCode.ResourceNotFound, `No such resource: ${uri}`, { uri });
-      }
-      return { uri, mimeType: "text/plain", text: await take(client) };
-    },
-  };
 }

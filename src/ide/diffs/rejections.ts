@@ -26,7 +26,7 @@ interface Reasons {
 /**
  * Why the user rejected proposals. Of its answer to openDiff the CLI reads DIFF_REJECTED alone
  * (2.1.330), then its turn ends. So Neovim submits the reason as the user's next prompt. A CLI outside
- * of Neovim gets a mention of it in its prompt, for the user to submit (`userText`).
+ * of Neovim gets a mention of it in its prompt, for the user to submit (`UserText`).
  */
 export class Rejections {
   readonly #reasons = new Map<Client, Reasons>();

@@ -5,7 +5,6 @@ import type { Log } from "../../lib/log";
 import { type Client, isClaudeCode } from "../../mcp/client";
 import { Mentions } from "./mentions";
 import { SelectionNotifier } from "./selection";
-import { Subscribers } from "./subscribers";
 
 /**
  * How long the CLI ignores notifications after it asked for the tools, which is its last message
@@ -21,15 +20,16 @@ const FOLD_MS = 100;
 
 /** All that the server sends without being asked (specs 03 and 05). */
 export class Notifications {
-  readonly #subscribers = new Subscribers();
+  /** The clients that have finished their handshake and take notifications. */
+  readonly #subscribers = new Set<Client>();
   readonly #selection: SelectionNotifier;
   readonly #mentions: Mentions;
 
   constructor(editor: EditorPort, log: Log) {
     this.#selection = new SelectionNotifier(editor, this.#subscribers);
     this.#mentions = new Mentions(editor, this.#subscribers, log);
-    notifyDiagnostics(editor, this.#subscribers);
-    notifyResources(editor, this.#subscribers);
+    this.#notifyDiagnostics(editor);
+    this.#notifyResources(editor);
     editor.onLogEvent.on(({ name, data }) => {
       // The CLI would only count them in its telemetry.
       for (const client of this.#subscribers) {
@@ -62,7 +62,7 @@ export class Notifications {
   }
 
   gone(client: Client): void {
-    this.#subscribers.remove(client);
+    this.#subscribers.delete(client);
     this.#mentions.deliver();
   }
 
@@ -77,33 +77,38 @@ export class Notifications {
       if (this.#subscribers.has(client)) action();
     }, ms).unref();
   }
-}
 
-/** `diagnostics_changed` (spec 03) with the files whose diagnostics changed. */
-function notifyDiagnostics(editor: EditorPort, subscribers: Subscribers): void {
-  const changed = new Set<string>();
-  const notify = folded(() => {
-    subscribers.notify("diagnostics_changed", { uris: [...changed].map((path) => fileUri(path)) });
-    changed.clear();
-  });
-  editor.onDelta.on(({ diagnostics = [] }) => {
-    for (const { path } of diagnostics) changed.add(path);
-    if (changed.size > 0) notify();
-  });
-}
+  /** `diagnostics_changed` (spec 03) with the files whose diagnostics changed. */
+  #notifyDiagnostics(editor: EditorPort): void {
+    const changed = new Set<string>();
+    const notify = folded(() => {
+      this.#notify("diagnostics_changed", { uris: [...changed].map((path) => fileUri(path)) });
+      changed.clear();
+    });
+    editor.onDelta.on(({ diagnostics = [] }) => {
+      for (const { path } of diagnostics) changed.add(path);
+      if (changed.size > 0) notify();
+    });
+  }
 
-/** MCP's notification that other files are open. */
-function notifyResources(editor: EditorPort, subscribers: Subscribers): void {
-  let sent = "";
-  const compare = folded(() => {
-    const now = JSON.stringify(loadedFiles(editor.state).map(({ path }) => path));
-    if (now === sent) return;
-    sent = now;
-    subscribers.notify("notifications/resources/list_changed", undefined);
-  });
-  editor.onDelta.on(({ full, buffers, removed }) => {
-    if (full || buffers || removed) compare();
-  });
+  /** MCP's notification that other files are open. */
+  #notifyResources(editor: EditorPort): void {
+    let sent = "";
+    const compare = folded(() => {
+      const now = JSON.stringify(loadedFiles(editor.state).map(({ path }) => path));
+      if (now === sent) return;
+      sent = now;
+      this.#notify("notifications/resources/list_changed", undefined);
+    });
+    editor.onDelta.on(({ full, buffers, removed }) => {
+      if (full || buffers || removed) compare();
+    });
+  }
+
+  /** Sends one notification to every client. */
+  #notify(method: string, params: unknown): void {
+    for (const client of this.#subscribers) client.notify(method, params);
+  }
 }
 
 /** Does it once for a burst of calls. */

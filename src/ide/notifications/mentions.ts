@@ -2,7 +2,6 @@ import type { Mention } from "../../editor/model";
 import type { EditorPort } from "../../editor/port";
 import type { Log } from "../../lib/log";
 import type { Client } from "../../mcp/client";
-import type { Subscribers } from "./subscribers";
 
 /**
  * `at_mentioned` (spec 03), once each, in order, to the client that the user works with, else to the
@@ -16,7 +15,7 @@ export class Mentions {
 
   constructor(
     private readonly editor: EditorPort,
-    private readonly subscribers: Subscribers,
+    private readonly subscribers: ReadonlySet<Client>,
     private readonly log: Log,
   ) {
     editor.onMention.on((mention) => {
@@ -46,9 +45,14 @@ export class Mentions {
       this.#recipients.has(candidate) && (candidate.remote?.sees(path) ?? true);
     const wanted = (candidate: Client) => known(candidate) && candidate.pid === pid;
     const client =
-      (pid === undefined ? undefined : this.subscribers.lastActive(wanted)) ??
-      this.subscribers.lastActive(known);
+      (pid === undefined ? undefined : this.#lastActive(wanted)) ?? this.#lastActive(known);
     return client && this.#recipients.get(client) === "now" ? client : undefined;
+  }
+
+  /** The client that sent something last; of two at the same time the newer one. */
+  #lastActive(wanted: (client: Client) => boolean): Client | undefined {
+    const found = [...this.subscribers].filter(wanted);
+    return found.sort((a, b) => a.lastActive - b.lastActive).at(-1);
   }
 
   #send(client: Client, mentions: readonly Mention[]): void {

@@ -3,7 +3,6 @@ import type { EditorPort } from "../../editor/port";
 import { fileUri } from "../../lib/file-uri";
 import { type Client, isClaudeCode } from "../../mcp/client";
 import { describeCursor } from "../../methods";
-import type { Subscribers } from "./subscribers";
 
 /** Each notification's parameters as they were sent last: a client gets the same only once. */
 type Sent = Map<string, string>;
@@ -14,7 +13,7 @@ export class SelectionNotifier {
 
   constructor(
     private readonly editor: EditorPort,
-    subscribers: Subscribers,
+    subscribers: ReadonlySet<Client>,
   ) {
     editor.onSelection.on((selection) => {
       for (const client of subscribers) this.#send(client, selection);

@@ -187,7 +187,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     const uri = "review:comments";
     // Another program does not take them away from Claude.
     using other = await TestClient.open(await neovim.lock(), "another");
-    expect(await outcomeOf(other.request("resources/read", { uri }))).toThrow("No such resource");
+    expect(await outcomeOf(other.request("resources/read", { uri }))).toThrow("No open buffer");
     const read = () => cli.request("resources/read", { uri });
     const text = "My comments on these lines:\n\n1. src/a.ts:1: look\n   > one more";
     expect(await read()).toMatchObject({ contents: [{ uri: "review:comments", text }] });
