@@ -65,13 +65,13 @@ async function editInNeovim(
 ): Promise<unknown> {
   const log = stateLog("hooks.log");
   try {
-    const found = await findNeovim([process.cwd()], "ping", {}, log);
-    if (!found) return undefined;
+    const plugin = await findNeovim([process.cwd()], log);
+    if (!plugin) return undefined;
     const n = sessionNumber();
     const request = { path: resolve(path), kind, ...(n && { n }), ...(line && { line }) };
     const times = { limitMs: Number.POSITIVE_INFINITY, answerMs: ANSWER_MS };
-    const value = await found.plugin.callLate("prompt_edit", request, times);
-    found.plugin.close();
+    const value = await plugin.callLate("prompt_edit", request, times);
+    plugin.close();
     return value;
   } catch (error) {
     log.error(`${path} was not opened in Neovim: ${message(error)}`);

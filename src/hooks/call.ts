@@ -48,9 +48,8 @@ export class HookCall {
    * Neovim; rejects when it is busy or refuses.
    */
   async ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M> | undefined> {
-    if (this.#plugin === null) return undefined;
-    const all = this.#withCommon(params);
-    return this.#plugin ? this.#plugin.call(method, all, ANSWER_MS) : this.#askFirst(method, all);
+    if (this.#plugin === undefined) this.#plugin = await this.#find();
+    return this.#plugin?.call(method, this.#withCommon(params), ANSWER_MS);
   }
 
   /** Like `ask`, for a later call: waits until language servers have reported. */
@@ -84,19 +83,14 @@ export class HookCall {
     return this.#plugin?.runTask(method, this.#withCommon(params), limitMs, ANSWER_MS);
   }
 
-  async #askFirst<M extends MethodName>(
-    method: M,
-    params: Params<M>,
-  ): Promise<Result<M> | undefined> {
+  async #find(): Promise<Plugin | null> {
     const pid = cliPid();
     // The project rather than the folder Claude has moved to: all hooks must find the same Neovim.
     const project = process.env.CLAUDE_PROJECT_DIR;
     const places = [...(project ? [project] : []), this.cwd];
-    const binding = pid ? new Binding(pid) : undefined;
-    const found = await findNeovim(places, method, params, this.log, binding);
+    const found = await findNeovim(places, this.log, pid ? new Binding(pid) : undefined);
     if (!found) this.log.info(`No Neovim for ${project ?? this.cwd}`);
-    this.#plugin = found?.plugin ?? null;
-    return found?.value;
+    return found ?? null;
   }
 
   #withCommon<P extends object>(params: P): P {

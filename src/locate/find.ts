@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
-import type { MethodName, Params, Result } from "../editor/methods";
-import { EditorBusyError, EditorRefusal } from "../editor/port";
+import { EditorBusyError } from "../editor/port";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { isBelow, realPath } from "../lib/paths";
@@ -13,24 +12,15 @@ import { whyUnsafe } from "./socket";
 /** Neovim answers within a few ms unless it is busy. */
 const ANSWER_MS = 1_000;
 
-/** What Neovim said to the first call, and the connection for further ones. */
-interface Found<M extends MethodName> {
-  plugin: Plugin;
-  value: Result<M>;
-}
-
 /**
- * Finds the Neovim for a CLI that works in `places` and asks it a first question. Undefined, with
- * the reasons in the log, if there is none; rejects with EditorBusyError if it does not answer, and
- * with EditorRefusal. `binding` remembers the one that was found.
+ * Connects to the Neovim for a CLI that works in `places`. Undefined, with the reasons in the log, if there
+ * is none; rejects with EditorBusyError if it does not answer. `binding` remembers the one that was found.
  */
-export async function findNeovim<M extends MethodName>(
+export async function findNeovim(
   places: readonly string[],
-  method: M,
-  params: Params<M>,
   log: Log,
   binding?: Binding,
-): Promise<Found<M> | undefined> {
+): Promise<Plugin | undefined> {
   for (const { address, origin } of candidates(places, binding)) {
     const reason = whyUnsafe(address);
     if (reason) {
@@ -42,12 +32,12 @@ export async function findNeovim<M extends MethodName>(
       // Loaded only here: a hook without a Neovim is done in two thirds of the time.
       const connection = await import("../neovim/plugin");
       plugin = await connection.Plugin.connect(address);
-      const value = await plugin.call(method, params, ANSWER_MS);
+      await plugin.call("ping", {}, ANSWER_MS);
       binding?.set(address);
-      return { plugin, value };
+      return plugin;
     } catch (error) {
       plugin?.close();
-      if (error instanceof EditorBusyError || error instanceof EditorRefusal) throw error;
+      if (error instanceof EditorBusyError) throw error;
       log.warn(`Not used: ${address} (by ${origin}): ${message(error)}`);
     }
   }

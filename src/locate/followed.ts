@@ -35,35 +35,20 @@ export class FollowedNeovim {
   }
 
   /** Runs a method of the plugin. Rejects with EditorBusyError or EditorRefusal. */
-  async ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
-    const plugin = this.#current();
-    if (plugin) {
-      try {
-        return await plugin.call(method, params, ANSWER_MS);
-      } catch (error) {
-        if (!(error instanceof DisconnectedError)) throw error;
-      }
-    }
-    const found = await findNeovim(this.places, method, params, this.log, this.#binding);
-    if (!found) throw new EditorRefusal(this.#notFound());
-    this.#plugin = found.plugin;
-    return found.value;
+  ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
+    return this.#again((plugin) => plugin.call(method, params, ANSWER_MS));
   }
 
   /** Like `ask`, for a method whose value has `settled`: waits until language servers have reported. */
-  async askWhenSettled<M extends "problems" | "session_problems">(
+  askWhenSettled<M extends "problems" | "session_problems">(
     method: M,
     params: Params<M>,
     times: WaitTimes,
   ): Promise<Result<M>> {
-    const first = await this.ask(method, params);
-    if (first.settled || !this.#plugin) return first;
-    try {
-      return await this.#plugin.callWhenSettled(method, params, times, ANSWER_MS);
-    } catch (error) {
-      if (!(error instanceof DisconnectedError)) throw error;
-      return await this.ask(method, params);
-    }
+    return this.#again(async (plugin) => {
+      const first = await plugin.call(method, params, ANSWER_MS);
+      return first.settled ? first : plugin.callWhenSettled(method, params, times, ANSWER_MS);
+    });
   }
 
   /** Runs a method that waits for language servers, for up to `limitMs` (see `Plugin.callLate`). */
@@ -73,10 +58,27 @@ export class FollowedNeovim {
     limitMs: number,
     signal?: AbortSignal,
   ): Promise<Result<M>> {
-    // Finds the Neovim, if that is still to be done.
-    if (!this.#current()) await this.ask("ping", {});
-    if (!this.#plugin) throw new EditorRefusal(this.#notFound());
-    return this.#plugin.runTask(method, params, limitMs, ANSWER_MS, signal);
+    const plugin = await this.#neovim();
+    return plugin.runTask(method, params, limitMs, ANSWER_MS, signal);
+  }
+
+  /** Asks once more where Neovim ends in the meantime. */
+  async #again<T>(ask: (plugin: Plugin) => Promise<T>): Promise<T> {
+    try {
+      return await ask(await this.#neovim());
+    } catch (error) {
+      if (!(error instanceof DisconnectedError)) throw error;
+      return ask(await this.#neovim());
+    }
+  }
+
+  async #neovim(): Promise<Plugin> {
+    this.#plugin = this.#current() ?? (await findNeovim(this.places, this.log, this.#binding));
+    if (this.#plugin) return this.#plugin;
+    throw new EditorRefusal(
+      `No Neovim with claude-code.nvim is open for ${this.places[0]}. ` +
+        "Open the project in Neovim (and run :Claude if the server is stopped), then try again.",
+    );
   }
 
   #current(): Plugin | undefined {
@@ -90,12 +92,5 @@ export class FollowedNeovim {
 
   close(): void {
     this.#plugin?.close();
-  }
-
-  #notFound(): string {
-    return (
-      `No Neovim with claude-code.nvim is open for ${this.places[0]}. ` +
-      "Open the project in Neovim (and run :Claude if the server is stopped), then try again."
-    );
   }
 }

@@ -99,7 +99,7 @@ export class Plugin {
   ): Promise<Result<M>> {
     const limitMs = Math.max(waitMs, busyMs) + answerMs;
     const wait = { timeout_ms: waitMs, busy_timeout_ms: busyMs, method, params };
-    return this.#late("when_settled", wait, { limitMs, answerMs });
+    return this.callLate("when_settled", wait, { limitMs, answerMs });
   }
 
   /** Like `call`, for a method that waits for language servers or the user, as a task for so long. */
@@ -111,23 +111,18 @@ export class Plugin {
     signal?: AbortSignal,
   ): Promise<Result<M>> {
     const task = { timeout_ms: timeoutMs, method, params };
-    return this.#late("task_start", task, { limitMs: timeoutMs + answerMs, answerMs, signal });
+    return this.callLate("task_start", task, { limitMs: timeoutMs + answerMs, answerMs, signal });
   }
 
   /**
    * Like `call`, for a method that Neovim answers at once, or by the notification `settled`. When `signal` aborts,
    * Neovim takes back what it has asked language servers; the promise rejects then.
    */
-  callLate<M extends MethodName>(
-    method: M,
-    params: Params<M>,
-    times: LateTimes,
-  ): Promise<Result<M>> {
-    return this.#late(method, params, times);
-  }
-
-  async #late<R>(method: string, params: object, times: LateTimes): Promise<R> {
-    const { limitMs, answerMs, signal } = times;
+  async callLate<R>(
+    method: string,
+    params: object,
+    { limitMs, answerMs, signal }: LateTimes,
+  ): Promise<R> {
     const id = ++this.#waits;
     const late = this.#lateAnswer(id);
     const channel = await this.#channel(answerMs);
