@@ -60,10 +60,22 @@ async function run(
   // Before all else: who finds us by it comes no earlier than what follows at once.
   const published = new Published({ ...launch, token }, address, listener.port, log);
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
-  const attachment = new Attachment(editor, log);
+  const { lock } = published;
+  const failed = Promise.withResolvers<string>();
+  // Neovim learns nothing from us before it has let us attach.
+  const attached = attach(editor, launch, { port: listener.port, token, lock }).catch((error) => {
+    if (!isGone(error)) log.error(`Attaching failed: ${message(error)}`);
+    failed.resolve(isGone(error) ? "Neovim is gone" : NOT_ATTACHED);
+    return new Promise<never>(() => {});
+  });
+  const report = (method: "clients" | "lock_problem", params: object) => {
+    attached
+      .then(() => editor.call(method, params))
+      .catch((error) => log.warn(`The report "${method}" failed: ${message(error)}`));
+  };
   const onClientsChanged = (clients: readonly Client[]) => {
-    attachment.report("clients", { clients: clients.map(described) });
-    attachment.after(() => requests.clientsChanged());
+    report("clients", { clients: clients.map(described) });
+    void attached.then(() => requests.clientsChanged());
   };
   const server = createIdeServer(editor, log, onClientsChanged, launch.options.execute_code);
   listener.admit({
@@ -72,14 +84,12 @@ async function run(
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
   });
   const requests = neovimRequests(editor, server, log);
-  attachment.after(() => requests.start());
+  void attached.then(() => requests.start());
   editor.onDelta.on(({ folders }) => {
     if (folders) published.follow(folders);
   });
-  const { lock } = published;
-  lock.onProblem.on((problem) => attachment.report("lock_problem", withProblem(problem)));
-  const failed = attachment.make(launch, listener.port, token, lock);
-  const ending = await Promise.race([gone, failed]);
+  lock.onProblem.on((problem) => report("lock_problem", withProblem(problem)));
+  const ending = await Promise.race([gone, failed.promise]);
   log.info(`Ending: ${ending}`);
   // A CLI that starts now would find a port that closes.
   published.end();
@@ -139,49 +149,22 @@ class Published {
   }
 }
 
-/** Our attachment to Neovim, which learns nothing from us before it has let us attach. */
-class Attachment {
-  readonly #made = Promise.withResolvers<void>();
-
-  constructor(
-    private readonly editor: NeovimEditor,
-    private readonly log: Log,
-  ) {}
-
-  /** Attaches, and says that we accept clients. Resolves, with the reason, only if that fails. */
-  make(launch: Launch, port: number, token: string, lock: LockKeeper): Promise<string> {
-    return new Promise((resolve) => {
-      this.#attach(launch, port, token, lock).then(this.#made.resolve, (error) => {
-        if (!isGone(error)) this.log.error(`Attaching failed: ${message(error)}`);
-        resolve(isGone(error) ? "Neovim is gone" : NOT_ATTACHED);
-      });
-    });
-  }
-
-  /** Does it once we are attached. */
-  after(action: () => void): void {
-    void this.#made.promise.then(action);
-  }
-
-  /** Reports to Neovim once we are attached. */
-  report(method: "clients" | "lock_problem", params: object): void {
-    this.#made.promise
-      .then(() => this.editor.call(method, params))
-      .catch((error) => this.log.warn(`The report "${method}" failed: ${message(error)}`));
-  }
-
-  async #attach(launch: Launch, port: number, token: string, lock: LockKeeper): Promise<void> {
-    await this.editor.attach({ contract: CONTRACT, version: VERSION });
-    const { problem, path } = lock;
-    // `claude-code.ReadyInfo` in Lua.
-    await this.editor.call("ready", {
-      port,
-      lock_file: path,
-      uses_next_token: token !== launch.token,
-      cli_arguments: cliArguments(launch.executable),
-      ...withProblem(problem),
-    });
-  }
+/** Attaches to Neovim, and says that we accept clients. */
+async function attach(
+  editor: NeovimEditor,
+  { executable, token: given }: Launch,
+  { port, token, lock }: { port: number; token: string; lock: LockKeeper },
+): Promise<void> {
+  await editor.attach({ contract: CONTRACT, version: VERSION });
+  const { problem, path } = lock;
+  // `claude-code.ReadyInfo` in Lua.
+  await editor.call("ready", {
+    port,
+    lock_file: path,
+    uses_next_token: token !== given,
+    cli_arguments: cliArguments(executable),
+    ...withProblem(problem),
+  });
 }
 
 /** When we end first, attaching fails too, which is not an error. */

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "../editor/model";
 import { SEVERITY_NAMES } from "../editor/state";
 import { shownPath } from "../lib/paths";
+import { visibleLine } from "../lib/visible";
 
 const MAX_CHARACTERS = 200;
 
@@ -15,6 +16,5 @@ export function problemLine(path: string, item: Diagnostic, root: string): strin
 /** Messages quote source code, which may be long and hold anything. */
 function firstLine(message: string): string {
   const line = message.trim().split("\n", 1)[0] ?? "";
-  const clean = line.replaceAll(/\p{Cc}/gu, " ");
-  return clean.length > MAX_CHARACTERS ? `${clean.slice(0, MAX_CHARACTERS - 1)}…` : clean;
+  return visibleLine(line, MAX_CHARACTERS);
 }

@@ -4,7 +4,7 @@ import { withDeadline } from "../../lib/deadline";
 import type { Log } from "../../lib/log";
 
 /** Neovim refuses a proposal of more than 1 MB: of a bigger one it need not receive all to say so. */
-const PROPOSAL_BYTES = 1024 * 1024 + 4;
+const MAX_CHARACTERS = 1024 * 1024 + 1;
 
 interface DiffRequest {
   client: number;
@@ -58,7 +58,7 @@ export class Diffs {
         ...rest,
         old_path: oldPath,
         new_path: newPath,
-        contents: cut(contents, PROPOSAL_BYTES),
+        contents: contents.slice(0, MAX_CHARACTERS),
       });
       return await Promise.race([promise, shown.then(() => promise)]);
     } finally {
@@ -129,10 +129,4 @@ export class Diffs {
     if (outcome === "rejected") return diff.end({ accepted: false, reason });
     diff.end({ accepted: true, text: text ?? diff.contents });
   }
-}
-
-/** The begin of a text, where it has more bytes in UTF-8 than that. */
-function cut(text: string, bytes: number): string {
-  if (Buffer.byteLength(text) <= bytes) return text;
-  return Buffer.from(text).subarray(0, bytes).toString();
 }

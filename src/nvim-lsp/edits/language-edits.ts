@@ -4,7 +4,7 @@ import { EditorRefusal } from "../../editor/port";
 import { message } from "../../lib/errors";
 import type { Log } from "../../lib/log";
 import { realPath, shownPath } from "../../lib/paths";
-import { counted } from "../../lib/visible";
+import { counted, cutText } from "../../lib/visible";
 import type { FollowedNeovim } from "../../locate/followed";
 import { recordLanguageEdit } from "../../review/record/recorded-project";
 import { compare } from "../../review/weave/compare";
@@ -163,8 +163,12 @@ function headOf({ path, edits }: FileChange, root: string): string {
 function hunkLines({ before, after }: FileChange): string[] {
   const [old, now] = [linesOf(before), linesOf(after)];
   return compare(old, now).flatMap(({ oldStart, oldEnd, newStart, newEnd }) => [
-    ...old.slice(oldStart, oldEnd).map((line, i) => `  ${oldStart + i + 1}- ${shortened(line)}`),
-    ...now.slice(newStart, newEnd).map((line, i) => `  ${newStart + i + 1}+ ${shortened(line)}`),
+    ...old
+      .slice(oldStart, oldEnd)
+      .map((line, i) => `  ${oldStart + i + 1}- ${cutText(line, MAX_LENGTH)}`),
+    ...now
+      .slice(newStart, newEnd)
+      .map((line, i) => `  ${newStart + i + 1}+ ${cutText(line, MAX_LENGTH)}`),
   ]);
 }
 
@@ -174,8 +178,4 @@ function linesOf(bytes: Uint8Array): string[] {
     .toString()
     .replace(/^\uFEFF|\r?\n$/g, "")
     .split(/\r?\n/);
-}
-
-function shortened(text: string): string {
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text;
 }
