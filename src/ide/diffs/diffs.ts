@@ -4,7 +4,7 @@ import { withDeadline } from "../../lib/deadline";
 import type { Log } from "../../lib/log";
 
 /** Neovim refuses a proposal of more than 1 MB: of a bigger one it need not receive all to say so. */
-const MAX_CHARACTERS = 1024 * 1024 + 1;
+const PROPOSAL_BYTES = 1024 * 1024 + 4;
 
 interface DiffRequest {
   client: number;
@@ -58,7 +58,7 @@ export class Diffs {
         ...rest,
         old_path: oldPath,
         new_path: newPath,
-        contents: contents.slice(0, MAX_CHARACTERS),
+        contents: Buffer.from(contents).subarray(0, PROPOSAL_BYTES).toString(),
       });
       return await Promise.race([promise, shown.then(() => promise)]);
     } finally {
