@@ -24,19 +24,7 @@ local LABELS = api.nvim_create_namespace("claude-code.diff.accepted.labels")
 ---@field count integer of hunks that are not open
 ---@field joined boolean is any of them?
 
----@class claude-code.AcceptedHunks
----@field private proposal claude-code.Proposal
----@field private warned? claude-code.HunkList those that the user was asked to look at again
-local AcceptedHunks = {}
-AcceptedHunks.__index = AcceptedHunks
-
 local M = {}
-
----@param proposal claude-code.Proposal
----@return claude-code.AcceptedHunks
-function M.new(proposal)
-  return setmetatable({ proposal = proposal }, AcceptedHunks)
-end
 
 ---@return vim.api.keyset.get_extmark_item[] marks that touch it. Between two hunks is at least one line, so that
 --- before any edit a mark touches its own hunk only
@@ -68,11 +56,12 @@ local function mark(buf, list, states)
   end
 end
 
+---@param proposal claude-code.Proposal
 ---@return claude-code.HunkStates? states nil if no hunk was accepted by itself, so that all count
-function AcceptedHunks:states()
-  local buf = self.proposal.new_buf --[[@as integer]]
+function M.states(proposal)
+  local buf = proposal.new_buf --[[@as integer]]
   local any = #api.nvim_buf_get_extmarks(buf, ACCEPTED, 0, -1, { limit = 1 }) > 0
-  local of = any and self.proposal:hunks()
+  local of = any and proposal:hunks()
   if not of or #of.list == 0 then
     return nil
   end
@@ -89,20 +78,22 @@ function AcceptedHunks:states()
 end
 
 ---Accepts a hunk by itself, or no longer if it was.
+---@param proposal claude-code.Proposal
 ---@param index integer
 ---@return boolean accepted
-function AcceptedHunks:toggle(index)
-  local known = self:states()
+function M.toggle(proposal, index)
+  local known = M.states(proposal)
   local states = known and known.states or {}
   local accepted = (states[index] or "open") == "open"
   states[index] = accepted and "accepted" or "open"
-  mark(self.proposal.new_buf, self.proposal:hunks().list, states)
+  mark(proposal.new_buf, proposal:hunks().list, states)
   return accepted
 end
 
 ---Labels the accepted hunks, where they are now.
-function AcceptedHunks:show_labels()
-  local buf, known = self.proposal.new_buf, self:states()
+---@param proposal claude-code.Proposal
+function M.show_labels(proposal)
+  local buf, known = proposal.new_buf, M.states(proposal)
   api.nvim_buf_clear_namespace(buf, LABELS, 0, -1)
   local bottom = api.nvim_buf_line_count(buf) - 1
   for index, state in ipairs(known and known.states or {}) do
@@ -116,12 +107,37 @@ function AcceptedHunks:show_labels()
   end
 end
 
----@return string[] lines that accepting takes of the proposal as it is now
-function AcceptedHunks:lines()
-  local lines, old = self.proposal:lines(), self.proposal.old.lines
-  local known = self:states()
+---Accepting now may not be what the user means, as their edits changed the accepted hunks: asks them
+---once.
+---@param proposal claude-code.Proposal
+---@return boolean asked
+function M.ask_after_edits(proposal)
+  local known = M.states(proposal)
+  if known and known.count == 0 then
+    api.nvim_buf_clear_namespace(proposal.new_buf, ACCEPTED, 0, -1)
+    api.nvim_buf_clear_namespace(proposal.new_buf, OPEN, 0, -1)
+    notify.warn(
+      "your edits removed the accepted hunk, so none is chosen: accept again to take all",
+      "diff.accept"
+    )
+    return true
+  elseif known and known.joined and proposal.warned ~= known.of then
+    proposal.warned = known.of
+    notify.warn(
+      "an accepted hunk was edited together with another: look again, then accept",
+      "diff.accept"
+    )
+    return true
+  end
+  return false
+end
+
+---Puts the old lines back in place of the hunks that are not accepted, if any is by itself.
+---@param proposal claude-code.Proposal
+function M.drop_others(proposal)
+  local known, lines, old = M.states(proposal), proposal:lines(), proposal.old.lines
   if not known then
-    return lines
+    return
   end
   local taken, from = {}, 1
   for index, hunk in ipairs(known.of.list) do
@@ -135,40 +151,9 @@ function AcceptedHunks:lines()
   if #lines > 1 or lines[1] ~= "" then
     vim.list_extend(taken, lines, from)
   end
-  return #taken > 0 and taken or { "" }
-end
-
----Accepting now may not be what the user means, as their edits changed the accepted hunks: asks them
----once.
----@return boolean asked
-function AcceptedHunks:ask_after_edits()
-  local known = self:states()
-  if known and known.count == 0 then
-    api.nvim_buf_clear_namespace(self.proposal.new_buf, ACCEPTED, 0, -1)
-    api.nvim_buf_clear_namespace(self.proposal.new_buf, OPEN, 0, -1)
-    notify.warn(
-      "your edits removed the accepted hunk, so none is chosen: accept again to take all",
-      "diff.accept"
-    )
-    return true
-  elseif known and known.joined and self.warned ~= known.of then
-    self.warned = known.of
-    notify.warn(
-      "an accepted hunk was edited together with another: look again, then accept",
-      "diff.accept"
-    )
-    return true
-  end
-  return false
-end
-
----Puts the old lines back in place of the hunks that are not accepted, if any is by itself.
-function AcceptedHunks:drop_others()
-  if self:states() then
-    local lines, buf = self:lines(), self.proposal.new_buf
-    require("claude-code.editor.documents.patch").break_undo(buf)
-    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  end
+  local buf = proposal.new_buf --[[@as integer]]
+  require("claude-code.editor.documents.patch").break_undo(buf)
+  api.nvim_buf_set_lines(buf, 0, -1, false, #taken > 0 and taken or { "" })
 end
 
 return M

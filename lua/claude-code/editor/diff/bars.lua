@@ -1,8 +1,10 @@
 --- The bar ('winbar') above each side: the file, which hunk, how much changes, and the keys. Where it
 --- is too long, Neovim cuts out what follows its `%<`: the key that accepts comes last.
 local api, fn = vim.api, vim.fn
+local accepted_hunks = require("claude-code.editor.diff.accepted")
 local hidden = require("claude-code.editor.diff.hidden")
 local highlights = require("claude-code.editor.hunks.highlights")
+local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")
 local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.documents.path")
 local winbar = require("claude-code.editor.windows.winbar")
@@ -14,7 +16,7 @@ local WIDE = 100
 ---@field private diff claude-code.Diff
 ---@field private proposal claude-code.Proposal
 ---@field private layout claude-code.Layout
----@field private cursor claude-code.HunkCursor
+---@field private view claude-code.View
 ---@field private outside boolean the file is outside of the workspace
 ---@field private found claude-code.BarFindings
 local Bars = {}
@@ -32,17 +34,15 @@ Bars.__index = Bars
 
 local M = {}
 
----@param diff claude-code.Diff
----@param layout claude-code.Layout
----@param cursor claude-code.HunkCursor
+---@param view claude-code.View
 ---@return claude-code.Bars
-function M.new(diff, layout, cursor)
+function M.new(view)
   return setmetatable({
-    diff = diff,
-    proposal = diff.proposal,
-    layout = layout,
-    cursor = cursor,
-    outside = diff.proposal.destination:is_outside(),
+    view = view,
+    diff = view.diff,
+    proposal = view.proposal,
+    layout = view.layout,
+    outside = view.proposal.destination:is_outside(),
   }, Bars)
 end
 
@@ -99,7 +99,7 @@ function Bars:hunk_words()
   if #list == 0 then
     return self.proposal:change_of_ends() or ""
   end
-  local _, nearest = self.cursor:index(list)
+  local _, nearest = hunk_cursor.index(self.view, list)
   return ("hunk %d/%d"):format(math.max(nearest, 1), #list)
 end
 
@@ -204,14 +204,14 @@ end
 
 ---Looks through the proposal, and brings the bars up to date.
 function Bars:update()
-  local accepted = self.proposal.accepted:states()
+  local states = accepted_hunks.states(self.proposal)
   local list = self.proposal:hunks()
   self.found = {
     hunks = list,
     moved = self.proposal.destination:has_changed(),
     read_only = self.proposal.destination:is_read_only(),
     hidden = hidden.show(self.proposal),
-    accepted = accepted and accepted.count,
+    accepted = states and states.count,
     conflicts = self.proposal.merge ~= nil and self.proposal.merge:has_conflicts(),
     edited = self.proposal:is_edited(),
     session = self.diff:session_name(),

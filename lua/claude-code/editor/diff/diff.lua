@@ -10,6 +10,7 @@
 --- queue.lua holds all of them. What the change is, and what the user makes of it, is in proposal.lua.
 local channel = require("claude-code.server.channel")
 local events = require("claude-code.lib.events")
+local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")
 local notify = require("claude-code.messages.notify")
 local proposals = require("claude-code.editor.diff.proposal")
 local views = require("claude-code.editor.diff.view")
@@ -240,17 +241,13 @@ end
 ---@type table<string, fun(view: claude-code.View)>
 local ON_SCREEN = {
   next_hunk = function(view)
-    view.cursor:move(vim.v.count1)
+    hunk_cursor.move(view, vim.v.count1)
   end,
   previous_hunk = function(view)
-    view.cursor:move(-vim.v.count1)
+    hunk_cursor.move(view, -vim.v.count1)
   end,
-  accept_hunk = function(view)
-    view.cursor:accept()
-  end,
-  drop_hunk = function(view)
-    view.cursor:drop()
-  end,
+  accept_hunk = hunk_cursor.accept,
+  drop_hunk = hunk_cursor.drop,
   merge = function(view)
     require("claude-code.editor.diff.merge").run(view.proposal)
   end,

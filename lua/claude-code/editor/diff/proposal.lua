@@ -1,7 +1,7 @@
 --- One proposed change of a file: its data, its two scratch buffers, and what it has become by the
 --- user's edits. It knows nothing of windows.
 local api = vim.api
-local accepted_hunks = require("claude-code.editor.diff.accepted")
+local accepted = require("claude-code.editor.diff.accepted")
 local buffers = require("claude-code.editor.diff.buffers")
 local destinations = require("claude-code.editor.diff.destination")
 local hunks = require("claude-code.editor.hunks")
@@ -28,7 +28,7 @@ local text = require("claude-code.editor.diff.text")
 ---@field label? string name of `new_buf`
 ---@field cursor? vim.fn.winsaveview.ret where the user was in it when it was last on screen
 ---@field merge? claude-code.Merge the last one
----@field accepted claude-code.AcceptedHunks
+---@field warned? claude-code.HunkList of which the user was asked to look at the accepted hunks again
 ---@field private keep_cr boolean the proposal's lines keep their CR, so the old file's must do so, or
 --- lines of it that are put back would lose theirs
 ---@field too_big? string why the file on disk is not shown as it is by now
@@ -48,7 +48,7 @@ end
 ---@return claude-code.Proposal
 function M.new(params)
   local proposed = text.parse(params.contents)
-  local proposal = setmetatable({
+  return setmetatable({
     id = params.id,
     client = params.client,
     remote = params.remote,
@@ -63,8 +63,6 @@ function M.new(params)
     is_read = false,
     unsaved = false,
   }, Proposal)
-  proposal.accepted = accepted_hunks.new(proposal)
-  return proposal
 end
 
 function Proposal:title()
@@ -131,7 +129,7 @@ function Proposal:prepare()
     self:read_old()
   end
   if not is_loaded(self.new_buf) then
-    self.merge, self.accepted = nil, accepted_hunks.new(self)
+    self.merge, self.warned = nil, nil
     self.new_buf = buffers.proposed_side(self)
     self.label = api.nvim_buf_get_name(self.new_buf)
     self.now = { tick = api.nvim_buf_get_changedtick(self.new_buf), lines = self.proposed.lines }
@@ -214,10 +212,10 @@ function Proposal:accept(force)
       "diff.accept"
     )
     return nil
-  elseif self.accepted:ask_after_edits() then
+  elseif accepted.ask_after_edits(self) then
     return nil
   end
-  self.accepted:drop_others()
+  accepted.drop_others(self)
   if self:is_edited() and text.same_lines(self:lines(), self.old.lines) then
     notify.info("the proposal changes nothing any more, so it is rejected")
     return "rejected"

@@ -1,10 +1,10 @@
 --- One diff on screen: opens its windows, notices how the user leaves them, and closes all that it
 --- opened.
 local api = vim.api
+local accepted = require("claude-code.editor.diff.accepted")
 local bars = require("claude-code.editor.diff.bars")
 local blocked = require("claude-code.editor.input.blocked")
 local focus = require("claude-code.editor.windows.focus")
-local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")
 local keyboard = require("claude-code.editor.input.keyboard")
 local layouts = require("claude-code.editor.diff.layout")
 local notify = require("claude-code.messages.notify")
@@ -22,7 +22,8 @@ local windows = require("claude-code.editor.windows")
 ---@field in_write? boolean Neovim is writing the proposal, and needs its window until it has
 
 ---@class claude-code.View
----@field cursor claude-code.HunkCursor
+---@field moved_to? { index: integer, tick: integer, win: integer, line: integer } hunk the cursor was moved to; with
+--- two hunks on one line it says which
 ---@field guard claude-code.DecisionGuard
 ---@field diff claude-code.Diff
 ---@field proposal claude-code.Proposal
@@ -68,11 +69,10 @@ function M.open(diff)
     layout = layout,
     saved = saved,
     origin = origin,
-    cursor = hunk_cursor.new(proposal, layout),
     guard = when.guard(proposal:title()),
     closing = false,
   }, View)
-  view.bars = bars.new(diff, layout, view.cursor)
+  view.bars = bars.new(view)
   if proposal.cursor then
     api.nvim_win_call(layout.win, function()
       vim.fn.winrestview(proposal.cursor)
@@ -146,7 +146,7 @@ end
 function View:refresh()
   if self:is_open() and self.layout:is_intact() then
     self.layout:refresh()
-    self.proposal.accepted:show_labels()
+    accepted.show_labels(self.proposal)
     self.bars:update()
   end
 end

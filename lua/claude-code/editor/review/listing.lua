@@ -56,6 +56,7 @@ local M = {
 ---@field owners claude-code.ReviewOwner[]
 ---@field cannot_undo? string why the whole file cannot be undone
 ---@field version string another one for another file, or other hunks
+---@field number? integer in the list
 
 ---@class claude-code.ReviewScope
 ---@field scope "turn"|"session"|"all"|"unreviewed"
@@ -153,17 +154,6 @@ function M.of_path(name)
   return listing.by_path[name]
 end
 
----@param file claude-code.ReviewFile?
----@return integer number in the list; 0 if it is not there
-function M.number(file)
-  for i, other in ipairs(listing.files) do
-    if other == file then
-      return i
-    end
-  end
-  return 0
-end
-
 ---Texts that the disk does not have.
 ---@return { path: string, text: claude-code.ReviewText }[]
 function M.unsaved()
@@ -194,7 +184,8 @@ function M.refresh(callback)
     if number > listing.answered then
       listing.answered, listing.answer = number, value
       listing.files, listing.by_path, listing.by_buffer = value.files, {}, {}
-      for _, file in ipairs(value.files) do
+      for i, file in ipairs(value.files) do
+        file.number = i
         listing.by_path[file.path] = file
       end
     end

@@ -59,7 +59,7 @@ local function counts(file, whole, hunks, row)
     number = hunk.new[1] <= row + 1 and i or number
   end
   local of_hunks = whole and "" or ("hunk %d/%d "):format(number, #hunks)
-  local of_files = ("file %d/%d "):format(listing.number(file), files_count)
+  local of_files = ("file %d/%d "):format(file and file.number or 0, files_count)
   return of_hunks .. (files_count > 1 and of_files or "")
 end
 
