@@ -12,16 +12,6 @@ local winbar = require("claude-code.editor.windows.winbar")
 ---A bar of so many cells has room for all keys, and words that explain them.
 local WIDE = 100
 
----@class claude-code.Bars
----@field private diff claude-code.Diff
----@field private proposal claude-code.Proposal
----@field private layout claude-code.Layout
----@field private view claude-code.View
----@field private outside boolean the file is outside of the workspace
----@field private found claude-code.BarFindings
-local Bars = {}
-Bars.__index = Bars
-
 ---@class claude-code.BarFindings what was found by looking through the whole proposal
 ---@field hunks claude-code.HunkList
 ---@field accepted? integer hunks accepted by themselves; nil if all count
@@ -34,18 +24,6 @@ Bars.__index = Bars
 
 local M = {}
 
----@param view claude-code.View
----@return claude-code.Bars
-function M.new(view)
-  return setmetatable({
-    view = view,
-    diff = view.diff,
-    proposal = view.proposal,
-    layout = view.layout,
-    outside = view.proposal.destination:is_outside(),
-  }, Bars)
-end
-
 ---The file, with its folder unless that is the working folder: two of one name differ.
 local function file_name(name)
   local text = path.base(name)
@@ -56,16 +34,15 @@ local function file_name(name)
 end
 
 ---The file that is written; one outside of the workspace by its whole path, as it really is.
----@private
 ---@param cells integer the text is no longer, unless the file is outside
 ---@param width integer of the window, in cells
 ---@return claude-code.BarPart
-function Bars:destination(cells, width)
-  if self.outside then
-    local name = fn.fnamemodify(self.proposal.destination.path, ":~")
+local function destination(view, cells, width)
+  if view.is_outside then
+    local name = fn.fnamemodify(view.proposal.destination.path, ":~")
     return { winbar.shortened(name, width - 4, "tail"), "Warning" }
   end
-  return { winbar.shortened(file_name(self.proposal.new_path), cells, "tail"), "File" }
+  return { winbar.shortened(file_name(view.proposal.new_path), cells, "tail"), "File" }
 end
 
 ---@param words string|false|nil
@@ -74,14 +51,13 @@ local function warning(words)
   return words and { (" %s "):format(words), "Warning" } or nil
 end
 
----@private
 ---@return claude-code.BarPart[]
-function Bars:warnings()
-  local proposal, found = self.proposal, self.found
+local function warnings(view)
+  local proposal, found = view.proposal, view.found
   local too_big = proposal.too_big and "written since proposed, too big to be shown"
   local is_merged = proposal.unsaved and proposal.merge and proposal.merge:is_done()
   return winbar.parts(
-    warning(self.outside and "outside of the workspace"),
+    warning(view.is_outside and "outside of the workspace"),
     warning(found.moved and "leads to another file now"),
     warning(found.read_only and "read-only"),
     warning(found.hidden and ("hidden characters, line %d"):format(found.hidden)),
@@ -92,23 +68,21 @@ function Bars:warnings()
   )
 end
 
----@private
 ---@return string words which hunk of how many; if no line differs, what does
-function Bars:hunk_words()
-  local list = self.found.hunks.list
+local function hunk_words(view)
+  local list = view.found.hunks.list
   if #list == 0 then
-    return self.proposal:change_of_ends() or ""
+    return view.proposal:change_of_ends() or ""
   end
-  local _, nearest = hunk_cursor.index(self.view, list)
+  local _, nearest = hunk_cursor.index(view, list)
   return ("hunk %d/%d"):format(math.max(nearest, 1), #list)
 end
 
 ---What the keys do just now, as many of them as there is room for.
----@private
 ---@param room integer in cells
 ---@return claude-code.BarPart[]
-function Bars:keys(is_wide, room)
-  local proposal, hints = self.proposal, {} ---@type any, claude-code.BarHint[]
+local function action_hints(view, is_wide, room)
+  local proposal, hints = view.proposal, {} ---@type any, claude-code.BarHint[]
   ---@param action string
   ---@param other? string
   local function add(words, action, other)
@@ -119,8 +93,8 @@ function Bars:keys(is_wide, room)
       is_needed = action == "accept",
     }
   end
-  local count, accepted = #self.found.hunks.list, self.found.accepted
-  if self.diff.series.total > 1 then
+  local count, accepted = #view.found.hunks.list, view.found.accepted
+  if view.diff.series.total > 1 then
     add("other diff", "next_diff", "previous_diff")
   end
   if count > 1 and is_wide then
@@ -132,42 +106,40 @@ function Bars:keys(is_wide, room)
   if proposal.unsaved and not proposal.merge then
     add("merge your edits", "merge")
   end
-  add(self.found.edited and "put aside" or "reject", "reject")
+  add(view.found.edited and "put aside" or "reject", "reject")
   add(accepted and ("accept %d of %d hunks"):format(accepted, count) or "accept", "accept")
   return winbar.hints(hints, room)
 end
 
----@private
 ---@return claude-code.BarPart[]
-function Bars:of_old(cells)
-  local proposal = self.proposal
+local function of_old(view, cells)
+  local proposal = view.proposal
   local other = proposal.base_path ~= proposal.new_path and proposal.exists
   local parts = {
     " %<",
     other and { winbar.shortened(file_name(proposal.base_path), cells, "tail"), "File" }
-      or self:destination(cells, cells),
+      or destination(view, cells, cells),
     { proposal.exists and " (on disk) " or " (new file) ", "Note" },
   }
-  return vim.list_extend(parts, self:warnings())
+  return vim.list_extend(parts, warnings(view))
 end
 
----@private
 ---@return claude-code.BarPart[]
-function Bars:of_new(cells)
-  local is_wide, is_new = cells >= WIDE, self.proposal:is_new_file()
-  local number, total = self.diff.number, self.diff.series.total
-  local found, remote = self.found, self.proposal.remote
+local function of_new(view, cells)
+  local is_wide, is_new = cells >= WIDE, view.proposal:is_new_file()
+  local number, total = view.diff.number, view.diff.series.total
+  local found, remote = view.found, view.proposal.remote
   local parts = winbar.parts(
     " ",
     remote
       and { winbar.shortened(remote, math.max(math.floor(cells / 3), 8), "head") .. ": ", "Warning" },
     total > 1 and { ("[%d/%d] "):format(number, total), "Count" },
     found.session and { winbar.shortened(found.session, 16, "tail") .. ": ", "Note" },
-    self:destination(math.floor(cells / 3), cells)
+    destination(view, math.floor(cells / 3), cells)
   )
   local note = { is_new and " (new file)" or " (proposed)", "Note" }
-  local hunk = { ("  %s "):format(self:hunk_words()), "Count" }
-  local least = winbar.width({ hunk }) + winbar.width(self:keys(is_wide, 0))
+  local hunk = { ("  %s "):format(hunk_words(view)), "Count" }
+  local least = winbar.width({ hunk }) + winbar.width(action_hints(view, is_wide, 0))
   local rest = cells - winbar.width(parts) - least
   if is_wide or is_new and winbar.width({ note }) <= rest then
     table.insert(parts, note)
@@ -175,7 +147,7 @@ function Bars:of_new(cells)
   table.insert(parts, hunk)
   -- In the narrowest window the file's name gives way to the key that accepts.
   table.insert(parts, rest < 0 and (remote and 3 or 2) or #parts + 1, "%<")
-  local hints = self:keys(is_wide, cells - winbar.width(parts))
+  local hints = action_hints(view, is_wide, cells - winbar.width(parts))
   local counts = {
     { (" +%d"):format(found.hunks.added), "Added" },
     { (" −%d "):format(found.hunks.removed), "Removed" },
@@ -183,40 +155,41 @@ function Bars:of_new(cells)
   if winbar.width(parts) + winbar.width(counts) + winbar.width(hints) <= cells then
     vim.list_extend(parts, counts)
   end
-  vim.list_extend(parts, #self.layout.windows == 1 and self:warnings() or {})
+  vim.list_extend(parts, #view.layout.windows == 1 and warnings(view) or {})
   table.insert(parts, "%=")
   return vim.list_extend(parts, hints)
 end
 
 ---Brings the bars up to date with the cursor, and with the windows' sizes. Of the proposal they
 ---show what was found last: to look through a big one takes too long for each key.
-function Bars:show()
-  for _, win in ipairs(self.layout.windows) do
+---@param view claude-code.View
+function M.show(view)
+  for _, win in ipairs(view.layout.windows) do
     local buf = api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win)
-    local of = buf == self.proposal.new_buf and self.of_new
-      or buf == self.proposal.old_buf and self.of_old
+    local of = buf == view.proposal.new_buf and of_new or buf == view.proposal.old_buf and of_old
     if of then
-      local parts = of(self, api.nvim_win_get_width(win))
+      local parts = of(view, api.nvim_win_get_width(win))
       winbar.set(win, winbar.render(parts, highlights.name("")))
     end
   end
 end
 
 ---Looks through the proposal, and brings the bars up to date.
-function Bars:update()
-  local states = accepted_hunks.states(self.proposal)
-  local list = self.proposal:hunks()
-  self.found = {
+---@param view claude-code.View
+function M.update(view)
+  local states = accepted_hunks.states(view.proposal)
+  local list = view.proposal:hunks()
+  view.found = {
     hunks = list,
-    moved = self.proposal.destination:has_changed(),
-    read_only = self.proposal.destination:is_read_only(),
-    hidden = hidden.show(self.proposal),
+    moved = view.proposal.destination:has_changed(),
+    read_only = view.proposal.destination:is_read_only(),
+    hidden = hidden.show(view.proposal),
     accepted = states and states.count,
-    conflicts = self.proposal.merge ~= nil and self.proposal.merge:has_conflicts(),
-    edited = self.proposal:is_edited(),
-    session = self.diff:session_name(),
+    conflicts = view.proposal.merge ~= nil and view.proposal.merge:has_conflicts(),
+    edited = view.proposal:is_edited(),
+    session = view.diff:session_name(),
   }
-  self:show()
+  M.show(view)
 end
 
 return M

@@ -30,7 +30,8 @@ local windows = require("claude-code.editor.windows")
 ---@field layout claude-code.Layout
 ---@field private saved claude-code.SavedLayout the windows before
 ---@field private origin claude-code.Origin where the user was
----@field private bars claude-code.Bars
+---@field is_outside boolean the file is outside of the workspace
+---@field found claude-code.BarFindings by the last update of the bars
 ---@field watch claude-code.Watch
 ---@field private closing boolean
 ---@field private closing_as? claude-code.Closing
@@ -70,9 +71,9 @@ function M.open(diff)
     saved = saved,
     origin = origin,
     guard = when.guard(proposal:title()),
+    is_outside = proposal.destination:is_outside(),
     closing = false,
   }, View)
-  view.bars = bars.new(view)
   if proposal.cursor then
     api.nvim_win_call(layout.win, function()
       vim.fn.winrestview(proposal.cursor)
@@ -147,14 +148,14 @@ function View:refresh()
   if self:is_open() and self.layout:is_intact() then
     self.layout:refresh()
     accepted.show_labels(self.proposal)
-    self.bars:update()
+    bars.update(self)
   end
 end
 
 ---The bars alone: the cursor moved, or another diff waits.
 function View:show_bars()
   if self:is_open() and self.layout:is_intact() then
-    self.bars:show()
+    bars.show(self)
   end
 end
 
