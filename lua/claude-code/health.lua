@@ -10,18 +10,13 @@ local REPORT_MS = DOCTOR_MS + 5000
 
 ---@param done fun(findings?: claude-code.Finding[], message?: string)
 local function consult(path, done)
-  local command = { path, "doctor", "--json" }
-  local cli = require("claude-code.claude.cli").command()
-  if cli then
-    vim.list_extend(command, { "--cli", cli[1] })
-  end
   local executable = require("claude-code.install.executable")
   -- That of a CLI that is started outside of this Neovim, which is the harder case; and the way to this Neovim.
   local env = executable.environment()
   env.CLAUDE_CODE_SSE_PORT = nil
   env.NVIM = require("claude-code.server.endpoint").address()
   local options = { env = env, cwd = vim.fn.getcwd(), timeout = DOCTOR_MS }
-  executable.run(command, options, function(result)
+  executable.run({ path, "doctor", "--json" }, options, function(result)
     local is_json, answer = pcall(vim.json.decode, result.stdout)
     if is_json and type(answer) == "table" then
       return done(answer.findings)

@@ -69,11 +69,10 @@ end
 
 local function executable(status)
   local locate = require("claude-code.install.locate")
-  local binary, missing = locate.find()
+  local binary, _, _, what = locate.find()
   if not binary then
     local source = require("claude-code.config").get().binary.path and "path" or nil
-    local remedy = locate.remedy(source)
-    return problem("error", "executable-missing", missing --[[@as string]], remedy)
+    return problem("error", "executable-missing", what, locate.remedy(source))
   end
   local version = status.binary_version and ", version " .. status.binary_version or ""
   return ok("executable %s (%s)%s", binary.path, binary.source, version)
@@ -225,6 +224,11 @@ end
 function M.report()
   local server_of, options_of = require("claude-code.server"), require("claude-code.config").get()
   local terminal_of = options_of.terminal
+  local cli ---@type { path?: string, why?: string }?
+  if terminal_of.command ~= "claude" then
+    local command, _, why = require("claude-code.claude.cli").command()
+    cli = command and { path = command[1] } or { why = why }
+  end
   return {
     pid = vim.uv.os_getpid(),
     version = require("claude-code.install.contract").version,
@@ -234,6 +238,7 @@ function M.report()
     clients = vim.deepcopy(server_of.clients),
     findings = M.findings(),
     config_dir = require("claude-code.claude.config_dir").configured(),
+    cli = cli,
     permission_mode = terminal_of.permission_mode or nil,
     in_remote = terminal_of.remote and true or nil,
     diff_open = options_of.diff.open,

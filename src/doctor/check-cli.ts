@@ -4,7 +4,7 @@ import { error, type Finding, note, ok } from "./finding";
 
 /** Versions before it lack some of what we rely on (`--settings` with hooks, the token). */
 const OLDEST = "2.0.0";
-const INSTALL = "run `npm install -g @anthropic-ai/claude-code`";
+const INSTALL = "run `npm install -g @anthropic-ai/claude-code`, or name it in terminal.command";
 
 export function checkCli({ cli, cliVersion: version, editors }: Facts): Finding {
   if (cli.path === undefined && editors.some(({ report }) => report?.in_remote))

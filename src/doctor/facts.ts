@@ -26,22 +26,21 @@ export interface Facts {
   lockFolders: string[];
   locks: Lock[];
   editors: Editor[];
-  /** The Claude CLI that a shell with this environment starts, and its version if it runs. */
+  /** The Claude CLI that the Neovim around us starts, or else a shell with this environment; its version if it runs. */
   cli: Lookup;
   cliVersion: string | undefined;
 }
 
-/** `cliPath`: the CLI to look at instead of the one that the shell would start. */
-export async function gatherFacts(env: Environment, cliPath?: string): Promise<Facts> {
+export async function gatherFacts(env: Environment): Promise<Facts> {
   const home = homedir();
   const cwd = realpathSync(process.cwd());
   const folders = lockFolders(env, home);
-  const cli = cliPath === undefined ? findClaude(env, home) : { path: cliPath };
-  const [editors, cliVersion, locks] = await Promise.all([
+  const [editors, locks] = await Promise.all([
     findEditors(env),
-    cli.path === undefined ? undefined : claudeVersion(cli.path),
     Promise.all(folders.flatMap((folder) => readLocks(folder)).map(withLife)),
   ]);
+  const cli = editors.find(({ inside }) => inside)?.report?.cli ?? findClaude(env, home);
+  const cliVersion = cli.path === undefined ? undefined : await claudeVersion(cli.path);
   const settings = settingsFiles(settingsPaths(cwd, claudeFolder(env, home)));
   const path = claudeStateFile(env, home);
   const state = { path, content: readJson(path) ?? {} };
@@ -73,6 +72,8 @@ export interface EditorReport {
   folders: string[];
   findings: Finding[];
   config_dir?: string;
+  /** The program of the option `terminal.command`, if it is another than `claude`. */
+  cli?: Lookup;
   /** The option `terminal.permission_mode`. */
   permission_mode?: string;
   /** Has the option `terminal.remote` a name? Then the CLI is elsewhere. */

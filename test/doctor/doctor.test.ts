@@ -124,6 +124,16 @@ const FAULTS: Fault[] = [
   ],
   [
     "cli-missing",
+    "no program that `terminal.command` names",
+    "`mine` is not on $PATH",
+    "name it in terminal.command",
+    async (world) => {
+      await world.setup('{ terminal = { command = { "mine", "claude" } } }');
+      return world.inside();
+    },
+  ],
+  [
+    "cli-missing",
     "a `claude` that does not run",
     "does not run",
     "npm install -g @anthropic-ai/claude-code",
@@ -375,7 +385,9 @@ describe("claude-code-nvim doctor", () => {
   test.each(FAULTS)("%s: %s", async (cause, _, says, remedy, seed) => {
     await using world = await World.start(NEWEST);
     const options = ((await seed(world)) ?? {}) as RunOptions;
-    expect((await world.findings(options)).filter(isProblem)).toEqual([
+    const problems = (await world.findings(options)).filter(isProblem);
+    for (const { what, remedy } of problems) expect(what).not.toContain(remedy);
+    expect(problems).toEqual([
       {
         level: expect.any(String) as never,
         cause,
@@ -463,6 +475,11 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     ["executable is none", "binary = { path = 'main.lua' }", "main.lua, which is not an exec"],
     ["executable has another version", "binary = { path = './old' }", "has version 0.0.1, the "],
     ["executable is broken", "binary = { path = './broken' }", "does not run"],
+    [
+      "CLI is missing",
+      "terminal = { command = '/no/claude' }",
+      "`/no/claude` is not an executable",
+    ],
     ["provider snacks is not there", "terminal = { provider = 'snacks' }", "snacks.nvim is not"],
     ["provider tmux is not there", "terminal = { provider = 'tmux' }", "does not run in tmux"],
   ];

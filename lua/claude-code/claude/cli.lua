@@ -2,7 +2,7 @@
 local M = {}
 
 --- The command that installs it, and that brings it up to date.
-M.REMEDY = "run `npm install -g @anthropic-ai/claude-code`"
+local REMEDY = "run `npm install -g @anthropic-ai/claude-code`"
 
 --- Where its installers put it, for a Neovim that was started without the shell's $PATH.
 local PLACES = { "~/.local/bin/claude", "~/.claude/local/claude" }
@@ -24,6 +24,7 @@ end
 --- The command of the options with its program as an absolute path.
 ---@return string[]? command
 ---@return string? message
+---@return string? why without what to do
 function M.command()
   local given = require("claude-code.config").get().terminal.command
   local command = type(given) == "table" and vim.list_slice(given) or { given }
@@ -33,7 +34,7 @@ function M.command()
   end
   if not path then
     local text = "the Claude CLI %s; %s, or name it in terminal.command"
-    return nil, text:format(message, M.REMEDY)
+    return nil, text:format(message, REMEDY), message
   end
   command[1] = path
   return command

@@ -52,6 +52,7 @@ end
 ---@return claude-code.Binary?
 ---@return string? message what was looked for, and what the user can do
 ---@return claude-code.Release? release that may be downloaded without a command
+---@return string? what the message without what the user can do
 function M.find()
   local options = require("claude-code.config").get().binary
   if options.path then
@@ -59,8 +60,8 @@ function M.find()
     if programs.runs(path) then
       return { path = path, source = "path" }
     end
-    local text = "binary.path is %s, which is not an executable file: %s, then :Claude"
-    return nil, text:format(path, M.remedy("path"))
+    local what = ("binary.path is %s, which is not an executable file"):format(path)
+    return nil, ("%s: %s, then :Claude"):format(what, M.remedy("path")), nil, what
   end
   for _, source in ipairs(M.ORDER) do
     local path = finders[source]()
@@ -69,15 +70,13 @@ function M.find()
     end
   end
   local release, remedy, reason = releases.find()
-  local text = "%s was not found: %s, then :Claude (%slooked in %s, %s, $PATH)"
   local why = reason and reason .. "; " or ""
-  remedy = remedy or "run :Claude install"
-  local missing = text:format(NAME, remedy, why, finders.build(), store.stable())
+  local places = ("(%slooked in %s, %s, $PATH)"):format(why, finders.build(), store.stable())
+  local text = "%s was not found: %s, then :Claude %s"
+  local missing = text:format(NAME, remedy or "run :Claude install", places)
   -- Without a UI, only a command may fetch 50 MB.
-  if release and options.download ~= false and #vim.api.nvim_list_uis() > 0 then
-    return nil, missing, release
-  end
-  return nil, missing
+  local may_download = options.download ~= false and #vim.api.nvim_list_uis() > 0
+  return nil, missing, may_download and release or nil, NAME .. " was not found " .. places
 end
 
 --- Calls back with the executable: at once if it is there, or cannot be had; otherwise once an
