@@ -5,12 +5,6 @@ vim.g.loaded_claude_code = true
 
 local api = vim.api
 
-if vim.fn.has("nvim-0.10") == 0 then
-  local text = "claude-code.nvim needs Neovim 0.10 or newer"
-  api.nvim_echo({ { text, "WarningMsg" } }, true, {})
-  return
-end
-
 --- Makes a command. Nothing is loaded, and nothing started, until one is used or setup() is called.
 ---@param subcommand? string that it always runs
 ---@param options? vim.api.keyset.user_command

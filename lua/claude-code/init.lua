@@ -9,7 +9,7 @@ local function set_keymaps(enabled)
 end
 
 local function set_auto_install(enabled)
-  require("claude-code.project")[enabled and "enable" or "disable"]()
+  require("claude-code.project").set_auto_install(enabled)
 end
 
 local function set_keep(enabled)

@@ -111,16 +111,13 @@ local function install_once()
   end)
 end
 
-local autocommands = require("claude-code.lib.autocommands")
-
---- The option mcp.auto_install is off.
-function M.disable()
-  autocommands.new("project")
-end
-
---- The option mcp.auto_install is on: sets up each project that is opened.
-function M.enable()
-  local group = autocommands.new("project")
+--- The option mcp.auto_install: sets up each project that is opened.
+---@param enabled boolean
+function M.set_auto_install(enabled)
+  local group = require("claude-code.lib.autocommands").new("project")
+  if not enabled then
+    return
+  end
   group:on("User", install_once, { pattern = "ClaudeCodeServerStarted" })
   group:on("DirChanged", function()
     if require("claude-code.server").state == "ready" then

@@ -18,7 +18,6 @@ local M = {}
 ---@field port? integer
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
----@field sessions claude-code.SessionInfo[] of CLIs whose hooks report here
 ---@field folders string[] workspace folders
 ---@field log_file string
 ---@field last_error? string
@@ -35,7 +34,6 @@ end
 ---@return claude-code.Status
 function M.get()
   local server = require("claude-code.server")
-  local session = package.loaded["claude-code.editor.turn_check"]
   return {
     state = server.state,
     why = why_stopped(),
@@ -46,7 +44,6 @@ function M.get()
     port = server.state == "ready" and server.port or nil,
     lock_file = server.lock_file,
     clients = vim.deepcopy(server.clients),
-    sessions = session and session.list() or {},
     folders = require("claude-code.lib.workspace").folders(),
     log_file = require("claude-code.messages.log").path(),
     last_error = server.last_error,
@@ -147,11 +144,10 @@ local function hooks_off(folder)
 end
 
 local function language_servers()
-  local names = vim.tbl_map(function(client)
-    return client.name
-  end, require("claude-code.lib.lsp").clients())
+  local lsp = require("claude-code.lib.lsp")
+  local names = lsp.names(lsp.clients())
   local none = "none, so Claude receives no diagnostics (:checkhealth vim.lsp says more)"
-  return note("language servers: %s", #names > 0 and table.concat(names, ", ") or none)
+  return note("language servers: %s", names ~= "" and names or none)
 end
 
 local function remote(report)

@@ -62,7 +62,7 @@ onNewestNeovim(
       await session.neovim.lua(`
         vim.notify = function() end
         local port = require("port")
-        port.remote.ensure(port.remote_place.of(vim.fn.getcwd()), function() end)`);
+        port.remote.ensure(port.remote.place(vim.fn.getcwd()), function() end)`);
       await session.neovim.until(
         "the relay",
         `return require("port").remote.report("${NAME}").state == "up"`,

@@ -54,9 +54,6 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     await shows("Claude working");
     await hook("stop", { stop_hook_active: false });
     await shows("Claude idle");
-    expect(await neovim.lua(`return require("claude-code").status().sessions`)).toEqual([
-      { id: "one", pid: process.pid, files: 0 },
-    ]);
 
     const second = await TestClient.open(lock, "another");
     await shows("Claude idle ×2");

@@ -35,7 +35,6 @@ local MODULES = {
   regular_files = "claude-code.lib.regular_file",
   review_client = "claude-code.editor.review.client",
   remote = "claude-code.remote",
-  remote_place = "claude-code.remote.place",
   mentions = "claude-code.context.mention",
   running = "claude-code.terminal.running",
   selection = "claude-code.editor.selection",

@@ -4,9 +4,6 @@ local api, fn = vim.api, vim.fn
 local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
 
----More than a prompt can use: a user who sends so many without a client needs to know.
-local MOST = 50
-
 ---@class claude-code.MentionTarget
 ---@field path string absolute, symbolic links in its folder resolved: the CLI compares real folders
 ---@field line_start? integer 0-based, with line_end or not at all
@@ -226,10 +223,6 @@ function M.add(targets)
   local server = require("claude-code.server")
   server.ensure()
   local problem = SERVER_PROBLEMS[server.state]
-  local count = vim.tbl_count(waiting.by_id)
-  if not problem and count + #targets > MOST then
-    problem = ("%d mentions are waiting for Claude already; connect it first"):format(count)
-  end
   if problem then
     return false, problem
   end
@@ -301,7 +294,7 @@ function M.delivered(params)
 end
 
 ---Another executable has attached: it receives what the one before could not deliver.
-function M.resume()
+function M.on_attach()
   for _, mention in vim.spairs(waiting.by_id) do
     send(mention)
   end

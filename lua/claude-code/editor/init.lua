@@ -28,14 +28,12 @@ local function attach(info)
   require("claude-code.editor.review").start()
   require("claude-code.editor.input.keyboard").follow()
   require("claude-code.server").on_attach(info.version)
-  for _, name in ipairs({ "sessions.transcripts", "editor.transcript", "remote" }) do
+  local followers = { "sessions.transcripts", "editor.transcript", "remote", "context.mention" }
+  for _, name in ipairs(followers) do
     local follower = package.loaded["claude-code." .. name]
     if follower then
       follower.on_attach()
     end
-  end
-  if package.loaded["claude-code.context.mention"] then
-    require("claude-code.context.mention").resume()
   end
   return delta
 end

@@ -34,12 +34,9 @@ end
 
 --- nvim-neo-tree/neo-tree.nvim
 lists["neo-tree"] = function(_, first, last)
-  local state = require("neo-tree.sources.manager").get_state_for_window()
-  if not state or not state.tree then
-    error("neo-tree does not show a tree here", 0)
-  end
+  local tree = require("neo-tree.sources.manager").get_state_for_window().tree
   return rows(first, last, function(row)
-    local node = state.tree:get_node(row)
+    local node = tree:get_node(row)
     local is_path = node and (node.type == "file" or node.type == "directory")
     return is_path and (node.path or node:get_id()) or nil
   end)
@@ -99,9 +96,6 @@ function lists.snacks_picker_list(buf, first, last, is_range)
   local picker = vim.iter(require("snacks.picker").get()):find(function(picker)
     return picker.list.win.buf == buf
   end)
-  if not picker then
-    error("snacks.nvim does not show a picker here", 0)
-  end
   local items = is_range and {} or vim.iter(picker:selected()):map(of_snacks):totable()
   return #items > 0 and items
     or rows(first, last, function(row)
@@ -125,14 +119,12 @@ end
 
 --- folke/trouble.nvim, version 3
 function lists.trouble(buf, first, last)
-  for _, open in ipairs(require("trouble.view").get({ open = true })) do
-    if open.view.win.buf == buf then
-      return rows(first, last, function(row)
-        return of_trouble(open.view:at({ row, 0 }).node)
-      end)
-    end
-  end
-  error("trouble.nvim does not show a list here", 0)
+  local open = vim.iter(require("trouble.view").get({ open = true })):find(function(one)
+    return one.view.win.buf == buf
+  end)
+  return rows(first, last, function(row)
+    return of_trouble(open.view:at({ row, 0 }).node)
+  end)
 end
 
 ---@return string? path of the entry under the cursor; nil for "./", "../" and a tree's root

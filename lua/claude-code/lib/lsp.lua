@@ -18,6 +18,17 @@ function M.of_buffer(buf)
   return M.clients({ bufnr = buf, _uninitialized = true })
 end
 
+---@param clients vim.lsp.Client[]
+---@return string their names, for a sentence
+function M.names(clients)
+  return vim
+    .iter(clients)
+    :map(function(client)
+      return client.name
+    end)
+    :join(", ")
+end
+
 ---What keeps a server from answering. Indexing: it has begun some work, and not ended it ($/progress).
 ---@param client vim.lsp.Client
 ---@return "starting"|"indexing"|nil
@@ -42,10 +53,7 @@ function M.call(client, name, ...)
 end
 
 ---Puts a handler in the place of another one, again if that was replaced.
----@param handlers table<string, function>
----@param method string
----@param outer fun(inner: function?, err: any, result: any, ctx: lsp.HandlerContext, config: any): any
-function M.wrap(handlers, method, outer)
+local function wrap(handlers, method, outer)
   wrapped[handlers] = wrapped[handlers] or {}
   local inner = handlers[method]
   if not inner or inner ~= wrapped[handlers][method] then
@@ -61,9 +69,9 @@ end
 ---@param method string
 ---@param outer fun(inner: function?, err: any, result: any, ctx: lsp.HandlerContext, config: any): any
 function M.wrap_all(client, method, outer)
-  M.wrap(vim.lsp.handlers, method, outer)
+  wrap(vim.lsp.handlers, method, outer)
   if rawget(client.handlers or {}, method) then
-    M.wrap(client.handlers, method, outer)
+    wrap(client.handlers, method, outer)
   end
 end
 

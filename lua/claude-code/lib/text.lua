@@ -29,11 +29,6 @@ function M.fenced(text, language)
   return ("%s%s\n%s\n%s"):format(fence, language, text, fence)
 end
 
---- UTF-8 as Neovim can send it on: what is not becomes "?".
-local function valid(text)
-  return vim.fn.has("iconv") == 1 and vim.fn.iconv(text, "utf-8", "utf-8") or text
-end
-
 --- Text that a program reports of itself, for one line of the screen. It may hold anything.
 ---@param text any
 ---@param most integer characters
@@ -50,7 +45,9 @@ function M.one_line(text, most)
     :gsub("\226\128[\142\143\168-\174]", " ")
     :gsub("\226\129[\166-\169]", " ")
     :gsub("[%c%s]+", " ")
-  line = vim.fn.strcharpart(vim.trim(valid(line)), 0, most)
+  -- UTF-8 as Neovim can send it on: what is not becomes "?".
+  line = vim.fn.iconv(vim.trim(line), "utf-8", "utf-8")
+  line = vim.fn.strcharpart(line, 0, most)
   return line ~= "" and line or nil
 end
 

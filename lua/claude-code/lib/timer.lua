@@ -113,10 +113,9 @@ end
 ---Runs long work, a slice at a time, so that Neovim answers keys in between; the first slice at once. Throws what
 ---the first slice throws; an error of a later one is an error of Neovim's main loop.
 ---@param work fun(pause: fun()) calls `pause` wherever it may be interrupted
----@param is_wanted? fun(): boolean asked after each pause; if not, the rest is not done
----@return fun() stop the rest is not done
+---@param is_wanted fun(): boolean asked after each pause; if not, the rest is not done
 function M.in_slices(work, is_wanted)
-  local is_stopped, began = false, 0
+  local began = 0
   local thread = coroutine.create(work)
   local function pause()
     if uv.hrtime() - began > SLICE_MS * 1e6 then
@@ -124,7 +123,7 @@ function M.in_slices(work, is_wanted)
     end
   end
   local function slice()
-    if is_stopped or (began > 0 and is_wanted and not is_wanted()) then
+    if began > 0 and not is_wanted() then
       return
     end
     began = uv.hrtime()
@@ -138,9 +137,6 @@ function M.in_slices(work, is_wanted)
     end
   end
   slice()
-  return function()
-    is_stopped = true
-  end
 end
 
 return M

@@ -1,8 +1,18 @@
---- The remotes in which Claude runs: their links, which the executable holds, and what it reports of them.
+--- The remotes in which Claude runs: their links, which the executable holds, and what it reports of them; and the
+--- command that starts Claude there.
+local endpoint = require("claude-code.server.endpoint")
+
 local M = {}
 
 --- For the relay's first line. Claude starts after that without a connection, and finds it for 30 s more.
 local WAIT_MS = 3000
+
+---@class claude-code.RemotePlace a remote for one folder
+---@field name string
+---@field command string[]
+---@field relay string[]
+---@field folder string here, in which it starts
+---@field path_mappings? table<string, string>
 
 --- What the executable reports (LinkState in src/remote/link.ts).
 ---@class claude-code.RemoteReport
@@ -25,12 +35,6 @@ local WAIT_MS = 3000
 
 ---@type table<string, claude-code.RemoteLink> by the remote's name
 local links = {}
-
-local function new_token()
-  local token = require("claude-code.lib.uuid")()
-  require("claude-code.messages.log").conceal(token)
-  return token
-end
 
 local function answer(link)
   local callbacks = link.waiting
@@ -75,7 +79,7 @@ function M.ensure(place, callback)
   if link and link.report.state == "up" and vim.deep_equal(link.place, place) then
     return callback()
   end
-  link = link or { token = new_token(), next_token = new_token(), waiting = {} }
+  link = link or { token = endpoint.new_token(), next_token = endpoint.new_token(), waiting = {} }
   link.place, link.report = place, { state = "starting" }
   links[place.name] = link
   require("claude-code.server.channel").on_detach(on_detach)
@@ -112,7 +116,7 @@ function M.on_state(params)
   local messages = require("claude-code.messages.notify")
   link.report, link.port = now, now.port or link.port
   if now.uses_next_token then
-    link.token, link.next_token = link.next_token, new_token()
+    link.token, link.next_token = link.next_token, endpoint.new_token()
   end
   if now.problem and now.problem ~= before.problem then
     messages.warn(("The remote %s: %s"):format(name, now.problem))
@@ -146,6 +150,110 @@ function M.list()
   return vim.tbl_map(function(name)
     return vim.tbl_extend("force", links[name].report, { name = name })
   end, names)
+end
+
+--- Calls an option that is a function; any other is what it is.
+---@return any value
+---@return string? message
+local function value_for(option, key, folder)
+  if type(option) ~= "function" then
+    return option
+  end
+  local ok, value = pcall(option, folder)
+  if not ok then
+    return nil, ("the function %s failed: %s"):format(key, value)
+  end
+  return value
+end
+
+---@return claude-code.Remote? remote of the option `remotes`
+---@return string? message
+local function remote_named(name, folder)
+  local remote = require("claude-code.config").get().remotes[name]
+  if remote == nil then
+    return nil, ("there is no %s in the option remotes"):format(vim.inspect(name))
+  end
+  local key = "remotes." .. name
+  local message
+  remote, message = value_for(remote, key, folder)
+  local problem = not message and require("claude-code.config.options.remote").problem(remote)
+  if message or problem then
+    return nil, message or key .. problem
+  end
+  return remote
+end
+
+---@param folder string of the tab page
+---@return claude-code.RemotePlace? place nil: Claude runs on this machine
+---@return string? message why it cannot start at all
+function M.place(folder)
+  local name, message =
+    value_for(require("claude-code.config").get().terminal.remote, "terminal.remote", folder)
+  if message or not name then
+    return nil, message
+  end
+  local remote
+  remote, message = remote_named(name, folder)
+  if not remote then
+    return nil, message
+  end
+  local command = vim.list_slice(remote.command)
+  command[1], message = require("claude-code.claude.cli").find(command[1])
+  if not command[1] then
+    return nil, ("remotes.%s.command: %s"):format(name, message)
+  end
+  local place = { name = name, folder = folder, command = command }
+  return vim.tbl_extend("keep", place, remote)
+end
+
+---@return string for sh
+local function quoted(word)
+  return "'" .. word:gsub("'", [['\'']]) .. "'"
+end
+
+--- The variables of a Claude there. What leads to this Neovim on its own machine does not: a sandbox that
+--- inherits our environment would find it.
+---@param name string the remote's
+---@param n? integer number of the session
+---@return string[] words `NAME=value`
+local function variables(name, n)
+  local report = M.report(name)
+  local options = require("claude-code.config").get().terminal
+  local env = vim.tbl_extend("force", { TERM = "xterm-256color" }, options.env, {
+    NVIM = "",
+    CLAUDE_CODE_SSE_PORT = report.state == "up" and tostring(report.port) or "",
+    CLAUDE_CODE_NVIM_SESSION = n and tostring(n) or "",
+    ENABLE_IDE_INTEGRATION = "true",
+    NO_PROXY = report.no_proxy,
+    no_proxy = report.no_proxy,
+  })
+  local words = {}
+  for key, value in vim.spairs(env) do
+    words[#words + 1] = key .. "=" .. value
+  end
+  return words
+end
+
+--- The remote's command with its placeholders replaced. A word that is one becomes as many words as it stands
+--- for; in a longer word, which a shell there reads, they are quoted.
+---@param place claude-code.RemotePlace
+---@param arguments string[] for the CLI
+---@param n? integer number of the session
+---@return string[]
+function M.fill(place, arguments, n)
+  local values = { ["{args}"] = arguments, ["{env}"] = variables(place.name, n) }
+  local command = {}
+  for _, word in ipairs(place.command) do
+    if values[word] then
+      vim.list_extend(command, values[word])
+    else
+      command[#command + 1] = word:gsub("{%l+}", function(placeholder)
+        local words = values[placeholder]
+        return words and table.concat(vim.tbl_map(quoted, words), " ")
+      end)
+    end
+  end
+  return command
 end
 
 return M

@@ -8,7 +8,9 @@ local MOST_BYTES = 256 * 1024
 ---@type { token?: string, next_token?: string }
 local own = {}
 
-local function new_token()
+--- A token, which the log does not show.
+---@return string
+function M.new_token()
   local made = require("claude-code.lib.uuid")()
   require("claude-code.messages.log").conceal(made)
   return made
@@ -17,7 +19,7 @@ end
 --- The token a client must show. Kept over restarts: the Claude CLI never looks for a new one.
 ---@return string
 function M.token()
-  own.token = own.token or new_token()
+  own.token = own.token or M.new_token()
   return own.token
 end
 
@@ -25,7 +27,7 @@ end
 --- program the Claude CLI sends the token of before.
 ---@return string
 function M.next_token()
-  own.next_token = own.next_token or new_token()
+  own.next_token = own.next_token or M.new_token()
   return own.next_token
 end
 

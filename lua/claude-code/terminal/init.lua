@@ -89,7 +89,7 @@ function M.toggle(arguments, options)
   local n = options.n or current()
   if not n or options.restart or #(arguments or {}) > 0 then
     return M.open(arguments, options)
-  elseif running.can(n, "toggle") then
+  elseif running.terminal(n).toggle then
     running.call(n, "toggle")
     sessions.use(n)
   else

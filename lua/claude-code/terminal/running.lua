@@ -145,13 +145,6 @@ function M.call(n, name, ...)
   end
 end
 
----@param n integer
----@param name string of a function
----@return boolean does the session's terminal have it?
-function M.can(n, name)
-  return terminals[n] ~= nil and terminals[n][name] ~= nil
-end
-
 --- Moves to its terminal, in terminal mode, also where the cursor is there already.
 ---@param n integer
 function M.focus(n)

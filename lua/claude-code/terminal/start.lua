@@ -121,8 +121,7 @@ local function open(arguments, n, folder, place)
   if place then
     -- A program that the remote's command starts must not be the project's.
     local path = require("claude-code.programs").absolute_first() or vim.env.PATH
-    command, environment =
-      require("claude-code.remote.place").fill(place, command, n), { PATH = path }
+    command, environment = require("claude-code.remote").fill(place, command, n), { PATH = path }
   end
   if
     not running.open(n, {
@@ -153,7 +152,7 @@ function M.run(arguments, n, folder)
     folder, message = require("claude-code.terminal.launch").folder()
   end
   if folder then
-    place, message = require("claude-code.remote.place").of(folder)
+    place, message = require("claude-code.remote").place(folder)
   end
   -- A CLI that is missing is no reason to wait.
   if not place and not message then

@@ -88,14 +88,6 @@ function M.definition(params)
   end)
 end
 
----@return string names of the buffer's servers
-local function names_of(buf)
-  local names = vim.tbl_map(function(client)
-    return client.name
-  end, lsp.of_buffer(buf))
-  return table.concat(names, ", ")
-end
-
 local METHODS = {
   references = "textDocument/references",
   implementations = "textDocument/implementation",
@@ -111,7 +103,7 @@ function M.related(params)
     local clients = request.capable(symbol.buf, method)
     if #clients == 0 then
       local text = "%s cannot find %s. Use Grep."
-      return task.fail("unsupported", text, names_of(symbol.buf), params.relation)
+      return task.fail("unsupported", text, lsp.names(lsp.of_buffer(symbol.buf)), params.relation)
     end
     local question = position.question(symbol, method, { context = { includeDeclaration = true } })
     local answers = request.all(clients, question)
@@ -205,7 +197,7 @@ function M.outline(params)
   local clients, name = request.capable(buf, DOCUMENT), api.nvim_buf_get_name(buf)
   if #clients == 0 then
     local text = "%s cannot list what %s declares. Use Read."
-    return task.fail("unsupported", text, names_of(buf), path.title(name))
+    return task.fail("unsupported", text, lsp.names(lsp.of_buffer(buf)), path.title(name))
   end
   local question = { textDocument = { uri = vim.uri_from_bufnr(buf) } }
   local answers = request.all(clients, { method = DOCUMENT, params = question, buf = buf })

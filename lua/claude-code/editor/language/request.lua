@@ -169,13 +169,11 @@ end
 ---@param list claude-code.ServerAnswer[]
 ---@return claude-code.Failure? if no server gave an answer
 function M.failure_of(list)
-  for _, answer in ipairs(list) do
-    if not answer.failure then
-      return nil
-    end
-  end
   local first = list[1]
-  if first then
+  local has_failed = vim.iter(list):all(function(answer)
+    return answer.failure ~= nil
+  end)
+  if first and has_failed then
     local text = "%s gave no answer: %s. Ask again in 10 s, or use Grep."
     return { code = "failed", message = text:format(first.client.name, first.failure) }
   end

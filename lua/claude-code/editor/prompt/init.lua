@@ -4,6 +4,7 @@ local api, uv = vim.api, vim.uv
 local commands = require("claude-code.editor.input.commands")
 local notify = require("claude-code.messages.notify")
 local winbar = require("claude-code.editor.windows.winbar")
+local windows = require("claude-code.editor.windows")
 
 local M = { NAME = "claude-code://prompt/" }
 
@@ -29,15 +30,14 @@ end
 function M.open_window(buf, n)
   local row = n and require("claude-code.sessions").get(n) or {}
   local claude = row.buf and require("claude-code.terminal.providers.window").find(row.buf)
-  local beside = claude or require("claude-code.editor.windows").for_file() or 0
+  local beside = claude or windows.for_file() or 0
   local height = math.max(6, math.floor(api.nvim_win_get_height(beside) * 0.4))
   if api.nvim_get_mode().mode == "t" then
     vim.cmd.stopinsert()
   end
   local win = api.nvim_open_win(buf, true, { win = beside, split = "below", height = height })
-  for name, value in pairs({ wrap = true, linebreak = true, number = false, signcolumn = "no" }) do
-    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
-  end
+  local options = { wrap = true, linebreak = true, number = false, signcolumn = "no" }
+  windows.set_options(win, options)
   return win
 end
 
@@ -260,7 +260,7 @@ local function new(n)
     label = require("claude-code.sessions.label").of(n),
     buf = buf,
     draft = M.draft(n),
-    source = api.nvim_win_get_buf(require("claude-code.editor.windows").for_file() or 0),
+    source = api.nvim_win_get_buf(windows.for_file() or 0),
     from = api.nvim_get_current_win(),
     is_lost = false,
     is_sending = false,

@@ -181,18 +181,6 @@ function M.allowed(params)
   return unknown and { unknown = unknown } or vim.empty_dict()
 end
 
----@class claude-code.SessionInfo
----@field id string
----@field pid? integer the CLI's
----@field files integer how many it has edited since Claude was last allowed to stop
-
----@return claude-code.SessionInfo[] the one whose hook came last first
-function M.list()
-  return vim.tbl_map(function(session)
-    return { id = session.id, pid = session.pid, files = vim.tbl_count(session.files) }
-  end, sessions.list())
-end
-
 ---The diagnostics of the files that the session has edited.
 ---@param params { session?: string, pid?: integer }
 ---@return claude-code.Problems|{ unknown?: string } `unknown`: of which files reports are missing, and why

@@ -27,9 +27,7 @@ local OPTIONS = {
 }
 
 local function set_options(win)
-  for name, value in pairs(OPTIONS) do
-    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
-  end
+  windows.set_options(win, OPTIONS)
   -- To M.keep, it is the terminal's until it is given back.
   vim.w[win].claude_code_terminal = true
 end
