@@ -33,12 +33,8 @@ local function gather(done)
     return done(status.findings())
   end
   local function fail(what, remedy)
-    done(status.findings({
-      level = "error",
-      cause = "executable-broken",
-      what = what,
-      remedy = remedy,
-    }))
+    local cause = "executable-broken"
+    done(status.findings({ level = "error", cause = cause, what = what, remedy = remedy }))
   end
   require("claude-code.install.executable").version(binary.path, function(version, failure)
     local plugin = require("claude-code.install.contract").version

@@ -23,20 +23,14 @@ local M = {}
 ---@field last_error? string
 ---@field stderr string[] the last lines of the running executable
 
-local function why_stopped()
-  local server = require("claude-code.server")
-  if server.state == "stopped" then
-    return server.stopped_by_user and "you stopped it"
-      or require("claude-code.server.autostart").reason
-  end
-end
-
 ---@return claude-code.Status
 function M.get()
   local server = require("claude-code.server")
+  local why = server.stopped_by_user and "you stopped it"
+    or require("claude-code.server.autostart").reason
   return {
     state = server.state,
-    why = why_stopped(),
+    why = server.state == "stopped" and why or nil,
     plugin_version = require("claude-code.install.contract").version,
     binary = server.binary or (require("claude-code.install.locate").find()),
     binary_version = server.version,

@@ -34,7 +34,7 @@ const SERVE = `
 /** No server, buffer, session or configuration of the test before is left. */
 const RESET = `
   local port = require("port")
-  for _, session in ipairs(port.sessions.list()) do
+  for _, session in ipairs(port.checked_sessions.list()) do
     port.sessions.finish({ session = session.id, installation = "settings" })
   end
   local function clients()
@@ -326,7 +326,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     // A message would come at once.
     await project.neovim.until(
       "the report",
-      "return require('port').sessions.list()[1].files == 0",
+      "return next(require('port').checked_sessions.list()[1].files) == nil",
     );
     expect(await notified()).toEqual([]);
   });

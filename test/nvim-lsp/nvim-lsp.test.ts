@@ -438,7 +438,7 @@ describe("with a second Neovim that is opened later for the same folder", () => 
       await using second = await opened(first);
       const sessions = () =>
         second.neovim.lua<string[]>(`
-        return vim.tbl_map(function(session) return session.id end, require("port").sessions.list())`);
+        return vim.tbl_map(function(session) return session.id end, require("port").checked_sessions.list())`);
       await second.hook("session-start", { source: "clear" }, CLI);
       expect(await sessions()).toEqual([]);
       await second.hook("session-start", { source: "startup" }, CLI);

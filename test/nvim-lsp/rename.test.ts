@@ -101,10 +101,10 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     expect(change).toMatchObject({ type: "change", session: "s1", prompt: "p1", source: "tool" });
     const names = ["deep/more.ts", "main.ts", "parser.ts", "unused.ts"];
     expect(change.files.map(({ path }: { path: string }) => path)).toEqual(names);
-    const sessions = await neovim.lua<{ files: number }[]>(
-      `return require("claude-code.editor.turn_check").list()`,
+    const files = await neovim.lua<number>(
+      `return vim.tbl_count(require("port").checked_sessions.list()[1].files)`,
     );
-    expect(sessions[0]?.files).toBe(4);
+    expect(files).toBe(4);
 
     await neovim.command("Claude review!");
     const listed = `

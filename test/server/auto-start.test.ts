@@ -51,7 +51,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   test.each(FILES)("%s was opened by %s", async (file, program) => {
     await plain.lua(`vim.cmd.args({ args = { vim.fn.fnameescape(...) } })`, file);
     const found = await plain.lua<string>(
-      `return require("port").external_editor.program() or "the user"`,
+      `return require("port").autostart.program() or "the user"`,
     );
     expect(found).toBe(program);
   });
@@ -63,7 +63,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   ])("%s shows the program", async (set, unset, program) => {
     await plain.command("%argdelete");
     const found = await plain.lua<string>(
-      `${set} local found = require("port").external_editor.program() ${unset} return found`,
+      `${set} local found = require("port").autostart.program() ${unset} return found`,
     );
     expect(found).toBe(program);
   });
@@ -73,7 +73,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     ["+Man!", "man"],
   ])("nvim %s reads for a pager", async (argument, program) => {
     const home = temporaryFolder();
-    const says = `io.stdout:write(require("claude-code.server.external_editor").program() or "nobody")`;
+    const says = `io.stdout:write(require("claude-code.server.autostart").program() or "nobody")`;
     const child = Bun.spawn(
       [
         ...[version.binary, "--clean", "--headless", "--cmd", `set runtimepath^=${ROOT}`],

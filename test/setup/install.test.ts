@@ -423,7 +423,7 @@ describe("the project's file that names its Neovim", () => {
     });
   const known = (neovim: TestNeovim) =>
     neovim.lua<boolean>(
-      "return require('port').is_loaded('sessions') and next(require('port').sessions.list()) ~= nil",
+      "return require('port').is_loaded('checked_sessions') and next(require('port').checked_sessions.list()) ~= nil",
     );
 
   test("is written where the project was set up, for as long as Neovim runs", async () => {

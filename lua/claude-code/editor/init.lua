@@ -55,8 +55,8 @@ local function set_clients(params)
   channel.on_detach(end_clients)
   local holds = #clients > 0 and channel.is_attached or nil
   require("claude-code.editor.documents.auto_reload").set("clients", holds)
-  require("claude-code.editor.selection").clients(clients)
   require("claude-code.server").on_clients(clients)
+  require("claude-code.editor.selection").follow_cursor()
   require("claude-code.sessions").clients(clients)
 end
 

@@ -1,4 +1,5 @@
---- Whether and when the server starts without being asked: the `auto_start` option.
+--- Whether and when the server starts without being asked: the `auto_start` option. A Neovim that edits for another
+--- program (git's commit editor, crontab, a pager, …) lives for one file, and must not offer itself to the Claude CLI.
 local M = {
   --- Why it has not started by itself, for :Claude status.
   ---@type string?
@@ -7,6 +8,87 @@ local M = {
 
 local autocommands = require("claude-code.lib.autocommands")
 
+--- Lua patterns on "/" and the path as it was given, and who opens such files. Only files of the
+--- command line count: opening one later, in a Neovim with other work, changes nothing.
+local FILES = {
+  { "/[A-Z]+_EDITMSG$", "git" },
+  { "/[A-Z]+_MSG$", "git" },
+  { "/EDIT_DESCRIPTION$", "git" },
+  { "/git%-rebase%-todo$", "git" },
+  { "/addp%-hunk%-edit%.diff$", "git" },
+  { "/ADD_EDIT%.patch$", "git" },
+  { "_LOCAL_%d+[^/]*$", "git mergetool" },
+  { "_REMOTE_%d+[^/]*$", "git mergetool" },
+  { "/svn%-commit[^/]*%.tmp$", "svn commit" },
+  { "/hg%-editor%-[^/]+$", "hg commit" },
+  { "%.jjdescription$", "jj describe" },
+  { "/crontab%.%w+/crontab$", "crontab" },
+  { "/crontab%.%w%w%w%w%w%w+$", "crontab" },
+  { "/sudoers%.tmp$", "visudo" },
+  { "/bash%-fc%.%w+$", "the shell's command line" },
+  { "/zsh%w%w%w%w%w%w%.zsh$", "the shell's command line" },
+  { "/tmp%.%w+%.fish$", "the shell's command line" },
+  { "/kubectl%-edit%-[^/]+$", "kubectl edit" },
+  { "/psql%.edit%.[^/]+$", "psql" },
+  { "mutt%-[^/]+%-%d+%-%d+%-%d+$", "a mail program" },
+  { "/claude%-prompt%-%x+%-?[%x-]*%.md$", "the Claude CLI's prompt" },
+}
+
+--- Arguments of Neovim itself that make it a pager or run it as a script.
+local ARGUMENTS = {
+  ["-"] = "a pipe",
+  ["+Man!"] = "man",
+  ["-es"] = "a script",
+  ["-Es"] = "a script",
+}
+
+local reads_stdin = false
+
+local function by_argument()
+  for _, argument in ipairs(vim.v.argv) do
+    if argument == "--" then
+      break
+    elseif ARGUMENTS[argument] then
+      return ARGUMENTS[argument]
+    end
+  end
+end
+
+local function by_file()
+  for _, argument in
+    ipairs(vim.fn.argv() --[[@as string[] ]])
+  do
+    local path = "/" .. vim.fs.normalize(argument)
+    for _, file in ipairs(FILES) do
+      if path:find(file[1]) then
+        return file[2]
+      end
+    end
+  end
+end
+
+local function by_environment()
+  if vim.g.vscode then
+    return "VS Code"
+  elseif vim.g.started_by_firenvim then
+    return "a browser"
+  elseif vim.env.GIT_DIFF_PATH_COUNTER or vim.env.GIT_DIFFTOOL_DIRDIFF then
+    return "git difftool"
+  elseif vim.env.CLAUDECODE == "1" then
+    -- Set for what the Claude CLI runs (tools, hooks), not in terminals it is started from.
+    return "the Claude CLI"
+  end
+end
+
+--- The program this Neovim edits for.
+---@return string? program nil: it is the user's own
+function M.program()
+  if reads_stdin then
+    return "a pipe"
+  end
+  return by_environment() or by_argument() or by_file()
+end
+
 ---@type fun()?
 local cancel_watch
 
@@ -14,7 +96,7 @@ local cancel_watch
 ---@return boolean? may_change whether another folder can change that
 local function reason_against()
   local option = require("claude-code.config").get().auto_start
-  local program = option == "auto" and require("claude-code.server.external_editor").program()
+  local program = option == "auto" and M.program()
   if program then
     return ("this Neovim edits for another program (%s)"):format(program)
   elseif option == false then
@@ -59,7 +141,10 @@ function M.enable()
     return
   end
   local group = autocommands.new("autostart")
-  require("claude-code.server.external_editor").watch(group)
+  -- That text is read from a pipe, only this event shows.
+  group:on("StdinReadPre", function()
+    reads_stdin = true
+  end)
   group:on("VimEnter", vim.schedule_wrap(run))
 end
 

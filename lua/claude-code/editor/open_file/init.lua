@@ -93,18 +93,31 @@ local function show_soon(buf, range)
   waiting = { buf = buf, range = range }
 end
 
+---@param name string in normal form
+---@return integer? buf
+---@return string? problem
+local function load(name)
+  local problem = not path.loaded_buffer(name) and documents.problem_with(name)
+  if problem then
+    return nil, problem
+  end
+  local ok, buf = pcall(loading.of_file, name)
+  if not ok then
+    return nil, ("%s cannot be opened: %s"):format(name, buf)
+  end
+  return buf
+end
+
 ---Shows a file beside the window that has the cursor, and goes there.
 ---@param name string absolute
 ---@param line? integer 1-based
 ---@return true? shown
 ---@return string? problem
 function M.at(name, line)
-  local full = path.normal(name)
-  local problem = not path.loaded_buffer(full) and documents.problem_with(full)
-  if problem then
+  local buf, problem = load(path.normal(name))
+  if not buf then
     return nil, problem
   end
-  local buf = loading.of_file(full)
   vim.bo[buf].buflisted = true
   M.bring_to_front(buf)
   if line then
@@ -122,13 +135,9 @@ end
 function M.open(params)
   local name = path.normal(params.path)
   local open_already = path.loaded_buffer(name)
-  local problem = not open_already and documents.problem_with(name)
-  if problem then
+  local buf, problem = load(name)
+  if not buf then
     return nil, problem
-  end
-  local ok, buf = pcall(loading.of_file, name)
-  if not ok then
-    return nil, ("%s cannot be opened: %s"):format(name, buf)
   end
   local is_hidden = params.folders
     and scope.run(params.folders, require("claude-code.editor.privacy").hides, buf)

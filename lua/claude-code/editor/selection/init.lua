@@ -22,7 +22,11 @@ local M = {
 
 local watch ---@type claude-code.SelectionWatch? while it runs
 local sent ---@type claude-code.Snapshot? what the executable knows
-local clients = {} ---@type { name?: string }[]
+
+---@return claude-code.Client[]
+local function clients()
+  return require("claude-code.server").clients
+end
 
 local function emit(selection)
   require("claude-code.lib.events").emit("SelectionSent", {
@@ -36,7 +40,7 @@ end
 
 ---Claude Code does not use what is costly to find out.
 local function are_details_wanted()
-  return vim.iter(clients):any(function(client)
+  return vim.iter(clients()):any(function(client)
     return client.name ~= nil and client.name ~= "claude-code"
   end)
 end
@@ -60,7 +64,7 @@ local function push()
   end
   sent = shared()
   local selection = snapshots.to_wire(sent, are_details_wanted())
-  if channel.notify("selection", selection) and #clients > 0 then
+  if channel.notify("selection", selection) and #clients() > 0 then
     emit(selection)
   end
   return true
@@ -74,9 +78,7 @@ end
 ---Starts again with the options as they are now.
 local function restart()
   if channel.is_attached() then
-    local list = clients
     M.start()
-    M.clients(list)
   end
 end
 
@@ -110,11 +112,11 @@ local function follow(touch)
   return events
 end
 
----Follows cursor movements while there is a client, or stops following them.
-local function follow_cursor()
+---Follows cursor movements while there is a client, or stops following them: called when that may have changed.
+function M.follow_cursor()
   if not watch then
     return
-  elseif #clients == 0 then
+  elseif #clients() == 0 then
     watch.cursor = watch.cursor and watch.cursor:stop()
   elseif not watch.cursor then
     watch.cursor = autocommands.new("selection.cursor")
@@ -136,23 +138,19 @@ function M.start()
   tracker.win_enter()
   local touch, cancel_touch = timer.debounce(M.DEBOUNCE_MS, idle)
   watch = { touch = touch, cancel_touch = cancel_touch, events = follow(touch) }
+  M.follow_cursor()
   touch()
 end
 
 function M.stop()
-  clients = {}
-  follow_cursor()
   if watch then
     watch.cancel_touch()
     watch.events:stop()
+    if watch.cursor then
+      watch.cursor:stop()
+    end
     watch = nil
   end
-end
-
----@param list { name?: string }[] the connected clients
-function M.clients(list)
-  clients = list
-  follow_cursor()
 end
 
 ---@return claude-code.Failure? refusal if the selection is kept from everybody
@@ -227,7 +225,7 @@ end
 
 ---@return string? text what Claude knows just now, for the status line: "⧉ 3 lines", "⧉ main.lua"
 function M.mark()
-  if not sent or #clients == 0 then
+  if not sent or #clients() == 0 then
     return nil
   elseif sent.text == "" then
     return "⧉ " .. vim.fs.basename(sent.path)
