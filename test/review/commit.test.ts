@@ -248,36 +248,18 @@ test("files that come, go, move, get another mode or are links; what cannot be t
     { moved: TEN, old: undefined, binary: "\0b", untracked: "mine\nits\n", late: `0\n${TEN}` },
     { from: { moved: "old" } },
   );
-  chmodSync(world.path("run"), 0o755);
   chmodSync(world.path("new"), 0o755);
-  const call = { session: "A", tool: "Bash", source: "bash" } as const;
-  const content = world.content("run\n");
-  world.record({
-    type: "change",
-    ...call,
-    files: [{ path: "run", before: content, after: content, mode: [0o644, 0o755] }],
-  });
+  world.claudeChmod("run", 0o644, 0o755);
   rmSync(world.path("link"));
   symlinkSync("new", world.path("link"));
-  const [before, after] = [world.content("target"), world.content("new")];
-  world.record({
-    type: "change",
-    ...call,
-    files: [{ path: "link", before, after, symlink: true }],
-  });
-  const names = [
-    "gone",
-    "new",
-    "folder/empty",
-    "ignored",
-    "moved",
-    "old",
-    "binary",
-    "untracked",
-    "run",
-    "link",
-  ];
-  await world.keep(names.map((name) => ({ path: world.path(name) })));
+  const texts = { before: world.content("target"), after: world.content("new") };
+  const call = { session: "A", tool: "Bash", source: "bash" } as const;
+  world.record({ type: "change", ...call, files: [{ path: "link", ...texts, symlink: true }] });
+  const { files } = await world.list();
+  const kept = files.filter(
+    ({ path }) => path !== world.path("late") && !path.endsWith("not kept"),
+  );
+  await world.keep(kept.map(({ path }) => ({ path })));
   const result = await commit();
   expect(result.notes).toEqual([
     "untracked is left out: it is not in git yet: add it, and commit again",
@@ -475,10 +457,7 @@ test("a removal that is kept, and the file that comes after it", async () => {
 
 test("a mode that is kept is committed although the file's removal waits for a decision", async () => {
   firstCommit({ a: TEN });
-  world.chmod("a", 0o755);
-  const content = world.content(TEN);
-  const files = [{ path: "a", before: content, after: content, mode: [0o644, 0o755] as const }];
-  world.record({ type: "change", session: "A", tool: "Bash", source: "bash", files } as never);
+  world.claudeChmod("a", 0o644, 0o755);
   await keep("a");
   world.claude({ a: undefined });
   await commit();

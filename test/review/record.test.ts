@@ -442,14 +442,6 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(flags.map((_, i) => `${i}: "one\\n" > "two\\n"`));
   });
 
-  test("what the user saved just before the prompt is not Claude's, whatever Claude then adds", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.turn("true");
-    world.write("a.txt", "mine\n");
-    await world.turn("echo x >> a.txt");
-    expect(world.files).toEqual(['a.txt: "mine\\n" > "mine\\nx\\n"']);
-  });
-
   test.each([
     ["reports its changes", "reported"],
     ["reports their lines", "lines"],
@@ -507,22 +499,6 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files.slice(1)).toEqual(['a.txt: "three\\n" > "three\\nClaude\'s\\n"']);
   });
 
-  test("what Neovim saves in a file that no command has changed yet is the user's", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.prompt();
-    const call = await world.begin();
-    await world.compared();
-    world.write("a.txt", "one\nmine\n");
-    const path = realpathSync(world.path("a.txt"));
-    await world.answer("written", { path, over: Buffer.from("one\n").toString("base64") });
-    world.write("a.txt", "ONE\nmine\n");
-    const bashEditDiff = { changedFiles: [world.path("a.txt")], files: [] };
-    await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
-    await world.stop();
-    await world.answer("undo", { files: [{ path }] });
-    expect(await Bun.file(path).text()).toBe("one\nmine\n");
-  });
-
   test("a command gives a file the text that Claude had written before the user's", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
@@ -552,41 +528,6 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
       'a.txt: "  two\\n" > "  two\\nthree\\n"',
     ]);
     expect(world.changes.map(({ tool }) => tool)).toEqual(["Edit", "Bash", "Edit"]);
-  });
-
-  test("an interrupted command: found at the next prompt", async () => {
-    using world = new Recorded({ "a.txt": "one\n" });
-    await world.prompt();
-    await world.begin();
-    world.write("a.txt", "half\n");
-    await world.prompt({ prompt_id: "p2" });
-    expect(world.files).toEqual(['a.txt: "one\\n" > "half\\n"']);
-    expect(world.changes[0]).toMatchObject({ prompt: "p1", use: "u", command: "x" });
-  });
-
-  test("what an undo and its taking back have left is what a command begins with", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.prompt();
-    await world.edit("a.txt", "two\n");
-    const path = realpathSync(world.path("a.txt"));
-    await world.answer("undo", { files: [{ path }] });
-    await world.answer("back", {});
-    await world.failing("echo three >> a.txt");
-    expect(world.files).toEqual([
-      'a.txt: "one\\n" > "two\\n"',
-      'a.txt: "two\\n" > "two\\nthree\\n"',
-    ]);
-  });
-
-  test("a tool of an MCP server that writes", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.prompt();
-    const call = await world.begin("m", "mcp__files__write");
-    world.write("a.txt", "two\n");
-    await world.hook("post-tool-use", { ...call, tool_response: "ok", duration_ms: 5 });
-    await world.compared();
-    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
-    expect(world.changes.at(-1)).toMatchObject({ tool: "mcp__files__write", source: "trees" });
   });
 
   test("nothing in git's own folder is written, and none of its programs is run", async () => {

@@ -194,9 +194,9 @@ export class Recorded {
     await this.stop();
   }
 
-  /** A call of Bash begins, or of another tool. */
-  async begin(tool_use_id = "u", tool_name = "Bash"): Promise<object> {
-    const call = { tool_name, tool_use_id, tool_input: { command: "x" } };
+  /** A call of Bash begins. */
+  async begin(tool_use_id = "u"): Promise<object> {
+    const call = { tool_name: "Bash", tool_use_id, tool_input: { command: "x" } };
     await this.hook("pre-tool-use", call);
     return call;
   }

@@ -1,13 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
@@ -29,46 +21,35 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       expect((await a.messages()).replaceAll("\n", "")).toContain(text.replaceAll("\n", "")),
     );
   const screenOf = async (a: Attached) => (await a.screen()).join("\n");
-  const home = (a: Attached, name: string, text?: string) => {
-    const path = join(a.nvim.home, name);
-    mkdirSync(join(path, ".."), { recursive: true });
-    if (text !== undefined) writeFileSync(path, text);
-    return path;
+  /** Runs a shell's commands in the workspace. */
+  const sh = (a: Attached, script: string) => {
+    const env = { ...process.env, HOME: a.nvim.home };
+    expect(Bun.spawnSync(["sh", "-ec", script], { cwd: a.nvim.cwd, env }).exitCode).toBe(0);
   };
+  const pathOf = (a: Attached, name: string) =>
+    name.startsWith("~/") ? join(a.nvim.home, name.slice(2)) : a.path(name);
 
-  const outside: [what: string, make: (a: Attached) => string, shown: string][] = [
-    ["by its path", (a) => home(a, ".config/nvim/init.lua", "old\n"), "~/.config/nvim/init.lua"],
-    ["that is new", (a) => home(a, "bin/tool"), "~/bin/tool"],
-    [
-      "by a symlink of the project",
-      (a) => link(home(a, ".bashrc", "old\n"), a.path("notes.txt")),
-      "~/.bashrc",
-    ],
-    [
-      "by a symlink to what is not there",
-      (a) => link(home(a, ".profile"), a.path("notes.txt")),
-      "~/.profile",
-    ],
-    [
-      "by a folder that is a symlink",
-      (a) => join(link(join(home(a, ".ssh/x", ""), ".."), a.path("docs")), "new/rc"),
-      "~/.ssh/new/rc",
-    ],
+  /** The name that is proposed, and the one that is shown. */
+  const outside: [what: string, make: string, name: string, shown: string][] = [
+    ["by its path", "echo old > ~/init.lua", "~/init.lua", "~/init.lua"],
+    ["that is new", ":", "~/bin/tool", "~/bin/tool"],
+    ["by a symlink", "echo old > ~/.bashrc; ln -s ~/.bashrc a.txt", "a.txt", "~/.bashrc"],
+    ["by a symlink to what is not there", "ln -s ~/.profile a.txt", "a.txt", "~/.profile"],
+    ["by a folder's symlink", "mkdir ~/.ssh; ln -s ~/.ssh docs", "docs/new/rc", "~/.ssh/new/rc"],
     [
       "by a chain of symlinks",
-      (a) => {
-        link(home(a, ".zshrc"), home(a, "second"));
-        return link("../../second", home(a, "a/b/third"));
-      },
+      "mkdir -p ~/a/b; ln -s ~/.zshrc ~/second; ln -s ../../second ~/a/b/third",
+      "~/a/b/third",
       "~/.zshrc",
     ],
   ];
   test.each(outside)(
     "a file outside of the workspace, %s: its whole path, as a warning",
-    async (_, make, shown) => {
+    async (_, make, name, shown) => {
       claims("A diff shows which file it writes");
       await using a = await start();
-      await a.propose(make(a), "new\n");
+      sh(a, make);
+      await a.propose(pathOf(a, name), "new\n");
       const texts = await bars(a);
       expect(texts).toHaveLength(2);
       for (const text of texts) expect(text).toContain(`${WARNING}${shown}`);
@@ -78,7 +59,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
 
   test("a file of the repository is inside where a plugin makes a part of it the working folder", async () => {
     await using a = await start();
-    for (const name of [".git", "packages/a"]) mkdirSync(a.path(name), { recursive: true });
+    sh(a, "mkdir -p .git packages/a");
     await a.nvim.command(`cd ${a.path("packages/a")}`);
     await a.propose(a.path("packages/b/file.txt"), "new\n");
     for (const text of await bars(a)) expect(text).not.toContain("outside");
@@ -87,8 +68,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
 
   test("a file of a workspace that is reached by a symlink is inside", async () => {
     await using a = await start();
-    mkdirSync(a.path("real/deep"), { recursive: true });
-    link("real", a.path("linked"));
+    sh(a, "mkdir -p real/deep; ln -s real linked");
     await a.nvim.command(`cd ${a.path("linked")}`);
     await a.propose(a.path("linked/deep/file.txt"), "new\n");
     for (const text of await bars(a)) {
@@ -101,8 +81,8 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     claims("A diff shows which file it writes");
     await using a = await start();
     const oldPath = a.file("a.txt", "one\n");
-    const path = home(a, ".bashrc", "# mine\nalias ls\n");
-    await a.propose(path, "one\nevil\n", { old_path: oldPath });
+    sh(a, "printf '# mine\\nalias ls\\n' > ~/.bashrc");
+    await a.propose(pathOf(a, "~/.bashrc"), "one\nevil\n", { old_path: oldPath });
     expect(await a.nvim.lua(`return require("port").diff_text("old")`)).toBe("# mine\nalias ls\n");
     const [old = "", proposed = ""] = await bars(a);
     expect(old).toContain("~/.bashrc%#ClaudeCodeDiffNote# (on disk)");
@@ -125,55 +105,34 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     expect((await a.outcome(id)).outcome).toBe("accepted");
   });
 
-  const swaps: [
-    what: string,
-    name: string,
-    prepare: (a: Attached) => void,
-    swap: (a: Attached) => void,
-    back: (a: Attached) => void,
-  ][] = [
+  const swaps: [what: string, name: string, prepare: string, swap: string, back: string][] = [
     [
       "the file became a symlink",
-      "file.txt",
-      (a) => void a.file("file.txt", "old\n"),
-      (a) => {
-        renameSync(a.path("file.txt"), a.path("kept"));
-        link(home(a, ".bashrc", "old\n"), a.path("file.txt"));
-      },
-      (a) => renameSync(a.path("kept"), a.path("file.txt")),
+      "f",
+      "echo old > f",
+      "mv f kept; echo old > ~/.bashrc; ln -s ~/.bashrc f",
+      "mv kept f",
     ],
     [
       "a folder that was to be made became a symlink",
-      "newdir/deep/n.txt",
-      () => {},
-      (a) => void link(join(home(a, ".config/x", ""), ".."), a.path("newdir")),
-      (a) => unlinkSync(a.path("newdir")),
+      "new/deep/f",
+      ":",
+      "mkdir ~/.config; ln -s ~/.config new",
+      "rm new",
     ],
     [
       "a symlink leads to another file",
-      "link.txt",
-      (a) => void link(a.file("one.txt", "old\n"), a.path("link.txt")),
-      (a) => {
-        unlinkSync(a.path("link.txt"));
-        link(a.file("two.txt", "old\n"), a.path("link.txt"));
-      },
-      (a) => {
-        unlinkSync(a.path("link.txt"));
-        link(a.path("one.txt"), a.path("link.txt"));
-      },
+      "link",
+      "echo old > one; echo old > two; ln -s one link",
+      "ln -sfn two link",
+      "ln -sfn one link",
     ],
     [
       "a symlink to nothing leads to another nothing",
-      "dangling",
-      (a) => void link(a.path("first"), a.path("dangling")),
-      (a) => {
-        unlinkSync(a.path("dangling"));
-        link(a.path("second"), a.path("dangling"));
-      },
-      (a) => {
-        unlinkSync(a.path("dangling"));
-        link("first", a.path("dangling"));
-      },
+      "link",
+      "ln -s one link",
+      "ln -sfn two link",
+      "ln -sfn one link",
     ],
   ];
   test.each(swaps)(
@@ -181,10 +140,10 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     async (_, name, prepare, swap, back) => {
       claims("An accepted edit goes to the file that was shown");
       await using a = await start();
-      prepare(a);
+      sh(a, prepare);
       const id = await a.propose(a.path(name), "new\n");
       await a.nvim.type("Amine<Esc>");
-      swap(a);
+      sh(a, swap);
       for (const way of ["<CR>", ":w<CR>", ":w!<CR>", ":Claude diff accept!<CR>"]) {
         await a.nvim.command("messages clear");
         await a.nvim.type(way);
@@ -195,7 +154,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
         expect((await bars(a))[0]).toContain("leads to another file now"),
       );
       expect(await a.nvim.lua(`return require("port").diff_text("new")`)).toBe("newmine\n");
-      back(a);
+      sh(a, back);
       for (let i = 0; i < 2 && a.ended.length === 0; i++) await a.nvim.type("<CR>");
       expect(await a.outcome(id)).toMatchObject({ outcome: "accepted", text: "newmine\n" });
     },
@@ -314,8 +273,3 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     }
   });
 });
-
-function link(target: string, path: string): string {
-  symlinkSync(target, path);
-  return path;
-}

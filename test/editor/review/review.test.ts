@@ -248,11 +248,7 @@ onEachNeovim((session) => {
     test("of nothing, where hooks are off, names the setting", async () => {
       world.write(".claude/settings.json", '{ "disableAllHooks": true }');
       await nvim().command("Claude review!");
-      await eventually("the message", async () =>
-        expect((await said()).at(-1)).toContain(
-          "for its hooks are off: disableAllHooks is true in",
-        ),
-      );
+      await says("for its hooks are off: disableAllHooks is true in");
       world.write(".claude/settings.json", "{}");
     });
 
@@ -310,7 +306,7 @@ onEachNeovim((session) => {
   });
 
   describe("in a file", () => {
-    test("! goes to the first hunk; ga keeps it, and moves on through the files", async () => {
+    test("! goes to the first hunk; ga keeps it, gr removes a new file, and both move on through the files", async () => {
       await changed();
       await review(5, 2);
       await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
@@ -337,6 +333,12 @@ onEachNeovim((session) => {
         "d",
       ]);
       expect(read("a")).toContain("LINE 8\nand more\n");
+      await nvim().type("]f");
+      await inFile("c");
+      await nvim().type("gr");
+      await eventually("the new file gone", () => read("c") === undefined);
+      await inFile("d");
+      expect(await lua("return vim.bo.buftype")).toBe("nofile");
     });
 
     test("! leaves a terminal's window alone: the entry opens beside it", async () => {
@@ -365,17 +367,6 @@ onEachNeovim((session) => {
       expect(read("a")).toContain("LINE 2");
       await nvim().type("ga");
       await listed(4);
-    });
-
-    test("gr of a new file removes it, and moves on to the next file", async () => {
-      await changed();
-      await review();
-      await nvim().type("]f]f");
-      await inFile("c");
-      await nvim().type("gr");
-      await eventually("the file gone", () => read("c") === undefined);
-      await inFile("d");
-      expect(await lua("return vim.bo.buftype")).toBe("nofile");
     });
 
     test("gr brings the old lines back, writes the clean buffer, and u takes that back", async () => {
@@ -626,16 +617,6 @@ onEachNeovim((session) => {
     expect(await said()).toEqual([]);
     await option(`review.signs, review.message, review.keys = "always", true, BEFORE`);
   });
-
-  nightly.test(
-    "keys are there as soon as a file is: those that are typed at once act on it",
-    async () => {
-      await changed();
-      await review(5, 2);
-      await nvim().type("]fgr");
-      await eventually("the next file's hunk undone", () => read("b") === TEN);
-    },
-  );
 
   test(":bdelete takes the keys with it, and they come back with the file: by ]f and from the list", async () => {
     await changed();
@@ -1105,20 +1086,6 @@ onEachNeovim((session) => {
     await lua("for n = 1, 2 do ROWS.remove(n) end");
   });
 
-  test("a change that could not be recorded is on the status line until the rest is kept", async () => {
-    const status = () => lua<string>(`return require("claude-code").statusline()`);
-    await changed();
-    await eventually("the count", async () => (await status()).endsWith(", 5 to review"));
-    noteIncomplete(world.folder);
-    await eventually("a word", async () =>
-      (await status()).endsWith(", 5 to review, review incomplete"),
-    );
-    await nvim().command("Claude review!");
-    await says("could not be recorded");
-    await nvim().command("Claude review done");
-    await eventually("neither", async () => !(await status()).includes("review"));
-  });
-
   test("lines of the journal that could not be read are told once", async () => {
     await changed();
     appendFileSync(journalPath(world.folder), "damaged\n");
@@ -1130,7 +1097,21 @@ onEachNeovim((session) => {
     expect((await said()).join()).not.toContain("could not be read");
   });
 
-  test("where nothing could be recorded, nobody says that nothing changed", async () => {
+  test("a change that could not be recorded is on the status line until the rest is kept", async () => {
+    const status = () => lua<string>(`return require("claude-code").statusline()`);
+    await changed();
+    await eventually("the count", async () => expect(await status()).toEndWith(", 5 to review"));
+    noteIncomplete(world.folder);
+    await eventually("a word", async () =>
+      (await status()).endsWith(", 5 to review, review incomplete"),
+    );
+    await nvim().command("Claude review!");
+    await says("could not be recorded");
+    await nvim().command("Claude review done");
+    await eventually("neither", async () => !(await status()).includes("review"));
+    await says("are reviewed");
+    // Where nothing could be recorded, nobody says that nothing changed.
+    await lua("_G.said = {}");
     noteIncomplete(world.folder);
     await nvim().command("Claude review!");
     const sentence =

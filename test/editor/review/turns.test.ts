@@ -169,17 +169,6 @@ onEachNeovim((session) => {
       await eventually("three kept", async () => expect(await waiting()).toBe(HUNKS * FILES - 3));
     });
 
-    test("]c ga ]c ga … in the list decides each once", async () => {
-      await review("Claude review!");
-      await eventually("the first one on screen", () =>
-        lua<boolean>(`return vim.fn.bufwinid("${names()[0]}") > 0`),
-      );
-      for (let i = 0; i < HUNKS * FILES; i++) await nvim().type("]cga");
-      await eventually("all kept", async () => expect(await waiting()).toBe(0));
-      expect(texts()).toEqual(names().map(() => CLAUDE));
-      expect((await said()).join()).not.toMatch(/no change|since it was shown|nothing to review/);
-    });
-
     test.each(
       first(1, [
         ["ga", "in a file", true],

@@ -15,15 +15,6 @@ afterEach(() => world[Symbol.dispose]());
 const at = (name: string, more: object = {}) => ({ path: world.path(name), ...more });
 
 describe("what is listed", () => {
-  test("hunks of what Claude changed, and nothing of the user's", async () => {
-    world.write("a", "1\n2\n3\n");
-    world.write("b", "x\n");
-    world.claude({ a: "1\nII\n3\n4\n" });
-    world.write("b", "y\n");
-    world.write("a", "0\n1\nII\n3\n4\n");
-    expect(await world.summary()).toEqual(["a changed 1>1@3 0>1@5"]);
-  });
-
   test("by turn, session and all", async () => {
     const first = world.prompt("A", "first");
     world.claude({ a: "1\n" }, { prompt: first });
@@ -62,27 +53,6 @@ describe("what is listed", () => {
     expect(await world.summary()).toEqual(["a unseen"]);
     world.write("a", undefined);
     expect(await world.summary()).toEqual([]);
-  });
-
-  test("what Neovim wrote while a command ran is the user's", async () => {
-    world.edited("a", "1\n2\n3\n", "1\n2\n3\nclaude\n");
-    await world.keep([at("a")]);
-    const prompt = world.prompt();
-    world.record({ type: "begin", session: "A", prompt, tool: "Bash", use: "u1" });
-    const before = world.content(world.read("a"));
-    world.write("a", "user\n1\n2\n3\nclaude\n");
-    await world.service.answer("written", { path: world.path("a") });
-    world.write("a", "user\n1\nBASH\n3\nclaude\n");
-    world.record({
-      type: "change",
-      session: "A",
-      prompt,
-      tool: "Bash",
-      use: "u1",
-      source: "bash",
-      files: [{ path: "a", before, after: world.content(world.read("a")) }],
-    });
-    expect(await world.summary()).toEqual(["a changed 1>1@3"]);
   });
 });
 
@@ -144,14 +114,6 @@ describe("decisions", () => {
     expect([world.read("a"), world.read("b")]).toEqual(["1\n2\n", "mine\n"]);
   });
 
-  test("the rows of a range", async () => {
-    world.edited("a", "1\n2\n3\n4\n", "1\nII\nIII\n4\n");
-    await world.undo([at("a", { range: [3, 3] })]);
-    expect(world.read("a")).toBe("1\nII\n3\n4\n");
-    await world.keep([at("a", { range: [1, 4] })]);
-    expect(await world.summary()).toEqual([]);
-  });
-
   test("what has changed since it was shown is refused", async () => {
     claims("An undo changes only what you decided about");
     world.edited("a", "1\n2\n", "1\nII\n");
@@ -161,23 +123,6 @@ describe("decisions", () => {
     expect(decision).toBeUndefined();
     expect(files[0]?.problem).toContain("has changed since it was shown");
     expect(world.read("a")).toBe("1\nii\nIII\n");
-  });
-
-  test("a row that both changed is shown as a conflict, and not decided", async () => {
-    world.edited("a", "1\n2\n3\n4\n", "1\nII\nIII\n4\n");
-    world.write("a", "1\nII\nmine\n4\n");
-    const { decision, files } = await world.undo([at("a")]);
-    expect(decision).toBeUndefined();
-    expect(files[0]?.conflicts).toMatchObject([
-      {
-        by: "user",
-        base: [Buffer.from("2"), Buffer.from("3"), Buffer.from("mine")],
-        claude: [Buffer.from("II"), Buffer.from("III")],
-        now: [Buffer.from("II"), Buffer.from("mine")],
-      },
-    ]);
-    await world.undo([at("a")], { keep_both: true });
-    expect(world.read("a")).toBe("1\n2\n3\nmine\n4\n");
   });
 
   test("what another session has made of the rows is a conflict of a session's review alone", async () => {
@@ -356,19 +301,6 @@ describe("decisions", () => {
       return [counts.hunks, files[0]?.hunks.length, files[0]?.mode?.before, files[0]?.mode?.after];
     };
 
-    test("is decided by itself, and its undo can be taken back", async () => {
-      expect(await listed()).toEqual([2, 1, 0o644, 0o755]);
-      await world.undo([at("a", { hunks: ["mode"] })]);
-      expect([mode(), world.read("a")]).toEqual([0o644, "1\nII\n"]);
-      expect(await listed()).toEqual([1, 1, undefined, undefined]);
-      await world.back();
-      expect([mode(), ...(await listed())]).toEqual([0o755, 2, 1, 0o644, 0o755]);
-      await world.keep([at("a", { hunks: ["mode"] })]);
-      expect([mode(), ...(await listed())]).toEqual([0o755, 1, 1, undefined, undefined]);
-      await world.back();
-      expect(await listed()).toEqual([2, 1, 0o644, 0o755]);
-    });
-
     test("stays when the hunk is undone, and goes with it when both are chosen", async () => {
       const [hunk] = (await world.file("a"))?.hunks ?? [];
       await world.undo([at("a", { hunks: [hunk?.id] })]);
@@ -446,16 +378,6 @@ describe("decisions", () => {
     expect(lstatSync(world.path("dir/a")).isSymbolicLink()).toBe(true);
   });
 
-  test("an undo acts at once while Claude works", async () => {
-    world.write("a", "1\n2\n");
-    const prompt = world.prompt();
-    world.claude({ a: "1\nII\n" }, { prompt });
-    await world.undo([at("a")]);
-    expect(world.read("a")).toBe("1\n2\n");
-    world.claude({ a: "1\n2\nIII\n" }, { prompt });
-    expect(await world.summary()).toEqual(["a changed 0>1@3"]);
-  });
-
   test("skips the undos that a journal has queued, and keeps what they did to the files", async () => {
     world.edited("a", "1\n2\n3\n", "I\n2\nIII\n", { prompt: world.prompt() });
     const [before, after] = [world.content("I\n2\nIII\n"), world.content("1\n2\nIII\n")];
@@ -477,17 +399,6 @@ describe("decisions", () => {
     expect(await world.summary()).toEqual(["a changed 1>1@3"]);
     expect(takeUndoneEdits(world.root, "A")).toBeUndefined();
     expect(await outcomeOf(world.back())).toThrow("there is no decision to take back");
-  });
-
-  test("done keeps the rest, of a renamed file both halves", async () => {
-    world.write("a", "1\n2\n");
-    world.write("old", "same\ntext\n");
-    world.claude({ a: "1\nII\n", b: "new\n", old: undefined, new: "same\ntext\n" });
-    await world.service.answer("done", { texts: [] });
-    expect(await world.summary()).toEqual([]);
-    expect(await world.summary({ scope: "all" })).toHaveLength(3);
-    await world.back();
-    expect(await world.summary()).toHaveLength(3);
   });
 
   test("an edit that was accepted in a diff is kept, and what Claude changed before is not", async () => {

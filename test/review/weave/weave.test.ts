@@ -7,38 +7,42 @@ import { ALL, type Change, type Scope } from "../../../src/review/weave/row";
 import { Weave } from "../../../src/review/weave/weave";
 import { tries } from "../../fuzz/effort";
 import { nightly } from "../../support/toolchain";
-import { change, hunks, lines, session, text } from "./texts";
+
+/** `a b` is a file of two lines. */
+function lines(words: string): Lines {
+  const text = words === "" ? "" : `${words.replaceAll(" ", "\n")}\n`;
+  return linesOf(Buffer.from(text));
+}
+
+function text(found: Lines): string {
+  return found.join("").trimEnd().replaceAll("\n", " ");
+}
+
+function change(name: string, at: number): Change {
+  return { id: `${name}${at}`, session: name, tool: "Edit", at };
+}
+
+function session(name: string): Scope {
+  return { includes: (made) => made.session === name };
+}
+
+/** `b > B` is a row replaced. */
+function hunks(weave: Weave, scope: Scope = ALL): string[] {
+  return hunksOf(weave, scope).map(
+    ({ oldLines, newLines }) => `${text(oldLines)} > ${text(newLines)}`,
+  );
+}
 
 const A = change("A", 1);
 const B = change("B", 2);
 
 describe("attribution", () => {
-  test("rows of the user's inside a hunk stay when it is undone", () => {
-    const weave = Weave.of(lines("a b")).to(lines("a X Y b"), A).to(lines("a X u Y b"), "user");
-    const [hunk] = hunksOf(weave, ALL);
-    expect(hunk).toMatchObject({
-      new: [2, 3],
-      old: [2, 1],
-      added: 2,
-      mixed: true,
-      conflict: undefined,
-    });
-    expect(text(undone(weave, "1", "all", ALL).lines)).toBe("a u b");
-  });
-
   test("rows that the user wrote before Claude changed both sides part two hunks", () => {
     const weave = Weave.of(lines("x u y"))
       .to(lines("x U y"), "user")
       .to(lines("X U y"), A)
       .to(lines("X U Y"), B);
     expect(hunks(weave)).toEqual(["x > X", "y > Y"]);
-  });
-
-  test("what is brought back is pending no more, and pending again when it goes again", () => {
-    const edited = Weave.of(lines("a b c")).to(lines("a B c"), A);
-    const back = edited.to(lines("a b c"), "user");
-    expect(hunks(back)).toEqual([]);
-    expect(hunks(back.to(lines("a B c"), "user"))).toEqual(["b > B"]);
   });
 
   test("what Claude writes again after the user removed it is a new change", () => {
