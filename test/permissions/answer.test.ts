@@ -292,7 +292,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       await editor.neovim.lua(`choose("Show the whole request") offered = nil`);
       expect(await float()).toMatchObject([{ height: whole, text }]);
       await editor.neovim.type("q");
-      await eventually("the list", () => editor.neovim.lua("return offered ~= nil"));
+      await editor.neovim.until("the list", "return offered ~= nil");
       // A picker that was left without a word: there is one preview all the same.
       await editor.neovim.command("Claude answer");
       expect(await float()).toHaveLength(1);
@@ -333,7 +333,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     }
     await editor.neovim.lua("offered = nil");
     await editor.neovim.type("q");
-    await eventually("the list", () => editor.neovim.lua("return offered ~= nil"));
+    await editor.neovim.until("the list", "return offered ~= nil");
     await editor.neovim.lua(`choose("Deny")`);
     await output;
   });

@@ -123,8 +123,9 @@ export class Editor implements AsyncDisposable {
     const group = `"claude-code.sessions.requests"`;
     await this.neovim.lua(`pcall(vim.api.nvim_del_augroup_by_name, ${group})`);
     const output = this.hook(asked);
-    await eventually("the request", () =>
-      this.neovim.lua(`return (pcall(vim.api.nvim_get_autocmds, { group = ${group} }))`),
+    await this.neovim.until(
+      "the request",
+      `return (pcall(vim.api.nvim_get_autocmds, { group = ${group} }))`,
     );
     return [output];
   }

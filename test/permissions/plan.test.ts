@@ -89,9 +89,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
   test("a comment on lines that are selected can be typed", async () => {
     await lua("OURS, vim.ui.input = vim.ui.input, INPUT_OF_NEOVIM");
     await editor.neovim.type("ggVGgC");
-    await eventually("the question", () =>
-      lua<boolean>("return vim.api.nvim_get_mode().mode == 'c'"),
-    );
+    await editor.neovim.until("the question", "return vim.api.nvim_get_mode().mode == 'c'");
     await editor.neovim.type("why?<CR>");
     await eventually(
       "Normal mode",

@@ -28,9 +28,7 @@ onEachNeovim((session) => {
       new_file_contents: text,
       tab_name: name,
     });
-    await eventually("the diff", () =>
-      session.neovim.lua<boolean>('return require("port").diff_shown(...)', path),
-    );
+    await session.neovim.until("the diff", 'return require("port").diff_shown(...)', path);
     await session.neovim.lua(command);
     return answer;
   }

@@ -111,7 +111,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     end } }`);
     await report(1, "blocked");
     await report(3, "done");
-    await eventually("the call", () => neovim.lua<boolean>("return #received > 0"));
+    await neovim.until("the call", "return #received > 0");
     expect(await neovim.lua<string[]>("return received")).toEqual(["login done"]);
     expect(await messages()).toBe("");
     // One that fails is an error that says so.
@@ -175,10 +175,11 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
       end`,
       ...[version.binary, ROOT, PORT, inner.replaceAll(/\s+/g, " ")],
     );
-    await eventually("the notification", () =>
-      neovim.lua<boolean>(`return vim.iter(received):any(function(sequence)
+    await neovim.until(
+      "the notification",
+      `return vim.iter(received):any(function(sequence)
         return sequence:find("\\27]9;Claude (do;cs) needs input: a", 1, true) ~= nil
-      end)`),
+      end)`,
     );
     await neovim.command("bwipeout!");
   });

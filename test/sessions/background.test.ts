@@ -85,7 +85,7 @@ describe.each([...NEOVIMS])(
     const choose = async (text: string) => {
       await neovim.lua("CHOICES = nil");
       await neovim.command("Claude sessions");
-      await eventually("the list", () => neovim.lua<boolean>("return CHOICES ~= nil"));
+      await neovim.until("the list", "return CHOICES ~= nil");
       const choices = await neovim.lua<string[]>("return CHOICES");
       await neovim.lua("CHOOSE(...)", choices.findIndex((choice) => choice.includes(text)) + 1);
       return choices;
@@ -115,9 +115,7 @@ describe.each([...NEOVIMS])(
       const shows = async (act: () => Promise<unknown>) => {
         await neovim.command("stopinsert | wincmd p");
         await act();
-        await eventually("its terminal", () =>
-          neovim.lua<boolean>(`return vim.bo.filetype == "claude-code-terminal"`),
-        );
+        await neovim.until("its terminal", `return vim.bo.filetype == "claude-code-terminal"`);
       };
       for (const command of [
         ...["Claude new attach night", `Claude new attach ${JOB}`, `Claude new -r ${ID}`],
@@ -191,9 +189,7 @@ describe.each([...NEOVIMS])(
       await eventually("its start", () => started().length === 1);
       expect(started()[0]).toStartWith(`${below} `);
       expect(started()[0]).toContain(`--resume ${PAST}`);
-      await eventually("its row", () =>
-        neovim.lua<boolean>(`return require("claude-code").sessions()[1].id == "${PAST}"`),
-      );
+      await neovim.until("its row", `return require("claude-code").sessions()[1].id == "${PAST}"`);
       // In a list that was opened before.
       await neovim.lua("CHOOSE(...)", index);
       await Bun.sleep(300);

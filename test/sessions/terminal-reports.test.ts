@@ -53,10 +53,11 @@ describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name"
     const file = join(neovim.cwd, `bytes-${runs++}`);
     writeFileSync(file, bytes);
     await start(`cat ${file}; printf '\\033[2J\\033[Hthe end'; exec sleep 30`);
-    await eventually("the end of the output", () =>
-      neovim.lua<boolean>(`
+    await neovim.until(
+      "the end of the output",
+      `
         local text = vim.api.nvim_buf_get_lines(rows.get(1).buf, 0, 1, false)[1]
-        return text ~= nil and text:find("the end") ~= nil`),
+        return text ~= nil and text:find("the end") ~= nil`,
     );
     return neovim.lua<Row>("return rows.get(1)");
   }
@@ -158,9 +159,7 @@ describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name"
     // CAN ends whatever sequence is open.
     writeFileSync(file, `${written.flat().join("")}\x18\x1b\\${working("the end")}`);
     await start(`cat ${file}; exec sleep 30`);
-    await eventually("the end of the output", () =>
-      neovim.lua<boolean>(`return rows.get(1).msg == "the end"`),
-    );
+    await neovim.until("the end of the output", `return rows.get(1).msg == "the end"`);
     for (const row of await neovim.lua<Row[]>("return happened")) {
       expect(["idle", "working", "blocked", "done", "error", undefined]).toContain(row.state);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there

@@ -49,8 +49,7 @@ const KEPT = `
     return { table.concat(lines, "\\n"), vim.bo[info.bufnr].modified, vim.bo[info.bufnr].filetype, info.name }
   end, vim.tbl_filter(function(info) return info.name == "" end, vim.fn.getbufinfo({ buflisted = 1 })))`;
 
-const channelEnds = (a: Attached) =>
-  eventually("the end of the channel", () => a.nvim.lua<boolean>(NO_SOCKET));
+const channelEnds = (a: Attached) => a.nvim.until("the end of the channel", NO_SOCKET);
 
 describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
   test.each([

@@ -112,9 +112,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.nvim.type(`${command}<CR>`);
       await a.says("other.txt was not written: the proposal is written by");
       expect(await a.messages()).not.toContain("stack traceback");
-      await eventually("its name", () =>
-        a.nvim.lua<boolean>("return vim.fn.bufname():find('^claude%-code://') ~= nil"),
-      );
+      await a.nvim.until("its name", "return vim.fn.bufname():find('^claude%-code://') ~= nil");
     }
     await a.nvim.type(":w<Esc>:1w!<CR>:wfoo<CR>");
     await Bun.sleep(50);
@@ -301,7 +299,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
   test("of a line of 3,000 bytes what is far to the right has no colours, as all of it would be looked at", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     const id = await a.propose(a.file("main.py", ""), `x = [${"1, ".repeat(1_000)}]\n`);
-    await eventually("the colours", () => a.nvim.lua<boolean>("return vim.fn.synID(1, 6, 1) > 0"));
+    await a.nvim.until("the colours", "return vim.fn.synID(1, 6, 1) > 0");
     expect(await a.nvim.lua("return vim.fn.synID(1, 2706, 1)")).toBe(0);
     await a.rejects(id);
   });

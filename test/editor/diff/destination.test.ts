@@ -267,9 +267,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
           require("port").diff_windows())`);
       expect(new Set(levels)).toEqual(new Set([0]));
       await a.rejects(id);
-      await eventually("its own value", () =>
-        a.nvim.lua<boolean>("return vim.wo.conceallevel == 2"),
-      );
+      await a.nvim.until("its own value", "return vim.wo.conceallevel == 2");
     }
   });
 });

@@ -150,9 +150,7 @@ describe.each(NEOVIMS)("$name", (version) => {
           return { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }
         end, require("port").diff_windows())`);
       const isEven = async (columns: number) => {
-        await eventually(`${columns} columns`, () =>
-          a.nvim.lua<boolean>(`return vim.o.columns == ${columns}`),
-        );
+        await a.nvim.until(`${columns} columns`, `return vim.o.columns == ${columns}`);
         await eventually("even sides", async () => {
           const [one = [0, 0], other = one] = await sizes();
           expect(Math.abs(one[0] - other[0])).toBeLessThan(2);

@@ -39,8 +39,9 @@ async function start(version: NeovimVersion): Promise<Attached> {
   await a.edit(a.main);
   await a.attach();
   await a.nvim.lua(SERVE);
-  await eventually("the server", () =>
-    a.nvim.lua<boolean>("return (vim.lsp.get_clients({ bufnr = 0 })[1] or {}).initialized == true"),
+  await a.nvim.until(
+    "the server",
+    "return (vim.lsp.get_clients({ bufnr = 0 })[1] or {}).initialized == true",
   );
   return a;
 }

@@ -179,7 +179,7 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     using client = await TestClient.open(await neovim.lock(), "claude-code");
     const before = await windows(neovim);
     const answer = openDiff(client, join(neovim.cwd, "a.txt"), NEW);
-    await eventually("the diff", () => neovim.lua('return require("port").diff_shown()'));
+    await neovim.until("the diff", 'return require("port").diff_shown()');
     expect((await neovim.lua<Shown>(DIFF)).sizes.length).toBe(count);
     expect((await windows(neovim)).at(-1)?.width).toBe(60);
     // Neovim, and then the program, learn of a new size later.

@@ -150,15 +150,13 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
       await neovim.lua(SCOPES);
       const before = await neovim.lua<string[]>(LISTED);
       const answer = propose(neovim, client);
-      await eventually("the diff", () => neovim.lua('return require("port").diff_decidable()'));
+      await neovim.until("the diff", 'return require("port").diff_decidable()');
       await neovim.type(keys);
-      if (keys || !focus) await eventually("theirs", () => neovim.lua("return #EVENTS > 1"));
+      if (keys || !focus) await neovim.until("theirs", "return #EVENTS > 1");
       if (keys || !focus) expect(await neovim.lua<string[]>(LISTED)).toEqual(before);
       await neovim.command("Claude diff reject");
       await answer;
-      await eventually("one tab page", () =>
-        neovim.lua("return #vim.api.nvim_list_tabpages() == 1"),
-      );
+      await neovim.until("one tab page", "return #vim.api.nvim_list_tabpages() == 1");
       expect(await neovim.lua<string[]>(LISTED)).toEqual(before);
       expect(await neovim.lua<string[]>("return EVENTS")).toEqual(events);
     },

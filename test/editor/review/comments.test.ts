@@ -37,9 +37,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
   const draws = (expected: string[], of = neovim) =>
     eventually("the comments", async () => expect(await drawn(of)).toEqual(expected));
   const attached = (one: TestNeovim) =>
-    eventually("the executable", () =>
-      one.lua<boolean>('return require("port").channel.is_attached()'),
-    );
+    one.until("the executable", 'return require("port").channel.is_attached()');
   const said = () => neovim.lua<string>("return table.concat(SAID, '\\n')");
   /** What the program in Claude's terminal received. */
   const pasted = async () => (await terminalText(neovim)).replaceAll("\n", "");
@@ -122,8 +120,10 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
     using cli = await TestClient.open(await neovim.lock(), "claude-code");
     cli.notify("ide_connected", { pid });
-    await eventually("the client", () =>
-      neovim.lua<boolean>('return (require("port").server.clients[1] or {}).pid == ...', pid),
+    await neovim.until(
+      "the client",
+      'return (require("port").server.clients[1] or {}).pid == ...',
+      pid,
     );
     const folder = join(neovim.home, ".claude/sessions");
     mkdirSync(folder, { recursive: true });
@@ -170,9 +170,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     using cli = await TestClient.open(await neovim.lock(), "claude-code");
     await cli.request("tools/list");
     cli.notify("ide_connected", { pid: process.pid });
-    await eventually("the client", () =>
-      neovim.lua<boolean>('return #require("port").server.clients == 1'),
-    );
+    await neovim.until("the client", 'return #require("port").server.clients == 1');
     await neovim.command("Claude comment!");
     // What was asked for before it came is in no prompt of its.
     await eventually("one mention", async () =>

@@ -59,7 +59,7 @@ onEachNeovim((session) => {
     await eventually("its message", async () =>
       /nothing left to review|changes are kept/.test((await said()).join()),
     );
-    await eventually("the answer", () => lua<boolean>("return _G.is_done"));
+    await nvim().until("the answer", "return _G.is_done");
     await eventually("the end", async () => (await world.list()).files.length === 0);
     await counts(0);
     await session.reset();
@@ -834,9 +834,7 @@ onEachNeovim((session) => {
       edited("d", TEN, undefined);
       await inList(1);
       await nvim().type("ga");
-      await eventually("no list", () =>
-        lua<boolean>(`return vim.fn.getqflist({ winid = 0 }).winid == 0`),
-      );
+      await nvim().until("no list", `return vim.fn.getqflist({ winid = 0 }).winid == 0`);
       expect(await lua("return vim.fn.expand('%:t')")).toBe("mine");
       await nvim().command("only");
     });
@@ -878,11 +876,12 @@ onEachNeovim((session) => {
           expect(await lua("return vim.bo.buftype")).toBe("quickfix");
         });
       }
-      await eventually("the deleted file's text", () =>
-        lua<boolean>(`
+      await nvim().until(
+        "the deleted file's text",
+        `
           local buf = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
           local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
-          return first == "line 1" and not vim.bo[buf].modifiable`),
+          return first == "line 1" and not vim.bo[buf].modifiable`,
       );
       await lua(`vim.ui.input = function(_, done) done("because") end`);
       await nvim().type("2gggCGgC");
@@ -1160,8 +1159,9 @@ onEachNeovim((session) => {
   });
 
   test("a turn that ends with changes says so, once", async () => {
-    await eventually("the executable's first report", () =>
-      lua<boolean>(`return require("claude-code.editor.review.client").summary() ~= nil`),
+    await nvim().until(
+      "the executable's first report",
+      `return require("claude-code.editor.review.client").summary() ~= nil`,
     );
     await changed();
     await counts(5);

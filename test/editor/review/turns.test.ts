@@ -112,7 +112,7 @@ onEachNeovim((session) => {
     await nvim().command(`edit ${name} | 5`);
     await nvim().command("Claude undo");
     await eventually("undone", () => world.read(name) !== CLAUDE);
-    await eventually("written", () => lua<boolean>("return not vim.bo.modified"));
+    await nvim().until("written", "return not vim.bo.modified");
     await nvim().command("set nomodifiable | Claude back");
     await eventually("the message", async () => (await said()).join().includes("not modifiable"));
     expect(await waiting()).toBe(HUNKS * FILES - 1);
@@ -163,7 +163,7 @@ onEachNeovim((session) => {
       await nvim().command("normal! G");
       await nvim().type("[c");
       await nvim().type("gaga");
-      await eventually("the second one", () => lua<boolean>("return _G.held ~= nil"));
+      await nvim().until("the second one", "return _G.held ~= nil");
       await nvim().type("ga");
       await lua("_G.held()");
       await eventually("three kept", async () => expect(await waiting()).toBe(HUNKS * FILES - 3));
