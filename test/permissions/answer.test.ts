@@ -69,12 +69,6 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       { behavior: "deny", message: "The user rejected this.", interrupt: true },
     ],
     [
-      "a plan",
-      { tool_name: "ExitPlanMode", tool_input: { plan: "1. do it" } },
-      "{ allow = true }",
-      { behavior: "allow", updatedInput: { plan: "1. do it" } },
-    ],
-    [
       "a question, with options and a text",
       QUESTION,
       `{ allow = true, replies = { { options = { 1, 2 }, text = "or XL" } } }`,
@@ -110,12 +104,14 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     expect(await second).toBeUndefined();
   });
 
-  test("a request that comes before the session is blocked is not offered before", async () => {
-    const n = await editor.block();
+  test("a request that comes before the session is blocked is offered then: the message names the command", async () => {
+    await editor.neovim.command("doautocmd FocusGained");
+    const n = await editor.block("terminal", `name = "docs"`);
     await editor.report(n, "working");
     const [output] = await editor.early(BASH);
     expect(await editor.requests()).toEqual([]);
     await editor.report(n, "blocked");
+    await editor.says("Claude (docs) needs input; :Claude answer answers it");
     const { id } = await editor.wait();
     await editor.answer(id, "{ allow = true }");
     expect(await output).toEqual({ behavior: "allow" });
@@ -173,10 +169,6 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       [
         { tool_name: "ExitPlanMode", tool_input: { plan: "1. do it", allowedPrompts: ["any"] } },
         { lines: ["1. do it", "", "allowedPrompts:", "[", '  "any"', "]"] },
-      ],
-      [
-        { tool_name: "mcp__x__y", tool_input: {} },
-        { title: "mcp__x__y", lines: ["The request has no arguments."] },
       ],
       [
         {
@@ -354,17 +346,6 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await editor.neovim.command("1Claude answer");
     await editor.says("Claude 1 does not ask anything");
   });
-
-  test("the message about a session that needs input names the command", async () => {
-    await editor.neovim.command("doautocmd FocusGained");
-    const n = await editor.block("terminal", `name = "docs"`);
-    await editor.report(n, "working");
-    const [output] = await editor.early(BASH);
-    await editor.report(n, "blocked");
-    await editor.says("Claude (docs) needs input; :Claude answer answers it");
-    await editor.report(n, "idle");
-    await output;
-  });
 });
 
 describe("answers in the newest Neovim", () => {
@@ -380,17 +361,16 @@ describe("answers in the newest Neovim", () => {
     expect(await output).toEqual({ behavior: "allow" });
   });
 
-  test("it is killed while it waits: the hook prints nothing", async () => {
+  test.each<[what: string, end: (editor: Editor) => unknown]>([
+    ["it is killed", ({ neovim }) => neovim.process.kill("SIGKILL")],
+    [
+      "the plugin is deactivated",
+      ({ neovim }) => neovim.lua(`require("claude-code").deactivate()`),
+    ],
+  ])("%s while a hook waits: that prints nothing", async (_what, end) => {
     await using editor = await Editor.start(NEWEST);
     const { output } = await editor.asking();
-    editor.neovim.process.kill("SIGKILL");
-    expect(await output).toBeUndefined();
-  });
-
-  test("the plugin is deactivated: the hook ends, and the dialog stays Claude's", async () => {
-    await using editor = await Editor.start(NEWEST);
-    const { output } = await editor.asking();
-    await editor.neovim.lua(`require("claude-code").deactivate()`);
+    await end(editor);
     expect(await output).toBeUndefined();
   });
 

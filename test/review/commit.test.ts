@@ -339,7 +339,7 @@ test("a pre-commit hook that adds to the commit: that is committed, and in the i
 });
 
 test.each([
-  ["a hook that fails", "pre-commit", "exit 1", WRITES, "nothing is committed: exit 1"],
+  ["a hook that fails", "pre-commit", "echo no >&2; exit 1", WRITES, "nothing is committed: no"],
   ["a hook that ends git", "commit-msg", "kill -9 $PPID", WRITES, "nothing is committed"],
   ["an editor that fails", "none", "", "false", undefined],
 ])("%s: HEAD and the index are as before", async (_what, name, text, editor, problem) => {

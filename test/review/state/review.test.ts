@@ -15,19 +15,6 @@ afterEach(() => world[Symbol.dispose]());
 const at = (name: string, more: object = {}) => ({ path: world.path(name), ...more });
 
 describe("what is listed", () => {
-  test("by turn, session and all", async () => {
-    const first = world.prompt("A", "first");
-    world.claude({ a: "1\n" }, { prompt: first });
-    const second = world.prompt("A", "second");
-    world.claude({ b: "1\n" }, { prompt: second });
-    world.claude({ c: "1\n" }, { session: "B" });
-    expect(await world.summary()).toHaveLength(3);
-    expect(await world.summary({ scope: "session", session: "A" })).toHaveLength(2);
-    expect(await world.summary({ scope: "turn", session: "A" })).toEqual(["b created 0>1@1"]);
-    const [owner] = (await world.list({ scope: "turn", session: "A" })).files[0]?.owners ?? [];
-    expect(owner).toMatchObject({ turn: 2, prompt: "second", tool: "Edit", session: "A" });
-  });
-
   test("a turn is a prompt of the user's: not a notification of the CLI's, and without its tags", async () => {
     const first = world.prompt(
       "A",
@@ -37,7 +24,11 @@ describe("what is listed", () => {
     world.claude({ a: "1\n" }, { prompt: first });
     world.claude({ b: "1\n" }, { prompt: note });
     world.claude({ c: "1\n" }, { prompt: world.prompt("A", "second") });
-    const owners = (await world.list()).files.map(({ owners: [owner] }) => owner);
+    world.claude({ d: "1\n" }, { session: "B" });
+    expect(await world.summary()).toHaveLength(4);
+    expect(await world.summary({ scope: "turn", session: "A" })).toEqual(["c created 0>1@1"]);
+    const { files } = await world.list({ scope: "session", session: "A" });
+    const owners = files.map(({ owners: [owner] }) => owner);
     expect(owners.map((owner) => [owner?.turn, owner?.prompt])).toEqual([
       [1, "first"],
       [1, "first"],
@@ -148,39 +139,6 @@ describe("decisions", () => {
     const both = await world.undo([at("a", { range: [3, 5] })]);
     expect(both.files[0]?.conflicts).toHaveLength(1);
     expect(world.read("a")).toBe("1\nII mine\nIII\n4\n5\nVI\n");
-  });
-
-  test("whole files: created, deleted, renamed, binary", async () => {
-    world.write("gone", "1\n2");
-    world.write("empty", "");
-    world.write("old", "same\ntext\n");
-    world.write("image", "\0one");
-    world.claude({
-      gone: undefined,
-      empty: undefined,
-      new: "",
-      old: undefined,
-      moved: "same\ntext\n",
-      image: "\0two",
-    });
-    const { files, counts } = await world.list();
-    expect(files.map(({ path, kind, from }) => [path, kind, from])).toEqual([
-      [world.path("empty"), "deleted", undefined],
-      [world.path("gone"), "deleted", undefined],
-      [world.path("image"), "binary", undefined],
-      [world.path("moved"), "renamed", world.path("old")],
-      [world.path("new"), "created", undefined],
-    ]);
-    expect(counts).toMatchObject({ files: 5, hunks: 5 });
-    await world.undo(files.map(({ path }) => ({ path })));
-    const names = ["gone", "empty", "new", "old", "moved", "image"];
-    const before = ["1\n2", "", undefined, "same\ntext\n", undefined, "\0one"];
-    expect(names.map((name) => world.read(name))).toEqual(before);
-    expect(await world.summary()).toEqual([]);
-    await world.back();
-    const after = [undefined, undefined, "", undefined, "same\ntext\n", "\0two"];
-    expect(names.map((name) => world.read(name))).toEqual(after);
-    expect(await world.summary()).toHaveLength(5);
   });
 
   test("a file that one session created, the user wrote into and another session deleted", async () => {
