@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually";
-import { BOTH_NEOVIMS } from "../../support/neovim";
+import { ALL, BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 import { chooseHunks, chooseRepeating, final } from "./random-hunks";
 
@@ -42,16 +42,17 @@ const DOUBTFUL: [string, keys: string, bar: string, question: string, final: str
 ];
 
 describe.each(BOTH_NEOVIMS)("$name", (version) => {
-  // More of both in random-hunks.all.test.ts.
-  test("what is accepted are exactly the chosen hunks, byte for byte", async () => {
-    await using a = await Attached.attached({ version, ui: UI });
-    await chooseHunks(a, 12);
-  });
-
-  test("lines that repeat, a last newline on one side only: byte for byte", async () => {
-    await using a = await Attached.attached({ version, ui: UI });
-    await chooseRepeating(a, 12);
-  });
+  test.each([
+    ["what is accepted are exactly the chosen hunks, byte for byte", chooseHunks],
+    ["lines that repeat, a last newline on one side only: byte for byte", chooseRepeating],
+  ])(
+    "%s",
+    async (_what, choose) => {
+      await using a = await Attached.attached({ version, ui: UI });
+      await choose(a, ALL ? 112 : 12);
+    },
+    120_000,
+  );
 
   test("[c and ]c in each layout, with counts, from each side; the bar says where", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
