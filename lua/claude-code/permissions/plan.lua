@@ -36,7 +36,7 @@ local function is_shown(plan)
   return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == plan.buf
 end
 
---- It is over: gives the window back, and the cursor to where it was.
+--- Gives the window back once the plan is over, and the cursor to where it was.
 local function finish(plan)
   local win, borrowed = plan.win, plan.borrowed
   plans[plan.request.id] = nil

@@ -83,7 +83,7 @@ local function clients_for(target, name)
   return is_loaded and vim.lsp.get_clients({ bufnr = target, method = method }) or {}
 end
 
----Not by vim.lsp.buf, which asks about the current buffer, and shows nothing while another one is current.
+---vim.lsp.buf would ask about the current buffer, and shows nothing while another one is current.
 local function ask(proposal, name)
   local target, title = proposal.target, proposal:title()
   local client = clients_for(target, name)[1]

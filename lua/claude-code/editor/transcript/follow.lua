@@ -68,17 +68,13 @@ local function show_lines(buf, step)
 end
 
 local function show(step)
-  local what = vim.fs.basename(step.path)
-  if step.act == "searched" then
-    what = step.subject
-  elseif step.first then
-    local last = step.last and step.last > step.first and ("–%d"):format(step.last) or ""
-    what = ("%s %d%s"):format(what, step.first, last)
-  end
-  local buf = step.act ~= "searched" and buffer_of(step)
-  if not buf and step.act ~= "searched" then
-    what = "a file that is not shown"
-  end
+  local is_search = step.act == "searched"
+  local buf = not is_search and buffer_of(step) or nil
+  local first, last = step.first, step.last
+  local lines = first and " " .. first .. (last and last > first and "–" .. last or "") or ""
+  local what = is_search and step.subject
+    or buf and vim.fs.basename(step.path) .. lines
+    or "a file that is not shown"
   local before = api.nvim_win_get_buf(following.win)
   if buf and before ~= buf then
     api.nvim_buf_clear_namespace(before, NAMESPACE, 0, -1)
