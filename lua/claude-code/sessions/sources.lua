@@ -157,16 +157,6 @@ local function connect(pid)
   M.read(pid)
 end
 
----@param row claude-code.SessionRow of a CLI whose connection has ended
-local function disconnect(row)
-  local is_known = row.n or row.source == "hook" or row.source == "registry"
-  if is_known then
-    rows.set({ pid = row.pid }, { connected = vim.NIL })
-  else
-    rows.remove({ pid = row.pid })
-  end
-end
-
 ---Of a CLI in a remote no process is known: each session there has one, the first ones first.
 ---@param clients claude-code.Client[] all that are connected now
 local function connect_remotes(clients)
@@ -232,8 +222,12 @@ function M.clients(clients)
     end
   end
   for _, row in ipairs(rows.list()) do
-    if row.connected and not row.remote and not connected[row.pid] then
-      disconnect(row)
+    local is_known = row.n or row.source == "hook" or row.source == "registry"
+    local has_ended = row.connected and not row.remote and not connected[row.pid]
+    if has_ended and is_known then
+      rows.set({ pid = row.pid }, { connected = vim.NIL })
+    elseif has_ended then
+      rows.remove({ pid = row.pid })
     end
   end
   -- One that was killed said nothing else.

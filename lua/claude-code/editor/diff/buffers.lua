@@ -66,12 +66,9 @@ function M.fill(buf, lines)
 end
 
 local function has_long_line(buf)
-  for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, true)) do
-    if #line > LONGEST_HIGHLIGHTED_LINE then
-      return true
-    end
-  end
-  return false
+  return vim.iter(api.nvim_buf_get_lines(buf, 0, -1, true)):any(function(line)
+    return #line > LONGEST_HIGHLIGHTED_LINE
+  end)
 end
 
 ---Tree-sitter reads the queries of a language at once, of C for 30 to 60 ms: so it gives the colours only

@@ -49,8 +49,8 @@ local SIDES = {
 ---@param side "old"|"new"
 function M.in_window(win, side)
   local maps = vim.split(vim.wo[win].winhighlight, ",", { trimempty = true })
-  for _, theirs in ipairs({ "DiffAdd", "DiffChange", "DiffText", "DiffDelete" }) do
-    maps[#maps + 1] = ("%s:%s"):format(theirs, M.name(SIDES[side][theirs]))
+  for theirs, ours in pairs(SIDES[side]) do
+    maps[#maps + 1] = ("%s:%s"):format(theirs, M.name(ours))
   end
   vim.wo[win][0].winhighlight = table.concat(maps, ",")
 end
