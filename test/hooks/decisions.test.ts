@@ -233,10 +233,8 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
       error: "Exit code 1",
       duration_ms: 5,
     });
-    const loaded = "return vim.fn.bufloaded(...)";
-    await eventually("the edited file", async () =>
-      expect(await project.neovim.lua<number>(loaded, project.path("failed.txt"))).toBe(1),
-    );
+    const loaded = "return vim.fn.bufloaded(...) == 1";
+    await project.neovim.until("the edited file", loaded, project.path("failed.txt"));
     expect(await stop({ prompt_id: "p" })).toEqual(blocked(1, 0));
     rmSync(project.path(".git"), { recursive: true });
   });

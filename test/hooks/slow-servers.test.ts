@@ -8,7 +8,7 @@ import { languageServer } from "../support/lsp-stdio";
 import { isolatedEnv, NEOVIMS, NEWEST, nightly, temporaryFolder } from "../support/neovim";
 import { first } from "../support/toolchain";
 import { Calls } from "./calls";
-import { OPENED, Project } from "./project";
+import { Project } from "./project";
 
 /*
  * Language servers that are still starting, that index, or that end: the end of Claude's turn waits
@@ -17,19 +17,10 @@ import { OPENED, Project } from "./project";
  */
 const GO = { continue: true } as const;
 
-/** Starts the server for each file that is read, and keeps what notifications say. */
-const SERVE = `
-  local command = ...
+/** Keeps what notifications say. */
+const LISTEN = `
   _G.notified = {}
-  vim.notify = function(text)
-    table.insert(_G.notified, text)
-  end
-  vim.api.nvim_create_autocmd("FileType", {
-    pattern = "text",
-    callback = function(args)
-      vim.lsp.start({ name = "scripted", cmd = command, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })
-    end,
-  })`;
+  vim.notify = function(text) table.insert(_G.notified, text) end`;
 
 /** No server, buffer, session or configuration of the test before is left. */
 const RESET = `
@@ -46,8 +37,6 @@ const RESET = `
   vim.api.nvim_clear_autocmds({ event = "FileType", pattern = "text" })
   vim.api.nvim_create_augroup("lint", {})
   vim.cmd("silent! %bwipeout!")
-  local servers = { text = true }
-  ${OPENED}
   port.language_servers.TIMEOUT_MS = 600000`;
 
 /** So long the end of a turn waits for a server that is ready, and in all. */
@@ -69,7 +58,8 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   beforeEach(async () => {
     control = temporaryFolder();
     await project.neovim.lua(RESET);
-    await project.neovim.lua(SERVE, languageServer(control));
+    await project.neovim.lua(LISTEN);
+    await project.serve({ text: { name: "scripted", cmd: languageServer(control) } });
     await options(DEADLINE_MS, BUSY_MS);
     await calls.forget();
     count += 1;

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { keepBusy } from "../support/busy";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { later } from "../support/later";
+import { languageServer } from "../support/lsp-stdio";
 import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST, nightly } from "../support/neovim";
 import { Calls } from "./calls";
-import { OPENED, Project } from "./project";
+import { Project } from "./project";
 import { publish, startSilentServer } from "./silent-server";
 
 /* How hooks wait for a language server: for its report, for the deadline, or for nothing any more. */
@@ -106,47 +109,21 @@ describe.each(NEOVIMS)("a hook waits with $name", (version) => {
   });
 });
 
-/** A server that must be asked: it finds one error in each text that says "wrong". */
-const PULL_SERVER = `
-  local texts = {}
-  local capabilities = { textDocumentSync = 1, diagnosticProvider = vim.empty_dict() }
-  local server = require("port").language_server(capabilities, {
-    request = function(method, params, done)
-      if method ~= "textDocument/diagnostic" then return done(nil, vim.NIL) end
-      local position = { line = 0, character = 0 }
-      local wrong = texts[params.textDocument.uri]:find("wrong")
-      vim.schedule(function()
-        done(nil, { kind = "full", items = wrong and { {
-          message = "pulled", severity = 1, range = { start = position, ["end"] = position },
-        } } or {} })
-      end)
-    end,
-    notify = function(method, params)
-      if method == "textDocument/didOpen" then
-        texts[params.textDocument.uri] = params.textDocument.text
-      elseif method == "textDocument/didChange" then
-        texts[params.textDocument.uri] = params.contentChanges[1].text
-      end
-    end,
-  })
-  vim.api.nvim_create_autocmd("FileType", { callback = function(args)
-    vim.lsp.start({ name = "pull", cmd = server, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })
-  end })
-  local servers = { text = true }
-  ${OPENED}`;
-
 test.each(NEOVIMS)(
   "a server that must be asked, for a file in no window, with $name",
   async (version) => {
     await using project = await Project.open(version);
     await project.neovim.lua(LONG_DEADLINE);
-    await project.neovim.lua(PULL_SERVER);
+    const switches = join(project.neovim.home, "switches");
+    mkdirSync(switches);
+    writeFileSync(join(switches, "pull"), "");
+    await project.serve({ text: languageServer(switches) });
     const context = async (text: string) =>
       JSON.stringify((await project.edit("pull.txt", text)).output ?? "nothing");
-    expect(await context("wrong\n")).toContain("pulled");
+    expect(await context("WRONG\n")).toContain("error: WRONG");
     expect(await context("right\n")).toBe('"nothing"');
     expect(await project.stop()).toEqual(GO);
-    expect(await context("wrong again\n")).toContain("pulled");
+    expect(await context("WRONG again\n")).toContain("error: WRONG again");
   },
 );
 

@@ -11,6 +11,7 @@
  *   hang       no answer to a question while it is there
  *   modified   each question is answered with ContentModified, and one byte taken from this file
  *   crash      the server ends at the next question, or at once if one of the above is there
+ *   pull       diagnostics are asked for, and none is published
  *   private    uses are found in private files, too
  *   log        written by the server: what it received
  */
@@ -102,6 +103,8 @@ function result({ method, params }: Message): unknown {
       return word ? places(word) : null;
     case "textDocument/hover":
       return word && { contents: { kind: "markdown", value: `\`\`\`txt\ndef ${word}\n\`\`\`` } };
+    case "textDocument/diagnostic":
+      return { kind: "full", items: problems(open.get(uri) ?? "") };
     case "textDocument/rename":
       return word && { changes: renamed(places(word), params.newName ?? "") };
     case "workspace/symbol":
@@ -131,6 +134,7 @@ const CAPABILITIES = {
   hoverProvider: true,
   renameProvider: true,
   workspaceSymbolProvider: true,
+  ...(has("pull") && { diagnosticProvider: {} }),
 };
 
 /** What it is told to answer. */
@@ -178,12 +182,16 @@ async function indexed(): Promise<void> {
   progress({ kind: "end" });
 }
 
-let published = Promise.resolve();
-async function publish(uri: string, version: number, text: string): Promise<void> {
-  const diagnostics = text.split("\n").flatMap((message, line) => {
+function problems(text: string): object[] {
+  return text.split("\n").flatMap((message, line) => {
     const range = { start: { line, character: 0 }, end: { line, character: 5 } };
     return message.includes("WRONG") ? [{ range, severity: 1, message, source: "scripted" }] : [];
   });
+}
+
+let published = Promise.resolve();
+async function publish(uri: string, version: number, text: string): Promise<void> {
+  const diagnostics = problems(text);
   await indexed();
   await gone("silent");
   send({ method: "textDocument/publishDiagnostics", params: { uri, version, diagnostics } });
@@ -202,7 +210,7 @@ function onMessage(message: Message): void {
   } = params?.textDocument ?? {};
   if (method === "textDocument/didOpen" || method === "textDocument/didChange") {
     open.set(uri, text);
-    published = published.then(() => publish(uri, version, text));
+    if (!has("pull")) published = published.then(() => publish(uri, version, text));
   }
   if (method === "textDocument/didClose") open.delete(uri);
   if (method === "workspace/didChangeWatchedFiles") {

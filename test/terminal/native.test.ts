@@ -427,17 +427,24 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await Bun.file(state).delete();
   });
 
+  /** What the only terminal shows, whoever opened it. */
+  const own = () =>
+    neovim.lua<string>(`
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.bo[buf].buftype == "terminal" then
+          local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+          return (table.concat(lines):gsub("   +", ""))
+        end
+      end`);
+
   test("that the user opened gets Enter with the text: nothing is asked in between", async () => {
     claims("Text for the prompt does not answer a question");
     await neovim.lua(
       `vim.cmd("terminal " .. ...)`,
       `sh -c '${LATER} stty -icanon -echo -icrnl; echo up; cat -v'`,
     );
-    const [pid, buf] = await neovim.lua<[number, number]>(
-      "return { vim.b.terminal_job_pid, vim.api.nvim_get_current_buf() }",
-    );
-    const shown = () => neovim.lua<string[]>("return vim.fn.getbufline(..., 1, '$')", buf);
-    await eventually("the terminal", async () => (await shown()).join("").includes("up"));
+    await eventually("the terminal", async () => (await own()).includes("up"));
+    const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
     await neovim.command("split | enew");
     using _claude = await connectFrom(neovim, pid);
     const state = join(neovim.home, ".claude/sessions", `${pid}.json`);
@@ -447,9 +454,8 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       vim.fn.writefile({ vim.json.encode({ status = "waiting" }) }, ...)`,
       state,
     );
-    await eventually("the text", async () => (await shown()).join("").includes("late^[[201~^M"));
+    await eventually("the text", async () => (await own()).includes("late^[[201~^M"));
     await Bun.write(state, JSON.stringify({ pid, status: "idle" }));
-    await neovim.command(`bwipeout! ${buf}`);
   });
 
   test("gets whole lines so that what follows begins a line of its own", async () => {
@@ -473,14 +479,6 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     async (provider) => {
       await configure(neovim, `{ provider = "${provider}" }`);
       await neovim.command(`terminal sh -c 'stty raw -echo; ${LATER} echo own; exec cat -v'`);
-      const own = () =>
-        neovim.lua<string>(`
-        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-          if vim.bo[buf].buftype == "terminal" then
-            local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-            return (table.concat(lines):gsub("   +", ""))
-          end
-        end`);
       await eventually("the program", async () => expect(await own()).toBe("own"));
       const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
       using _claude = await connectFrom(neovim, pid);

@@ -28,6 +28,9 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
         return vim.fs.basename(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)))
       end, vim.api.nvim_list_wins())`);
 
+  const fileAlone = (neovim: TestNeovim) =>
+    eventually("the file alone", async () => expect(await shown(neovim)).toEqual(["a.txt"]));
+
   beforeAll(async () => {
     writeFileSync(claude, `#!/bin/sh\necho "$*" >>${starts}\n${LATER}\necho up\nexec cat\n`);
     chmodSync(claude, 0o755);
@@ -54,7 +57,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
   ])("%s starts nothing, and has nothing of Claude's", async (_, path) => {
     const autocommand = "autocmd TermOpen * startinsert";
     await using neovim = await start(options, "--cmd", autocommand, "-S", path);
-    await eventually("the file alone", async () => expect(await shown(neovim)).toEqual(["a.txt"]));
+    await fileAlone(neovim);
     expect(await neovim.lua("return { vim.fn.bufname(), vim.v.errmsg, vim.fn.mode() }")).toEqual([
       join(folder, "a.txt"),
       "",
@@ -121,9 +124,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
         );
       await older.command(`set sessionoptions+=${option} | mksession! ${path}`);
       await using neovim = await start(options, "-S", path);
-      await eventually("the file alone", async () =>
-        expect(await shown(neovim)).toEqual(["a.txt"]),
-      );
+      await fileAlone(neovim);
       expect(await buffers(neovim)).not.toContain("claude-code:");
       expect(await neovim.lua("return vim.v.errmsg")).toBe("");
       expect(await neovim.command("messages")).not.toMatch(/E\d+:|Error/);
@@ -151,8 +152,6 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     );
     await using restored = await start(options, "-S", left);
     expect(await restored.lua("return vim.fn.tabpagenr('$')")).toBe(1);
-    await eventually("the file alone", async () =>
-      expect(await shown(restored)).toEqual(["a.txt"]),
-    );
+    await fileAlone(restored);
   });
 });

@@ -65,13 +65,11 @@ describe.each(NEOVIMS)("$name", (version) => {
     writeFileSync(path, "after\n");
     await shows(a, buf, "after");
   };
-  const notFollowed = (a: Attached) =>
-    eventually("nothing is watched", async () =>
-      expect(await a.nvim.lua<unknown>("return HANDLES()")).toMatchObject({
-        fs_event: 0,
-        fs_poll: 0,
-      }),
+  const runs = (a: Attached, wanted: object) =>
+    eventually("what runs", async () =>
+      expect(await a.nvim.lua<object>("return HANDLES()")).toMatchObject(wanted),
     );
+  const notFollowed = (a: Attached) => runs(a, { fs_event: 0, fs_poll: 0 });
   const noQuestion = async (a: Attached) =>
     expect(await a.nvim.request<object>("nvim_get_mode", [])).toEqual({
       mode: "n",
@@ -105,8 +103,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     rmSync(path);
     Bun.spawnSync(["mkfifo", path]);
     writeFileSync(other, "two\n");
-    const changed = 'return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == "two"';
-    await eventually("the other file's text", () => a.nvim.lua(changed));
+    await a.nvim.until("the other file's text", 'return vim.fn.getline(1) == "two"');
     await caughtUp(a);
     await a.nvim.command("wincmd w");
     expect(await a.nvim.lua("return vim.fn.getline(1)")).toBe("one");
@@ -266,9 +263,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.edit(path);
     await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "two" })');
     writeFileSync(path, "two\n");
-    await eventually("no edits", async () =>
-      expect(await a.nvim.lua("return vim.bo.modified")).toBe(false),
-    );
+    await a.nvim.until("no edits", "return not vim.bo.modified");
     await noQuestion(a);
     await a.nvim.command("write");
     expect(await a.messages()).not.toContain("unsaved edits");
@@ -318,20 +313,13 @@ describe.each(NEOVIMS)("$name", (version) => {
         CALL = function(...) assert(not require("port").dispatcher.call(...).error) end
         DETACH = require("port").channel.detach`);
       await a.nvim.lua(RECORD_HANDLES);
-      const handles = "return HANDLES()";
       writeFileSync(path, "two\n");
       await notFollowed(a);
       expect(await line(a, buf)).toBe("one");
       await a.nvim.lua(begin);
       writeFileSync(path, "three\n");
       await shows(a, buf, "three");
-      await eventually("nothing to run", async () =>
-        expect(await a.nvim.lua<unknown>(handles)).toEqual({
-          fs_event: 1,
-          fs_poll: 0,
-          timer: 0,
-        }),
-      );
+      await runs(a, { fs_event: 1, fs_poll: 0, timer: 0 });
       await a.nvim.lua(end);
       await notFollowed(a);
       writeFileSync(path, "four\n");
@@ -424,9 +412,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     a.nvim.process.kill("SIGSTOP");
     shell(a, "sed -i s/one/two/ src/*.txt");
     a.nvim.process.kill("SIGCONT");
-    await eventually("all", async () =>
-      expect(await a.nvim.lua<number>("return #ORDER")).toBe(count),
-    );
+    await a.nvim.until("all", "return #ORDER == ...", count);
     await a.nvim.lua("vim.uv.hrtime = HRTIME");
     expect(await a.nvim.lua<string>("return ORDER[1]")).toBe("99.txt");
     expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(count / 2);
