@@ -118,10 +118,7 @@ testWithPlugins(":Lazy reload leaves one server, and nothing of the first", asyn
   await editor.client.closed;
   using client = await TestClient.open(await neovim.lock(), "claude-code");
   await client.json("getOpenEditors");
-  await eventually("the same autocommands", async () => {
-    const now = await groups();
-    if (!Bun.deepEquals(now, before)) throw new Error(JSON.stringify({ before, now }));
-  });
+  await eventually("the same autocommands", async () => expect(await groups()).toEqual(before));
 });
 
 testWithPlugins("lazy.nvim sees that the build by :Claude install failed", async () => {

@@ -172,10 +172,9 @@ onNewestNeovim(
       const wanted = [
         { uri, diagnostics: [expect.objectContaining({ message: `wrong in ${THERE}/%41 é.lua` })] },
       ];
-      await eventually("the problem", async () => {
-        expect(await cli.json("getDiagnostics", { uri })).toEqual(wanted);
-        return true;
-      });
+      await eventually("the problem", async () =>
+        expect(await cli.json("getDiagnostics", { uri })).toEqual(wanted),
+      );
       expect(await cli.json("getDiagnostics")).toEqual(wanted);
       using other = await connect("another");
       const encoded = [

@@ -78,10 +78,8 @@ nightly.test(
     const error = expect.stringContaining("the executable has not answered for 3 s: wait, or ");
     expect(answer).toEqual([null, error]);
     expect(await neovim.lua(`return require("port").server.state`)).toBe("starting");
-    await eventually("what it prints", async () => {
-      const stderr = await neovim.lua(`return require("claude-code").status().stderr`);
-      expect(stderr).toEqual(["one", "two"]);
-    });
+    const printed = `return vim.deep_equal(require("claude-code").status().stderr, { "one", "two" })`;
+    await neovim.until("what it prints", printed);
     expect(await neovim.lua(`return require("claude-code").status().last_error`)).toEqual(error);
   },
 );

@@ -38,11 +38,8 @@ describe.each(NEOVIMS)("in $name", (version) => {
     await neovim.lua("MESSAGES = {} vim.notify = function(text) table.insert(MESSAGES, text) end");
     return neovim;
   };
-  const notified = async (neovim: TestNeovim, wanted: string) =>
-    eventually(`"${wanted}"`, async () => {
-      const texts = await neovim.lua<string[]>("return MESSAGES");
-      return texts.some((text) => text.includes(wanted));
-    });
+  const notified = (neovim: TestNeovim, wanted: string) =>
+    neovim.until(`"${wanted}"`, "return table.concat(MESSAGES):find(..., 1, true) ~= nil", wanted);
 
   test("a server that was stopped by hand stays so through setup() and a mention; :Claude starts it", async () => {
     const setup = `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`;
@@ -83,12 +80,10 @@ describe.each(NEOVIMS)("in $name", (version) => {
     await notified(neovim, "main.lua waits for Claude to connect");
     await inState(neovim, "ready");
     using client = await TestClient.open(await neovim.lock());
-    await eventually("the mention", () => {
-      expect<unknown[]>(client.notifications("at_mentioned")).toEqual([
-        { filePath: join(neovim.cwd, "main.lua") },
-      ]);
-      return true;
-    });
+    const filePath = join(neovim.cwd, "main.lua");
+    await eventually("the mention", () =>
+      expect<unknown[]>(client.notifications("at_mentioned")).toEqual([{ filePath }]),
+    );
   });
 
   test("the port is one of the new range from the next start on", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, NEWEST, nightly } from "../../support/neovim";
 import { TYPESCRIPT } from "../../support/typescript";
-import { COLD_MS, GO, openWith, openWorld, settled, type World, warm } from "./language-servers";
+import { GO, openWith, openWorld, settled, type World, warm } from "./language-servers";
 
 /* Real language servers in a real Neovim: what they report on the text that Claude wrote, never before. */
 setDefaultTimeout(240_000);
@@ -70,12 +70,7 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
     const session = { session_id: "report" };
     project.write("each.ts", "export const old: number = 'old';\nexport const b: number = 1;\n");
     await project.neovim.command(`edit ${project.path("each.ts")}`);
-    const count = "return #vim.diagnostic.get(0)";
-    await eventually(
-      "the old problem",
-      async () => (await project.neovim.lua(count)) === 1,
-      COLD_MS,
-    );
+    await project.neovim.until("the old problem", "return #vim.diagnostic.get(0) == 1");
     const { output } = await project.edit(
       "each.ts",
       "// moved\nexport const old: number = 'old';\nexport const b: number = 'b';\n",

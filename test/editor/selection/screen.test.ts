@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { lockFiles } from "../../genuine/lock-file";
 import { Neovim } from "../../genuine/neovim";
+import { newUser } from "../../support/claude-home";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/toolchain";
 
 /*
- * Selecting as users do, in a real terminal with Neovim's own screen: keys in one burst, faster
- * than the debounce, and the mouse. A client on the socket sees what Claude would see.
+ * Selecting with the mouse, in a real terminal with Neovim's own screen. A client on the socket sees what
+ * Claude would see.
  */
-/** Longer than the keys of one burst are apart. */
 const DEBOUNCE_MS = 100;
 const constants = [`selection.DEBOUNCE_MS = ${DEBOUNCE_MS}`];
 const TEXT = "one two three\nfour five six\nseven eight nine\n";
@@ -25,13 +24,8 @@ for (const version of NEOVIMS) {
     let client: TestClient;
 
     beforeAll(async () => {
-      root = await realpath(await mkdtemp(join(tmpdir(), "screen-")));
-      const [project, home] = [join(root, "project"), join(root, "home")];
-      for (const folder of [project, join(home, "tmp"), join(home, "run")]) {
-        await mkdir(folder, { recursive: true });
-      }
-      file = join(project, "main.txt");
-      await writeFile(file, TEXT);
+      const { root: folder, project, home } = await newUser({ "main.txt": TEXT });
+      [root, file] = [folder, join(project, "main.txt")];
       neovim = await Neovim.start({ version, project, home, files: [file], constants });
       const lock = await eventually("a lock file", async () => {
         const [found] = await lockFiles(home);
@@ -69,12 +63,6 @@ for (const version of NEOVIMS) {
       await client.json("getOpenEditors");
       expect(last()).toMatchObject({ text, selection });
     }
-
-    test("selected and left in one breath", async () => {
-      await neovim.terminal.type("wve\x1b");
-      await expectSent("two", [0, 4], [0, 7]);
-      await neovim.terminal.waitUntil((screen) => !screen.includes("-- VISUAL --"), "normal mode");
-    });
 
     /**
      * Presses at the first place and drags over the others. Neovim keeps but one place of the mouse, so

@@ -12,10 +12,7 @@ const mentions = (client: TestClient) => client.notifications("at_mentioned");
 
 /** Waits until the client has got exactly these, in this order. */
 const expectMentions = (client: TestClient, wanted: object[]) =>
-  eventually("the mentions", () => {
-    expect<unknown[]>(mentions(client)).toEqual(wanted);
-    return true;
-  });
+  eventually("the mentions", () => expect<unknown[]>(mentions(client)).toEqual(wanted));
 
 /** The same for whole files. */
 const expectFiles = (client: TestClient, paths: string[]) =>
@@ -89,19 +86,17 @@ onEachNeovim((session) => {
       expect(existsSync(trap)).toBe(false);
     });
 
-    test("mentions paths in quotes", async () => {
-      const names = ["b.txt", "a b.txt", "c d.txt"];
-      for (const name of names) session.write(name, TEXT);
-      await session.neovim.command(`Claude mention b.txt "a b.txt" 'c d.txt'`);
-      await expectFiles(client, names.map(path));
-    });
-
-    test("mentions wildcards, the current file, folders and absolute paths", async () => {
-      for (const name of ["x/1.txt", "x/2.txt"]) session.write(name, TEXT);
-      await session.neovim.command(`Claude mention x/*.txt % x ${path("x/1.txt")}`);
-      const names = ["x/1.txt", "x/2.txt", "main.lua", "x", "x/1.txt"];
-      await expectFiles(client, names.map(path));
-    });
+    test.each([
+      [`b.txt "a b.txt" 'c d.txt'`, ["b.txt", "a b.txt", "c d.txt"]],
+      ["x/*.txt % x PWD/x/1.txt", ["x/1.txt", "x/2.txt", "main.lua", "x", "x/1.txt"]],
+    ])(
+      "mentions quoted paths, wildcards, the current file, folders, absolute paths: %s",
+      async (given, names) => {
+        for (const name of names) if (name.endsWith(".txt")) session.write(name, TEXT);
+        await session.neovim.command(`Claude mention ${given.replace("PWD", session.neovim.cwd)}`);
+        await expectFiles(client, names.map(path));
+      },
+    );
 
     test("completes paths, each as one word", async () => {
       session.write("some file.txt", TEXT);

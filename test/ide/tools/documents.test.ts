@@ -341,10 +341,8 @@ onEachNeovim((session) => {
       const params = { path: session.path("clean.txt") };
       expect(await session.neovim.lua(reload, "document_reload", params)).toEqual({});
       await session.neovim.type(":q<CR>");
-      await eventually("the text written outside", async () => {
-        const lines = "return vim.api.nvim_buf_get_lines(..., 0, -1, false)";
-        return (await session.neovim.lua<string[]>(lines, clean))[0] === "written outside";
-      });
+      const isRead = 'return vim.fn.getbufline(..., 1)[1] == "written outside"';
+      await session.neovim.until("the text written outside", isRead, clean);
     });
 
     test("of a 'readonly' buffer fails without a prompt", async () => {

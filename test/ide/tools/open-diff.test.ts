@@ -30,8 +30,6 @@ onEachNeovim(
     const open = (client: TestClient, path: string, contents: string, name = `diff of ${path}`) =>
       client.openDiff(path, contents, name);
     const shown = () => session.neovim.lua<boolean>('return require("port").diff_shown()');
-    const lines = () =>
-      session.neovim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
     const untilShown = () => eventually("the diff", shown);
     const untilGone = () =>
       session.neovim.until(
@@ -130,9 +128,7 @@ onEachNeovim(
         await press("ggA!<Esc><CR>");
         expect(await answer).toEqual(["FILE_SAVED", "new!\r\n"]);
         expect(readFileSync(path, "utf8")).toBe("new!\r\n");
-        await eventually("the buffer shows it", async () => {
-          return (await lines())[0] === "new!";
-        });
+        await session.neovim.until("the buffer shows it", 'return vim.fn.getline(1) == "new!"');
         expect(await session.neovim.lua("return vim.bo.modified")).toBe(false);
       });
 
