@@ -82,7 +82,7 @@ function M.install(archive)
   end
 end
 
---- The state of the server, its clients and diffs, as data.
+--- The state of the server and its clients, as data.
 ---@return claude-code.Status
 function M.status()
   return require("claude-code.status").get()

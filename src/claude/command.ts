@@ -2,7 +2,7 @@ import { stablePath } from "../lib/paths";
 
 /**
  * Each makes a compiled Bun program run other code, run as Bun itself, or open a debugger's port. With
- * Bun 1.4.5 these are all; Lua's list (server/process.lua) is the same.
+ * Bun 1.4.5 these are all. Lua clears whatever begins so (install/executable.lua).
  */
 const HAZARDS = [
   "BUN_OPTIONS",

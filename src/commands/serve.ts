@@ -24,7 +24,7 @@ const NOT_ATTACHED = "it did not let us attach";
 
 const MAX_OF_NAME = 100;
 
-/** What the plugin distinguishes (lua/claude-code/server/init.lua); 2 is a wrong start. */
+/** Exit codes. The plugin knows `contract` (server/exit_message.lua); 2 is a wrong start. */
 const EXIT = { contract: 3, noPort: 4, noNeovim: 5 } as const;
 
 /**

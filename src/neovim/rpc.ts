@@ -26,7 +26,7 @@ const CONNECT_MS = 5_000;
 /** Neovim runs all requests that it has received before it draws or serves another: more wait here. */
 const MAX_IN_FLIGHT = 16;
 
-/** For the package's transport, which only writes: what it reads would lose characters (see msgpack.ts). */
+/** For the package's transport, which only writes: what it reads would lose characters. */
 const NOTHING_TO_READ = {
   once() {},
   async *[Symbol.asyncIterator]() {},

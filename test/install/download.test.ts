@@ -66,7 +66,7 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
   inNeovim(version);
 
   test.each(failures)("from a server that is %s: says so", async (behaviour, message) => {
-    claims("The plugin runs only what has the pinned SHA-256");
+    claims("What the plugin downloads has the pinned SHA-256");
     const { server, release } = published;
     server.reset(behaviour);
     if (behaviour === "stalled" || behaviour === "silent") await limit("stall_s", 1);

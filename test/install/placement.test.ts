@@ -149,7 +149,7 @@ test("a local archive is checked as a download is, and kept", async () => {
 });
 
 test("a local archive that is swapped while it is used: what was checked is what is installed", async () => {
-  claims("The plugin runs only what has the pinned SHA-256");
+  claims("What the plugin downloads has the pinned SHA-256");
   const { release } = published;
   await using neovim = await start(NEWEST);
   const archive = join(data.xdg, "archive.tar.gz");

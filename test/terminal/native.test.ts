@@ -579,7 +579,9 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await open();
     const pid = await job();
     await neovim.command("Claude --verbose");
-    expect(await said(neovim)).toEqual([expect.stringContaining("add ! to restart it")]);
+    expect(await said(neovim)).toEqual([expect.stringContaining("by :Claude!")]);
+    await neovim.command("Claude review! session 1");
+    await eventually("no file 1", async () => `${await said(neovim)}`.includes("nothing there"));
     expect(await job()).toBe(pid);
     await neovim.command("Claude! --verbose");
     await eventually("another job", async () => ![0, pid].includes(await job()));

@@ -3,19 +3,16 @@ local complete = require("claude-code.commands.complete")
 
 local SCOPES = { turn = true, session = true, all = true }
 
---- Of several sessions the one that a word names, or else the current one. A single one need not be
---- named.
+--- The session that a word names; or else, of several, the current one.
 ---@param words string[] changed: without the name
 ---@return string? id
 local function conversation(words)
-  local select = require("claude-code.terminal.select")
-  if #select.own() < 2 then
-    return nil
-  end
-  local sessions = require("claude-code.sessions")
+  local select, sessions = require("claude-code.terminal.select"), require("claude-code.sessions")
   local n = words[1] and select.find(words[1])
   if n then
     table.remove(words, 1)
+  elseif #select.own() < 2 then
+    return nil
   end
   local row = sessions.get(n or sessions.current())
   return row and row.id

@@ -75,8 +75,8 @@ return {
 
   --- Installs the executable of this version of the plugin: downloads it, or takes it from a
   --- release archive whose path you give. With ! it replaces one that is installed. Without a UI it
-  --- waits and raises an error if it fails; as an argument of nvim, as in `nvim --headless "+Claude
-  --- install" +qa`, it ends Neovim with the exit code 1 instead.
+  --- waits and raises an error if it fails. In `nvim --headless "+Claude install" +qa` it ends Neovim
+  --- with the exit code 1 instead.
   install = {
     args = "[archive]",
     bang = true,

@@ -17,7 +17,7 @@ local state = { listeners = {} }
 ---@field resolved table has the defaults, and receives what is valid
 ---@field problems string[] receives a sentence for each value that is not valid
 
---- The options, in the order of the help: checks, defaults, the help and types.lua come from here. They take half a
+--- The options: checks, defaults, the help and types.lua come from here. They take half a
 --- millisecond to load. After a change run `bun run docs`.
 ---@return claude-code.Option[]
 function M.options()

@@ -94,7 +94,7 @@
 ---The states of a Claude session that are reported to you: "blocked" is a question or a request for
 ---a permission, "error" a turn that failed, "done" one that ended.
 ---@field on ("blocked"|"error"|"done"|"idle"|"working")[]
----@field by "auto"|fun(sessions: claude-code.SessionRow[]) How they are reported.
+---@field by "auto"|fun(sessions: claude-code.SessionRow[]) How the states of `notify.on` are shown.
 
 ---@class claude-code.PermissionsConfig
 ---@field plan boolean Whether a plan of Claude's opens as a document, see |claude-code-plan|.

@@ -157,7 +157,6 @@ local FOR_PRIVATE_FILES = {
   edit_hold = true,
   edit_is_held = true,
   document_watch = true,
-  edits_apply = true,
   session_changed = true,
   session_edited = true,
   session_new_problems = true,

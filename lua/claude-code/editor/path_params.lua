@@ -110,7 +110,7 @@ end
 local function checked_edits(edits, private)
   local all = {}
   for i, edit in ipairs(edits) do
-    local name, failure = checked_public(edit.path, private, "A private file would change.")
+    local name, failure = checked_public(edit.path, private)
     if not name then
       return nil, failure
     end

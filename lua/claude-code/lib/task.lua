@@ -1,4 +1,4 @@
---- Work that waits for language servers: a coroutine with a deadline, which whoever asked can cancel.
+--- Work that waits for language servers or the user: a coroutine with a deadline, which whoever asked can cancel.
 --- Neovim answers RPC requests at once, so a late answer is a notification on the asker's channel.
 local uv = vim.uv
 local timer = require("claude-code.lib.timer")

@@ -52,7 +52,7 @@ local function open(row, arguments, options)
   elseif n and not options.restart then
     running.focus(n)
     if #arguments > 0 then
-      local text = "Claude is already running; add ! to restart it with these arguments, or start another "
+      local text = "Claude is already running; restart it with these arguments by :Claude!, or start another "
         .. "with :Claude new"
       require("claude-code.messages.notify").warn(text)
     end

@@ -11,7 +11,7 @@ export const SymbolName = v.pipe(
   v.trim(),
   v.minLength(1),
   v.maxLength(MAX_NAME),
-  v.description("The name; without `path` also Parser.parse, for one of several"),
+  v.description("The name; Parser.parse for one of several"),
 );
 
 export const SymbolLine = v.pipe(

@@ -43,8 +43,8 @@ return {
     key = "notify.by",
     type = t.any_of(t.one_of("auto"), t.func("fun(sessions: claude-code.SessionRow[])")),
     default = "auto",
-    description = 'How they are reported. "auto": by a message if Neovim has the focus, else by a bell '
-      .. "and a notification of the terminal around it (OSC 9). A function receives the "
+    description = 'How the states of `notify.on` are shown. "auto": by a message if Neovim has the focus, else by '
+      .. "a bell and a notification of the terminal around it (OSC 9). A function receives the "
       .. "sessions.",
   },
   {

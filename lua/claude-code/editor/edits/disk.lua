@@ -28,7 +28,7 @@ local function is_unchanged(file)
     and path.real(name) == name
 end
 
----The new text beside the file, with its mode and owner, under the name that src/lib/drafts.ts knows.
+---The new text beside the file, with its mode and owner, under the name that src/lib/atomic-write.ts knows.
 ---@param file claude-code.AppliedFile
 ---@return string? draft
 ---@return string? problem

@@ -55,7 +55,7 @@ function M.with_named(given, run)
   if tree then
     return run(tree)
   elseif given ~= "" or #trees == 0 then
-    local text = given ~= "" and "there is no worktree %s; :Claude worktree lists them"
+    local text = given ~= "" and "there is no worktree %s"
       or "this repository has no other worktree; :Claude new -w starts a Claude in one"
     return notify.error(text:format(given))
   end
