@@ -178,19 +178,8 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
         { lines: ["file_path: /a", "new_string: b<3164><e0101>\u2764\ufe0f", "content: c"] },
       ],
       [
-        { tool_name: "Edit", tool_input: { file_path: "/a", edits: [{ new_string: "b", x: 1 }] } },
-        {
-          lines: [
-            "file_path: /a",
-            "edits:",
-            "[",
-            "  {",
-            '    "new_string": "b",',
-            '    "x": 1',
-            "  }",
-            "]",
-          ],
-        },
+        { tool_name: "Edit", tool_input: { file_path: "/a", edits: [{ new: "b" }] } },
+        { lines: ["file_path: /a", "edits:", "[", "  {", '    "new": "b"', "  }", "]"] },
       ],
       [QUESTION, { title: "Which sizes?" }],
       [

@@ -45,17 +45,14 @@ const edited = (world: Recorded, originalFile: string, use: string) => ({
 });
 
 describe("a full disk", () => {
-  test.each([
-    ["from the beginning", "ulimit -f 0"],
-    ["in the middle", "ulimit -f 1"],
-  ])("%s: Claude goes on, and the review is incomplete", async (_name, limit) => {
+  test("in the middle of a line: Claude goes on, and the review is incomplete", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
     expect(incompleteSince(world.state)).toBeUndefined();
     world.write("a.txt", "two\n");
     // A journal that ends just below the limit: part of the next line fits.
-    if (limit.endsWith("1")) await world.hook("session-end", { session_id: "x".repeat(400) });
-    const limits = `trap '' XFSZ; ${limit}`;
+    await world.hook("session-end", { session_id: "x".repeat(400) });
+    const limits = "trap '' XFSZ; ulimit -f 1";
     const begin = Date.now();
     const result = await run(world, "post-tool-use", edited(world, "one\n", "u1"), { limits });
     expect(result).toEqual({ stdout: "", stderr: "", code: 0 });

@@ -247,12 +247,12 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     expect((await a.outcome(ids[2] as number)).outcome).toBe("rejected");
     expect(await a.nvim.lua("return require('port').diff_count()")).toBe(2);
     await a.plays([["]f", "[2/3] b.txt"]]);
-    // One that was looked at and waits is closed by the executable.
-    expect(await a.call("diff_close", { ids: [ids[1]] })).toBe(1);
-    await a.plays([["", "[1/3] a.txt"]]);
-    await a.nvim.type("<CR>");
+    // One that waits with the user's edits is accepted from outside with them.
+    await a.nvim.lua("require('port').accept(...)", ids[0]);
     const end = await a.outcome(ids[0] as number);
     expect(final(NEW, end)).toBe(NEW.replace("LINE 10\n", "LINE 10 mine\n"));
+    await a.barShows("b.txt");
+    expect(await a.call("diff_close", { ids: [ids[1]] })).toBe(1);
     await a.cleared();
     expect(await a.picture()).toEqual(before);
     expect(await a.nvim.lua("return opened")).toBe(3);

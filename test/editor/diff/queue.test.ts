@@ -57,12 +57,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   test("sessions saved when Neovim ends show the user's windows", async () => {
     await using a = await start("vsplit other.txt | wincmd p");
-    await a.nvim.lua(
-      `
-      vim.api.nvim_create_autocmd("VimLeavePre", {
-        callback = function() vim.cmd("mksession! " .. vim.fn.fnameescape(...)) end,
-      })`.replace("...", `"${a.path("session.vim")}"`),
-    );
+    await a.nvim.command("autocmd VimLeavePre * mksession! session.vim");
     const id = await a.propose(a.main, NEW);
     a.nvim.request("nvim_input", [":qa!<CR>"]).catch(() => {});
     expect((await a.outcome(id)).outcome).toBe("rejected");

@@ -101,11 +101,9 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test("closed by the executable under a command line: the command reaches no other buffer", async () => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    const path = a.file("main.txt", OLD);
-    const buf = await a.edit(path);
-    await a.attach();
-    const id = await a.propose(path, NEW);
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    const buf = await a.nvim.lua("return vim.api.nvim_get_current_buf()");
+    const id = await a.propose(a.main, NEW);
     await a.nvim.type(":%d");
     await a.call("diff_close", { ids: [id] });
     await a.nvim.type("<CR>");
