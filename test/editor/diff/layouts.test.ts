@@ -167,26 +167,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.messages()).not.toContain("shown inline");
   });
 
-  test("a window too small for two sides: inline", async () => {
-    for (const [layout, width, height] of [
-      ["vertical", 60, 30],
-      ["horizontal", 100, 12],
-      ["tab", 60, 30],
-    ] as const) {
-      await using a = await Attached.opened({ version, ui: { width, height } }, OLD);
-      await a.diffLayout(layout);
-      const before = await a.picture();
-      const id = await a.propose(a.main, NEW);
-      expect(await a.nvim.lua("return { #vim.api.nvim_list_wins(), vim.wo.diff }")).toEqual([
-        1,
-        false,
-      ]);
-      await a.barShows("q reject  <CR> accept");
-      await a.accepts(id);
-      expect(await a.picture()).toEqual(before);
-    }
-  });
-
   async function inline(text: string, ui = UI): Promise<Attached> {
     const a = await Attached.opened({ version, ui }, text);
     await a.diffLayout("inline");

@@ -141,12 +141,18 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test.each([
-    [91, true],
-    [90, false],
-  ])("%d columns: two sides: %p", async (width, two) => {
-    await using a = await Attached.attached({ version, ui: { width, height: 24 } });
-    await a.propose(a.file("a.txt", OLD), NEW);
-    expect((await a.nvim.lua<Shown>(DIFF)).sizes.length).toBe(two ? 2 : 1);
+    ["vertical", 91, 24, 2],
+    ["vertical", 90, 24, 1],
+    ["horizontal", 100, 12, 1],
+    ["tab", 60, 30, 1],
+  ])("%s on %d columns and %d rows: %d sides", async (layout, width, height, sides) => {
+    await using a = await Attached.attached({ version, ui: { width, height } });
+    await a.diffLayout(layout);
+    const id = await a.propose(a.file("a.txt", OLD), NEW);
+    const { sizes } = await a.nvim.lua<Shown>(DIFF);
+    expect([sizes.length, await a.nvim.lua("return vim.wo.diff")]).toEqual([sides, sides === 2]);
+    await a.barShows("q reject  <CR> accept");
+    await a.accepts(id);
   });
 });
 
