@@ -93,17 +93,6 @@ describe("Claude's editing tools", () => {
     expect(world.files).toEqual(['a.txt: "one\\r\\ntwo\\nmine\\n" > "one\\nTWO\\nmine\\n"']);
   });
 
-  test("NotebookEdit gives both files under other names", async () => {
-    using world = new RecordedHere({ "n.ipynb": "old" });
-    world.write("n.ipynb", "new");
-    await world.hook("post-tool-use", {
-      tool_name: "NotebookEdit",
-      tool_input: { notebook_path: world.path("n.ipynb") },
-      tool_response: { original_file: "old", updated_file: "new" },
-    });
-    expect(world.files).toEqual(['n.ipynb: "old" > "new"']);
-  });
-
   test("a private file leaves no text and no hash", async () => {
     claims("A private file's text is not recorded");
     using world = new RecordedHere({ ".env": "KEY=1\n", "sub/x.pem": "PEM" });

@@ -674,33 +674,6 @@ onEachNeovim((session) => {
     await eventually("both old lines again", async () => expect(await fill()).toBe(2));
   });
 
-  test("all of a hunk is in sight, and what follows it, in each file", async () => {
-    const lines = Array.from({ length: 60 }, (_, n) => `line ${n + 1}\n`);
-    const added = (row: number) => lines.with(row, `${lines[row]}${"new\n".repeat(4)}`).join("");
-    for (const name of ["a", "b"]) write(name, lines.join(""));
-    claude({ a: added(9), b: added(20) });
-    await review(2);
-    // Lower than the screen, as beside Claude's terminal: the next hunk is below its first page.
-    await nvim().command("cclose | botright 10new | wincmd p");
-    await eventually("the bar", async () => expect(await bar()).toContain("1/1"));
-    await nvim().type("gg]c");
-    for (const [name, row] of [
-      ["a", 11],
-      ["b", 22],
-    ] as const) {
-      await eventually(name, async () => {
-        const [file, now, last] = await lua<[string, number, number]>(
-          `return { vim.fn.expand("%:t"), vim.fn.line("."), vim.fn.line("w$") }`,
-        );
-        expect([file, now]).toEqual([name, row]);
-        // Its four lines, and two more.
-        expect(last).toBeGreaterThanOrEqual(row + 5);
-      });
-      await nvim().type("]c");
-    }
-    await nvim().command("only");
-  });
-
   test("a change far to the right is in sight, in each file and hunk after hunk", async () => {
     const far = (word: string) => `${"x".repeat(300)} ${word}\n`;
     const text = (word: string) => `${far(word)}${TEN}${far(word)}`;
