@@ -50,24 +50,17 @@ export class EditorState {
   diagnosticsOf(buf: number): readonly Diagnostic[] {
     return this.#diagnostics.get(buf)?.items ?? [];
   }
-
-  /** The file buffer with exactly this path. */
-  bufferAt(path: string): EditorBuffer | undefined {
-    for (const buffer of this.#buffers.values()) {
-      if (buffer.path === path) return buffer;
-    }
-    return undefined;
-  }
 }
 
 /** The buffer that shows the file at `path`: of equal name, else of equal real path. */
 export function bufferAt(state: EditorState, path: FilePath): EditorBuffer | undefined {
-  const named = state.bufferAt(path);
-  if (named) return named;
+  const { buffers } = state;
+  const named = (name: string) => buffers.find((buffer) => buffer.path === name);
   const real = realPath(path);
   return (
-    state.bufferAt(real) ??
-    state.buffers.find((buffer) => buffer.path !== undefined && realPath(buffer.path) === real)
+    named(path) ??
+    named(real) ??
+    buffers.find((buffer) => buffer.path !== undefined && realPath(buffer.path) === real)
   );
 }
 

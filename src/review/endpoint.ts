@@ -45,9 +45,6 @@ export class ReviewEndpoint {
   #reports = false;
   #reported: Promise<void> = Promise.resolve();
   #sent = "";
-  #isSending = false;
-  /** What was sent last is not the newest. */
-  #isBehind = false;
 
   constructor(
     private readonly port: ReviewPort,
@@ -88,7 +85,7 @@ export class ReviewEndpoint {
     this.#timerAt = at;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      // One after the other: what an earlier one has read must not be sent last.
+      // One after the other: what an earlier one has read must not be sent last, and Neovim may be busy.
       this.#reported = this.#reported
         .then(() => this.#report())
         .catch((error) => this.log.warn(`The review failed: ${message(error)}`));
@@ -110,26 +107,12 @@ export class ReviewEndpoint {
     if (waits) this.#soon(RECHECK_MS);
     const seen = JSON.stringify([counts, incomplete, runs, version]);
     if (seen === this.#sent) return;
-    this.#isBehind = this.#isSending;
-    if (this.#isSending) return;
     this.#sent = seen;
-    void this.#send({ counts, incomplete, comments, runs });
-  }
-
-  /**
-   * Nothing else waits until Neovim has taken it, and no second one is sent until then: Neovim gets the
-   * newest after that.
-   */
-  async #send(summary: ReviewSummary): Promise<void> {
-    this.#isSending = true;
-    try {
-      await this.port.call("review_changed", summary, REPORT_MS);
-    } catch (error) {
+    const summary: ReviewSummary = { counts, incomplete, comments, runs };
+    await this.port.call("review_changed", summary, REPORT_MS).catch((error) => {
       this.#sent = "";
       this.log.warn(`A report of the review failed: ${message(error)}`);
-    }
-    this.#isSending = false;
-    if (this.#isBehind) this.#soon();
+    });
   }
 
   answer(method: string, params: unknown): unknown {

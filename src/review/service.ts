@@ -9,7 +9,7 @@ import { type Committed, commitKept } from "./commit/commit";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo } from "./decide/undo";
-import { forgetIncomplete } from "./journal/folder";
+import { noteIncomplete } from "./journal/folder";
 import type { Content } from "./journal/record";
 import { damageOf, entriesOf, incompleteOf, Projects, recordedScope, textsIn } from "./projects";
 import { recordOverwritten } from "./record/known";
@@ -25,7 +25,7 @@ import {
   shownOwner,
   versionOf,
 } from "./shown";
-import { asListed, type Counts, countsOf, entryOf, sum } from "./state/entry";
+import { asListed, type Counts, countsOf, type Entry, entryOf } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/tracked-file";
 import { commentsOf, type ShownComment, WatchedProjects } from "./summary";
@@ -132,7 +132,7 @@ export class ReviewService {
 
   async #list(request: Request<typeof requests.List>): Promise<Listed | Unchanged> {
     const files: ShownFile[] = [];
-    const counts: Counts[] = [];
+    const entries: Entry[] = [];
     const incomplete: string[] = [];
     const damage: string[] = [];
     // An ignored file, or folder, is listed if it is named.
@@ -146,7 +146,7 @@ export class ReviewService {
         return !this.#ignore.matches(path) || wanted.some((folder) => isBelow(path, folder));
       });
       ignored += found.length - all.length;
-      counts.push(countsOf(all));
+      entries.push(...all);
       incomplete.push(...incompleteOf(project));
       damage.push(...damageOf(project));
       for (const entry of all.slice(0, MOST_FILES - files.length)) {
@@ -155,7 +155,7 @@ export class ReviewService {
         files.push(shownFile(project, entry, hunks));
       }
     }
-    const total = sum(counts);
+    const total = countsOf(entries);
     if (files.length < total.files) {
       incomplete.push(
         `only ${files.length} of ${total.files} files are listed: decide about some of them, or name a folder (:Claude review src/)`,
@@ -271,7 +271,7 @@ export class ReviewService {
         );
         return keep(project, targets, recordedScope(project, request), "done");
       });
-      forgetIncomplete(project.folder);
+      noteIncomplete(project.folder, new Date(0));
       results.push(shownDecision(project, kept));
     }
     return joined(results);

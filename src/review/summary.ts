@@ -8,7 +8,7 @@ import { filesOf, type Projects } from "./projects";
 import { startComparison } from "./record/comparison-request";
 import type { PathPatterns } from "./record/privacy";
 import { Commits } from "./state/commits";
-import { type Counts, countsOf, type Entry, sum, withRenames } from "./state/entry";
+import { type Counts, countsOf, type Entry, withRenames } from "./state/entry";
 import type { Comment, ReviewedProject } from "./state/reviewed-project";
 import { endInterrupted } from "./state/sessions";
 import { linesOf } from "./weave/lines";
@@ -48,7 +48,7 @@ export class WatchedProjects {
     const all: Awaited<ReturnType<WatchedProject["summary"]>>[] = [];
     for (const project of projects) all.push(await project.summary(ignore));
     return {
-      counts: sum(all.map(({ counts }) => counts)),
+      counts: countsOf(all.flatMap(({ counted }) => counted)),
       incomplete: all.some(({ incomplete }) => incomplete),
       comments: commentsOf(this.projects),
       /** Processes that commands have left behind still run: their end is no event. */
@@ -110,9 +110,9 @@ class WatchedProject {
     const entries = isCurrent ? checked.entries : await this.#unreviewed();
     const { folder, sessions, version } = this.project;
     return {
-      counts: countsOf(
-        withRenames(entries, ALL).filter(({ file }) => !ignore.matches(this.project.path(file))),
-      ),
+      counted: withRenames(entries, ALL).filter(({ file }) => {
+        return !ignore.matches(this.project.path(file));
+      }),
       incomplete: incompleteSince(folder) !== undefined,
       waits: [...sessions.unended.values()].some(({ left }) => left),
       runs: sessions.anyRuns(),

@@ -45,7 +45,7 @@ export async function commitKept(
   const { root } = project;
   const folder = gitFolder(root);
   // Without a HEAD git would take the repository around it.
-  const runner = folder && existsSync(join(folder, "HEAD")) ? Git.asUser(root) : undefined;
+  const runner = folder && existsSync(join(folder, "HEAD")) ? Git.in(root, true) : undefined;
   if (!runner || folder === undefined) throw new UserError(`${root} is in no repository of git's`);
   const begun = IN_PROGRESS.find((name) => existsSync(join(folder, name)));
   if (begun) throw new UserError(`${begun} is there: end that with git first, or abort it`);

@@ -88,18 +88,13 @@ export class Git {
     private readonly isUsers: boolean,
   ) {}
 
-  /** Undefined where there is no git. */
+  /**
+   * Undefined where there is no git. `isUsers`: as in the user's shell, with the filters and hooks of their
+   * configuration, for what they ask git to do in a repository of theirs.
+   */
   static in(root: string, isUsers = false): Git | undefined {
     const git = onPath("git").path;
     return git === undefined ? undefined : new Git(git, root, isUsers);
-  }
-
-  /**
-   * git as in the user's shell, with the filters and hooks of their configuration: for what they ask git
-   * to do in a repository of theirs.
-   */
-  static asUser(root: string): Git | undefined {
-    return Git.in(root, true);
   }
 
   /** Does the work, and waits for each command: for the hooks. */

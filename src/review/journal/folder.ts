@@ -72,17 +72,8 @@ function prepareIncomplete(folder: string): void {
   utimesSync(path, 0, 0);
 }
 
-/** A change could not be recorded, or its record is gone. Never throws. */
-export function noteIncomplete(folder: string): void {
-  setIncomplete(folder, new Date());
-}
-
-/** The user knows of it. Never throws. */
-export function forgetIncomplete(folder: string): void {
-  setIncomplete(folder, new Date(0));
-}
-
-function setIncomplete(folder: string, time: Date): void {
+/** A change could not be recorded, or its record is gone; at the time 0: the user knows of it. Never throws. */
+export function noteIncomplete(folder: string, time = new Date()): void {
   try {
     utimesSync(incompletePath(folder), time, time);
   } catch {

@@ -11,28 +11,18 @@ import type { RecordedScope } from "./record";
 /** `journal.previous.OFFSET`: the journal before it was rewritten, read up to there. */
 const PREVIOUS = /^journal\.previous\.(\d+)$/;
 
-/** A record as far as who rewrites looks at it; nobody has checked it. */
-export interface Line {
-  type?: unknown;
-  id?: unknown;
-  at?: unknown;
-  session?: unknown;
-  use?: unknown;
-  head?: unknown;
-  files?: unknown;
-  scope?: RecordedScope;
-  /** The decision that a `back` takes back. */
-  decision?: unknown;
-  /** What a `comment` is about, and its state. */
-  comment?: unknown;
-  state?: unknown;
-}
+/**
+ * A record as far as who rewrites looks at it; nobody has checked it. `decision`: what a `back` takes back;
+ * `comment` and `state` are a comment's.
+ */
+export type Line = Partial<
+  Record<
+    "type" | "id" | "at" | "session" | "use" | "head" | "files" | "decision" | "comment" | "state",
+    unknown
+  >
+> & { scope?: RecordedScope };
 
-export interface LineFile {
-  path?: unknown;
-  from?: unknown;
-  keep?: unknown;
-}
+export type LineFile = Partial<Record<"path" | "from" | "keep", unknown>>;
 
 export function filesOf({ files }: Line): LineFile[] {
   if (!Array.isArray(files)) return [];

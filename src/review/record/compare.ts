@@ -1,14 +1,14 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { own } from "../../lib/json";
-import { committedFiles } from "../git/committed";
+import { type CommittedFile, committedFiles } from "../git/committed";
 import { pathsBetween } from "../git/differing";
 import { Git } from "../git/run";
 import { sameContent } from "../journal/blobs";
 import { JournalReader } from "../journal/read";
 import type { Content, FileChange, JournalRecord, NewRecord } from "../journal/record";
 import { endInterrupted, Sessions } from "../state/sessions";
-import { type CallSpan, CUT_OFF_MS, spanAt, spanBefore, spansOf } from "../state/spans";
+import { type CallSpan, CUT_OFF_MS, lastSpan, spansOf } from "../state/spans";
 import { withRenames } from "./bash-changes";
 import { cameAt } from "./file-state";
 import { contentAfter } from "./known";
@@ -203,7 +203,7 @@ function spanOf(
   { at = 0, until = 0 }: Pick<SeenFile, "at" | "until">,
 ): CallSpan | undefined {
   const isGone = content !== undefined && "absent" in content;
-  return isGone ? spanBefore(spans, path, at, until) : spanAt(spans, path, until);
+  return lastSpan(spans, path, isGone ? { since: at, until } : { until });
 }
 
 /** What a file held last: by the journal, where that is newer than what was seen at `seenAt`. */
@@ -241,21 +241,17 @@ function* differences(
     for (const path of between ?? []) paths.add(join(folder, path));
   }
   const clean = [...paths].filter((path) => !own(last.files, path));
-  const committed = project.git
-    ? inCommits(project, repositories, clean)
-    : (path: string) => asRecorded(known.get(path));
+  // Without git a file is compared from the time on when Claude first edited it.
+  const committed: ReadonlyMap<string, SnapshotFile> = project.git
+    ? committedIn(project, repositories, clean)
+    : new Map([...known].map(([path, { content }]) => [path, { content, stamp: "", mode: 0 }]));
   for (const path of paths) {
-    const file = own(last.files, path) ?? committed(path);
+    const file = own(last.files, path) ?? committed.get(path);
     const before = newest(decided(path, file, spans) ?? UNKNOWN, known.get(path), last.at);
     const after = own(now.files, path) ?? snapshotFile(project, path, last);
     if (!after || isSame(before, after)) continue;
     yield { path, before, after };
   }
-}
-
-/** Without git a file is compared from the time on when Claude first edited it. */
-function asRecorded(known: Known | undefined): SnapshotFile | undefined {
-  return known && { content: known.content, stamp: "", mode: 0 };
 }
 
 /** The project's repository, or one inside of it. */
@@ -279,44 +275,34 @@ function repositoriesOf(project: RecordedProject, last: Snapshot, now: Snapshot)
   return [{ folder: "", git: project.git, head: last.head, headNow: now.head }, ...nested];
 }
 
-/** What clean files held: those of the commit of their repository, the innermost one. */
-function inCommits(
-  project: RecordedProject,
+/** What clean files held: in the commit of the innermost repository that they are in. */
+function committedIn(
+  { blobs, root, privacy }: RecordedProject,
   repositories: readonly Repository[],
   paths: readonly string[],
-): (path: string) => SnapshotFile | undefined {
-  const innermostFirst = [...repositories].sort((a, b) => b.folder.length - a.folder.length);
-  const isIn = ({ folder }: Repository, path: string) =>
-    folder === "" || path.startsWith(`${folder}/`);
-  const repositoryOf = (path: string) => innermostFirst.find((one) => isIn(one, path));
-  const byRepository = Map.groupBy(paths, repositoryOf);
-  const lookups = new Map(
-    [...byRepository].map(([one, those]) => [one, one && inCommit(project, one, those)]),
-  );
-  return (path) => lookups.get(repositoryOf(path))?.(path);
-}
-
-function inCommit(
-  { blobs, root, privacy }: RecordedProject,
-  { folder, git, head }: Repository,
-  paths: readonly string[],
-): ((path: string) => SnapshotFile | undefined) | undefined {
-  if (head === undefined) return undefined;
-  const inner = (path: string) => (folder === "" ? path : path.slice(folder.length + 1));
-  const some = paths.slice(0, MOST_COMMITTED);
-  const files = git && head !== null ? git.wait(committedFiles(head, some.map(inner))) : undefined;
-  const absent: SnapshotFile = { content: { absent: true }, stamp: "", mode: 0 };
-  return (path) => {
-    if (head === null) return absent;
-    if (!files || !some.includes(path)) return undefined;
-    const file = files.get(inner(path));
-    if (!file) return absent;
-    if (privacy.isPrivate(join(root, path))) {
-      return { content: { withheld: "private" }, stamp: "committed", mode: file.mode };
+): ReadonlyMap<string, SnapshotFile> {
+  const found = new Map<string, SnapshotFile>();
+  let left = paths;
+  for (const { folder, git, head } of repositories.toSorted(
+    (a, b) => b.folder.length - a.folder.length,
+  )) {
+    const prefix = folder === "" ? "" : `${folder}/`;
+    const those = left.filter((path) => path.startsWith(prefix));
+    left = left.filter((path) => !path.startsWith(prefix));
+    if (head === undefined || those.length === 0) continue;
+    const some = head === null ? those : those.slice(0, MOST_COMMITTED);
+    const inner = (path: string) => path.slice(prefix.length);
+    const files = head === null ? new Map() : git?.wait(committedFiles(head, some.map(inner)));
+    for (const path of files ? some : []) {
+      const file: CommittedFile | undefined = files?.get(inner(path));
+      const { bytes, mode = 0, symlink = false } = file ?? {};
+      if (!file) found.set(path, { content: { absent: true }, stamp: "", mode });
+      else if (privacy.isPrivate(join(root, path)))
+        found.set(path, { content: { withheld: "private" }, stamp: "committed", mode });
+      else if (bytes) found.set(path, { content: blobs.put(bytes), stamp: "", mode, symlink });
     }
-    const { bytes, mode, symlink } = file;
-    return bytes && { content: blobs.put(bytes), stamp: "", mode, symlink };
-  };
+  }
+  return found;
 }
 
 /** Private and large files are compared by their stamps. */

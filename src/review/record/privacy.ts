@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import * as v from "valibot";
 import defaults from "../../../lua/claude-code/editor/privacy/defaults.lua" with { type: "text" };
 import { writePrivateFile } from "../../lib/atomic-write";
 import { own, readPrivateJson } from "../../lib/json";
@@ -20,11 +21,10 @@ interface Rule {
   isException: boolean;
 }
 
+const Patterns = v.array(v.string());
 /** The patterns of each Neovim that runs, by its address, and for hooks where none does those of the last one. */
-interface Kept {
-  last: string[];
-  of: Record<string, string[]>;
-}
+const Kept = v.object({ last: Patterns, of: v.record(v.string(), Patterns) });
+type Kept = v.InferOutput<typeof Kept>;
 
 export function patternsFile(): string {
   return join(stateFolder(), "privacy.json");
@@ -126,12 +126,6 @@ function readPatterns(): string[] | undefined {
 }
 
 function readKept(): Kept | undefined {
-  const kept = readPrivateJson(patternsFile()) as Partial<Kept> | undefined;
-  return areStrings(kept?.last) && Object.values(kept.of ?? {}).every(areStrings)
-    ? { last: kept.last, of: kept.of ?? {} }
-    : undefined;
-}
-
-function areStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
+  const kept = v.safeParse(Kept, readPrivateJson(patternsFile()));
+  return kept.success ? kept.output : undefined;
 }

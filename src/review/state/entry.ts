@@ -211,23 +211,13 @@ export interface Counts {
 }
 
 export function countsOf(entries: readonly Entry[]): Counts {
-  return sum(
-    entries.map(({ kind, hunks, marks, view }) => ({
-      files: 1,
-      hunks: kind === "changed" ? hunks.length + (modeOf({ marks, view }) ? 1 : 0) : 1,
-      added: hunks.reduce((all, { added }) => all + added, 0),
-      removed: hunks.reduce((all, { removed }) => all + removed, 0),
-    })),
-  );
-}
-
-export function sum(all: readonly Counts[]): Counts {
-  const total = { files: 0, hunks: 0, added: 0, removed: 0 };
-  for (const { files, hunks, added, removed } of all) {
-    total.files += files;
-    total.hunks += hunks;
-    total.added += added;
-    total.removed += removed;
+  const total = { files: entries.length, hunks: 0, added: 0, removed: 0 };
+  for (const { kind, hunks, marks, view } of entries) {
+    total.hunks += kind === "changed" ? hunks.length + (modeOf({ marks, view }) ? 1 : 0) : 1;
+    for (const { added, removed } of hunks) {
+      total.added += added;
+      total.removed += removed;
+    }
   }
   return total;
 }

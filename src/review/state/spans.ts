@@ -134,33 +134,19 @@ function startOf(begin: CallSpan | undefined, { began, at }: RecordOf<"change">)
   return Math.max(Math.min(begin.from, measured), began - LATE_MS);
 }
 
-/** The call that began last of those that may have changed the file at `time`. */
-export function spanAt(
-  spans: readonly CallSpan[],
-  path: string,
-  time: number,
-): CallSpan | undefined {
-  const around = of(spans, path).filter((span) => span.from <= time && time <= span.to);
-  return around.sort((a, b) => b.from - a.from)[0];
-}
-
 /**
- * The call that began last of those that may have deleted the file between two times. Only the folder
- * shows when, and that it may have changed again since.
+ * The call that began last of those that may have changed the file at `until`; or have deleted it after `since`: only
+ * the folder shows when, and that it may have changed again since.
  */
-export function spanBefore(
+export function lastSpan(
   spans: readonly CallSpan[],
   path: string,
-  after: number,
-  before: number,
+  { since, until }: { since?: number; until: number },
 ): CallSpan | undefined {
   // A call that had ended when the file was there has not deleted it.
-  const between = of(spans, path).filter(
-    (span) => span.from <= before && span.to > after + CUT_OFF_MS,
-  );
-  return between.sort((a, b) => b.from - a.from)[0];
-}
-
-function of(spans: readonly CallSpan[], path: string): CallSpan[] {
-  return spans.filter(({ paths }) => paths?.includes(path) ?? true);
+  const mayHave = ({ from, to, paths }: CallSpan) =>
+    from <= until &&
+    (since === undefined ? until <= to : to > since + CUT_OFF_MS) &&
+    (paths?.includes(path) ?? true);
+  return spans.filter(mayHave).sort((a, b) => b.from - a.from)[0];
 }
