@@ -106,29 +106,17 @@ describe("pruning", () => {
     expect(statSync(journalPath(past.folder)).mode & 0o777).toBe(0o600);
   });
 
-  test("too much: files of which all was kept go first, then the oldest", () => {
+  test("too much: the files that were touched longest ago go first", () => {
     claims("What hooks record does not pile up");
     const past = new Past();
     for (const name of ["a", "b", "c", "d"]) past.change(name, text(name), name === "c" ? 9 : 5);
     past.keep("b", text("b"), 4);
     const { bytes } = past;
     prune(past.folder, nothing, bytes - 1);
-    expect(past.paths).toEqual(["change a", "change c", "change d"]);
-    prune(past.folder, nothing, bytes * 0.7);
-    expect(past.paths).toEqual(["change a", "change d"]);
-    expect(past.count).toBe(2);
-  });
-
-  test("a keep of one session or turn, or one that was taken back, leaves the file undecided", () => {
-    const past = new Past();
-    for (const name of ["a", "b", "c", "d"]) past.change(name, text(name), 9);
-    past.keep("a", text("a"), 8, { session: "one" });
-    past.keep("b", text("b"), 8, { session: "one", prompt: "p" });
-    past.add({ type: "back", decision: past.keep("c", text("c"), 8).id }, 8);
-    past.keep("d", text("d"), 2);
-    prune(past.folder, nothing, past.bytes - 1);
-    expect(new Set(past.paths)).not.toContain("change d");
-    for (const name of ["a", "b", "c"]) expect(past.paths).toContain(`change ${name}`);
+    expect(past.paths).toEqual(["change a", "change b", "change d", "keep b"]);
+    prune(past.folder, nothing, bytes * 0.3);
+    expect(past.paths).toEqual(["change b", "keep b"]);
+    expect(past.count).toBe(1);
   });
 
   test("what waits for a decision stays, however much it is", () => {

@@ -128,6 +128,6 @@ function withoutBase(line: Line, histories: ReadonlyMap<unknown, History>): Line
 }
 
 /** It is about one session, turn or call: what the others changed still waits. */
-export function isPartial(scope: RecordedScope | undefined): boolean {
+function isPartial(scope: RecordedScope | undefined): boolean {
   return [scope?.session, scope?.prompt, scope?.change].some((part) => part !== undefined);
 }

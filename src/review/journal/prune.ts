@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { removeOld, removeOldDrafts } from "../../lib/atomic-write";
 import { touch } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
-import { compaction, isPartial } from "./compact";
+import { compaction } from "./compact";
 import { isInside, reviewFolder } from "./folder";
 import { JOURNAL_BYTES } from "./read";
 import { filesOf, type Line, type Plan, rewriteJournal } from "./rewrite";
@@ -40,7 +40,7 @@ export async function pruneSometimes(folder: string, waits: () => Promise<Waits>
 
 /**
  * Forgets what was decided a week ago, files that nobody touched for 30 days, then, while there is too
- * much, whole files: those of which all was kept first, then the ones that were touched longest ago.
+ * much, whole files: the ones that were touched longest ago.
  * What waits for a decision stays, however old and large it is; so does what came after `now`, in ms
  * since the epoch, when it was looked at what waits. Throws the system's error.
  */
@@ -57,15 +57,14 @@ export function prune(
   rewriteJournal(reviewFolder, old, without(untouched, oldest));
   for (let bytes = removeUnused(reviewFolder, now); bytes > mostBytes; ) {
     const share = Math.max(1 - mostBytes / bytes, LEAST_SHARE);
-    const first = (touched: Touched[]) => firstToGo(decided(touched), share);
+    const first = (touched: Touched[]) => oldestOf(decided(touched), share);
     if (!rewriteJournal(reviewFolder, without(first, oldest))) break;
     bytes = removeUnused(reviewFolder, now);
   }
 }
 
-function firstToGo(touched: readonly Touched[], share: number): Touched[] {
-  const kept = touched.filter(({ keptBy }) => keptBy !== undefined);
-  const order = (kept.length > 0 ? kept : [...touched]).sort((a, b) => a.at - b.at);
+function oldestOf(touched: readonly Touched[], share: number): Touched[] {
+  const order = touched.toSorted((a, b) => a.at - b.at);
   return order.slice(0, Math.ceil(order.length * share));
 }
 
@@ -73,8 +72,6 @@ interface Touched {
   path: string;
   /** In ms since the epoch. */
   at: number;
-  /** The decision by which all of it was kept, if nothing came after that. */
-  keptBy: unknown;
 }
 
 /**
@@ -117,18 +114,11 @@ function neededBy(lines: readonly Line[]): Set<unknown> {
 function touchedFiles(lines: readonly Line[]): Touched[] {
   const touched = new Map<string, Touched>();
   for (const line of lines) {
-    const { type, id, at, scope, decision } = line;
-    if (type === "back") {
-      for (const file of touched.values()) if (file.keptBy === decision) file.keptBy = undefined;
-    }
+    const { at } = line;
     if (typeof at !== "number") continue;
-    for (const { path: name, from, keep } of filesOf(line)) {
-      const keepsAll = type === "keep" && keep === "all" && !isPartial(scope);
-      // What was moved goes, or stays, with the name that it had.
-      for (const path of [name, from]) {
-        if (typeof path !== "string") continue;
-        touched.set(path, { path, at, keptBy: keepsAll ? id : undefined });
-      }
+    // What was moved goes, or stays, with the name that it had.
+    for (const path of filesOf(line).flatMap(({ path, from }) => [path, from])) {
+      if (typeof path === "string") touched.set(path, { path, at });
     }
   }
   return [...touched.values()];
