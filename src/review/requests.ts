@@ -28,6 +28,9 @@ const Scope = {
   session: v.optional(v.string()),
 };
 
+const ScopeObject = v.object(Scope);
+export type Scoped = v.InferOutput<typeof ScopeObject>;
+
 export const List = v.object({
   ...Scope,
   /** Files, or folders. */
@@ -113,11 +116,6 @@ export const Ignore = v.object({ patterns: v.array(v.string()) });
 
 /** The options `privacy.*`. */
 export const Privacy = v.object({ defaults: v.boolean(), patterns: v.array(v.string()) });
-
-export type Scoped = {
-  scope: "turn" | "session" | "all" | "unreviewed";
-  session?: string | undefined;
-};
 
 const Sent = v.object({
   id: v.number(),

@@ -8,9 +8,9 @@ import { isBelow, realPath } from "../lib/paths";
 import { type Committed, commitKept } from "./commit/commit";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
-import { undo } from "./decide/undo";
+import { type Undone, undo } from "./decide/undo";
 import { noteIncomplete } from "./journal/folder";
-import type { Content } from "./journal/record";
+import type { Content, RecordedScope } from "./journal/record";
 import { damageOf, entriesOf, incompleteOf, Projects, recordedScope, textsIn } from "./projects";
 import { recordOverwritten } from "./record/known";
 import { keepPrivatePatterns, PathPatterns, Privacy } from "./record/privacy";
@@ -26,9 +26,9 @@ import {
   versionOf,
 } from "./shown";
 import { asListed, type Counts, countsOf, type Entry, entryOf } from "./state/entry";
-import type { ReviewedProject } from "./state/reviewed-project";
+import type { Comment, ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/tracked-file";
-import { commentsOf, type ShownComment, WatchedProjects } from "./summary";
+import { commentsOf, WatchedProjects } from "./summary";
 import { bytesOf, isText } from "./weave/lines";
 import { ALL } from "./weave/row";
 
@@ -106,7 +106,7 @@ export class ReviewService {
     why: takes(requests.Why, (request) => this.#why(request)),
     /** `{ text }`: the base text's bytes; nothing for a file without pending changes. */
     base: takes(requests.Base, (request) => this.base(request)),
-    /** ShownComment[]: adds, changes, deletes some; gives all of the workspace. */
+    /** Comment[]: adds, changes, deletes some; gives all of the workspace. */
     comments: takes(requests.Comments, (request) => this.#comments(request)),
     /** Nothing: the user accepted this text in a diff, Claude writes it now. */
     accepted: takes(requests.Accepted, (request) => this.#accepted(request)),
@@ -184,18 +184,13 @@ export class ReviewService {
   }
 
   #keep(request: Request<typeof requests.Keep>): Promise<ShownDecision> {
-    return this.#perProject(request.files, (project, targets) =>
-      project.decide(() => keep(project, targets, recordedScope(project, request))),
-    );
+    return this.#perProject(request, keep);
   }
 
   #undo(request: Request<typeof requests.Undo>): Promise<ShownDecision> {
     const { keep_both: keepsBoth } = request;
-    return this.#perProject(request.files, (project, targets) =>
-      project.decide(() => {
-        const scope = recordedScope(project, request);
-        return undo(project, targets, { scope, keepsBoth });
-      }),
+    return this.#perProject(request, (project, targets, scope) =>
+      undo(project, targets, { scope, keepsBoth }),
     );
   }
 
@@ -296,7 +291,7 @@ export class ReviewService {
     await this.#committing;
   }
 
-  #comments({ changes }: Request<typeof requests.Comments>): ShownComment[] {
+  #comments({ changes }: Request<typeof requests.Comments>): Comment[] {
     for (const { path, ...comment } of changes) {
       const { project, relativePath } = this.#projects.locate(path);
       project.append({ type: "comment", ...comment, path: relativePath });
@@ -371,20 +366,24 @@ export class ReviewService {
 
   /** A decision is one of its project. */
   async #perProject(
-    files: readonly Target[],
+    request: Request<typeof requests.Keep>,
     decide: (
       project: ReviewedProject,
       targets: Target[],
-    ) => Promise<Parameters<typeof shownDecision>[1]>,
+      scope: RecordedScope | undefined,
+    ) => Undone | Promise<Undone>,
   ): Promise<ShownDecision> {
     const targets = new Map<ReviewedProject, Target[]>();
-    for (const file of files) {
+    for (const file of request.files) {
       const { project, relativePath } = this.#projects.locate(file.path);
       targets.set(project, [...(targets.get(project) ?? []), { ...file, path: relativePath }]);
     }
     const results: ShownDecision[] = [];
     for (const [project, those] of targets) {
-      results.push(shownDecision(project, await decide(project, those)));
+      const decided = await project.decide(() => {
+        return decide(project, those, recordedScope(project, request));
+      });
+      results.push(shownDecision(project, decided));
     }
     return joined(results);
   }

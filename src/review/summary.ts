@@ -20,12 +20,10 @@ export interface ReviewSummary {
   /** A change could not be recorded since the user last kept the rest: the status line shows it. */
   incomplete: boolean;
   /** All of the workspace; paths are absolute. */
-  comments: ShownComment[];
+  comments: Comment[];
   /** Something of Claude's may be changing files. */
   runs: boolean;
 }
-
-export type ShownComment = Omit<Comment, "isSent"> & { is_sent: boolean };
 
 /** The projects of one Neovim, and what happens to them without a request of its user. */
 export class WatchedProjects {
@@ -62,7 +60,7 @@ export class WatchedProjects {
 }
 
 class WatchedProject {
-  readonly #accepted: AcceptedTexts;
+  #accepted: Accepted[] = [];
   readonly #commits: Commits;
   /** What waits for the user, in the version in which it did before git was asked. */
   #checked: { entries: Entry[]; version: number } | undefined;
@@ -70,13 +68,27 @@ class WatchedProject {
   #isLost = false;
 
   constructor(private readonly project: ReviewedProject) {
-    this.#accepted = new AcceptedTexts(project);
     this.#commits = new Commits(project);
   }
 
-  /** The user accepted this text in a diff: Claude writes it now. */
-  accepted(relativePath: string, text: Uint8Array): void {
-    this.#accepted.add(relativePath, text);
+  /** The user accepted this text in a diff: Claude's edit counts as kept. */
+  accepted(path: string, text: Uint8Array): void {
+    this.#accepted.push({ path, text: comparable(linesOf(text)), at: Date.now() });
+  }
+
+  /** Keeps those edits that have arrived. */
+  #keepAccepted(now = Date.now()): void {
+    const { contents, edits } = this.project;
+    this.#accepted = this.#accepted.filter((accepted) => {
+      const edit = edits.findLast(({ change, path, after }) => {
+        if (path !== accepted.path || change.at < accepted.at) return false;
+        const lines = contents.lines(after);
+        return lines !== undefined && comparable(lines) === accepted.text;
+      });
+      if (!edit) return now - accepted.at < MOST_MS;
+      keep(this.project, [{ path: edit.path }], { change: edit.change.id }, "accepted");
+      return false;
+    });
   }
 
   endInterrupted(): void {
@@ -86,7 +98,7 @@ class WatchedProject {
   }
 
   async checkCommits(): Promise<void> {
-    this.#accepted.keep();
+    this.#keepAccepted();
     this.#commits.takeBackClaudes();
     const entries = await this.#unreviewed();
     this.#noteLost();
@@ -131,12 +143,11 @@ class WatchedProject {
 }
 
 /** Those of files outside of the workspace, too. */
-export function commentsOf(projects: Projects): ShownComment[] {
+export function commentsOf(projects: Projects): Comment[] {
   return projects.known().flatMap((project) =>
-    project.comments.all.map(({ isSent, ...comment }) => ({
+    project.comments.all.map((comment) => ({
       ...comment,
       path: join(project.root, comment.path),
-      is_sent: isSent,
     })),
   );
 }
@@ -144,38 +155,12 @@ export function commentsOf(projects: Projects): ShownComment[] {
 /** So long after the user's answer the CLI has written the file, and the hook has run. */
 const MOST_MS = 60_000;
 
+/** A text that the user accepted in a diff before it was written. */
 interface Accepted {
   /** Relative to the root. */
   path: string;
   text: string;
   at: number;
-}
-
-/** Texts that the user accepted in a diff before they were written: Claude's edit counts as kept. */
-class AcceptedTexts {
-  #waiting: Accepted[] = [];
-
-  constructor(private readonly project: ReviewedProject) {}
-
-  add(path: string, text: Uint8Array): void {
-    this.#waiting.push({ path, text: comparable(linesOf(text)), at: Date.now() });
-  }
-
-  /** Keeps those edits that have arrived. */
-  keep(now = Date.now()): void {
-    this.#waiting = this.#waiting.filter(({ at }) => now - at < MOST_MS);
-    for (const accepted of this.#waiting) {
-      const edit = this.project.edits.findLast(({ change, path, after }) => {
-        if (path !== accepted.path || change.at < accepted.at) return false;
-        const lines = this.project.contents.lines(after);
-        return lines !== undefined && comparable(lines) === accepted.text;
-      });
-      if (!edit) continue;
-      this.#waiting = this.#waiting.filter((other) => other !== accepted);
-      const { id: change } = edit.change;
-      keep(this.project, [{ path: edit.path }], { change }, "accepted");
-    }
-  }
 }
 
 /** The CLI restores CRLF where the file had it; in the diff there is none (design, openDiff). */

@@ -25,21 +25,18 @@ export interface Outcome {
   problem?: string;
 }
 
-export interface Kept {
-  /** Undefined if nothing was kept. */
-  decision: string | undefined;
-  files: Outcome[];
-}
-
 type KeptFile = RecordOf<"keep">["files"][number];
 
-/** Keeps what was chosen, as one decision. Throws the system's error where it cannot be recorded. */
+/**
+ * Keeps what was chosen, as one decision; there is none if that is nothing. Throws the system's error where it cannot
+ * be recorded.
+ */
 export function keep(
   project: ReviewedProject,
   targets: readonly Target[],
   recorded?: RecordedScope,
   why: RecordOf<"keep">["why"] = "user",
-): Kept {
+) {
   const scope = scopeOf(recorded);
   const files: KeptFile[] = [];
   const outcomes = findAll(project, targets, scope).map(({ target, found }): Outcome => {

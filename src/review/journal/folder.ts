@@ -30,7 +30,10 @@ export function ensureReviewFolder(root: string): string {
   } catch {
     // It was there.
   }
-  prepareIncomplete(folder);
+  const incomplete = incompletePath(folder);
+  if (statSync(incomplete, { throwIfNoEntry: false })) return folder;
+  writeFileSync(incomplete, "", { mode: 0o600 });
+  utimesSync(incomplete, 0, 0);
   return folder;
 }
 
@@ -62,14 +65,6 @@ export function isInside(root: string, file: string): boolean {
  */
 export function incompletePath(folder: string): string {
   return join(folder, "incomplete");
-}
-
-/** Makes the file, which says nothing yet. */
-function prepareIncomplete(folder: string): void {
-  const path = incompletePath(folder);
-  if (statSync(path, { throwIfNoEntry: false })) return;
-  writeFileSync(path, "", { mode: 0o600 });
-  utimesSync(path, 0, 0);
 }
 
 /** A change could not be recorded, or its record is gone; at the time 0: the user knows of it. Never throws. */

@@ -214,12 +214,6 @@ function newest(seen: SeenFile, known: Known | undefined, seenAt: number): SeenF
   return { stamp: "", mode: seen.mode, content, at };
 }
 
-interface Difference {
-  path: string;
-  before: SeenFile;
-  after: SnapshotFile;
-}
-
 interface Compared {
   spans: readonly CallSpan[];
   known: ReadonlyMap<string, Known>;
@@ -227,10 +221,7 @@ interface Compared {
   now: Snapshot;
 }
 
-function* differences(
-  project: RecordedProject,
-  { spans, known, last, now }: Compared,
-): Generator<Difference> {
+function* differences(project: RecordedProject, { spans, known, last, now }: Compared) {
   const paths = new Set([...Object.keys(last.files), ...Object.keys(now.files)]);
   // A file that was created since the last snapshot and is gone again is in neither of the two.
   for (const [path, { at }] of known) if (at > last.at) paths.add(path);

@@ -7,6 +7,7 @@ import { reviewFolder } from "../journal/folder";
 import { compareWorkTree, type Found } from "./compare";
 import { RecordedProject } from "./recorded-project";
 
+const REQUEST = "compare.request";
 const MOST_ROUNDS = 5;
 
 /**
@@ -32,11 +33,7 @@ export function startComparison(
 
 /** Asks for a comparison; `compareInTurns` then makes it, or the process that makes one already. */
 export function requestComparison(folder: string): void {
-  touch(requestPath(folder));
-}
-
-function requestPath(folder: string): string {
-  return join(folder, "compare.request");
+  touch(join(folder, REQUEST));
 }
 
 /**
@@ -46,7 +43,7 @@ function requestPath(folder: string): string {
  */
 export function compareInTurns(root: string): Found[] | undefined {
   const folder = reviewFolder(root);
-  const request = requestPath(folder);
+  const request = join(folder, REQUEST);
   let found: Found[] | undefined;
   // Looked for after the lock was given back: who asked in between did not get it.
   for (let round = 0; round < MOST_ROUNDS && existsSync(request); round++) {

@@ -159,7 +159,7 @@ export function asListed(project: ReviewedProject, entry: Entry, scope: Scope): 
 
 /** A created file as what it is: one that was moved from a deleted one. It is decided as a whole. */
 function renamed(entry: Entry, origin: Entry, scope: Scope): Entry {
-  const { view, hunks, owners } = entry;
+  const { view, hunks } = entry;
   const isSameText = hasTextOf(entry, origin, scope);
   const old = origin.view?.weave.base(scope);
   const isEdited = view && old && isText(old) && !isSameText && hunks.length > 0;
@@ -168,7 +168,7 @@ function renamed(entry: Entry, origin: Entry, scope: Scope): Entry {
     kind: "renamed",
     from: origin.file,
     isSameText,
-    hunks: isEdited ? movedHunk({ view, hunks, owners }, old, scope) : hunks,
+    hunks: isEdited ? movedHunk({ ...entry, view }, old, scope) : hunks,
   };
 }
 
@@ -222,17 +222,15 @@ export function countsOf(entries: readonly Entry[]): Counts {
   return total;
 }
 
-interface Moved {
-  view: View;
-  hunks: readonly Hunk[];
-  owners: readonly Change[];
-}
-
 /**
  * What Claude has changed in a file besides its name, as one hunk of all lines; none if that is nothing.
  * `origin`: the text that the file had under its old name, without Claude's changes.
  */
-function movedHunk({ view, hunks, owners }: Moved, origin: Lines, scope: Scope): Hunk[] {
+function movedHunk(
+  { view, hunks, owners }: Entry & { view: View },
+  origin: Lines,
+  scope: Scope,
+): Hunk[] {
   const old = lastingLines(view.weave.rows, withoutFile(origin), scope);
   const now = withoutFile(view.lines);
   const changes = compare(old, now);

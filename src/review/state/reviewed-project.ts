@@ -282,7 +282,7 @@ export interface Comment {
   lines: string[];
   text: string;
   /** Claude has received it. */
-  isSent: boolean;
+  is_sent: boolean;
 }
 
 /** More are not shown, the newest ones stay: a review is a matter of some. */
@@ -297,11 +297,8 @@ class Comments {
       this.#byId.delete(comment);
       return;
     }
-    const isSent = state === "sent";
-    this.#byId.set(comment, {
-      ...{ id: comment, path, text, isSent },
-      ...{ rows: rows ?? [1, 1], lines: lines ?? [] },
-    });
+    const about = { path, rows: rows ?? [1, 1], lines: lines ?? [] };
+    this.#byId.set(comment, { id: comment, ...about, text, is_sent: state === "sent" });
   }
 
   /** In the order in which they were made. */
