@@ -1,6 +1,7 @@
 import type { MethodName, Params, Result } from "../editor/methods";
+import { statOf } from "../lib/paths";
 import type { FollowedNeovim } from "../locate/followed";
-import { ChangedFiles } from "./changed-files";
+import { Privacy } from "../review/record/privacy";
 import { ProjectFiles } from "./project-files";
 
 /** A whole question, with all waits. */
@@ -35,4 +36,76 @@ export class LanguageServers {
     const all = { ...params, ...file, changes: await this.changed.take() } as unknown as Params<M>;
     return this.neovim.runTask(method, all, LIMIT_MS, signal);
   }
+}
+
+interface ChangedFile {
+  path: string;
+  change: "created" | "changed" | "deleted";
+}
+
+/** What was written so shortly before it was looked at may be written again without another time. */
+const SAME_TIME_MS = 20;
+/** Before the first question nothing is known of earlier ones: what is younger counts as changed. */
+const RECENT_MS = 60 * 60 * 1000;
+/** Of a checkout that changed more, servers receive the first ones. */
+const MAX_CHANGES = 2_000;
+
+/** By path; differs when a file was written, or another one took its place, as git and `sed -i` do it. */
+type Versions = ReadonlyMap<string, string>;
+
+/** What was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
+class ChangedFiles {
+  /** All files at the last look. Undefined where there are too many. */
+  #versions: Versions | undefined;
+
+  constructor(private readonly project: ProjectFiles) {}
+
+  /** Looks at every file: what changes from now on counts. */
+  async start(): Promise<void> {
+    const versions = await this.#look();
+    this.#versions ??= versions;
+  }
+
+  /** What has changed since the last call, private files left out. */
+  async take(): Promise<ChangedFile[]> {
+    const now = await this.#look();
+    const before = this.#versions;
+    this.#versions = now;
+    if (!now) return [];
+    const privacy = new Privacy();
+    const changes = (before ? differences(before, now) : recent(now)).slice(0, MAX_CHANGES);
+    return changes.filter(({ path }) => !privacy.isPrivate(path));
+  }
+
+  async #look(): Promise<Versions | undefined> {
+    const list = await this.project.list();
+    if (!list) return undefined;
+    const versions = new Map<string, string>();
+    const now = Date.now();
+    for (const path of list) {
+      const stats = statOf(path);
+      if (!stats) continue;
+      const { mtimeMs, ctimeMs, size, ino } = stats;
+      const isNew = Math.abs(now - ctimeMs) < SAME_TIME_MS;
+      versions.set(path, `${mtimeMs}:${ctimeMs}:${size}:${ino}${isNew ? `:${now}` : ""}`);
+    }
+    return versions;
+  }
+}
+
+function differences(before: Versions, now: Versions): ChangedFile[] {
+  const changes: ChangedFile[] = [];
+  for (const [path, version] of now) {
+    const old = before.get(path);
+    if (old !== version) changes.push({ path, change: old ? "changed" : "created" });
+  }
+  for (const path of before.keys()) if (!now.has(path)) changes.push({ path, change: "deleted" });
+  return changes;
+}
+
+function recent(now: Versions): ChangedFile[] {
+  const since = Date.now() - RECENT_MS;
+  return [...now.keys()]
+    .filter((path) => (statOf(path)?.mtimeMs ?? 0) > since)
+    .map((path) => ({ path, change: "changed" }));
 }

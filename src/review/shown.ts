@@ -1,5 +1,5 @@
 import { rowOf } from "./decide/apply";
-import type { Conflict, Undone } from "./decide/undo";
+import type { Undone } from "./decide/undo";
 import { type Entry, type ModeChange, modeOf } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import type { Hunk } from "./weave/hunks";
@@ -94,15 +94,6 @@ export function shownOwner(project: ReviewedProject, change: Change) {
 export function shownDecision(project: ReviewedProject, { decision, files }: Undone) {
   return {
     ...(decision !== undefined && { decision }),
-    files: files.map(({ path, edits, conflicts, ...rest }) => ({
-      path: `${project.root}/${path}`,
-      ...rest,
-      ...(edits && { edits: edits.edits, eol: edits.eol }),
-      ...(conflicts && { conflicts: conflicts.map(shownConflict) }),
-    })),
+    files: files.map((file) => ({ ...file, path: `${project.root}/${file.path}` })),
   };
-}
-
-function shownConflict({ hunk, by, base, claude, now }: Conflict) {
-  return { hunk, by, base: base.map(rowOf), claude: claude.map(rowOf), now: now.map(rowOf) };
 }

@@ -145,7 +145,7 @@ class WatchedProject {
 /** Those of files outside of the workspace, too. */
 export function commentsOf(projects: Projects): Comment[] {
   return projects.known().flatMap((project) =>
-    project.comments.all.map((comment) => ({
+    project.comments.map((comment) => ({
       ...comment,
       path: join(project.root, comment.path),
     })),

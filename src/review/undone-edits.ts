@@ -1,3 +1,4 @@
+import { cutText, visibleName } from "../lib/visible";
 import { reviewFolder, reviewRoot } from "./journal/folder";
 import { DAY_MS, MOST_DAYS } from "./journal/prune";
 import { recordsOf } from "./journal/read";
@@ -9,7 +10,9 @@ import { isClaude, type Mark, type Row } from "./weave/row";
 
 /** The CLI replaces a longer context by a preview (over 10,000 characters, measured with 2.1.330). */
 const MOST_CHARACTERS = 9_500;
-const MOST_NAMES = 100;
+/** Characters of names. */
+const MOST_NAMES = 2_000;
+const REST = "\n\nAnd, with too many lines to show: ";
 
 const HEAD =
   "The user has reviewed your edits and undone some. Do not make these again unless the user asks " +
@@ -140,23 +143,15 @@ function shownLine(line: string): string {
 
 /** All of it if it fits, else the texts of the first files and the names of the rest. */
 function message(files: readonly UndoneFile[]): string {
-  const names = files.map(({ path }) => shownName(path));
-  const parts: string[] = [];
-  const rest: string[] = [];
-  let left = MOST_CHARACTERS - HEAD.length - names.slice(0, MOST_NAMES).join(", ").length - 100;
-  for (const [i, { text }] of files.entries()) {
-    const part = `\n\n${names[i]}\n${text}`;
-    if (part.length > left) rest.push(names[i] as string);
-    else parts.push(part);
-    left -= part.length > left ? 0 : part.length;
-  }
-  if (rest.length === 0) return HEAD + parts.join("");
-  const more = rest.length > MOST_NAMES ? `, and ${rest.length - MOST_NAMES} more files` : "";
-  const listed = rest.slice(0, MOST_NAMES).join(", ").slice(0, Math.max(left, 2_000));
-  return `${HEAD}${parts.join("")}\n\nAnd, with too many lines to show: ${listed}${more}`;
-}
-
-/** A name may hold line ends. */
-function shownName(path: string): string {
-  return /[\p{Cc}]/u.test(path) ? JSON.stringify(path) : path;
+  const parts = files.map(({ path, text }) => `\n\n${visibleName(path)}\n${text}`);
+  const names = files.map(({ path }) => visibleName(path)).join(", ");
+  let left = MOST_CHARACTERS - HEAD.length - Math.min(names.length, MOST_NAMES) - REST.length;
+  const fits = parts.map((part) => {
+    if (part.length > left) return false;
+    left -= part.length;
+    return true;
+  });
+  const shown = HEAD + parts.filter((_, i) => fits[i]).join("");
+  const rest = files.filter((_, i) => !fits[i]).map(({ path }) => visibleName(path));
+  return rest.length > 0 ? `${shown}${REST}${cutText(rest.join(", "), MOST_NAMES)}` : shown;
 }

@@ -26,9 +26,8 @@ export interface FileTarget {
   mode: number | undefined;
 }
 
-export interface AppliedFile extends Outcome {
-  /** For the buffer whose text was sent; what was not sent was written to disk. */
-  edits?: Edits;
+/** With edits for the buffer whose text was sent; what was not sent was written to disk. */
+export interface AppliedFile extends Outcome, Partial<ReturnType<typeof editsBetween>> {
   /** The file was removed from the disk. */
   removed?: boolean;
 }
@@ -76,8 +75,7 @@ function applyToFile(
   try {
     if (isByRows || sameLines(view.lines, target)) {
       if (mode !== undefined) setMode(project.root, path, mode);
-      if (isByRows) return { edits: editsBetween(view.lines, target) };
-      return {};
+      return isByRows ? editsBetween(view.lines, target) : {};
     }
     const bytes = removed ? undefined : project.contents.bytes(target);
     if (!removed && !bytes) return { problem: `${path} mixes text and binary content` };
@@ -155,25 +153,12 @@ function setMode(root: string, path: string, mode: number): void {
   if (isInside(root, file) && lstatSync(file).isFile()) chmodSync(file, mode);
 }
 
-/** Rows of a buffer to be replaced, from the last to the first, so that row numbers stay true. */
-export interface Edit {
-  /** From 1; with count 0 the row before which the lines go. */
-  first: number;
-  count: number;
-  /** The bytes of the rows that stand there, without "\n": another text must not be touched. */
-  expected: readonly Uint8Array[];
-  /** Without "\n". */
-  lines: readonly Uint8Array[];
-}
-
-export interface Edits {
-  edits: readonly Edit[];
-  /** Whether the last line of the new text ends with a line end. */
-  eol: boolean;
-}
-
-/** What makes `to` of `from`. */
-function editsBetween(from: Lines, to: Lines): Edits {
+/**
+ * What makes `to` of `from`: rows of a buffer to be replaced, from the last to the first, so that row numbers stay
+ * true. `first`: from 1, with count 0 the row before which the lines go; `expected`: the bytes of the rows that stand
+ * there, for another text must not be touched; `eol`: whether the last line of the new text ends with a line end.
+ */
+function editsBetween(from: Lines, to: Lines) {
   const old = from.filter((line) => line !== FILE);
   const now = to.filter((line) => line !== FILE);
   const edits = compare(old, now).map(({ oldStart, oldEnd, newStart, newEnd }) => ({

@@ -51,7 +51,7 @@ export async function takeBack(
   });
   if (seen.length > 0) project.append({ type: "written", files: seen });
   const head = (await Git.in(project.root)?.run(headOf(project.root))) ?? undefined;
-  const isDone = ({ problem, edits }: AppliedFile) => !problem && !edits?.edits.length;
+  const isDone = ({ problem, edits }: AppliedFile) => !problem && !edits?.length;
   const paths = files.every(isDone) ? [undefined] : files.filter(isDone).map(({ path }) => path);
   const ids = paths.map((path) => {
     return project.append({ type: "back", decision: decision.id, path, head }).id;

@@ -4,7 +4,7 @@ import type { ReviewedProject, View } from "../state/reviewed-project";
 import { scopeOf } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
 import type { Hunk, Later, Rows } from "../weave/hunks";
-import { type AppliedFile, applyAll, type FileTarget, recordWritten } from "./apply";
+import { type AppliedFile, applyAll, type FileTarget, recordWritten, rowOf } from "./apply";
 import { changeIndex, type IndexPlan, plannedIndex } from "./index-entries";
 import { type Found, findAll, rowsOf, type Target } from "./keep";
 
@@ -13,13 +13,13 @@ const EDITED =
   "was not undone, because you have edited it since Claude moved it; :Claude undo! brings the old file back and keeps your lines in the new one";
 
 /** Rows that Claude has changed, and somebody since: three texts, among which the user decides. */
-export interface Conflict {
+interface Conflict {
   hunk: string;
   by: Later;
   /** Without Claude's change. */
-  base: readonly string[];
-  claude: readonly string[];
-  now: readonly string[];
+  base: readonly Uint8Array[];
+  claude: readonly Uint8Array[];
+  now: readonly Uint8Array[];
 }
 
 interface UndoneFile extends AppliedFile {
@@ -135,7 +135,8 @@ function overlaps(chosen: readonly Rows[], [first, count]: Rows): boolean {
 
 function conflictOf({ id, conflict, oldLines, claudeLines, newLines }: Hunk): Conflict[] {
   if (!conflict) return [];
-  return [{ hunk: id, by: conflict, base: oldLines, claude: claudeLines, now: newLines }];
+  const [base, claude, now] = [oldLines, claudeLines, newLines].map((lines) => lines.map(rowOf));
+  return [{ hunk: id, by: conflict, base, claude, now } as Conflict];
 }
 
 /** What is left of a selection without some hunks. */

@@ -181,20 +181,16 @@ export function movesIn(entries: readonly Entry[], scope: Scope): ReadonlyMap<En
   if (created.length === 0 || gone.length === 0) return moved;
   const deleted = new Map(gone.map((entry) => [entry, entry.view?.weave.base(scope).join("")]));
   for (const entry of created) {
-    const origin = originOf(entry, deleted);
+    const { file, view } = entry;
+    const text = view?.lines.join("");
+    const all = [...deleted];
+    const named = all.find(([other]) => other.file.path === file.from);
+    const [origin] = named ?? (text ? all.find(([, other]) => other === text) : undefined) ?? [];
     if (!origin) continue;
     moved.set(entry, origin);
     deleted.delete(origin);
   }
   return moved;
-}
-
-/** `deleted`: with their texts. */
-function originOf({ file, view }: Entry, deleted: ReadonlyMap<Entry, string | undefined>) {
-  const all = [...deleted];
-  const text = view?.lines.join("");
-  const named = all.find(([other]) => other.file.path === file.from);
-  return (named ?? (text ? all.find(([, other]) => other === text) : undefined))?.[0];
 }
 
 function hasTextOf({ view }: Entry, deleted: Entry, scope: Scope): boolean {

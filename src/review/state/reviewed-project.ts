@@ -17,6 +17,9 @@ import { TrackedFile } from "./tracked-file";
 /** So many are looked through for those that the user has accepted in a diff a moment before. */
 const MOST_EDITS = 50;
 
+/** A review is a matter of some. */
+const MOST_COMMENTS = 500;
+
 /** A decision takes some milliseconds, and one about hundreds of large files a second. */
 const DECISION_MS = 10_000;
 
@@ -45,7 +48,7 @@ export class ReviewedProject {
   readonly contents: Contents;
   files = new Map<string, TrackedFile>();
   sessions = new Sessions();
-  comments = new Comments();
+  #comments = new Map<string, Comment>();
   /** In their order; those that were taken back are not in it. */
   decisions: Decision[] = [];
   /** Sentences for the user: what the review does not know. */
@@ -190,7 +193,7 @@ export class ReviewedProject {
   #reset(): void {
     this.files = new Map();
     this.sessions = new Sessions();
-    this.comments = new Comments();
+    this.#comments = new Map();
     this.decisions = [];
     this.incomplete = [];
     this.heads = new Heads();
@@ -230,7 +233,7 @@ export class ReviewedProject {
         this.#changesIndex(this.decision(record.decision), record.at);
         return this.#takenBack(record.decision, record.path);
       case "comment":
-        return this.comments.take(record);
+        return this.#comment(record);
     }
   }
 
@@ -246,6 +249,17 @@ export class ReviewedProject {
       this.#file(file.path).changed(change, file, source, since);
       if (source === "tool") this.edits.push({ change, path: file.path, after: file.after });
     }
+  }
+
+  #comment({ id, comment = id, state, path, rows, lines, text }: RecordOf<"comment">): void {
+    const about = { path, rows: rows ?? [1, 1], lines: lines ?? [] };
+    if (state === "deleted") this.#comments.delete(comment);
+    else this.#comments.set(comment, { id: comment, ...about, text, is_sent: state === "sent" });
+  }
+
+  /** In the order in which they were made; of too many the newest ones. */
+  get comments(): Comment[] {
+    return [...this.#comments.values()].slice(-MOST_COMMENTS);
   }
 
   #changesIndex(decision: Decision | undefined, at: number): void {
@@ -283,26 +297,4 @@ export interface Comment {
   text: string;
   /** Claude has received it. */
   is_sent: boolean;
-}
-
-/** More are not shown, the newest ones stay: a review is a matter of some. */
-const MOST = 500;
-
-/** The comments of one root, as the journal has them. */
-class Comments {
-  readonly #byId = new Map<string, Comment>();
-
-  take({ id, comment = id, state, path, rows, lines, text }: RecordOf<"comment">): void {
-    if (state === "deleted") {
-      this.#byId.delete(comment);
-      return;
-    }
-    const about = { path, rows: rows ?? [1, 1], lines: lines ?? [] };
-    this.#byId.set(comment, { id: comment, ...about, text, is_sent: state === "sent" });
-  }
-
-  /** In the order in which they were made. */
-  get all(): Comment[] {
-    return [...this.#byId.values()].slice(-MOST);
-  }
 }

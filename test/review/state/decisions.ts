@@ -1,6 +1,5 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
-import type { Edit } from "../../../src/review/decide/apply";
 import type { ShownDecision, ShownFile } from "../../../src/review/shown";
 import { acts } from "./acts";
 import { git, World } from "./world";
@@ -157,7 +156,7 @@ class Decisions {
   /** What Neovim does with an undo in a buffer without other changes. One that rows cannot show is on disk already. */
   async #write(before: string, { files }: ShownDecision): Promise<void> {
     const rows = before.split("\n");
-    const { edits } = (files[0] ?? {}) as { edits?: readonly Edit[] };
+    const { edits } = files[0] ?? {};
     if (!edits) return;
     for (const { first, count, lines } of edits) {
       rows.splice(first - 1, count, ...lines.map((line) => Buffer.from(line).toString()));
