@@ -5,7 +5,7 @@ import type {
   ServerState,
   SymbolAnswer,
 } from "../editor/language";
-import { readRegular } from "../lib/read-regular";
+import { readText } from "../lib/read-regular";
 import { counted, cutText } from "../lib/visible";
 import type { ProjectFiles } from "./project-files";
 import type { Relation } from "./servers";
@@ -168,25 +168,15 @@ export class LanguageText {
   #code({ file, line, text }: LanguagePlace, { files }: Pick<LanguagePlaces, "files">): string {
     const { path = "", is_own } = files[file - 1] ?? {};
     if (text !== undefined || !is_own) return code(text ?? "");
-    const known = this.#files.get(path) ?? linesOf(path);
+    const known = this.#files.get(path) ?? readText(path, MAX_SOURCE)?.split(/\r\n|\n|\r/) ?? [];
     this.#files.set(path, known);
     return code(known[line - 1] ?? "");
   }
 }
 
-/** Empty if the file cannot be read. */
-function linesOf(path: string): string[] {
-  try {
-    return new TextDecoder().decode(readRegular(path, MAX_SOURCE)).split(/\r\n|\n|\r/);
-  } catch {
-    return [];
-  }
-}
-
 /** Without the indentation, and cut: a generated file may have lines of megabytes. */
 function code(line: string): string {
-  const text = line.trim().replaceAll(/\s+/g, " ");
-  return text.length > MAX_CODE ? `${text.slice(0, MAX_CODE)}…` : text;
+  return cutText(line.trim().replaceAll(/\s+/g, " "), MAX_CODE);
 }
 
 function heading(name: string, unsaved: boolean | undefined): string {

@@ -1,11 +1,11 @@
 import { lstatSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { keptMode } from "../lib/atomic-write";
 import { message } from "../lib/errors";
-import { realPath } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
 import type { GitWork } from "../review/git/run";
+import { isInside } from "../review/journal/folder";
 
 const MERGE_MS = 20_000;
 /** git's code for what it cannot merge, as a file that is no text; up to 127 it counts the conflicts. */
@@ -106,7 +106,7 @@ export function sideOf(root: string, path: string, where: string): Side | undefi
   const full = join(root, path);
   try {
     if (path.includes("\uFFFD")) throw new Error("its name is not in UTF-8");
-    if (realPath(dirname(full)) !== dirname(full)) throw new Error("it lies behind a symlink");
+    if (!isInside(root, full)) throw new Error("it lies behind a symlink");
     const stats = lstatSync(full, { throwIfNoEntry: false });
     if (!stats) return undefined;
     const symlink = stats.isSymbolicLink();

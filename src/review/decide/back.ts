@@ -1,6 +1,7 @@
 import { headOf } from "../git/committed";
 import { Git } from "../git/run";
 import { DECIDED_MS } from "../journal/prune";
+import type { RecordOf } from "../journal/record";
 import { modeOf } from "../state/entry";
 import type { Decision, ReviewedProject, View } from "../state/reviewed-project";
 import type { TrackedFile } from "../state/tracked-file";
@@ -36,14 +37,17 @@ export async function takeBack(
   decision: Decision,
   texts: ReadonlyMap<string, Uint8Array>,
 ): Promise<Undone> {
-  const targets = decision.type === "undo" ? targetsOf(project, decision, texts) : [];
+  const undone = decision.type === "undo" ? decision.files : [];
+  const targets = targetsOf(project, decision.id, undone, texts);
   // The disk first: of a text that is there again, the user can take the decision back once more. Of
   // one that is recorded as taken back nobody could bring the text again.
   const files = applyAll(project, targets);
-  const entries = await indexBefore(project, indexChanges(decision, files));
-  await changeIndex(project, entries);
-  // What the user has made of the text since then is theirs before the marks go.
   const failed = new Set(files.flatMap(({ path, problem }) => (problem ? [path] : [])));
+  const changes = undone.flatMap(({ path, index }): [string, IndexChange][] => {
+    return index && !failed.has(path) ? [[path, index]] : [];
+  });
+  await changeIndex(project, await indexBefore(project, new Map(changes)));
+  // What the user has made of the text since then is theirs before the marks go.
   const seen = targets.flatMap(({ file: { path, weave }, view, isThere }) => {
     if (!view || !weave || isThere || failed.has(path)) return [];
     if (sameLines(view.lines, weave.lines)) return [];
@@ -71,45 +75,27 @@ interface Restored extends FileTarget {
 
 function targetsOf(
   project: ReviewedProject,
-  decision: Decision,
+  id: string,
+  undone: RecordOf<"undo">["files"],
   texts: ReadonlyMap<string, Uint8Array>,
 ): Restored[] {
-  return decision.files.flatMap(({ path }): Restored[] => {
+  return undone.flatMap(({ path, mode: recorded }): Restored[] => {
     const file = project.files.get(path);
     if (!file) return [];
     const text = texts.get(path);
-    const marks = file.marks.filter(({ undo }) => undo === decision.id);
+    const marks = file.marks.filter(({ undo }) => undo === id);
     const view = project.view(file, text);
-    const target = view ? takenBack(view.weave, decision.id).lines : [];
-    const isThere = view !== undefined && isWritten(file, view, target, decision);
+    const target = view ? takenBack(view.weave, id).lines : [];
+    const isThere = view !== undefined && isWritten(file, view, target, id);
     const isOurs = marks.length > 0 || view?.lines.length === 0;
-    const mode = isOurs
-      ? recordedMode(decision, path) || modeOf({ marks, view })?.after
-      : undefined;
+    const mode = isOurs ? recorded || modeOf({ marks, view })?.after : undefined;
     const inBuffer = text !== undefined;
     return [{ file, view, target: isThere ? view.lines : target, inBuffer, mode, isThere }];
   });
 }
 
 /** See `isThere`; `target` is what the text would become. */
-function isWritten({ weave }: TrackedFile, view: View, target: Lines, { id }: Decision): boolean {
+function isWritten({ weave }: TrackedFile, view: View, target: Lines, id: string): boolean {
   if (weave === undefined || sameLines(view.lines, target)) return false;
   return sameLines(view.lines, takenBack(weave, id).lines);
-}
-
-/** What an undo has changed in git's index, of the files that are as before it. */
-function indexChanges(
-  decision: Decision,
-  files: readonly AppliedFile[],
-): ReadonlyMap<string, IndexChange> {
-  const undone = decision.type === "undo" ? decision.files : [];
-  const done = new Set(files.filter(({ problem }) => !problem).map(({ path }) => path));
-  const some = undone.filter(({ path }) => done.has(path));
-  return new Map(some.flatMap(({ path, index }) => (index ? [[path, index]] : [])));
-}
-
-/** The permission bits of a file that the decision removed, or changed. */
-function recordedMode(decision: Decision, path: string): number | undefined {
-  if (decision.type !== "undo") return undefined;
-  return decision.files.find((file) => file.path === path)?.mode;
 }

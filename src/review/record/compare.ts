@@ -97,7 +97,17 @@ function recordUnexplained(
     const change = { path, before: content, after: content, staged: true };
     byCall.set(span, [...(byCall.get(span) ?? []), change]);
   }
-  return [...byCall].map(([span, files]) => record(project, span, files, unknown));
+  return [...byCall].map(([{ call }, files]) => {
+    project.append({
+      type: "change",
+      ...callFields(call),
+      source: "trees",
+      files: withRenames(files),
+      incomplete: unknown > 0 ? INCOMPLETE : undefined,
+      head: project.head(),
+    });
+    return { session: call.session, prompt: call.prompt, paths: files.map(({ path }) => path) };
+  });
 }
 
 /** What a call may have put into git's index alone. While one runs it is left to the next comparison. */
@@ -148,23 +158,6 @@ function turnStart(records: readonly JournalRecord[]): number {
     if (one.type === "stop" || one.type === "end") started.delete(one.session);
   }
   return Math.min(Number.POSITIVE_INFINITY, ...started.values());
-}
-
-function record(
-  project: RecordedProject,
-  { call }: CallSpan,
-  files: FileChange[],
-  unknown: number,
-): Found {
-  project.append({
-    type: "change",
-    ...callFields(call),
-    source: "trees",
-    files: withRenames(files),
-    incomplete: unknown > 0 ? INCOMPLETE : undefined,
-    head: project.head(),
-  });
-  return { session: call.session, prompt: call.prompt, paths: files.map((file) => file.path) };
 }
 
 /** What the journal says last of a file. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { own } from "../../lib/json";
 import { committedFiles, headOf } from "../git/committed";
 import { repositoryAround } from "../git/differing";
-import { Git, type GitWork } from "../git/run";
+import { Git } from "../git/run";
 import { sameContent } from "../journal/blobs";
 import { journalLines, parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
@@ -123,28 +123,20 @@ export class KnownContents {
   }
 
   #committedText(path: string): Content | undefined {
-    const { root, git: outer } = this.project;
+    const { root, git: outer, blobs } = this.project;
     if (!outer) return undefined;
     const folder = repositoryAround(root, path);
     const git = folder === "" ? outer : Git.in(join(root, folder));
     const snapshot = this.#readSnapshot();
     const last = folder === "" ? snapshot?.head : snapshot?.nested?.[folder];
-    return git?.wait(this.#textIn(folder, last, path));
-  }
-
-  *#textIn(
-    folder: string,
-    last: string | null | undefined,
-    path: string,
-  ): GitWork<Content | undefined> {
-    const commit = last ?? (yield* headOf(join(this.project.root, folder)));
+    const commit = last ?? git?.wait(headOf(join(root, folder)));
     const inner = folder === "" ? path : path.slice(folder.length + 1);
-    const files = commit ? yield* committedFiles(commit, [inner]) : undefined;
+    const files = commit ? git?.wait(committedFiles(commit, [inner])) : undefined;
     if (!files) return undefined;
     const file = files.get(inner);
     if (!file) return { absent: true };
     this.#modes.set(path, file.mode);
-    return file.bytes && this.project.blobs.put(file.bytes);
+    return file.bytes && blobs.put(file.bytes);
   }
 }
 

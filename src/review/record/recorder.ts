@@ -173,7 +173,7 @@ function editChange(
 }
 
 function contentBefore(
-  project: RecordedProject,
+  { blobs }: RecordedProject,
   known: KnownContents,
   path: string,
   response: Response | null | undefined,
@@ -182,24 +182,15 @@ function contentBefore(
   // Null is an answer, too.
   const text =
     response?.originalFile === undefined ? response?.original_file : response.originalFile;
-  if (typeof text === "string") return bytesBefore(project, known, path, text, bytes);
+  if (typeof text === "string") {
+    const model = bytes ?? new Uint8Array();
+    // The exact bytes where they are known: the CLI's text has lost its line ends and its encoding.
+    const exact = known.shownAs(path, text, isDoubtful(text, model));
+    if (exact) return exact;
+    return text.includes("\uFFFD") ? { withheld: "unknown" } : blobs.put(encodeLike(text, model));
+  }
   // Null for a new file; for an old one only above the CLI's limit, which is ours.
   const isLarge = (stats?.size ?? 0) > MOST_TEXT_BYTES / 2;
   if (text === null && response?.type !== "update" && !isLarge) return { absent: true };
   return known.last(path) ?? { withheld: "unknown" };
-}
-
-/** The exact bytes where they are known: the CLI's text has lost its line ends and its encoding. */
-function bytesBefore(
-  { blobs }: RecordedProject,
-  known: KnownContents,
-  path: string,
-  text: string,
-  after: Uint8Array | undefined,
-): Content {
-  const model = after ?? new Uint8Array();
-  const exact = known.shownAs(path, text, isDoubtful(text, model));
-  if (exact) return exact;
-  if (text.includes("\uFFFD")) return { withheld: "unknown" };
-  return blobs.put(encodeLike(text, model));
 }

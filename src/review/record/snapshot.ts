@@ -42,22 +42,19 @@ export interface Snapshot {
   unknown: number;
 }
 
+const NAME = "snapshot.json";
 const MOST_FILES = 20_000;
 const MOST_ATTEMPTS = 5;
 
-function snapshotPath(reviewFolder: string): string {
-  return join(reviewFolder, "snapshot.json");
-}
-
 /** The last one; undefined where there is none that can be read. */
 export function readSnapshot(reviewFolder: string): Snapshot | undefined {
-  const snapshot = readPrivateJson(snapshotPath(reviewFolder)) as Snapshot | undefined;
+  const snapshot = readPrivateJson(join(reviewFolder, NAME)) as Snapshot | undefined;
   return snapshot?.v === 1 ? snapshot : undefined;
 }
 
 /** Throws the system's error. */
 export function writeSnapshot(reviewFolder: string, snapshot: Snapshot): void {
-  writePrivateFile(snapshotPath(reviewFolder), JSON.stringify(snapshot));
+  writePrivateFile(join(reviewFolder, NAME), JSON.stringify(snapshot));
 }
 
 /**

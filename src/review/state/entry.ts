@@ -160,8 +160,9 @@ export function asListed(project: ReviewedProject, entry: Entry, scope: Scope): 
 /** A created file as what it is: one that was moved from a deleted one. It is decided as a whole. */
 function renamed(entry: Entry, origin: Entry, scope: Scope): Entry {
   const { view, hunks } = entry;
-  const isSameText = hasTextOf(entry, origin, scope);
   const old = origin.view?.weave.base(scope);
+  const text = view?.lines.join("");
+  const isSameText = Boolean(text) && old?.join("") === text;
   const isEdited = view && old && isText(old) && !isSameText && hunks.length > 0;
   return {
     ...entry,
@@ -191,11 +192,6 @@ export function movesIn(entries: readonly Entry[], scope: Scope): ReadonlyMap<En
     deleted.delete(origin);
   }
   return moved;
-}
-
-function hasTextOf({ view }: Entry, deleted: Entry, scope: Scope): boolean {
-  const text = view?.lines.join("");
-  return Boolean(text) && deleted.view?.weave.base(scope).join("") === text;
 }
 
 export interface Counts {
