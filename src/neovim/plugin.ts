@@ -42,12 +42,6 @@ function scope(shared: readonly string[] | undefined): { shared?: readonly strin
   return shared ? { shared } : {};
 }
 
-interface LateAnswer {
-  answer: Promise<unknown>;
-  reject: (error: Error) => void;
-  stop: () => void;
-}
-
 /** A connection of our own to a Neovim that has the plugin, for programs that Claude Code starts. */
 export class Plugin {
   /** What a Claude elsewhere does not share, Neovim leaves out, if we work for one. */
@@ -124,8 +118,18 @@ export class Plugin {
     { limitMs, answerMs, signal }: LateTimes,
   ): Promise<R> {
     const id = ++this.#waits;
-    const late = this.#lateAnswer(id);
-    const channel = await this.#channel(answerMs);
+    const info = await unlessBusy(this.rpc.request("nvim_get_chan_info", [0], answerMs));
+    const { id: channel } = info as { id: number };
+    const late = Promise.withResolvers<unknown>();
+    // Nobody may wait for it yet when the connection ends.
+    late.promise.catch(() => {});
+    const offs = [
+      this.rpc.onNotification.on(({ args: [event, payload] }) => {
+        const settled = payload as { id?: number; answer?: unknown } | undefined;
+        if (event === "settled" && settled?.id === id) late.resolve(settled.answer);
+      }),
+      this.rpc.onClose.on(() => late.reject(new DisconnectedError())),
+    ];
     const cancel = () => {
       this.#send("task_cancel", { channel, id }, answerMs).catch(() => {});
       late.reject(new Error("cancelled"));
@@ -135,33 +139,12 @@ export class Plugin {
       signal?.addEventListener("abort", cancel);
       const request = { ...params, channel, id };
       const { answer } = (await this.#send(method, request, answerMs)) as { answer?: unknown };
-      const given = answer ?? (await unlessBusy(withDeadline(late.answer, limitMs, "Neovim")));
+      const given = answer ?? (await unlessBusy(withDeadline(late.promise, limitMs, "Neovim")));
       return unwrap(given) as R;
     } finally {
       signal?.removeEventListener("abort", cancel);
-      late.stop();
+      for (const off of offs) off();
     }
-  }
-
-  /** Neovim's number for this connection. */
-  async #channel(deadlineMs: number): Promise<number> {
-    const info = await unlessBusy(this.rpc.request("nvim_get_chan_info", [0], deadlineMs));
-    return (info as { id: number }).id;
-  }
-
-  /** The answer that comes as the notification `settled`. */
-  #lateAnswer(id: number): LateAnswer {
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    // Nobody may wait for it yet when the connection ends.
-    promise.catch(() => {});
-    const offs = [
-      this.rpc.onNotification.on(({ args: [event, payload] }) => {
-        const settled = payload as { id?: number; answer?: unknown } | undefined;
-        if (event === "settled" && settled?.id === id) resolve(settled.answer);
-      }),
-      this.rpc.onClose.on(() => reject(new DisconnectedError())),
-    ];
-    return { answer: promise, reject, stop: () => offs.forEach((off) => void off()) };
   }
 
   close(): void {

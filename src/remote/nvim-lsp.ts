@@ -1,10 +1,9 @@
 import type { Transport } from "../jsonrpc/message";
 import { parseJson } from "../lib/json";
 import { SHARED_FOLDERS } from "../lib/paths";
-import type { NvimLspToolName } from "../nvim-lsp/tools";
 import { Border, type Rules } from "./border";
 import type { Crossing, Remote } from "./remote";
-import { handshake, initialize, ping, type ToolRule, type ToolRules, toolRequests } from "./tools";
+import { handshake, initialize, ping, type ToolRule, toolRequests } from "./tools";
 
 /**
  * The transport of an `nvim-lsp` that runs here for a client elsewhere, with `nvimLspEnvironment`: with it the
@@ -27,33 +26,33 @@ const output = (blocks: readonly string[], _asked: unknown, { remote: { map } }:
     return isData ? JSON.stringify(map.dataToRemote(data)) : map.textToRemote(text);
   });
 
-const reading = (input: ToolRule["input"]): ToolRule => ({ input, output });
-
-const TOOLS: ToolRules<NvimLspToolName> = {
-  find_symbol: reading({ symbol: "plain", path: "project", line: "plain", body: "plain" }),
-  find_references: reading({
-    symbol: "plain",
-    path: "project",
-    line: "plain",
-    relation: "plain",
-    within: "project",
-    limit: "plain",
-  }),
-  outline: reading({ path: "project", depth: "plain" }),
-  get_diagnostics: reading({ file_paths: "project" }),
-  get_diagnostic_context: reading({ file_path: "project", line: "plain" }),
-  get_diagnostic_summary: reading({}),
-  get_session_diagnostics: reading({}),
-  rename_symbol: "never",
-  code_action: "never",
-  editor_selection: "never",
-  editor_position: "never",
-  editor_buffers: "never",
-  editor_context: "never",
+/** An argument means the same in each tool. */
+const INPUT: ToolRule["input"] = {
+  path: "project",
+  within: "project",
+  file_path: "project",
+  file_paths: "project",
+  symbol: "plain",
+  line: "plain",
+  body: "plain",
+  relation: "plain",
+  limit: "plain",
+  depth: "plain",
 };
 
+/** Those that read. What writes, or tells what the user looks at, is not for a remote. */
+const TOOLS = [
+  ...["find_symbol", "find_references", "outline"],
+  ...["get_diagnostics", "get_diagnostic_context", "get_diagnostic_summary"],
+  "get_session_diagnostics",
+];
+
 const RULES: Rules = {
-  requests: { ...toolRequests(TOOLS), initialize, ping },
+  requests: {
+    ...toolRequests(Object.fromEntries(TOOLS.map((name) => [name, { input: INPUT, output }]))),
+    initialize,
+    ping,
+  },
   reports: handshake,
   notifications: {},
 };

@@ -275,24 +275,15 @@ function saidLines(text: string): Lines {
 }
 
 function lineCount(text: string): number {
-  return text === "" ? 0 : lineEnds(text).count + (text.endsWith("\n") ? 0 : 1);
+  return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
 }
 
-/** How many there are, and where the one with a number is: the text's end, where there are not so many. */
-function lineEnds(text: string, most = 0): { count: number; at: number } {
-  let [count, at] = [0, text.length];
-  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) {
-    count++;
-    if (count === most) at = end;
-  }
-  return { count, at };
-}
-
-/** The first lines of a text. What is long is cut before anything else is done with it. */
+/** The first lines of a text. */
 function textLines(text: string, most: number): Lines {
-  const { count, at } = lineEnds(text, most);
-  const lines = visible(cutText(text.slice(0, at), MAX_TEXT).replaceAll("\r\n", "\n"))
+  const all = text.split("\n");
+  const first = all.slice(0, most).join("\n");
+  const lines = visible(cutText(first, MAX_TEXT).replaceAll("\r\n", "\n"))
     .split("\n")
     .map((line) => cutText(line, MAX_COLUMNS));
-  return { lines, more: count + 1 - lines.length };
+  return { lines, more: all.length - lines.length };
 }

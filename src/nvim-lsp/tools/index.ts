@@ -1,15 +1,10 @@
 import type { LanguageServers } from "../../language/servers";
 import type { FollowedNeovim } from "../../locate/followed";
-import type { createMethodTools } from "../../methods";
 import type { LanguageEdits } from "../edits/language-edits";
 import { codeAction } from "./code-action";
 import { diagnosticsTools, type Whose } from "./diagnostics";
 import { findReferences, findSymbol, outline } from "./language";
 import { renameSymbol } from "./rename-symbol";
-
-export type NvimLspToolName = ReturnType<
-  typeof createNvimLspTools | typeof createMethodTools
->[number]["name"];
 
 /** Questions to the language servers, edits by them, and the tools of spec 04. */
 export function createNvimLspTools(
