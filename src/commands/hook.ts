@@ -6,7 +6,7 @@ import { stop } from "../hooks/stop";
 import { withDeadline } from "../lib/deadline";
 import { complain, message } from "../lib/errors";
 import { own } from "../lib/json";
-import { type Log, stateLog } from "../lib/log";
+import { stateLog } from "../lib/log";
 import { print } from "../lib/output";
 import { Binding } from "../locate/binding";
 import { findRelay, hookByRelay } from "../remote/inside";
@@ -55,12 +55,16 @@ export async function hook(args: string[]): Promise<number> {
   }
   const log = stateLog("hooks.log");
   const relay = findRelay(process.env, process.cwd());
-  if (relay) return hookInRemote(relay, args, log);
-  let output = own(ON_FAILURE, event);
+  let output = relay ? undefined : own(ON_FAILURE, event);
   const wholeMs = own(WHOLE_MS_OF, event) ?? WHOLE_MS;
   try {
-    output =
-      (await withDeadline(answer(event, handle, option, log), wholeMs, "the hook")) ?? undefined;
+    const text = await withDeadline(Bun.stdin.text(), INPUT_MS, "stdin");
+    // Neovim is on another machine: the hook runs there.
+    if (relay) await hookByRelay(relay, args, text);
+    else {
+      const call = new HookCall(parseInput(text), installation(option), log);
+      output = await withDeadline(answer(event, handle, call), wholeMs, "the hook");
+    }
   } catch (error) {
     log.warn(`The ${event} hook failed, so Claude is not blocked: ${message(error)}`);
   }
@@ -68,25 +72,11 @@ export async function hook(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Neovim is on another machine: the hook runs there. */
-async function hookInRemote(relay: string, args: string[], log: Log): Promise<number> {
-  try {
-    const text = await withDeadline(Bun.stdin.text(), INPUT_MS, "stdin");
-    await hookByRelay(relay, args, text);
-  } catch (error) {
-    log.warn(`The ${args[0]} hook did not reach Neovim: ${message(error)}`);
-  }
-  return 0;
-}
-
 async function answer(
   event: string,
   handle: (call: HookCall) => Promise<object | undefined>,
-  option: string | undefined,
-  log: Log,
+  call: HookCall,
 ): Promise<object | undefined> {
-  const text = await withDeadline(Bun.stdin.text(), INPUT_MS, "stdin");
-  const call = new HookCall(parseInput(text), installation(option), log);
   try {
     await record(event, call);
     return await handle(call);

@@ -50,16 +50,9 @@ export async function gatherFacts(env: Environment): Promise<Facts> {
 /** A lock file without a process is alive if its port answers, as for the CLI. */
 async function withLife(lock: Lock): Promise<Lock> {
   if (!lock.alive || lock.pid !== undefined) return lock;
-  const connecting = Bun.connect({
-    hostname: "127.0.0.1",
-    port: lock.port,
-    socket: { data() {}, open: (socket) => socket.terminate() },
-  });
-  const alive = await connecting.then(
-    () => true,
-    () => false,
-  );
-  return { ...lock, alive };
+  const socket = { data() {}, open: (one: Bun.Socket) => one.terminate() };
+  const connected = Bun.connect({ hostname: "127.0.0.1", port: lock.port, socket });
+  return { ...lock, alive: (await connected.catch(() => undefined)) !== undefined };
 }
 
 /** The plugin's report on itself: `report()` of lua/claude-code/status.lua. */

@@ -47,8 +47,7 @@ interface ReportPort {
 
 /** Answers what Neovim asks about remotes, and reports their states to it. */
 export class RemoteEndpoint {
-  readonly #links = new Map<string, Link>();
-  readonly #maps = new Map<string, PathMap>();
+  readonly #links = new Map<string, { link: Link; map: PathMap }>();
   /** For copies of conversations; made with the first one. */
   #folder: string | undefined;
 
@@ -72,22 +71,21 @@ export class RemoteEndpoint {
 
   #start(options: v.InferOutput<typeof Start>): void {
     const { name, folder } = options;
-    this.#links.get(name)?.end();
+    this.#links.get(name)?.link.end();
     const mappings = mappingsOf(folder, options.mappings);
     const remote = new Remote(name, mapOf(name, mappings), this.port);
-    this.#maps.set(name, remote.map);
     const link = new Link(
       { ...options, mappings },
       {
         onState: (state) => {
-          if (this.#links.get(name) !== link) return;
+          if (this.#links.get(name)?.link !== link) return;
           this.#send("remote_state", { name, ...state });
         },
         onChannel: (channel, d) => this.#join(channel, d, remote),
       },
       this.log,
     );
-    this.#links.set(name, link);
+    this.#links.set(name, { link, map: remote.map });
     link.start();
   }
 
@@ -99,18 +97,18 @@ export class RemoteEndpoint {
   }
 
   #stop(name: string): void {
-    this.#links.get(name)?.end();
+    this.#links.get(name)?.link.end();
     this.#links.delete(name);
   }
 
   /** A conversation there, as a file here with what it has now. */
   async conversation(name: string, session: string) {
     this.#folder ??= mkdtempSync(join(tmpdir(), "claude-code-remote-"));
-    const open = (id: string) => this.#links.get(name)?.open("conversation", id);
+    const { link, map } = this.#links.get(name) ?? {};
+    const open = (id: string) => link?.open("conversation", id);
     const path = await copyConversation(open, session, this.#folder);
     /** The file here of a path there; a relative one is from `folder`, of here. */
     const toHost = (given: string, folder = "/") => {
-      const map = this.#maps.get(name);
       const there = isAbsolute(given) ? given : map?.toRemote(resolve(folder, given));
       return there === undefined ? undefined : map?.toHost(there);
     };

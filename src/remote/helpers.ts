@@ -55,11 +55,7 @@ const PLAIN_OF_ANSWER = ["type", "originalFile", "original_file"];
 export async function runHelper(channel: Channel, d: string, remote: Remote): Promise<void> {
   if (remote.running >= MOST_RUNNING) return channel.close();
   remote.running++;
-  try {
-    await run(channel, d, remote);
-  } finally {
-    remote.running--;
-  }
+  await run(channel, d, remote).finally(() => remote.running--);
 }
 
 /** Resolves once the program has ended. */

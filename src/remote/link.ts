@@ -195,29 +195,21 @@ function startPeer(command: readonly string[], onSaid: (line: string) => void) {
   const { NVIM: _, CLAUDE_CODE_SSE_PORT: __, ...env } = process.env;
   const stdio = { stdin: "pipe", stdout: "pipe", stderr: "pipe" } as const;
   const child = Bun.spawn([program.path, ...args], { ...stdio, env });
-  const gone = Promise.all([child.exited, lastSaid(child.stderr, onSaid)]).then(([code, last]) => {
-    const how = child.signalCode ?? `code ${code}`;
-    return `${name} ended with ${how}${last && `: ${last}`}`;
-  });
+  const ended = async () => {
+    let last = "";
+    for await (const line of linesOf(child.stderr, LIMITS.greetingBytes, "cut")) {
+      const text = visibleLine(Bun.stripANSI(line), SHOWN_LENGTH);
+      if (text === "") continue;
+      last = `: ${text}`;
+      onSaid(text);
+    }
+    const code = await child.exited;
+    return `${name} ended with ${child.signalCode ?? `code ${code}`}${last}`;
+  };
   const end = () => {
     void child.stdin.end();
     const kill = setTimeout(() => killNow(child.pid), KILL_MS);
     void child.exited.then(() => clearTimeout(kill));
   };
-  return { wire: new Wire(child.stdout, child.stdin, end), gone, end };
-}
-
-/** Resolves to the last line. */
-async function lastSaid(
-  stderr: AsyncIterable<Uint8Array>,
-  onSaid: (line: string) => void,
-): Promise<string> {
-  let last = "";
-  for await (const line of linesOf(stderr, LIMITS.greetingBytes, "cut")) {
-    const text = visibleLine(Bun.stripANSI(line), SHOWN_LENGTH);
-    if (text === "") continue;
-    last = text;
-    onSaid(text);
-  }
-  return last;
+  return { wire: new Wire(child.stdout, child.stdin, end), gone: ended(), end };
 }
