@@ -5,15 +5,16 @@ import { checkHooks } from "./check-hooks";
 import { editorsHere, type Facts } from "./facts";
 import type { Finding } from "./finding";
 
-/** What Neovims here say of themselves, and our own findings, each cause once: of the check that sees it first. */
+/** What Neovims here say of themselves, and our own findings. */
 export function runChecks(facts: Facts): Finding[] {
-  const seen = new Set<string>();
-  const found = checks(facts).filter((finding) => {
-    if (!finding?.cause) return finding !== undefined;
-    const isFirst = !seen.has(finding.cause);
-    seen.add(finding.cause);
-    return isFirst;
-  });
+  const found = [
+    checkCli(facts),
+    ...checkDiscovery(facts),
+    foreignTerminal(facts),
+    checkProxy(facts),
+    checkDiffs(facts),
+    checkHooks(facts),
+  ];
   return [...ownFindings(facts), ...found.filter((finding) => finding !== undefined)];
 }
 
@@ -22,15 +23,4 @@ function ownFindings({ editors, cwd }: Facts): Finding[] {
     const who = inside ? "" : `Neovim ${report?.pid}: `;
     return (report?.findings ?? []).map((finding) => ({ ...finding, what: who + finding.what }));
   });
-}
-
-function checks(facts: Facts): (Finding | undefined)[] {
-  return [
-    checkCli(facts),
-    ...checkDiscovery(facts),
-    foreignTerminal(facts),
-    checkProxy(facts),
-    checkDiffs(facts),
-    checkHooks(facts),
-  ];
 }

@@ -77,7 +77,7 @@ export class LanguageEdits {
     const done = await this.neovim.runTask("edits_apply", params, TASK_MS).catch((error) => {
       throw error instanceof EditorRefusal ? new EditProblem(error.message) : error;
     });
-    const { changes, problem } = done as Made;
+    const { changes, ...rest } = done as Made;
     const made = changes.map(
       ({ path, before, after, edits }): FileChange => ({
         // Neovim's paths have other separators on Windows.
@@ -88,7 +88,7 @@ export class LanguageEdits {
       }),
     );
     if (!preview && made.length > 0) await this.#report(edit, made);
-    return { changes: made, ...(problem !== undefined && { problem }) };
+    return { ...rest, changes: made };
   }
 
   #refuseProtected(files: readonly FileEdit[]): void {
@@ -105,24 +105,20 @@ export class LanguageEdits {
   /** The files are changed, whatever fails now. */
   async #report({ tool, use }: LanguageEdit, changes: readonly FileChange[]): Promise<void> {
     let { session } = this.session;
-    await this.#try("The check at the end of the turn", async () => {
+    try {
       for (const { path } of changes.slice(0, MAX_CHECKED)) {
         // One at a time: Neovim may load the file.
         const params = { ...this.session, edits: [{ path, created: false }] };
         const answer = await this.neovim.ask("session_changed", params);
         session = answer.session ?? session;
       }
-    });
-    await this.#try("Recording for the review", async () => {
-      if (session !== undefined) recordLanguageEdit(this.place, { session, tool, use }, changes);
-    });
-  }
-
-  async #try(what: string, work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work();
     } catch (error) {
-      this.log.warn(`${what} failed: ${message(error)}`);
+      this.log.warn(`The check at the end of the turn failed: ${message(error)}`);
+    }
+    try {
+      if (session !== undefined) recordLanguageEdit(this.place, { session, tool, use }, changes);
+    } catch (error) {
+      this.log.warn(`Recording for the review failed: ${message(error)}`);
     }
   }
 }
