@@ -24,19 +24,8 @@ export function findClaude(env: Environment = process.env, home: string = homedi
 
 /** The version of the Claude CLI at `path`; undefined when it does not run. */
 export async function claudeVersion(path: string): Promise<string | undefined> {
-  try {
-    const child = Bun.spawn([path, "--version"], {
-      env: environment(),
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "ignore",
-      timeout: VERSION_MS,
-      killSignal: "SIGKILL",
-    });
-    return /^(\d+\.\d+\.\d+)/.exec(await new Response(child.stdout).text())?.[1];
-  } catch {
-    return undefined;
-  }
+  const ran = await run([path, "--version"], { timeout: VERSION_MS }).catch(() => undefined);
+  return /^(\d+\.\d+\.\d+)/.exec(ran?.out ?? "")?.[1];
 }
 
 /** What the CLI has under our server's name for a project: nothing, ours, or another program's. */
@@ -57,23 +46,19 @@ export async function runClaude(
   args: readonly string[],
   root: string,
 ): Promise<string | undefined> {
-  const child = Bun.spawn([claude, ...args], {
-    cwd: root,
-    env: environment(),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: RUN_MS,
-  });
+  const { out, err, code } = await run([claude, ...args], { cwd: root, timeout: RUN_MS });
+  return code === 0 ? undefined : (err || out).trim() || `it ended with code ${code}`;
+}
+
+/** What npm installs is a script whose interpreter is looked up. */
+async function run(command: string[], options: { cwd?: string; timeout: number }) {
+  const env = { ...process.env, PATH: absoluteEntries(process.env.PATH) };
+  const stdio = { stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const;
+  const child = Bun.spawn(command, { ...options, ...stdio, env, killSignal: "SIGKILL" });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ]);
-  return code === 0 ? undefined : (err || out).trim() || `it ended with code ${code}`;
-}
-
-/** What npm installs is a script whose interpreter is looked up. */
-function environment(): Environment {
-  return { ...process.env, PATH: absoluteEntries(process.env.PATH) };
+  return { out, err, code };
 }

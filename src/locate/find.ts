@@ -109,16 +109,9 @@ function namedByProject(place: string, known: readonly Entry[]): Entry | undefin
   }
 }
 
-/** The Neovims whose workspace holds the place, the deepest folder first, then the newest. */
+/** The Neovims whose workspace holds the place, the deepest folder first, then as they come: the newest. */
 function around(place: string, known: readonly Entry[]): Entry[] {
-  const depth = (entry: Entry) =>
-    Math.max(
-      -1,
-      ...entry.workspaceFolders.filter((own) => isBelow(place, own)).map((own) => own.length),
-    );
-  return known
-    .map((entry) => ({ entry, depth: depth(entry) }))
-    .filter(({ depth }) => depth >= 0)
-    .sort((a, b) => b.depth - a.depth || b.entry.since - a.entry.since)
-    .map(({ entry }) => entry);
+  const depth = ({ workspaceFolders }: Entry) =>
+    Math.max(0, ...workspaceFolders.filter((own) => isBelow(place, own)).map((own) => own.length));
+  return known.filter((entry) => depth(entry) > 0).sort((a, b) => depth(b) - depth(a));
 }

@@ -18,7 +18,7 @@ import { stablePath } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
 import { PROJECT_FILE } from "../locate/project-file";
 import { whyUnsafe } from "../locate/socket";
-import { lockPath, type ProjectRecord, readRecord, writeRecord } from "./record";
+import { type ProjectRecord, readRecord, recordPath, writeRecord } from "./record";
 import {
   changeFile,
   makeFolder,
@@ -93,7 +93,7 @@ export function planUninstall(root: string, claude?: string): Plan {
  */
 export async function applyPlan(seen: Plan): Promise<void> {
   const { root, active } = seen;
-  using lock = await waitForLock(lockPath(root), LOCK_MS);
+  using lock = await waitForLock(recordPath(root, "lock"), LOCK_MS);
   if (!lock) throw new UserError(`another claude-code-nvim is changing ${root}; try again`);
   const plan = seen.again();
   if (plan.steps.some(({ what }) => seen.steps.every((step) => step.what !== what))) {

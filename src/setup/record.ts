@@ -21,18 +21,10 @@ export interface ProjectRecord {
   folders: string[];
 }
 
-function recordPath(root: string): string {
-  return `${withoutExtension(root)}.json`;
-}
-
-/** Held from the record's reading to its writing. */
-export function lockPath(root: string): string {
-  return `${withoutExtension(root)}.lock`;
-}
-
-function withoutExtension(root: string): string {
+/** The lock is held from the record's reading to its writing. */
+export function recordPath(root: string, kind: "json" | "lock" = "json"): string {
   const id = Bun.CryptoHasher.hash("sha256", root, "hex").slice(0, 24);
-  return join(stateFolder(), "projects", id);
+  return join(stateFolder(), "projects", `${id}.${kind}`);
 }
 
 /** Undefined where a project was never set up, or its record cannot be read. */

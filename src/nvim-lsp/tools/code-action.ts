@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { LanguageServers } from "../../language/servers";
-import { type ToolResult, texts } from "../../mcp/protocol";
-import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
+import { texts } from "../../mcp/protocol";
+import { defineTool, type Tool } from "../../mcp/tool";
 import { diffLines, type EditAnswer, type LanguageEdits } from "../edits/language-edits";
 
 const MAX_ACTIONS = 60;
@@ -28,7 +28,6 @@ const Input = v.object({
     ),
   ),
 });
-type Input = v.InferOutput<typeof Input>;
 
 interface Answer extends EditAnswer {
   /** A command behind the edit, which is not run. */
@@ -45,29 +44,25 @@ export function codeAction(edits: LanguageEdits, servers: LanguageServers): Tool
       "one of them; also organize_imports and fix_all. The user can undo it in the review.",
     input: Input,
     annotations: { destructiveHint: true },
-    call: (input, call) => run(edits, servers, input, call),
+    async call({ path, line, action }, { signal, use }) {
+      const params = {
+        ...(line !== undefined && { line }),
+        ...(action !== undefined && { action }),
+      };
+      const answer = (await servers.ask("code_action", path, params, signal)) as Answer;
+      if (answer.actions) return texts(listed(answer.actions));
+      const applied = await edits.apply({ tool: "code_action", use, answer });
+      if (applied.changes.length === 0) return texts(`${action}: nothing to change.`);
+      const names = [...new Set(answer.edits.map(({ server }) => server))].join(", ");
+      const lines = [
+        `done by ${names}: ${action}`,
+        ...diffLines(applied, edits.place),
+        ...(answer.left ? [`Its second step, the command ${answer.left}, was not run.`] : []),
+        "Read these files again before you edit them.",
+      ];
+      return texts(lines.join("\n"));
+    },
   });
-}
-
-async function run(
-  edits: LanguageEdits,
-  servers: LanguageServers,
-  { path, line, action }: Input,
-  { signal, use }: ToolCall,
-): Promise<ToolResult> {
-  const params = { ...(line !== undefined && { line }), ...(action !== undefined && { action }) };
-  const answer = (await servers.ask("code_action", path, params, signal)) as Answer;
-  if (answer.actions) return texts(listed(answer.actions));
-  const applied = await edits.apply({ tool: "code_action", use, answer });
-  if (applied.changes.length === 0) return texts(`${action}: nothing to change.`);
-  const names = [...new Set(answer.edits.map(({ server }) => server))].join(", ");
-  const lines = [
-    `done by ${names}: ${action}`,
-    ...diffLines(applied, edits.place),
-    ...(answer.left ? [`Its second step, the command ${answer.left}, was not run.`] : []),
-    "Read these files again before you edit them.",
-  ];
-  return texts(lines.join("\n"));
 }
 
 function listed(actions: NonNullable<Answer["actions"]>): string {

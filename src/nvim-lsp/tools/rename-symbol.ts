@@ -3,8 +3,8 @@ import type { LanguagePlaces } from "../../editor/language";
 import type { LanguageServers } from "../../language/servers";
 import { shownPath } from "../../lib/paths";
 import { counted } from "../../lib/visible";
-import { type ToolResult, texts } from "../../mcp/protocol";
-import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
+import { texts } from "../../mcp/protocol";
+import { defineTool, type Tool } from "../../mcp/tool";
 import { diffLines, type EditAnswer, fileLines, type LanguageEdits } from "../edits/language-edits";
 import { EditProblem } from "../edits/workspace-edit";
 import { ALWAYS_LOADED, MAX_NAME, SymbolLine, SymbolName } from "./language";
@@ -16,7 +16,6 @@ const Input = v.object({
   line: v.optional(SymbolLine),
   preview: v.optional(v.pipe(v.boolean(), v.description("Show the edits, and change nothing"))),
 });
-type Input = v.InferOutput<typeof Input>;
 
 interface Answer extends EditAnswer {
   name?: string;
@@ -36,36 +35,29 @@ export function renameSymbol(
     input: Input,
     annotations: { destructiveHint: true },
     meta: ALWAYS_LOADED,
-    call: (input, call) => rename(edits, servers, input, call),
+    async call({ path, new_name, symbol, line, preview }, { signal, use }) {
+      if (/\p{Cc}/u.test(new_name)) throw new EditProblem("The new name holds control characters.");
+      const params = { symbol, new_name, ...(line && { line }) };
+      const answer = (await servers.ask("rename_symbol", path, params, signal)) as Answer;
+      if (answer.candidates) return texts(ambiguous(answer.candidates, symbol, edits.place));
+      const name = answer.name ?? symbol;
+      const renamed = { from: name, to: new_name };
+      const applied = await edits.apply({ tool: "rename_symbol", use, answer, renamed, preview });
+      if (applied.changes.length === 0) throw new EditProblem(`${name} is called so already.`);
+      const places = applied.changes.reduce((sum, change) => sum + change.edits, 0);
+      const where = `${counted(applied.changes.length, "file")}, ${counted(places, "place")}`;
+      const what = `${name} to ${new_name} in ${where}, as ${answer.edits[0]?.server} reports`;
+      const lines = preview
+        ? [`would rename ${what}:`, ...diffLines(applied, edits.place), "Nothing was changed."]
+        : [
+            `renamed ${what}:`,
+            ...fileLines(applied, edits.place),
+            "Texts that the server does not know may hold the name as well: use Grep.",
+            "Read these files again before you edit them.",
+          ];
+      return texts(lines.join("\n"));
+    },
   });
-}
-
-async function rename(
-  edits: LanguageEdits,
-  servers: LanguageServers,
-  { path, new_name, symbol, line, preview }: Input,
-  { signal, use }: ToolCall,
-): Promise<ToolResult> {
-  if (/\p{Cc}/u.test(new_name)) throw new EditProblem("The new name holds control characters.");
-  const params = { symbol, new_name, ...(line && { line }) };
-  const answer = (await servers.ask("rename_symbol", path, params, signal)) as Answer;
-  if (answer.candidates) return texts(ambiguous(answer.candidates, symbol, edits.place));
-  const name = answer.name ?? symbol;
-  const renamed = { from: name, to: new_name };
-  const applied = await edits.apply({ tool: "rename_symbol", use, answer, renamed, preview });
-  if (applied.changes.length === 0) throw new EditProblem(`${name} is called so already.`);
-  const places = applied.changes.reduce((sum, change) => sum + change.edits, 0);
-  const where = `${counted(applied.changes.length, "file")}, ${counted(places, "place")}`;
-  const what = `${name} to ${new_name} in ${where}, as ${answer.edits[0]?.server} reports`;
-  const lines = preview
-    ? [`would rename ${what}:`, ...diffLines(applied, edits.place), "Nothing was changed."]
-    : [
-        `renamed ${what}:`,
-        ...fileLines(applied, edits.place),
-        "Texts that the server does not know may hold the name as well: use Grep.",
-        "Read these files again before you edit them.",
-      ];
-  return texts(lines.join("\n"));
 }
 
 function ambiguous({ files, places }: LanguagePlaces, symbol: string, root: string): string {
