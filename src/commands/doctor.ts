@@ -23,7 +23,7 @@ export async function doctor(args: string[]): Promise<number> {
   return findings.some(isProblem) ? 1 : 0;
 }
 
-export function formatReport(findings: readonly Finding[]): string {
+function formatReport(findings: readonly Finding[]): string {
   const lines = findings.flatMap((finding) => {
     const line = LABELS[finding.level] + finding.what;
     return finding.remedy ? [line, `${INDENT}to fix it, ${finding.remedy}`] : [line];

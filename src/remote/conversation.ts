@@ -1,11 +1,10 @@
 import { lstatSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { conversationsFolder } from "../claude/config-dir";
+import { transcriptOf } from "../claude/config-dir";
 import { replace } from "../lib/atomic-write";
 import { withDeadline } from "../lib/deadline";
 import { UserError } from "../lib/errors";
-import { namesIn, newestFiles } from "../lib/paths";
 import { readRange, withRegular } from "../lib/read-regular";
 import type { Channel } from "./channels";
 import { LIMITS } from "./wire";
@@ -26,10 +25,8 @@ export function sendConversation(channel: Channel, session: string): void {
 }
 
 function piece(session: string, from: number): string {
-  const root = conversationsFolder();
-  const places = namesIn(root).map((folder) => join(root, folder, `${session}.jsonl`));
   try {
-    const path = newestFiles(places)[0]?.path ?? "";
+    const path = transcriptOf(session) ?? "";
     if (!lstatSync(path).isFile()) return "";
     return withRegular(path, (file, size) =>
       readRange(file, from, Math.min(size, from + PIECE_BYTES)).toString("base64"),

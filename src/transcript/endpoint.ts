@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { conversationsFolder, conversationsOf } from "../claude/config-dir";
+import { conversationsFolder, conversationsOf, transcriptOf } from "../claude/config-dir";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
-import { namesIn, newestFiles } from "../lib/paths";
 import type { ToHost } from "./entries";
 import { trailOf } from "./trail";
 import { View } from "./view";
@@ -199,21 +198,6 @@ function readable<T>(path: string, read: () => T): T {
   } catch (error) {
     throw new UserError(`${path} cannot be read: ${message(error)}`);
   }
-}
-
-const ID = /^[\w-]+$/;
-
-/**
- * The file in which the CLI writes a session's conversation, or that of one of its subagents: `projects/*` in
- * Claude Code's folder (measured with 2.1.330). Undefined before the first entry.
- */
-export function transcriptOf(session: string, agent?: string): string | undefined {
-  if (!ID.test(session) || (agent !== undefined && !ID.test(agent))) return undefined;
-  const name =
-    agent === undefined ? `${session}.jsonl` : join(session, "subagents", `agent-${agent}.jsonl`);
-  const root = conversationsFolder();
-  // Of a resumed session another work tree may have an older one.
-  return newestFiles(namesIn(root).map((folder) => join(root, folder, name)))[0]?.path;
 }
 
 /** Where the CLI will write it. */

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { TranscriptEndpoint, transcriptOf } from "../../src/transcript/endpoint";
+import { transcriptOf } from "../../src/claude/config-dir";
+import { TranscriptEndpoint } from "../../src/transcript/endpoint";
 import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
 import { prompt } from "./entries";
