@@ -119,12 +119,12 @@ class Published {
   #isEnded = false;
 
   constructor(launch: Launch, address: string, port: number, log: Log) {
-    const { pid, token, version, workspaceFolders: folders } = launch;
+    const { pid, token, workspaceFolders: folders } = launch;
     for (const path of sweepStaleLocks(lockFolder(), { port, token })) {
       log.info(`Removed the stale lock file ${path}`);
     }
     const since = Date.now();
-    const entry = { pid, address, workspaceFolders: folders, version, port, since };
+    const entry = { pid, address, workspaceFolders: folders, port, since };
     this.#registration = new Registration(entry);
     this.#projectFiles = new ProjectFiles(address, projectAround);
     this.#projectFiles.follow(folders);

@@ -58,7 +58,6 @@ async function withLife(lock: Lock): Promise<Lock> {
 /** The plugin's report on itself: `report()` of lua/claude-code/status.lua. */
 export interface EditorReport {
   pid: number;
-  version: string;
   /** "ready" or why its server serves nobody: a finding of its own says more. */
   state: string;
   lock_file?: string;

@@ -38,11 +38,11 @@ export class Connection {
   /** Takes one message, or one batch, as text. */
   receive(text: string): void {
     const parsed = parse(text);
-    if (!parsed.batch) {
-      this.#dispatch(parsed.message, (response) => this.#send(response));
+    if (!Array.isArray(parsed)) {
+      this.#dispatch(parsed, (response) => this.#send(response));
       return;
     }
-    const answers = parsed.messages.map(
+    const answers = parsed.map(
       (message) =>
         new Promise<string | undefined>((resolve) => {
           if (this.#dispatch(message, resolve) === "silent") resolve(undefined);

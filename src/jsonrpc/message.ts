@@ -41,23 +41,18 @@ export type Incoming =
 /** Each message of a batch costs more memory than its bytes, and other clients wait while they are answered. */
 const MAX_IN_BATCH = 1000;
 
-type Parsed = { batch: false; message: Incoming } | { batch: true; messages: Incoming[] };
-
-/** Reads one text frame or line. Never throws: what is not a message comes back as `invalid`. */
-export function parse(text: string): Parsed {
+/** Reads one text frame or line: a message, or a batch. Never throws: what is not a message comes back as `invalid`. */
+export function parse(text: string): Incoming | Incoming[] {
   const value = parseJson(text);
   if (value === undefined) {
-    return single(invalid(null, ErrorCode.ParseError, "Parse error: the message is not JSON"));
+    const error = new RpcError(ErrorCode.ParseError, "Parse error: the message is not JSON");
+    return { kind: "invalid", id: null, error };
   }
-  if (!Array.isArray(value)) return single(classify(value));
-  if (value.length === 0) {
-    return single(invalid(null, ErrorCode.InvalidRequest, "Invalid request: the batch is empty"));
-  }
-  if (value.length > MAX_IN_BATCH) {
-    const text = `Invalid request: the batch has more than ${MAX_IN_BATCH} messages`;
-    return single(invalid(null, ErrorCode.InvalidRequest, text));
-  }
-  return { batch: true, messages: value.map(classify) };
+  if (!Array.isArray(value)) return classify(value);
+  if (value.length === 0) return invalid(null, "the batch is empty");
+  if (value.length > MAX_IN_BATCH)
+    return invalid(null, `the batch has more than ${MAX_IN_BATCH} messages`);
+  return value.map(classify);
 }
 
 export function notification(method: string, params?: unknown): string {
@@ -73,49 +68,29 @@ export function failure(id: Id | null, error: RpcError): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
 }
 
-function single(message: Incoming): Parsed {
-  return { batch: false, message };
-}
-
 function classify(value: unknown): Incoming {
-  if (!isObject(value)) {
-    return invalid(null, ErrorCode.InvalidRequest, "Invalid request: not an object");
-  }
+  if (!isObject(value)) return invalid(null, "not an object");
   const { jsonrpc, id, method, params, result, error } = value;
   const validId = typeof id === "string" || (typeof id === "number" && Number.isFinite(id));
   const answerId = validId ? id : null;
-  if (jsonrpc !== "2.0") {
-    return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: "jsonrpc" is not "2.0"');
-  }
+  if (jsonrpc !== "2.0") return invalid(answerId, '"jsonrpc" is not "2.0"');
   if (method === undefined) {
     const isError =
       isObject(error) && typeof error.code === "number" && typeof error.message === "string";
     if (validId && (result !== undefined || isError)) return { kind: "response", id };
-    return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: no "method"');
+    return invalid(answerId, 'no "method"');
   }
-  if (typeof method !== "string") {
-    return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: "method" is not a string');
-  }
-  if (params !== undefined && (typeof params !== "object" || params === null)) {
-    return invalid(
-      answerId,
-      ErrorCode.InvalidRequest,
-      'Invalid request: "params" is neither object nor array',
-    );
-  }
+  if (typeof method !== "string") return invalid(answerId, '"method" is not a string');
+  if (params !== undefined && (typeof params !== "object" || params === null))
+    return invalid(answerId, '"params" is neither object nor array');
   if (validId) return { kind: "request", id, method, params };
-  if (id !== undefined) {
-    return invalid(
-      null,
-      ErrorCode.InvalidRequest,
-      'Invalid request: "id" is neither string nor number',
-    );
-  }
+  if (id !== undefined) return invalid(null, '"id" is neither string nor number');
   return { kind: "notification", method, params };
 }
 
-function invalid(id: Id | null, code: number, message: string): Incoming {
-  return { kind: "invalid", id, error: new RpcError(code, message) };
+function invalid(id: Id | null, problem: string): Incoming {
+  const error = new RpcError(ErrorCode.InvalidRequest, `Invalid request: ${problem}`);
+  return { kind: "invalid", id, error };
 }
 
 /** Carries texts to one peer and back, one per message and in order (the MCP SDK's Transport). */

@@ -12,8 +12,6 @@ export interface Entry {
   /** The socket or named pipe on which it answers. */
   address: string;
   workspaceFolders: string[];
-  /** The plugin's. */
-  version: string;
   /** Where the Claude CLI connects. */
   port: number;
   /** In ms since the epoch. */

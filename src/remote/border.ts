@@ -89,9 +89,9 @@ export class Border implements Transport {
   }
 
   #receive(text: string): void {
-    const parsed = parse(text);
-    if (parsed.batch) return this.#fail(null, ErrorCode.InvalidRequest, "No batch passes here");
-    const { message } = parsed;
+    const message = parse(text);
+    if (Array.isArray(message))
+      return this.#fail(null, ErrorCode.InvalidRequest, "No batch passes here");
     if (message.kind === "invalid") this.outside.send(failure(message.id, message.error));
     if (message.kind === "notification") this.#report(message.method, message.params);
     if (message.kind === "request") this.#request(message.id, message.method, message.params);

@@ -14,7 +14,7 @@ test("of Neovims around a folder the deepest workspace comes first, then the new
     const folders = [[workspace], [workspace], [deep], [join(workspace, "b")]];
     for (const [i, workspaceFolders] of folders.entries()) {
       const { pid } = sleepers[i] as Bun.Subprocess;
-      const rest = { version: "1", port: 100 + i, since: i };
+      const rest = { port: 100 + i, since: i };
       new Registration({ pid, address: `/${i}`, workspaceFolders, ...rest });
     }
     const found = (env: Record<string, string> = {}) =>

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../support/neovim";
 test("an entry follows the workspace, and is written only if it changes or is gone", () => {
   const folder = temporaryFolder();
   const { pid } = process;
-  const entry = { pid, address: "/s", workspaceFolders: ["/a"], version: "1", port: 1, since: 1 };
+  const entry = { pid, address: "/s", workspaceFolders: ["/a"], port: 1, since: 1 };
   const registration = new Registration(entry, folder);
   const file = () => statSync(join(folder, `${pid}.json`)).ino;
   const first = file();
