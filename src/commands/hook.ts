@@ -27,7 +27,7 @@ const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = 
   "session-start": sessionStart,
   "post-tool-use": postToolUse,
   stop,
-  "session-end": (call) => silently(call.ask("session_finish", {})),
+  "session-end": async (call) => void (await call.ask("session_finish", {})),
   "user-prompt-submit": userPromptSubmit,
   "pre-tool-use": onlyRecorded,
   "pre-edit": async (call) => (await import("../hooks/pre-edit")).preEdit(call),
@@ -86,11 +86,11 @@ async function answer(
 }
 
 /** A CLI that has just started is not the one that had its number before. */
-function sessionStart(call: HookCall): Promise<undefined> {
+async function sessionStart(call: HookCall): Promise<undefined> {
   const pid = cliPid();
   const { source } = call.input;
   if (pid && source === "startup") new Binding(pid).forget();
-  return silently(call.ask("session_start", { source }));
+  await call.ask("session_start", { source });
 }
 
 /** Our hooks start it; Claude Code does not know of it. */
@@ -105,9 +105,4 @@ async function onlyRecorded(): Promise<undefined> {}
 function installation(option: string | undefined): Installation {
   if (process.env.CLAUDE_PLUGIN_ROOT) return "plugin";
   return option === "--from-neovim" ? "neovim" : "settings";
-}
-
-async function silently(done: Promise<unknown>): Promise<undefined> {
-  await done;
-  return undefined;
 }

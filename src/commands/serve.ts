@@ -85,13 +85,14 @@ async function run(
   });
   const requests = neovimRequests(editor, server, log);
   void attached.then(() => requests.start());
-  editor.onDelta.on(({ folders }) => {
+  const unfollow = editor.onDelta.on(({ folders }) => {
     if (folders) published.follow(folders);
   });
   lock.onProblem.on((problem) => report("lock_problem", withProblem(problem)));
   const ending = await Promise.race([gone, failed.promise]);
   log.info(`Ending: ${ending}`);
   // A CLI that starts now would find a port that closes.
+  unfollow();
   published.end();
   await server.end();
   const finished = requests.end();
@@ -116,7 +117,6 @@ class Published {
   readonly lock: LockKeeper;
   readonly #registration: Registration;
   readonly #projectFiles: ProjectFiles;
-  #isEnded = false;
 
   constructor(launch: Launch, address: string, port: number, log: Log) {
     const { pid, token, workspaceFolders: folders } = launch;
@@ -135,14 +135,12 @@ class Published {
 
   /** Real paths, the current working directory first. */
   follow(folders: readonly string[]): void {
-    if (this.#isEnded) return;
     this.lock.follow(folders);
     this.#registration.follow(folders);
     this.#projectFiles.follow(folders);
   }
 
   end(): void {
-    this.#isEnded = true;
     this.lock.end();
     this.#registration.end();
     this.#projectFiles.end();

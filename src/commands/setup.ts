@@ -23,14 +23,10 @@ const USAGE =
   "install-hooks|uninstall-hooks [--project DIR] [--claude-md] [--answers] [--dry-run] [--yes]";
 
 /** `claude-code-nvim install-hooks`: sets a project up for a Claude CLI outside of Neovim. */
-export function installHooks(args: string[]): Promise<number> {
-  return runSetup(args, true);
-}
+export const installHooks = (args: string[]) => runSetup(args, true);
 
 /** `claude-code-nvim uninstall-hooks`: undoes what `install-hooks` did in a project. */
-export function uninstallHooks(args: string[]): Promise<number> {
-  return runSetup(args, false);
-}
+export const uninstallHooks = (args: string[]) => runSetup(args, false);
 
 /**
  * Shows a plan, asks unless --yes is given, and applies it. Returns the exit code: 0 done or nothing

@@ -74,41 +74,29 @@ const RESTART = "run :ClaudeCodeStop and :ClaudeCodeStart in that Neovim";
 
 /** Is one Neovim fit to be connected to? Undefined if it is. */
 function editorProblem({ address, problem, report }: Editor, facts: Facts): Finding | undefined {
-  if (!report) return problem === "busy" ? busy(address) : withoutPlugin(address);
-  return lockProblem(report, facts);
-}
-
-function busy(address: string): Finding {
-  const what = `the Neovim at ${address} does not answer: it is busy or shows a prompt`;
-  return error("editor-busy", what, "go there and press <Enter> or CTRL-C");
-}
-
-function withoutPlugin(address: string): Finding {
+  if (report) return lockProblem(report, facts);
+  if (problem === "busy") {
+    const what = `the Neovim at ${address} does not answer: it is busy or shows a prompt`;
+    return error("editor-busy", what, "go there and press <Enter> or CTRL-C");
+  }
   const what = `the Neovim at ${address} has not loaded the plugin`;
   const remedy = 'put `require("claude-code").setup({})` into its configuration';
   return error("plugin-not-loaded", what, remedy);
 }
 
 function lockProblem(report: EditorReport, { lockFolders }: Facts): Finding | undefined {
-  const { pid, lock_file: path } = report;
-  if (path && !lockFolders.includes(dirname(path)))
-    return configFolderDiffers(report, path, lockFolders);
+  const { pid, lock_file: path, config_dir } = report;
+  if (path && !lockFolders.includes(dirname(path))) {
+    const what =
+      `Neovim ${pid} has its lock file in ${dirname(path)}, ` +
+      `but a CLI with this environment looks in ${lockFolders.join(" and ")}`;
+    const set = config_dir ? `export CLAUDE_CONFIG_DIR=${config_dir}` : "unset CLAUDE_CONFIG_DIR";
+    return error("config-dir-differs", what, `run \`${set}\` before \`claude\``);
+  }
   const problem = path ? readLock(path).problem : "missing";
   if (!path || problem) {
     const what = `the lock file ${path ?? ""} of Neovim ${pid} cannot be used: ${problem}`;
     return error("lock-unusable", what, RESTART);
   }
   return undefined;
-}
-
-function configFolderDiffers(
-  { pid, config_dir }: EditorReport,
-  path: string,
-  lockFolders: readonly string[],
-): Finding {
-  const what =
-    `Neovim ${pid} has its lock file in ${dirname(path)}, ` +
-    `but a CLI with this environment looks in ${lockFolders.join(" and ")}`;
-  const set = config_dir ? `export CLAUDE_CONFIG_DIR=${config_dir}` : "unset CLAUDE_CONFIG_DIR";
-  return error("config-dir-differs", what, `run \`${set}\` before \`claude\``);
 }

@@ -19,17 +19,13 @@ export async function stop(call: HookCall): Promise<StopDecision> {
   const first = await call.ask("session_summary", {});
   if (!first) return { continue: true };
   if (!first.may_block || wasBlocked(call, first)) return allow(call);
-  const summary = first.settled ? first : await settledSummary(call, first);
+  const times = { waitMs: first.timeout_ms, busyMs: first.busy_timeout_ms };
+  const summary = first.settled ? first : await call.askWhenSettled("session_summary", {}, times);
   if (!summary || summary.errors + summary.warnings + summary.others === 0) {
     return allow(call, { waited: true });
   }
   await call.ask("session_blocked", {});
   return { decision: "block", reason: reason(summary, call) };
-}
-
-function settledSummary(call: HookCall, first: Summary): Promise<Summary | undefined> {
-  const times = { waitMs: first.timeout_ms, busyMs: first.busy_timeout_ms };
-  return call.askWhenSettled("session_summary", {}, times);
 }
 
 /**

@@ -34,7 +34,11 @@ const MAX_NAME = 200;
  */
 export function pastConversations(folders: readonly string[]): Conversation[] {
   const places = [...new Set(folders.flatMap(worktreesAround))];
-  const running = runningIds();
+  const running = new Set(
+    runningSessions()
+      .filter(isRunning)
+      .map(({ sessionId }) => sessionId),
+  );
   const result: Conversation[] = [];
   for (const { path, at } of transcripts(places)) {
     if (result.length === MOST) break;
@@ -46,14 +50,6 @@ export function pastConversations(folders: readonly string[]): Conversation[] {
     result.push({ id, cwd, exists: existsSync(cwd), at, ...rest });
   }
   return result;
-}
-
-function runningIds(): Set<string | undefined> {
-  return new Set(
-    runningSessions()
-      .filter(isRunning)
-      .map(({ sessionId }) => sessionId),
-  );
 }
 
 /** The files of conversations that may have been in these folders or below, the newest first. */
