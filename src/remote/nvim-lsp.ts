@@ -40,7 +40,7 @@ const INPUT: ToolRule["input"] = {
   depth: "plain",
 };
 
-/** Those that read. What writes, or tells what the user looks at, is not for a remote. */
+/** Those that read. A remote neither edits by them, nor sees where the user is. */
 const TOOLS = [
   ...["find_symbol", "find_references", "outline"],
   ...["get_diagnostics", "get_diagnostic_context", "get_diagnostic_summary"],
