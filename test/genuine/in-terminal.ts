@@ -77,6 +77,9 @@ export class InTerminal {
 
   lua = <T>(code: string): Promise<T> => this.neovim.lua<T>(code);
 
+  /** Of the current buffer. */
+  lines = () => this.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
+
   /** Types keys into what has the keyboard. */
   keys = (typed: string): Promise<boolean> =>
     this.lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);

@@ -31,9 +31,7 @@ describe.each(NEOVIMS)("a plan in $name", (version) => {
     ]);
     await claude.send("make a plan");
     await eventually(name, "claude-code://plan", CASE_MS);
-    expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")).toEqual(
-      PLAN.trimEnd().split("\n"),
-    );
+    expect(await claude.lines()).toEqual(PLAN.trimEnd().split("\n"));
   }
 
   test(

@@ -17,9 +17,7 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
     await claude.showing(/draft/);
     await keys("<C-g>");
     await eventually(async () => (await name()).startsWith("claude-prompt-"), true);
-    expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")).toEqual([
-      "draft",
-    ]);
+    expect(await claude.lines()).toEqual(["draft"]);
     expect(await lua<string>("return require('claude-code').sessions()[1].msg")).toContain("waits");
     expect(await lua("return require('claude-code').sessions()[1].edits")).toBe(true);
     await keys("A of two<CR>lines<Esc>:wq<CR>");

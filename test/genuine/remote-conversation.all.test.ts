@@ -12,8 +12,7 @@ requireNamespace();
 describe("the conversation of a Claude in a container", () => {
   const claude = InRemote.inBlock({ at: Container.PROJECT, by: "exec" });
 
-  const { lua } = claude;
-  const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
+  const { lua, lines } = claude;
   const name = () => lua<string>("return vim.api.nvim_buf_get_name(0)");
   const other = join(Container.PROJECT, "other.lua");
 

@@ -13,8 +13,7 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
   const claude = new InTerminal().inBlock(version, {
     files: { "main.lua": "return 1\n", "other.lua": "1\n2\n3\n" },
   });
-  const { lua, keys } = claude;
-  const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
+  const { lua, keys, lines } = claude;
 
   test("the key shows all of an answer in Claude's window, what follows comes, and i types again", async () => {
     claude.model.script([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { rmSync, symlinkSync } from "node:fs";
 import { counted } from "../../src/lib/visible";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
@@ -176,9 +176,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   });
 
   test("a symlink and its target are one file", async () => {
-    mkdirSync(project.path("real"), { recursive: true });
     project.write("real/target.txt", "ERROR\n");
-    rmSync(project.path("link"), { force: true });
     symlinkSync(project.path("real"), project.path("link"));
     await project.edited(project.path("link/target.txt"), session);
     await project.edited(project.path("real/target.txt"), session);

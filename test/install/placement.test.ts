@@ -68,17 +68,6 @@ describe("what is there already", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test("stays as it is when the new version cannot be had", async () => {
-    const before = await previous("0.0.9");
-    await using neovim = await start(version);
-    for (const behaviour of ["404", "tampered", "cut off"] as const) {
-      published.server.reset(behaviour);
-      expect((await install(neovim)).path).toBeUndefined();
-    }
-    expect(data.versions()).toEqual([before]);
-    expect(data.installedVersion()).toBe("0.0.9");
-  });
-
   test("is kept if it is the version before, removed if it is older", async () => {
     const { release } = published;
     const oldest = await previous("0.0.7");

@@ -74,10 +74,9 @@ describe("install.sh", () => {
   afterAll(() => small[Symbol.asyncDispose]());
   beforeEach(() => small.server.reset("good"));
 
-  const installer = (env: Record<string, string> = {}, { server } = small) => {
-    const args = ["--version", "0.1.0", "--mirror", server.url];
-    return run(["sh", script, ...args], env);
-  };
+  const words = ({ server } = small) => [script, "--version", "0.1.0", "--mirror", server.url];
+  const installer = (env: Record<string, string> = {}, from = small) =>
+    run(["sh", ...words(from)], env);
 
   /** A folder with what the script needs beside those programs, and them. */
   const programs = async (...names: string[]) => {
@@ -161,9 +160,8 @@ describe("install.sh", () => {
   nightly.test.each(["077", "002"])(
     "umask %s: everybody may read it, nobody else write",
     async (umask) => {
-      const args = ["--version", "0.1.0", "--mirror", small.server.url];
-      const command = `umask ${umask} && exec sh ${script} "$@"`;
-      expect((await run(["sh", "-c", command, "sh", ...args])).code).toBe(0);
+      const command = `umask ${umask} && exec sh "$@"`;
+      expect((await run(["sh", "-c", command, "sh", ...words()])).code).toBe(0);
       const modes = readdirSync(data, { recursive: true, encoding: "utf8" }).map((name) => {
         const stats = statSync(join(data, name));
         const isRun = stats.isDirectory() || /claude-code-nvim$|run\.sh$/.test(name);
@@ -300,12 +298,9 @@ describe("install.sh", () => {
       const executable = join(data, STABLE);
       const before = readFileSync(executable);
       small.server.onlyFor(".tar.gz", "held");
-      const args = ["--version", "0.1.0", "--mirror", small.server.url];
       const env = { ...process.env, XDG_DATA_HOME: data };
-      const child = Bun.spawn(["sh", script, ...args], {
-        env,
-        stdio: ["ignore", "ignore", "ignore"],
-      });
+      const stdio = ["ignore", "ignore", "ignore"] as const;
+      const child = Bun.spawn(["sh", ...words()], { env, stdio: [...stdio] });
       // Of either run the sums, and then the archive.
       await eventually("the download", () => small.server.requests.length === 4);
       process.kill(child.pid, signal);
@@ -375,10 +370,9 @@ describe("install.sh", () => {
     async (...row) => {
       const [, options, message] = row;
       const folder = temporaryFolder();
-      const args = ["--version", "0.1.0", "--mirror", small.server.url];
       const mounted = await inMount(folder, options(small.release.asset.size), "/bin/sh", data);
       if (!mounted) return;
-      const command = `sh ${script} ${args.join(" ")}; echo $?; find ${folder} ! -type d`;
+      const command = `sh ${words().join(" ")}; echo $?; find ${folder} ! -type d`;
       const { stdout, stderr } = await run([mounted, "-c", command], { XDG_DATA_HOME: folder });
       await rm(folder, { recursive: true });
       expect([stdout, stderr]).toEqual(["1\n", expect.stringContaining(message)]);
