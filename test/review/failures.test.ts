@@ -9,33 +9,21 @@ import { requestComparison } from "../../src/review/record/comparison-request";
 import { eventually } from "../support/eventually";
 import { inMount } from "../support/mount";
 import { nightly, temporaryFolder } from "../support/neovim";
+import { run } from "../support/process";
 import { ALL, EXECUTABLE } from "../support/toolchain";
 import { Recorded } from "./recorded";
 
 /** Runs a hook, under `limits` of the shell's, or killed after so many milliseconds. */
-async function run(
+const hook = (
   world: Recorded,
   event: string,
   input: object,
-  { limits = "true", killMs }: { limits?: string; killMs?: number } = {},
-) {
-  const given = { session_id: "one", cwd: world.folder, prompt_id: "p1", ...input };
-  const child = Bun.spawn(["sh", "-c", `${limits}; exec "$0" hook ${event}`, EXECUTABLE], {
-    cwd: world.folder,
-    env: world.env,
-    stdin: new Blob([JSON.stringify(given)]),
-    stdout: "pipe",
-    stderr: "pipe",
+  { limits = "true", ...killed }: { limits?: string; timeout?: number } = {},
+) =>
+  run(["sh", "-c", `${limits}; exec "$0" hook ${event}`, EXECUTABLE], {
+    ...{ cwd: world.folder, env: world.env, ...killed },
+    stdin: new Blob([JSON.stringify(world.given(input))]),
   });
-  const timer = killMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killMs);
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  clearTimeout(timer);
-  return { stdout, stderr, code: child.exitCode };
-}
 
 const edited = (world: Recorded, originalFile: string, use: string) => ({
   tool_name: "Edit",
@@ -54,7 +42,7 @@ describe("a full disk", () => {
     await world.hook("session-end", { session_id: "x".repeat(400) });
     const limits = "trap '' XFSZ; ulimit -f 1";
     const begin = Date.now();
-    const result = await run(world, "post-tool-use", edited(world, "one\n", "u1"), { limits });
+    const result = await hook(world, "post-tool-use", edited(world, "one\n", "u1"), { limits });
     expect(result).toEqual({ stdout: "", stderr: "", code: 0 });
     expect(incompleteSince(world.state)).toBeGreaterThanOrEqual(Math.floor(begin / 1000) * 1000);
     expect(world.files).toEqual([]);
@@ -68,10 +56,10 @@ describe("a full disk", () => {
     const folder = temporaryFolder();
     const mount = join(folder, "disk");
     mkdirSync(mount);
-    const run = await inMount(mount, "size=512k", process.execPath, folder);
-    if (run === null) return;
+    const bun = await inMount(mount, "size=512k", process.execPath, folder);
+    if (bun === null) return;
     const program = join(import.meta.dir, "full-disk.ts");
-    const { stdout, stderr } = Bun.spawnSync([run, program, mount, EXECUTABLE]);
+    const { stdout, stderr } = Bun.spawnSync([bun, program, mount]);
     expect(stderr.toString()).toBe("");
     const { full, free } = JSON.parse(stdout.toString());
     expect(full).toMatchObject({
@@ -89,7 +77,7 @@ describe("a full disk", () => {
   test("the Stop hook still answers", async () => {
     using world = new Recorded();
     const limits = "trap '' XFSZ; ulimit -f 0";
-    const { stdout, code } = await run(world, "stop", {}, { limits });
+    const { stdout, code } = await hook(world, "stop", {}, { limits });
     expect({ stdout, code }).toEqual({ stdout: '{"continue":true}\n', code: 0 });
   });
 });
@@ -103,16 +91,16 @@ nightly.test(
     for (let i = 1; i <= rounds; i++) {
       const before = readFileSync(world.path("a.txt"), "utf8");
       world.write("a.txt", `${i}\n`);
-      const killMs = (i * 60) / rounds;
-      await run(world, "post-tool-use", edited(world, before, `u${i}`), { killMs });
+      const timeout = Math.ceil((i * 60) / rounds);
+      await hook(world, "post-tool-use", edited(world, before, `u${i}`), { timeout });
       const call = { tool_name: "Bash", tool_use_id: `b${i}`, tool_input: { command: `${i}` } };
-      await run(world, "pre-tool-use", call);
+      await hook(world, "pre-tool-use", call);
       world.write("b.txt", `${i}\n`);
-      await run(
+      await hook(
         world,
         "post-tool-use-failure",
         { ...call, error: "x", duration_ms: 1 },
-        { killMs },
+        { timeout },
       );
       await killComparison(world);
     }

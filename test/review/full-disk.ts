@@ -1,20 +1,17 @@
 /**
  * What happens where the disk of project and state is full, as JSON; in a tmpfs at FOLDER that is
- * mounted for this program alone. The hook is that of EXECUTABLE.
+ * mounted for this program alone.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { message } from "../../src/lib/errors";
 import { journalPath } from "../../src/review/journal/append";
 import { isolatedEnv } from "../support/claude-home";
+import { runHook } from "../support/hook";
 import { World } from "./state/world";
 
-const [folder, executable] = process.argv.slice(2) as [string, string];
-const [home, project, filler] = ["home", "project", "filler"].map((name) => join(folder, name)) as [
-  string,
-  string,
-  string,
-];
+const folder = process.argv[2] as string;
+const [home, project, filler] = [join(folder, "home"), join(folder, "project"), join(folder, "f")];
 for (const path of [home, project]) mkdirSync(path);
 const world = new World(project, home);
 const text = Array.from({ length: 4_000 }, (_, i) => `${Bun.hash(`${i}`)}\n`).join("");
@@ -34,28 +31,21 @@ function fill(): void {
   }
 }
 
-async function hook() {
-  const input = {
-    session_id: "A",
-    cwd: project,
-    tool_name: "Edit",
-    tool_use_id: crypto.randomUUID(),
-    tool_input: { file_path: world.path("a") },
-    tool_response: { originalFile: text },
-  };
-  const child = Bun.spawn([executable, "hook", "post-tool-use", "--from-neovim"], {
+const hook = () =>
+  runHook({
+    event: "post-tool-use",
+    input: {
+      session_id: "A",
+      cwd: project,
+      tool_name: "Edit",
+      tool_use_id: crypto.randomUUID(),
+      tool_input: { file_path: world.path("a") },
+      tool_response: { originalFile: text },
+    },
     cwd: "/",
     env: { ...isolatedEnv(home), CLAUDE_PROJECT_DIR: project },
-    stdin: Buffer.from(JSON.stringify(input)),
-    stdout: "pipe",
-    stderr: "pipe",
+    args: ["--from-neovim"],
   });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, stdout, stderr };
-}
 
 const decided = async (method: string) => {
   const answer = world.service.answer(method, { files: [{ path: world.path("a") }] });

@@ -2,6 +2,15 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { isolatedEnv, temporaryFolder } from "../support/neovim";
 
+/** git in a repository, as a user who has no configuration; gives what it prints. */
+export function git(folder: string, ...args: string[]): string {
+  const env = { ...process.env, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
+  const who = ["-c", "user.name=n", "-c", "user.email=e@e", "-c", "protocol.file.allow=always"];
+  const done = Bun.spawnSync(["git", "-C", folder, ...who, ...args], { env });
+  if (done.exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${done.stderr}`);
+  return done.stdout.toString();
+}
+
 /** `.git` folders by what is committed there. */
 const made = new Map<string, string>();
 

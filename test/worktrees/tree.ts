@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { Project } from "../hooks/project";
-import { commitAll } from "../review/repository";
+import { commitAll, git } from "../review/repository";
 import { World } from "../review/state/world";
 import { eventually } from "../support/eventually";
 import { NEWEST } from "../support/neovim";
@@ -49,13 +49,7 @@ export class Trees implements AsyncDisposable {
 
   /** Its output. */
   git(side: "here" | "there", ...args: string[]): string {
-    const own = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"];
-    const { exitCode, stdout, stderr } = Bun.spawnSync(
-      ["git", ...own, "-C", this.folder(side), ...args],
-      { env: { ...process.env, HOME: this.neovim.home, GIT_CONFIG_NOSYSTEM: "1" } },
-    );
-    if (exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
-    return stdout.toString();
+    return git(this.folder(side), ...args);
   }
 
   write(side: "here" | "there", files: Record<string, Given>): void {

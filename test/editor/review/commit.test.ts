@@ -2,22 +2,17 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "../../../src/lib/process";
-import { commitAll } from "../../review/repository";
+import { commitAll, git as run } from "../../review/repository";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
-import { isolatedEnv, nightly, TestNeovim } from "../../support/neovim";
+import { nightly, TestNeovim } from "../../support/neovim";
 import { onEachNeovim } from "../../support/session";
 
 /* `:Claude commit`: git's message in this Neovim. */
 onEachNeovim((session, version) => {
   let world: World;
   const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
-  const git = (...args: string[]) => {
-    const { home, cwd } = session.neovim;
-    const done = Bun.spawnSync(["git", "-C", cwd, ...args], { env: isolatedEnv(home) });
-    if (done.exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${done.stderr}`);
-    return done.stdout.toString().trim();
-  };
+  const git = (...args: string[]) => run(session.neovim.cwd, ...args).trim();
   const said = async (text: string) =>
     await eventually(text, async () =>
       expect((await lua<string[]>("return _G.said")).join("\n")).toContain(text),

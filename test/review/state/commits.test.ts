@@ -8,8 +8,8 @@ import { Git, LIMITS } from "../../../src/review/git/run";
 import { Recorder } from "../../../src/review/record/recorder";
 import { eventually } from "../../support/eventually";
 import { platformSkip } from "../../support/platform-skip";
-import { commitAll } from "../repository";
-import { git as run, World } from "./world";
+import { commitAll, git as run } from "../repository";
+import { World } from "./world";
 
 const TEXT = "1\n2\n3\n4\n5\n6\n7\n";
 const EDITED = { a: "1\n2\n3\n4\n5\n6\nVII\n" };

@@ -1,8 +1,9 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
 import type { ShownDecision, ShownFile } from "../../../src/review/shown";
+import { git } from "../repository";
 import { acts } from "./acts";
-import { git, World } from "./world";
+import { World } from "./world";
 
 const change = { at: fc.nat(9), deletes: fc.nat(2), inserts: fc.nat(2) };
 const Step = fc.oneof(

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { git as run, World } from "./world";
+import { git as run } from "../repository";
+import { World } from "./world";
 
 /* git's index, where Claude staged what is undone. */
 

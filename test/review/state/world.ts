@@ -9,7 +9,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { $ } from "bun";
 import { append } from "../../../src/review/journal/append";
 import { Blobs } from "../../../src/review/journal/blobs";
 import { ensureReviewFolder } from "../../../src/review/journal/folder";
@@ -167,13 +166,6 @@ export class World implements Disposable {
     if (STATE_BEFORE === undefined) delete process.env.XDG_STATE_HOME;
     else process.env.XDG_STATE_HOME = STATE_BEFORE;
   }
-}
-
-/** git in a repository, as a user who has no configuration; gives what it prints. */
-export async function git(folder: string, ...args: string[]): Promise<string> {
-  const env = { ...process.env, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
-  const who = ["-c", "user.name=n", "-c", "user.email=e@e"];
-  return await $`git -C ${folder} ${who} ${args}`.env(env).quiet().text();
 }
 
 export interface Call {
