@@ -122,26 +122,22 @@ onEachNeovim((session) => {
   });
 
   describe("keys that are typed at once", () => {
-    for (const [where, command] of [
+    test.each([
       ["in a file", "Claude review"],
       ["in the list", "Claude review!"],
-    ] as const) {
-      for (const isBusy of [false, true]) {
-        test(`${where}${isBusy ? ", while Claude works" : ""}: gr gr ga decides three`, async () => {
-          busy(isBusy);
-          await review(command);
-          await nvim().type("grgrga");
-          await eventually("two undone", () => {
-            const text = world.read(names()[0] as string);
-            expect(text).toStartWith(OLD.slice(0, OLD.indexOf('  print("line 25")')));
-            expect(text).toContain('log.info("25")');
-          });
-          await eventually("three decided", async () =>
-            expect(await waiting()).toBe(HUNKS * FILES - 3),
-          );
-        });
-      }
-    }
+    ])("%s, while Claude works: gr gr ga decides three", async (_where, command) => {
+      busy(true);
+      await review(command);
+      await nvim().type("grgrga");
+      await eventually("two undone", () => {
+        const text = world.read(names()[0] as string);
+        expect(text).toStartWith(OLD.slice(0, OLD.indexOf('  print("line 25")')));
+        expect(text).toContain('log.info("25")');
+      });
+      await eventually("three decided", async () =>
+        expect(await waiting()).toBe(HUNKS * FILES - 3),
+      );
+    });
 
     test("a key while the decision runs that the one before has led on to", async () => {
       await review("Claude review");

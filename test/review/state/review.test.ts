@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, linkSync, lstatSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { journalPath } from "../../../src/review/journal/append";
-import { takeUndoneEdits } from "../../../src/review/undone-edits";
+import { linkSync, lstatSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { claims } from "../../support/claims";
-import { outcomeOf } from "../../support/outcome";
 import { base64, World } from "./world";
 
 let world: World;
@@ -334,29 +331,6 @@ describe("decisions", () => {
     const { files } = await world.undo([at("dir/a", { hunks: [hunk?.id] })]);
     expect(files[0]?.problem).toContain("has changed since it was shown");
     expect(lstatSync(world.path("dir/a")).isSymbolicLink()).toBe(true);
-  });
-
-  test("skips the undos that a journal has queued, and keeps what they did to the files", async () => {
-    world.edited("a", "1\n2\n3\n", "I\n2\nIII\n", { prompt: world.prompt() });
-    const [before, after] = [world.content("I\n2\nIII\n"), world.content("1\n2\nIII\n")];
-    const files = [{ path: "a", text: before, undo: { old: [[1, 1]], new: [[1, 1]] } }];
-    const undone = [{ path: "a", before, after, undo: { queued: "q" } }];
-    const common = { v: 1, at: Date.now() };
-    const lines = [
-      { ...common, type: "queue", id: "q", session: "A", files },
-      { ...common, type: "undo", id: "u", queued: "q", files: undone },
-      { ...common, type: "queue", id: "r", session: "A", files },
-      { ...common, type: "back", id: "b", decision: "r" },
-    ];
-    appendFileSync(
-      journalPath(world.folder),
-      lines.map((line) => `\n${JSON.stringify(line)}\n`).join(""),
-    );
-    world.write("a", "1\n2\nIII\n");
-    expect(await world.list()).toMatchObject({ incomplete: [] });
-    expect(await world.summary()).toEqual(["a changed 1>1@3"]);
-    expect(takeUndoneEdits(world.root, "A")).toBeUndefined();
-    expect(await outcomeOf(world.back())).toThrow("there is no decision to take back");
   });
 
   test("an edit that was accepted in a diff is kept, and what Claude changed before is not", async () => {
