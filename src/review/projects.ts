@@ -4,7 +4,7 @@ import { readPrivateFile } from "../lib/private-folder";
 import { counted } from "../lib/visible";
 import { incompleteSince, reviewRoot } from "./journal/folder";
 import type { RecordedScope } from "./journal/record";
-import type { Scoped } from "./requests";
+import type { Listing, Scoped } from "./requests";
 import { type Entry, entryOf, withRenames } from "./state/entry";
 import { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/tracked-file";
@@ -93,14 +93,6 @@ function recordedRoots(): string[] {
 /** After so long other events have their turn. */
 const SLICE_MS = 10;
 
-/** Texts of buffers; of a path without one the disk counts. */
-export type Texts = readonly { path: string; text?: Uint8Array | undefined }[];
-
-interface Listing extends Scoped {
-  paths?: string[] | undefined;
-  texts: Texts;
-}
-
 /** What there is to review in a project, in order of the paths. */
 export async function entriesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
   const scope = scopeOf(recordedScope(project, request));
@@ -164,8 +156,11 @@ export function damageOf({ damaged, folder }: ReviewedProject): string[] {
   return [`${counted(damaged, "line")} of the journal could not be read: see ${folder}/set-aside`];
 }
 
-/** The texts by their paths below the root. */
-export function textsIn(project: ReviewedProject, texts: Texts): ReadonlyMap<string, Uint8Array> {
+/** The texts of buffers, by their paths below the root. */
+export function textsIn(
+  project: ReviewedProject,
+  texts: Listing["texts"],
+): ReadonlyMap<string, Uint8Array> {
   const pairs = texts.flatMap(({ path, text }) => {
     return text ? [[project.relativePath(withRealFolder(path)), text] as const] : [];
   });

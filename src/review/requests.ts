@@ -37,7 +37,7 @@ export const List = v.object({
   paths: v.optional(v.array(Path)),
   /** Buffers with unsaved changes. */
   texts: v.optional(v.array(WithText), []),
-  /** `version` of the answer that Neovim has: if it is the same, it gets Unchanged. */
+  /** `version` of the answer that Neovim has: if it is the same, it learns that. */
   known: v.optional(v.string()),
 });
 
@@ -79,6 +79,8 @@ export const Done = v.object({
   paths: v.optional(v.array(Path)),
   texts: v.optional(v.array(WithText), []),
 });
+
+export type Listing = v.InferOutput<typeof Done>;
 
 export const Commit = v.object({
   /** A file of the project; the workspace's first one if it is left out. */

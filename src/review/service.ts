@@ -51,11 +51,6 @@ function takes<S extends v.GenericSchema>(
   return (params) => answer(v.parse(schema, params));
 }
 
-/** Neovim has this answer. */
-interface Unchanged {
-  unchanged: true;
-}
-
 export interface Listed {
   version: string;
   files: ShownFile[];
@@ -88,7 +83,7 @@ export class ReviewService {
 
   /** What each method takes, and what it gives. */
   readonly #methods: Record<string, Method> = {
-    /** Listed: all there is to review, files in order of their paths; or Unchanged. */
+    /** Listed: all there is to review, files in order of their paths; `unchanged`: Neovim has this answer. */
     list: takes(requests.List, (request) => this.#list(request)),
     /** ShownFile with lines, or nothing: one file, also with unsaved text. */
     file: takes(requests.File, (request) => this.#file(request)),
@@ -130,7 +125,7 @@ export class ReviewService {
     return method(params);
   }
 
-  async #list(request: Request<typeof requests.List>): Promise<Listed | Unchanged> {
+  async #list(request: Request<typeof requests.List>): Promise<Listed | { unchanged: true }> {
     const files: ShownFile[] = [];
     const entries: Entry[] = [];
     const incomplete: string[] = [];

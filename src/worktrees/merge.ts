@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { keptMode } from "../lib/atomic-write";
 import { message } from "../lib/errors";
 import { readRegular } from "../lib/read-regular";
+import type { CommittedFile } from "../review/git/committed";
 import type { GitWork } from "../review/git/run";
 import { isInside } from "../review/journal/folder";
 
@@ -88,12 +89,8 @@ export interface Coming extends Both {
   reviewed: Side | undefined;
 }
 
-/** A file at one of three places: in the worktree, here, or where both began. */
-export interface Side {
-  /** Of a symlink its target. Undefined where a filter of git's would make them, or with a problem. */
-  bytes: Uint8Array | undefined;
-  mode: number;
-  symlink: boolean;
+/** A file at one of three places: in the worktree, here, or where both began. It has no bytes with a problem. */
+export interface Side extends CommittedFile {
   /** Why nothing can be done with it. */
   problem?: string;
 }

@@ -3,7 +3,7 @@ import { type Entry, modeOf } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import { scopeOf } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
-import type { Hunk, Later, Rows } from "../weave/hunks";
+import type { Hunk, Rows } from "../weave/hunks";
 import { type AppliedFile, applyAll, type FileTarget, recordWritten, rowOf } from "./apply";
 import { changeIndex, type IndexPlan, plannedIndex } from "./index-entries";
 import { type Found, findAll, rowsOf, type Target } from "./keep";
@@ -12,19 +12,9 @@ import { type Found, findAll, rowsOf, type Target } from "./keep";
 const EDITED =
   "was not undone, because you have edited it since Claude moved it; :Claude undo! brings the old file back and keeps your lines in the new one";
 
-/** Rows that Claude has changed, and somebody since: three texts, among which the user decides. */
-interface Conflict {
-  hunk: string;
-  by: Later;
-  /** Without Claude's change. */
-  base: readonly Uint8Array[];
-  claude: readonly Uint8Array[];
-  now: readonly Uint8Array[];
-}
-
 interface UndoneFile extends AppliedFile {
   /** Nothing of these was undone. */
-  conflicts?: Conflict[];
+  conflicts?: Conflicts;
   /** git's index still holds something of Claude's. */
   staged?: boolean;
 }
@@ -45,7 +35,7 @@ interface Plan extends FileTarget {
   entry: Entry;
   view: View;
   what: Selection;
-  conflicts: Conflict[];
+  conflicts: Conflicts;
 }
 
 /**
@@ -133,11 +123,16 @@ function overlaps(chosen: readonly Rows[], [first, count]: Rows): boolean {
   return chosen.some(([start, length]) => start < first + count && first < start + length);
 }
 
-function conflictOf({ id, conflict, oldLines, claudeLines, newLines }: Hunk): Conflict[] {
+/**
+ * Rows that Claude has changed, and somebody since: three texts, among which the user decides. `base`: without
+ * Claude's change.
+ */
+function conflictOf({ id, conflict, oldLines, claudeLines, newLines }: Hunk) {
   if (!conflict) return [];
-  const [base, claude, now] = [oldLines, claudeLines, newLines].map((lines) => lines.map(rowOf));
-  return [{ hunk: id, by: conflict, base, claude, now } as Conflict];
+  const [base, claude, now] = [oldLines.map(rowOf), claudeLines.map(rowOf), newLines.map(rowOf)];
+  return [{ hunk: id, by: conflict, base, claude, now }];
 }
+type Conflicts = ReturnType<typeof conflictOf>;
 
 /** What is left of a selection without some hunks. */
 function without(entry: Entry, what: Selection, hunks: readonly Hunk[]): Selection {

@@ -24,7 +24,7 @@ export function* treeOf(head: string | null): GitWork<string | undefined> {
 export interface CommittedFile {
   mode: number;
   symlink: boolean;
-  /** As a checkout would write it. Undefined where a filter driver (LFS) would make it, or it is missing. */
+  /** As a checkout would write it; of a symlink its target. Undefined where a filter driver (LFS) would make it, or it is missing. */
   bytes: Uint8Array | undefined;
 }
 

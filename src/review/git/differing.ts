@@ -13,16 +13,11 @@ const MOST_MS = 120_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** A repository, and those inside of it. */
-interface Differing {
-  /** Null before the first commit. */
-  head: string | null;
-  /** Paths that differ from their repository's HEAD. */
-  paths: string[];
+interface Differing extends Omit<DifferingPaths, "repositories"> {
   /** HEAD of the inner repositories by their folders: submodules, clones, worktrees. */
   nested: Record<string, string | null>;
   /** How many inner ones could not be looked into. */
   unknown: number;
-  staged: Staged;
 }
 
 /** Modes and blobs that the index alone has, and neither HEAD nor the work tree, by path; not of inner repositories. */
@@ -32,9 +27,9 @@ export type Staged = Record<string, string>;
 export function differingEverywhere(root: string, git: Git): Differing | undefined {
   const outer = git.wait(differingPaths(root));
   if (!outer) return undefined;
-  const { head, paths, staged } = outer;
-  const found: Differing = { head, paths, nested: {}, unknown: 0, staged };
-  const queue = outer.repositories.filter((folder) => isRepository(root, folder));
+  const { repositories, ...own } = outer;
+  const found: Differing = { ...own, nested: {}, unknown: 0 };
+  const queue = repositories.filter((folder) => isRepository(root, folder));
   for (const folder of queue) {
     const path = join(root, folder);
     const isTooMany = Object.keys(found.nested).length === MOST;
@@ -82,6 +77,7 @@ function hasSubmodules(root: string): boolean {
 interface DifferingPaths {
   /** Null before the first commit. It was read before the paths were. */
   head: string | null;
+  /** Those that differ from HEAD. */
   paths: string[];
   /** Folders of submodules, and of repositories that are not tracked. */
   repositories: string[];

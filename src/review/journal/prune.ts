@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { removeOld, removeOldDrafts } from "../../lib/atomic-write";
 import { touch } from "../../lib/private-folder";
@@ -23,6 +23,7 @@ const RECENT_MS = 60 * 60_000;
 /** Locks of processes that were about to take one over. */
 const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$/;
 const MOST_FOLDERS = 200;
+const WITH_TYPES = { withFileTypes: true } as const;
 
 /** Does a file wait for a decision? Of those nothing is ever forgotten. */
 export type Waits = (path: string) => boolean;
@@ -128,15 +129,18 @@ function touchedFiles(lines: readonly Line[]): Touched[] {
 function removeUnused(reviewFolder: string, now: number): number {
   const used = new Set<string>();
   for (const name of ["journal.jsonl", "snapshot.json"]) {
-    const text = readText(join(reviewFolder, name));
+    const path = join(reviewFolder, name);
+    // One that cannot be read is an error: what it names must not count as unused.
+    const text = existsSync(path) ? readRegular(path, JOURNAL_BYTES).toString() : "";
     for (const [, hash] of text.matchAll(/"([0-9a-f]{64})"/g)) used.add(hash as string);
   }
   let bytes = 0;
   const blobs = join(reviewFolder, "blobs");
   // Others put files there, too: `.DS_Store`.
-  for (const { name: folder } of entriesOf(blobs).filter((entry) => entry.isDirectory())) {
-    for (const { name } of entriesOf(join(blobs, folder)).filter((entry) => entry.isFile())) {
-      const path = join(blobs, folder, name);
+  for (const folder of readdirSync(blobs, WITH_TYPES).filter((entry) => entry.isDirectory())) {
+    const names = readdirSync(join(blobs, folder.name), WITH_TYPES);
+    for (const { name } of names.filter((entry) => entry.isFile())) {
+      const path = join(blobs, folder.name, name);
       const stats = statSync(path, { throwIfNoEntry: false });
       if (!stats) continue;
       if (used.has(name) || now - stats.mtimeMs < RECENT_MS) bytes += stats.size;
@@ -144,15 +148,6 @@ function removeUnused(reviewFolder: string, now: number): number {
     }
   }
   return bytes;
-}
-
-function entriesOf(folder: string): Dirent[] {
-  return readdirSync(folder, { withFileTypes: true });
-}
-
-/** Throws where there is something that cannot be read: what it names must not count as unused. */
-function readText(path: string): string {
-  return existsSync(path) ? readRegular(path, JOURNAL_BYTES).toString("utf8") : "";
 }
 
 /**

@@ -26,7 +26,7 @@ const Patterns = v.array(v.string());
 const Kept = v.object({ last: Patterns, of: v.record(v.string(), Patterns) });
 type Kept = v.InferOutput<typeof Kept>;
 
-export function patternsFile(): string {
+function patternsFile(): string {
   return join(stateFolder(), "privacy.json");
 }
 
