@@ -88,10 +88,6 @@ export function ourHook(command: unknown): string | undefined {
   return typeof command === "string" ? OUR_HOOK.exec(command)?.groups?.event : undefined;
 }
 
-export function isOurHook(command: unknown): boolean {
-  return ourHook(command) !== undefined;
-}
-
 /** Whether these settings run a hook of somebody else's after the tool, which may format what it wrote. */
 export function runsOthersAfter(tool: string, { hooks }: JsonObject): boolean {
   const groups: unknown = isObject(hooks) ? hooks.PostToolUse : undefined;
@@ -99,7 +95,7 @@ export function runsOthersAfter(tool: string, { hooks }: JsonObject): boolean {
     (group: Partial<HookGroup> | null) =>
       picks(group?.matcher, tool) &&
       Array.isArray(group?.hooks) &&
-      group.hooks.some((entry) => !isOurHook(entry?.command)),
+      group.hooks.some((entry) => !ourHook(entry?.command)),
   );
 }
 

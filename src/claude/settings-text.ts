@@ -9,7 +9,7 @@ import {
 } from "jsonc-parser";
 import { message, UserError } from "../lib/errors";
 import { isObject } from "../lib/json";
-import { type HookEntry, type HookGroup, type HookSettings, isOurHook, ourHook } from "./hooks";
+import { type HookEntry, type HookGroup, type HookSettings, ourHook } from "./hooks";
 
 type Json = Record<string, unknown>;
 
@@ -85,7 +85,7 @@ class SettingsText {
       (groups as HookGroup[]).forEach((group, index) => {
         if (!Array.isArray(group?.hooks)) return;
         group.hooks.forEach((entry, place) => {
-          if (isOurHook(entry?.command)) found.push(["hooks", event, index, "hooks", place]);
+          if (ourHook(entry?.command)) found.push(["hooks", event, index, "hooks", place]);
         });
       });
     }

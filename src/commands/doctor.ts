@@ -19,14 +19,11 @@ export async function doctor(args: string[]): Promise<number> {
   const facts = await gatherFacts(process.env);
   const findings = runChecks(facts);
   if (options.json) print(`${JSON.stringify({ findings })}\n`);
-  else print(`${NAME} ${VERSION} in ${facts.cwd}\n${formatReport(findings)}`);
+  else print(`${[`${NAME} ${VERSION} in ${facts.cwd}`, ...findings.flatMap(shown)].join("\n")}\n`);
   return findings.some(isProblem) ? 1 : 0;
 }
 
-function formatReport(findings: readonly Finding[]): string {
-  const lines = findings.flatMap((finding) => {
-    const line = LABELS[finding.level] + finding.what;
-    return finding.remedy ? [line, `${INDENT}to fix it, ${finding.remedy}`] : [line];
-  });
-  return `${lines.join("\n")}\n`;
+function shown({ level, what, remedy }: Finding): string[] {
+  const line = LABELS[level] + what;
+  return remedy ? [line, `${INDENT}to fix it, ${remedy}`] : [line];
 }

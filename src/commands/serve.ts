@@ -53,6 +53,7 @@ async function run(
 ): Promise<number> {
   const gone = ended(rpc, stdin);
   const log = new Log({ file: launch.logFile ?? undefined, level: launch.logLevel });
+  const listen = (port: number) => new WebSocketListener(port);
   const { listener, token } = await openServerPort(launch, listen).catch((error) => {
     rpc.close();
     throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
@@ -100,8 +101,6 @@ async function run(
   await Promise.all([listener.stop(), finished]);
   return ending === NOT_ATTACHED ? EXIT.noNeovim : 0;
 }
-
-const listen = (port: number) => new WebSocketListener(port);
 
 function readCompatibleLaunch(line: string): Launch {
   const launch = readLaunch(line);

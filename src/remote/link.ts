@@ -58,13 +58,11 @@ interface LinkEvents {
 
 /** Neovim's end of one remote: from start() on starts its relay, and again when it ends, until end(). */
 export class Link {
-  readonly #ended = Promise.withResolvers<undefined>();
+  readonly #ended = Promise.withResolvers<string>();
   #isEnded = false;
   #options: RemoteOptions;
   /** Those of the relay that runs. */
   #channels: Channels | undefined;
-  /** Of the relay, while it runs. */
-  #drop: (cause: string) => void = () => {};
 
   constructor(
     options: RemoteOptions,
@@ -86,8 +84,7 @@ export class Link {
 
   end(): void {
     this.#isEnded = true;
-    this.#ended.resolve(undefined);
-    this.#drop("it was stopped");
+    this.#ended.resolve("it was stopped");
   }
 
   async #run(): Promise<void> {
@@ -106,15 +103,13 @@ export class Link {
 
   /** One relay, from its start to its end. Resolves to why it has ended, in words that follow its name. */
   async #once(): Promise<string> {
-    const dropped = Promise.withResolvers<string>();
-    this.#drop = dropped.resolve;
     const { name, relay } = this.#options;
     // The remote says it, so its name comes first.
     const peer = startPeer(relay, (text) =>
       this.log.info(`The remote ${name} says: ${text}`, name),
     );
     try {
-      const cause = await Promise.race([this.#serve(peer.wire), dropped.promise]);
+      const cause = await Promise.race([this.#serve(peer.wire), this.#ended.promise]);
       if (cause !== ENDED) return cause;
       // What the program says of its end is worth more than that it has ended.
       return await Promise.race([peer.gone, Bun.sleep(KILL_MS).then(() => cause)]);
