@@ -14,7 +14,7 @@ import { createNvimLspTools } from "./tools";
 
 const INSTRUCTIONS = `What the user's Neovim knows: its language servers, its diagnostics, and what the user looks at.
 
-To find a definition, every use or implementations of a symbol: find_symbol and find_references, not Grep; they know the user's unsaved text. Grep for words in comments, strings and configuration. To rename a symbol or move a file: rename_symbol.
+To find a definition, every use or implementations of a symbol: find_symbol and find_references, not Grep; they know the user's unsaved text. Grep for words in comments, strings and configuration. To rename a symbol: rename_symbol.
 
 When you edit files, the system checks for errors and warnings before you may end your turn. If there are any you are asked to fix them once; then you may end. get_session_diagnostics lists what is wrong in the files you edited, get_diagnostics what is wrong in any others. Fix errors before warnings. Ask after you have edited rather than before.`;
 
