@@ -227,7 +227,7 @@ function M.report()
     folders = require("claude-code.lib.workspace").folders(),
     clients = vim.deepcopy(server_of.clients),
     findings = M.findings(),
-    config_dir = require("claude-code.claude.config_dir").configured(),
+    config_dir = require("claude-code.claude.cli").config_dir(),
     cli = cli,
     permission_mode = terminal_of.permission_mode or nil,
     in_remote = terminal_of.remote and true or nil,

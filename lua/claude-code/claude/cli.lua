@@ -1,4 +1,4 @@
---- The Claude CLI on this machine.
+--- The Claude CLI on this machine, and where it keeps its settings and looks for lock files.
 local M = {}
 
 --- The command that installs it, and that brings it up to date.
@@ -38,6 +38,26 @@ function M.command()
   end
   command[1] = path
   return command
+end
+
+local absolute = {} ---@type table<string, string> by the value of the variable
+
+--- $CLAUDE_CONFIG_DIR. A relative one counts from Neovim's folder at the first call, since the
+--- executable runs elsewhere and the user changes folders.
+---@return string? path nil if it is not set
+function M.config_dir()
+  local said = vim.env.CLAUDE_CONFIG_DIR
+  if not said or said == "" then
+    return nil
+  end
+  absolute[said] = absolute[said]
+    or vim.fs.normalize(vim.fn.fnamemodify(said, ":p"), { expand_env = false })
+  return absolute[said]
+end
+
+---@return string path
+function M.settings_folder()
+  return M.config_dir() or vim.fs.joinpath(vim.uv.os_homedir(), ".claude")
 end
 
 return M

@@ -20,7 +20,7 @@ end
 --- way up (measured with Claude Code 2.1.330).
 ---@return string[][] paths of each of the two with the user's, the strongest first
 local function places(folder)
-  local user = vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "settings.json")
+  local user = vim.fs.joinpath(require("claude-code.claude.cli").settings_folder(), "settings.json")
   return vim.tbl_map(function(top)
     local project = vim.fs.joinpath(top, ".claude")
     local own = vim.fs.joinpath(project, "settings.local.json")

@@ -1,6 +1,18 @@
 --- Completion of arguments: functions of the word before the cursor, and of what precedes it.
 local M = {}
 
+--- The aliases that the Claude CLI (2.1.330) takes for `--model`.
+M.MODELS = {
+  "opus",
+  "sonnet",
+  "haiku",
+  "fable",
+  "best",
+  "opusplan",
+  "opus[1m]",
+  "sonnet[1m]",
+  "fable[1m]",
+}
 local MODES = { "default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions" }
 
 local function folders(lead)
@@ -34,7 +46,7 @@ local ARGUMENTS = {
   ["--fork-session"] = true,
   ["--mcp-config"] = M.files,
   ["--name"] = true,
-  ["--model"] = require("claude-code.terminal.model").NAMES,
+  ["--model"] = M.MODELS,
   ["--permission-mode"] = MODES,
   ["--plugin-dir"] = folders,
   ["--resume"] = true,

@@ -11,6 +11,22 @@ local function words(args)
   return require("claude-code.terminal.shell_words").split(args.args)
 end
 
+---@param arguments string[] for a CLI that starts
+local function use_model(name, arguments, restart)
+  local terminal = require("claude-code.terminal")
+  if restart or not terminal.is_open() then
+    return terminal.open(vim.list_extend({ "--model", name }, arguments), { restart = restart })
+  end
+  if require("claude-code.terminal.prompt").refuse_while_asking("/model " .. name) then
+    return
+  end
+  -- Not submitted: the user may have begun a prompt.
+  if terminal.send("/model " .. name) then
+    local text = "the prompt of Claude has /model %s; submit it there"
+    notify.info(text:format(name))
+  end
+end
+
 local function worktrees(lead, before)
   local names = require("claude-code.editor.worktree").names()
   return before == "" and complete.starting_with(names, lead) or {}
@@ -84,7 +100,11 @@ return {
     bang = true,
     complete = complete.cli_arguments,
     run = function(args)
-      require("claude-code.terminal.model").select(words(args), args.bang)
+      vim.ui.select(complete.MODELS, { prompt = "Model for Claude:" }, function(name)
+        if name then
+          use_model(name, words(args), args.bang)
+        end
+      end)
     end,
   },
 

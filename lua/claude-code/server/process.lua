@@ -30,7 +30,7 @@ local function environment_for(address)
   local env = executable.environment()
   env.NVIM = address
   env.BUN_GC_TIMER_INTERVAL = env.BUN_GC_TIMER_INTERVAL or tostring(GC_TIMER_MS)
-  env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
+  env.CLAUDE_CONFIG_DIR = require("claude-code.claude.cli").config_dir()
   return env
 end
 

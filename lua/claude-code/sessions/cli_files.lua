@@ -69,7 +69,7 @@ function M.parse(pid, json)
 end
 
 local function sessions_folder()
-  return vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "sessions")
+  return vim.fs.joinpath(require("claude-code.claude.cli").settings_folder(), "sessions")
 end
 
 local function path_of(pid)

@@ -174,7 +174,7 @@ function M.environment(n)
   end
   env.NVIM = require("claude-code.server.endpoint").address()
   -- Where it keeps its settings, and looks for our lock file.
-  env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
+  env.CLAUDE_CONFIG_DIR = require("claude-code.claude.cli").config_dir()
   env.CLAUDE_CODE_NVIM_SESSION = n and tostring(n)
   return env
 end

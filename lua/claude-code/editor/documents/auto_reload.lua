@@ -90,17 +90,16 @@ local function check(buf, absent)
   return false
 end
 
+---@param now claude-code.ReloadState
 ---@return integer[] buffers whose files may have changed, those on screen first
-local function take_changed()
+local function take_changed(now)
   local shown, others = {}, {}
-  for buf in pairs(state and state.changed or {}) do
+  for buf in pairs(now.changed) do
     if api.nvim_buf_is_loaded(buf) then
       table.insert(#vim.fn.win_findbuf(buf) > 0 and shown or others, buf)
     end
   end
-  if state then
-    state.changed, state.first_change = {}, nil
-  end
+  now.changed, now.first_change = {}, nil
   return vim.list_extend(shown, others)
 end
 
@@ -113,7 +112,7 @@ local function check_changed()
     return blocked.retry(check_changed)
   end
   disk.look()
-  local bufs, deleted = take_changed(), {}
+  local bufs, deleted = take_changed(now), {}
   timer.in_slices(function(pause)
     for i, buf in ipairs(bufs) do
       if blocked.may_change() == "nothing" then

@@ -53,7 +53,7 @@ function Terminal:window_options()
       height = placement.share(),
       on_win = function(opened)
         -- It would cover a diff.
-        require("claude-code.terminal.providers.float").hide_when_left(opened.win, function()
+        require("claude-code.terminal.providers.window").hide_when_left(opened.win, function()
           opened:hide()
         end)
       end,
