@@ -37,12 +37,6 @@ local function stat(pid)
   return name, vim.split(rest or "", " ", { trimempty = true })
 end
 
---- Has it ended, and its parent has not waited for it yet? In containers that may never come.
----@param fields string[] as `stat` returns them
-local function has_ended(fields)
-  return fields[1] == "Z" or fields[1] == "X"
-end
-
 --- Does a process of this machine run, and is it the one that began at `start`?
 ---@param pid integer
 ---@param start? string field 22 of /proc/PID/stat; elsewhere it says nothing
@@ -50,7 +44,9 @@ end
 function M.is_alive(pid, start)
   local _, _, code = uv.kill(pid, 0)
   local _, fields = stat(pid)
-  if code == "ESRCH" or has_ended(fields) then
+  -- It has ended, and its parent has not waited for it yet: in containers that may never come.
+  local has_ended = fields[1] == "Z" or fields[1] == "X"
+  if code == "ESRCH" or has_ended then
     return false
   end
   return not start or not fields[20] or fields[20] == start
@@ -62,11 +58,6 @@ local function ps(arguments)
   local command = vim.list_extend({ path or "" }, arguments)
   local ok, started = pcall(vim.system, command, { text = true, env = { LC_ALL = "C" } })
   return ok and started:wait(TIMEOUT_MS).stdout or ""
-end
-
----@return boolean does this system have /proc/PID/stat?
-local function has_stat()
-  return stat("self") ~= nil
 end
 
 ---@class claude-code.ProcessParent
@@ -88,7 +79,8 @@ end
 
 ---@return fun(pid: integer): claude-code.ProcessParent?
 local function parents()
-  if not has_stat() then
+  local has_stat = stat("self") ~= nil
+  if not has_stat then
     local all = M.by_ps()
     return function(pid)
       return all[pid]

@@ -78,12 +78,6 @@ local TIMEOUT_MS = 5000
 ---@field bytes integer
 ---@field at number ms since 1970, of its last entry
 
----@param output string of `sessions --json`
-local function parse(output)
-  local ok, data = pcall(vim.json.decode, output, { luanil = { object = true } })
-  return ok and type(data) == "table" and data.conversations or {}
-end
-
 --- Lists past conversations of the workspace and its work trees. The executable reads them, outside of Neovim's thread.
 ---@param callback fun(conversations: claude-code.Conversation[]) in the main loop; the newest first, none
 ---that runs; empty if they cannot be listed
@@ -102,8 +96,9 @@ local function list_past(callback)
     if result.code ~= 0 then
       local log = require("claude-code.messages.log")
       log.warn("past conversations were not listed: %s", vim.trim(result.stderr or ""))
+      return callback({})
     end
-    callback(result.code == 0 and parse(result.stdout or "") or {})
+    callback(vim.json.decode(result.stdout, { luanil = { object = true } }).conversations)
   end)
 end
 

@@ -27,18 +27,6 @@ require("claude-code.lib.autocommands").new("terminal.left"):on("WinLeave", func
   left = api.nvim_get_current_win()
 end)
 
---- Did that window close? Then Neovim chose this one, and the next keys were typed for that one: a list
---- whose last row was decided, a split after `:q`.
-local function has_closed()
-  return not api.nvim_win_is_valid(left)
-end
-
---- Does a proposal wait for an answer? Then the CLI asks as well, and the next Enter in its terminal
---- would be the answer.
-local function is_asking()
-  return require("claude-code.sessions.attention").count_diffs() > 0
-end
-
 --- Begins it, unless the cursor is elsewhere by the time Neovim gets to it. From one terminal to
 --- another one in the same window it goes on by itself, without an event.
 ---@param before? integer window in which the cursor was
@@ -122,7 +110,12 @@ function M.follow(buf, is_open)
     was_pending = false
   end)
   on("WinEnter", function()
-    if mode.resumes and not has_closed() and not is_asking() and is_open() then
+    -- Where that window closed Neovim chose this one, and the next keys were typed for that one: a list whose last row
+    -- was decided, a split after `:q`.
+    local has_closed = not api.nvim_win_is_valid(left)
+    -- While a proposal waits the CLI asks as well, and the next Enter in its terminal would be the answer.
+    local is_asking = require("claude-code.sessions.attention").count_diffs() > 0
+    if mode.resumes and not has_closed and not is_asking and is_open() then
       mode:enter()
     end
   end)

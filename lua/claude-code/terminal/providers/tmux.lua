@@ -68,11 +68,6 @@ local function literal(argument)
   return (argument:gsub(";$", "\\;"))
 end
 
---- tmux expands formats in a folder's name: one that is called `#(…)` would be run.
-local function without_formats(folder)
-  return (folder:gsub("#", "##"))
-end
-
 ---@param pane? string
 ---@return string? window in which it is
 local function window_of(pane)
@@ -148,7 +143,9 @@ end
 local function open_arguments(launch, other)
   local arguments =
     { other and "new-window" or "split-window", "-P", "-F", "#{pane_id} #{pane_pid}" }
-  vim.list_extend(arguments, { "-c", without_formats(launch.folder) })
+  -- tmux expands formats in a folder's name: one that is called `#(…)` would be run.
+  local folder = launch.folder:gsub("#", "##")
+  vim.list_extend(arguments, { "-c", folder })
   if other then
     table.insert(arguments, "-d")
   else
