@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
+import { commitAll, git } from "../review/repository";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 
@@ -118,12 +119,10 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
   });
 
   test("only sessions of the workspace and of its repositories' work trees", async () => {
-    const git = (...args: string[]) => spawnSync("git", ["-C", project, ...args]);
-    git("init", "-q", "-b", "main");
-    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a");
+    commitAll(project, {});
     const beside = temporaryFolder();
     const linked = join(beside, "linked");
-    git("worktree", "add", "-q", "-b", "topic", linked);
+    git(project, "worktree", "add", "-q", "-b", "topic", linked);
     const [inside, outside, below] = [run(), run(), run()];
     write(inside, { cwd: linked });
     write(outside, { cwd: beside });

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Conversation } from "../../src/sessions/conversations";
+import { commitAll, git } from "../review/repository";
 import { isolatedEnv, nightly, temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";
 
@@ -20,10 +21,8 @@ describe("past conversations", () => {
 
   beforeAll(() => {
     mkdirSync(project);
-    const git = (...args: string[]) => spawnSync("git", ["-C", project, ...args]);
-    git("init", "-q", "-b", "main");
-    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a");
-    git("worktree", "add", "-q", "-b", "topic", linked);
+    commitAll(project, {});
+    git(project, "worktree", "add", "-q", "-b", "topic", linked);
   });
   afterAll(() => {
     for (const path of [home, project, linked]) rmSync(path, { recursive: true, force: true });

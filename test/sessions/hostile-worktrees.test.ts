@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { worktreesAround } from "../../src/sessions/worktrees";
+import { commitAll, git } from "../review/repository";
 import { claims } from "../support/claims";
 import { LONGEST_MS, watchComputing } from "../support/computing";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
@@ -68,11 +69,11 @@ test.each(NEOVIMS)(
     const [work, hostile, linked] = ["work", "hostile", "linked"].map((name) =>
       join(folder, name),
     ) as [string, string, string];
-    const git = (...args: string[]) =>
-      Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@b", ...args]);
-    for (const one of [work, hostile]) git("init", "-q", one);
-    git("-C", work, "commit", "-qm", "first", "--allow-empty");
-    git("-C", work, "worktree", "add", "-q", linked);
+    for (const one of [work, hostile]) {
+      mkdirSync(one);
+      commitAll(one, {});
+    }
+    git(work, "worktree", "add", "-q", linked);
     await using neovim = await TestNeovim.start({
       version,
       cwd: hostile,

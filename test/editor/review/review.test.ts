@@ -870,13 +870,8 @@ onEachNeovim((session) => {
     });
 
     test("a changed mode is an entry beside the hunks, undone and taken back by itself", async () => {
-      write("a", TEN);
-      world.chmod(at("a"), 0o755);
-      claude({ a: five });
-      const same = world.content(read("a"));
-      const file = { path: at("a"), before: same, after: same };
-      const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
-      world.record({ type: "change", ...call, files: [{ ...file, mode: [0o644, 0o755] }] });
+      edited("a", TEN, five);
+      world.claudeChmod(at("a"), 0o644, 0o755, `S${tests}`);
       const mode = () => statSync(world.path(at("a"))).mode & 0o777;
       const items = await review(2);
       expect(items.map(({ text }) => text)).toEqual([
@@ -987,10 +982,13 @@ onEachNeovim((session) => {
     await nvim().command("only");
   });
 
-  test("where a line is from", async () => {
+  test("where a line is from, also one that is kept, and one that is not Claude's", async () => {
     await changed();
-    await nvim().command(`edit ${at("a")}`);
-    await lua("vim.api.nvim_win_set_cursor(0, { 8, 0 })");
+    await nvim().command(`edit ${at("a")} | 1`);
+    await nvim().command("Claude why");
+    await says("Claude changed nothing in this line");
+    await nvim().command("8 | Claude keep");
+    await counts(4);
     await nvim().command("Claude why");
     const text = await windowWith("prompt");
     expect(text).toMatch(/^Edit, \d{4}-/);
@@ -998,8 +996,8 @@ onEachNeovim((session) => {
     expect(text).toContain(`session  S${tests}, turn 1`);
     await nvim().type("q");
     // The entry under the cursor, which is another file's.
-    await inList();
-    await nvim().command("3 | Claude why");
+    await inList(4);
+    await nvim().command("2 | Claude why");
     await eventually("the entry's", async () => expect((await lines())[0]).toStartWith("Bash, "));
     await nvim().type("q");
   });

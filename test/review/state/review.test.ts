@@ -224,21 +224,13 @@ describe("decisions", () => {
     expect(await world.summary()).toEqual(before);
   });
 
-  test("an undone file keeps its mode and its hard links; a mode comes back", async () => {
+  test("an undone file keeps its mode and its hard links", async () => {
     world.write("a", "1\n");
     world.chmod("a", 0o640);
     linkSync(world.path("a"), world.path("b"));
     world.claude({ a: "2\n" });
-    world.write("c", "1\n");
-    world.claudeChmod("c", 0o644, 0o755);
-    expect(await world.summary()).toEqual(["a changed 1>1@1", "c mode"]);
-    await world.undo([at("a"), at("c")]);
-    expect(world.read("b")).toBe("1\n");
-    expect(statSync(world.path("a")).mode & 0o777).toBe(0o640);
-    expect(statSync(world.path("c")).mode & 0o777).toBe(0o644);
-    expect(await world.summary()).toEqual([]);
-    await world.back();
-    expect(statSync(world.path("c")).mode & 0o777).toBe(0o755);
+    await world.undo([at("a")]);
+    expect([world.read("b"), mode()]).toEqual(["1\n", 0o640]);
   });
 
   const mode = (name = "a") => statSync(world.path(name)).mode & 0o777;
@@ -351,17 +343,6 @@ describe("decisions", () => {
     expect(world.read("a")).toBe("1\n");
     await again.answer("back", {});
     expect(world.read("a")).toBe("2\n");
-  });
-
-  test("why: prompt, tool and session of a row, also of a kept one", async () => {
-    world.write("a", "1\n2\n");
-    const prompt = world.prompt("A", "rename it");
-    world.claude({ a: "1\nII\n" }, { prompt });
-    await world.keep([at("a")]);
-    expect(await world.service.answer("why", { path: world.path("a"), row: 2 })).toMatchObject({
-      owners: [{ session: "A", turn: 1, prompt: "rename it", tool: "Edit" }],
-    });
-    expect(await world.service.answer("why", { path: world.path("a"), row: 1 })).toBeUndefined();
   });
 
   test("the base text, to the byte", async () => {

@@ -102,11 +102,11 @@ export class World implements Disposable {
   }
 
   /** A command of Claude's changes the mode of a file. */
-  claudeChmod(name: string, before: number, after: number): void {
+  claudeChmod(name: string, before: number, after: number, session = "A"): void {
     const content = this.content(this.read(name));
     this.chmod(name, after);
     const file = { path: name, before: content, after: content };
-    const call = { session: "A", tool: "Bash", source: "bash" } as const;
+    const call = { session, tool: "Bash", source: "bash" } as const;
     this.record({ type: "change", ...call, files: [{ ...file, mode: [before, after] }] });
   }
 
