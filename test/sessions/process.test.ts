@@ -6,23 +6,27 @@ interface Known {
   place: { where: string; ancestors: number[] };
 }
 
+/** Runs a shell, which names its child. */
+const SHELL = `
+  local process = require("port").session_process
+  local function shell(script)
+    local out, text = vim.uv.new_pipe(), ""
+    local options = { args = { "-c", script }, stdio = { nil, out, nil }, detached = true }
+    local handle = vim.uv.spawn("/bin/sh", options)
+    out:read_start(function(_, data) text = text .. (data or "") end)
+    vim.wait(5000, function() return text:find("\\n") ~= nil end, 5)
+    return handle:get_pid(), tonumber(text)
+  end`;
+
 /** A child of a child of Neovim, and what Neovim knows of it. */
-const KNOWN = `
-  local process, pids = require("port").session_process, {}
-  local out = vim.uv.new_pipe()
-  local handle = vim.uv.spawn("/bin/sh", {
-    args = { "-c", "sleep 60 & echo $!; wait" }, stdio = { nil, out, nil }, detached = true,
-  })
-  local text = ""
-  out:read_start(function(_, data) text = text .. (data or "") end)
-  vim.wait(5000, function() return text:find("\\n") ~= nil end, 5)
-  local child = tonumber(text)
+const KNOWN = `${SHELL}
+  local parent, child = shell("sleep 60 & echo $!; wait")
   -- Between fork and exec it is a shell, too.
   vim.wait(5000, function() return (process.by_ps()[child] or {}).name == "sleep" end, 5)
   local all = {}
   for pid, one in pairs(process.by_ps()) do all[tostring(pid)] = one end
   local known = { all = all, place = process.place(child) }
-  vim.uv.kill(-handle:get_pid(), "sigkill")
+  vim.uv.kill(-parent, "sigkill")
   return known`;
 
 test("what ps says of a process is what /proc says", async () => {
@@ -37,19 +41,12 @@ test("what ps says of a process is what /proc says", async () => {
 });
 
 /** A shell that does not wait for its child, which has ended. */
-const ZOMBIE = `
-  local is_alive = require("port").session_process.is_alive
-  local out = vim.uv.new_pipe()
-  local handle = vim.uv.spawn("/bin/sh", {
-    args = { "-c", "sleep 0.1 & echo $!; exec sleep 60" }, stdio = { nil, out, nil },
-  })
-  local text = ""
-  out:read_start(function(_, data) text = text .. (data or "") end)
-  vim.wait(5000, function() return text:find("\\n") ~= nil end, 5)
-  local has_ended = vim.wait(5000, function() return not is_alive(tonumber(text)) end, 5)
-  local parent = is_alive(handle:get_pid())
-  handle:kill("sigkill")
-  return { has_ended, parent }`;
+const ZOMBIE = `${SHELL}
+  local parent, child = shell("sleep 0.1 & echo $!; exec sleep 60")
+  local has_ended = vim.wait(5000, function() return not process.is_alive(child) end, 5)
+  local is_parent_alive = process.is_alive(parent)
+  vim.uv.kill(-parent, "sigkill")
+  return { has_ended, is_parent_alive }`;
 
 test("a process that has ended does not run, also while its parent does not wait for it", async () => {
   await using neovim = await TestNeovim.start({ version: NEWEST, setup: "{ auto_start = false }" });

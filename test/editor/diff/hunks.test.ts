@@ -17,8 +17,9 @@ const LETTERS = "a\nb\nc\nd\ne\nf\n";
 /** A change, a deletion, a deletion at the end. */
 const FEWER = "A\nb\nd\ne\n";
 
+type Edited = [what: string, keys: string, bar: string, final: string];
 /** Edits after a choice: the hunks that were not chosen stay out. */
-const EDITED: [string, keys: string, bar: string, final: string][] = [
+const EDITED: Edited[] = [
   ["a line below a deletion at the end", "GgaGo// end<Esc>", "1 of 3", "a\nb\nc\nd\ne\n// end\n"],
   ["that, undone", "GgaGo// end<Esc>u", "1 of 3", "a\nb\nc\nd\ne\n"],
   ["a line above a deletion", "gg]cga3GOnew<Esc>", "1 of 3", "a\nb\nnew\nd\ne\nf\n"],
@@ -34,11 +35,12 @@ const EDITED: [string, keys: string, bar: string, final: string][] = [
   ["dropped and brought back", "gggaGgrgggru", "1 of 2", "A\nb\nc\nd\ne\nf\n"],
 ];
 
+type Doubtful = [...Edited, question: string];
 /** Such edits after which only the user knows: asked once, then done as the bar says. */
-const DOUBTFUL: [string, keys: string, bar: string, question: string, final: string][] = [
-  ["the only chosen one edited away", "gggaggSa<Esc>", "0 of 2", "none is chosen", "a\nb\nd\ne\n"],
-  ["the only chosen one dropped", "gggagggr", "0 of 2", "none is chosen", "a\nb\nd\ne\n"],
-  ["joined with one not chosen", "ggga2GSB<Esc>", "1 of 2", "edited together", "A\nB\nd\ne\nf\n"],
+const DOUBTFUL: Doubtful[] = [
+  ["the only chosen one edited away", "gggaggSa<Esc>", "0 of 2", "a\nb\nd\ne\n", "none is chosen"],
+  ["the only chosen one dropped", "gggagggr", "0 of 2", "a\nb\nd\ne\n", "none is chosen"],
+  ["joined with one not chosen", "ggga2GSB<Esc>", "1 of 2", "A\nB\nd\ne\nf\n", "edited together"],
 ];
 
 describe.each(BOTH_NEOVIMS)("$name", (version) => {
@@ -118,30 +120,19 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     }
   });
 
-  /** Proposes FEWER, edits it after a choice until the bar says how much is chosen, and accepts. */
-  async function acceptEdited(a: Attached, keys: string, bar: string): Promise<number> {
-    await a.attach();
-    const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
-    await a.nvim.type(keys);
-    await a.barShows(`accept ${bar} hunks`);
-    await a.nvim.type("<CR>");
-    return id;
-  }
-
-  test.each(EDITED)("edited after a choice: %s", async (_, keys, bar, text) => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    const id = await acceptEdited(a, keys, bar);
-    expect(final(FEWER, await a.outcome(id))).toBe(text);
-  });
-
-  test.each(DOUBTFUL)(
-    "edited after a choice, in doubt: %s",
-    async (_, keys, bar, question, text) => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      const id = await acceptEdited(a, keys, bar);
-      await a.says(question);
-      expect(a.ended).toEqual([]);
+  test.each([...EDITED.map((row): Doubtful => [...row, ""]), ...DOUBTFUL])(
+    "edited after a choice: %s",
+    async (_, keys, bar, text, question) => {
+      await using a = await Attached.attached({ version, ui: UI });
+      const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
+      await a.nvim.type(keys);
+      await a.barShows(`accept ${bar} hunks`);
       await a.nvim.type("<CR>");
+      if (question) {
+        await a.says(question);
+        expect(a.ended).toEqual([]);
+        await a.nvim.type("<CR>");
+      }
       expect(final(FEWER, await a.outcome(id))).toBe(text);
     },
   );
