@@ -42,7 +42,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
   /** What the program in Claude's terminal received. */
   const pasted = async () => (await terminalText(neovim)).replaceAll("\n", "");
 
-  test("made, edited, deleted; the range, the cursor's line, and a question for the text", async () => {
+  test("made, edited, deleted; the range, the cursor's line, <Plug>, and a question for the text", async () => {
     await neovim.command("2,3Claude comment better names | please");
     await draws(["3: better names | please"]);
     await neovim.command("5");
@@ -68,17 +68,13 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     expect(await said()).toEndWith("1 comment waits to be sent: :Claude comment! sends all");
     expect(await neovim.lua('return require("port").comments.at(0, 5).text')).toBe("why?");
     expect(await neovim.lua('return require("port").comments.at(0, 4)')).toBeNull();
-  });
-
-  test("visual mode by <Plug>, and a long text in several lines", async () => {
-    await neovim.lua(`
-      vim.keymap.set({ "n", "x" }, "gC", "<Plug>(claude-comment)")
-      vim.ui.input = function(_, done) done(("word "):rep(20)) end`);
+    // A long text has several lines.
+    await neovim.lua(
+      'ANSWER = ("word "):rep(20) vim.keymap.set("x", "gC", "<Plug>(claude-comment)")',
+    );
     await neovim.type("ggVjgC");
-    await eventually("the comment", async () => {
-      const [text = ""] = await drawn();
-      expect(text).toMatch(/^2: (word ?){15}\|word word word word word$/);
-    });
+    const shown = expect.stringMatching(/^2: (word ?){15}\|word word word word word$/);
+    await draws([shown, "5: why?"]);
   });
 
   test("it follows its lines, is found again in the next Neovim, and is outdated without them", async () => {

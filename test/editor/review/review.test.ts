@@ -744,23 +744,6 @@ onEachNeovim((session) => {
       expect(await shown(20)).toEndWith("hunk 1/1 +1 −1");
       await nvim().command("only");
     });
-
-    test("asks the disk nothing while the cursor moves in a file that is not listed", async () => {
-      await changed();
-      await review();
-      await nvim().command(`edit ${at("other")}`);
-      const calls = await lua<number>(`
-        local calls, own = 0, vim.uv.fs_realpath
-        vim.cmd("doautocmd CursorMoved")
-        vim.uv.fs_realpath = function(...)
-          calls = calls + 1
-          return own(...)
-        end
-        for _ = 1, 5 do vim.cmd("doautocmd CursorMoved") end
-        vim.uv.fs_realpath = own
-        return calls`);
-      expect(calls).toBe(0);
-    });
   });
 
   test("the window's own bar comes back, also one that was set in the meantime; a global one stays global", async () => {
