@@ -112,6 +112,9 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(isError).toBe(true);
     expect(content[0]?.text).toContain("too many files for one call: 51, of which at most 50");
     expect(await json(client, "get_diagnostics", { file_paths: many.slice(1) })).toEqual({});
+    const long = many.slice(1).map((name) => "a/".repeat(1_900) + name);
+    const refused = await call(client, "get_diagnostics", { file_paths: long });
+    expect(refused.content[0]?.text).toContain("65536 bytes in all their paths");
   });
 
   test("files that are not open are loaded some at a time, and given back", async () => {

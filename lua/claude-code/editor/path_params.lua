@@ -5,8 +5,8 @@ local path = require("claude-code.editor.documents.path")
 ---PATH_MAX and NAME_MAX of Linux and macOS; Windows has the same NAME_MAX, in UTF-16 units.
 local MOST_BYTES = vim.fn.has("win32") == 1 and 32767 or 4096
 local MOST_BYTES_OF_NAME = 255
----To look for a file takes some 0.2 ms.
-local MOST_FILES = 50
+---To look for a file takes some 0.2 ms, and more where its path is long.
+local MOST_FILES, MOST_BYTES_OF_FILES = 50, 65536
 
 ---Parameters that are a path.
 local PATHS = { "path", "old_path", "new_path" }
@@ -91,10 +91,11 @@ end
 
 ---@param files string[][]
 local function checked_files(files)
-  if #files > MOST_FILES then
-    local text = "These are too many files for one call: %d, of which at most %d are possible. "
-      .. "Name fewer, or none for all files with problems."
-    return nil, text:format(#files, MOST_FILES)
+  local bytes = #table.concat(vim.iter(files):flatten():totable())
+  if #files > MOST_FILES or bytes > MOST_BYTES_OF_FILES then
+    local text = "These are too many files for one call: %d, of which at most %d are possible (and "
+      .. "%d bytes in all their paths). Name fewer, or none for all files with problems."
+    return nil, text:format(#files, MOST_FILES, MOST_BYTES_OF_FILES)
   end
   local all, folders = {}, require("claude-code.lib.workspace").folders()
   for _, candidates in ipairs(files) do

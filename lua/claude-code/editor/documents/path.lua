@@ -43,17 +43,26 @@ function M.normal(path)
   return vim.fs.normalize(full, { expand_env = false })
 end
 
----Splits a path that does not exist behind the longest part of it that does.
+---Splits a path that does not exist behind the longest part of it that does. By halves: a path of
+---4,096 bytes may have 2,048 parts.
 ---@param name string in normal form
 ---@return string existing without a slash at its end
 ---@return string rest begins with a slash
 local function split_at_missing(name)
-  local existing, rest = name, ""
-  repeat
-    local folder, last = existing:match("^(.*)(/[^/]*)$")
-    existing, rest = folder or "", (last or existing) .. rest
-  until existing == "" or uv.fs_stat(existing)
-  return existing, rest
+  local slashes = {} ---@type integer[]
+  for at in name:gmatch("()/") do
+    slashes[#slashes + 1] = at
+  end
+  local low, high = 1, #slashes
+  while low < high do
+    local middle = math.ceil((low + high) / 2)
+    if uv.fs_stat(name:sub(1, slashes[middle] - 1)) then
+      low = middle
+    else
+      high = middle - 1
+    end
+  end
+  return name:sub(1, slashes[low] - 1), name:sub(slashes[low])
 end
 
 ---The path with every symlink resolved, of what does not exist yet as far as it exists: a link to a
