@@ -49,6 +49,16 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
+  test("a buffer with edits is found by its file's name once a rename replaced what it links to", async () => {
+    await using a = await start();
+    const path = a.file("real.txt", "one\n");
+    symlinkSync("real.txt", a.path("link.txt"));
+    await a.edit(a.path("link.txt"));
+    await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })");
+    renameSync(a.file("new.txt", "two\n"), path);
+    expect(await a.call<string>("document_text", { path })).toBe("mine\n");
+  });
+
   const RANGES: [string, object, string | null][] = [
     ["start only", { start_text: "function b" }, "function b"],
     [

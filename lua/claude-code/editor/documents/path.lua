@@ -105,18 +105,38 @@ function M.of_buffer(buf)
   return M.is_absolute(name) and vim.fn.isdirectory(name) == 0 and name or nil
 end
 
+---Buffers by where their names led in one round of the event loop.
+local by_real = { at = -1, bufs = {} } ---@type { at: integer, bufs: table<string, integer> }
+
+---Also where Neovim does not: it compares the file's number, which a file replaced by a rename does not keep.
+---@param real string
+---@return integer?
+local function buffer_over_link(real)
+  if by_real.at ~= uv.now() then
+    by_real = { at = uv.now(), bufs = {} }
+    for _, buf in ipairs(api.nvim_list_bufs()) do
+      by_real.bufs[M.normal(uv.fs_realpath(api.nvim_buf_get_name(buf)) or "")] = buf
+    end
+  end
+  local buf = by_real.bufs[real]
+  local name = buf and api.nvim_buf_is_valid(buf) and M.of_buffer(buf)
+  return name and M.real(name) == real and buf or nil
+end
+
 ---The buffer of a file: by equal name first, else by equal real path (symlinks on either side).
 ---@param path string absolute
 ---@return integer? buf possibly not loaded
 function M.buffer(path)
   local wanted = M.normal(path)
-  for _, name in ipairs({ wanted, M.real(wanted) }) do
+  local real = M.real(wanted)
+  for _, name in ipairs({ wanted, real }) do
     -- Neither takes a pattern. bufadd() makes no buffer where bufexists() has found one.
     local buf = vim.fn.bufexists(name) == 1 and vim.fn.bufadd(name)
     if buf and M.of_buffer(buf) then
       return buf
     end
   end
+  return buffer_over_link(real)
 end
 
 ---Like M.buffer, but only if its text is in memory.
