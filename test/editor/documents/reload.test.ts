@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import { BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
@@ -179,6 +179,37 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     expect(await a.lines()).toEqual(CHANGED);
     expect(await a.nvim.lua("return vim.bo.fileformat")).toBe("dos");
     expect(await a.nvim.lua<object>(PLACES)).toMatchObject({ sign: 52, extmark: 62 });
+  });
+
+  test.each([0, 1])("a file whose time is %d s after the one that Neovim knows", async (later) => {
+    await using a = await open("one\n");
+    for (const [at, now] of ["one", "two", "six"].entries()) {
+      await Bun.sleep(15);
+      writeFileSync(a.main, `${now}\n`);
+      utimesSync(a.main, at * later, at * later);
+      if (at === 0) await a.nvim.command("edit!");
+      await a.call("document_reload", { path: a.main });
+      expect(await a.lines()).toEqual([now]);
+    }
+  });
+
+  test("line ends that Neovim took over by the old 'fileformat' are the file's again", async () => {
+    await using a = await open("one\r\ntwo\r\n");
+    await Bun.sleep(15);
+    writeFileSync(a.main, "one\nthree\n");
+    await a.nvim.command("set autoread | checktime");
+    await a.call("document_reload", { path: a.main });
+    expect([await a.lines(), await a.nvim.lua("return vim.bo.fileformat")]).toEqual([
+      ["one", "three"],
+      "unix",
+    ]);
+  });
+
+  test("a file whose line ends are mixed is not read again unless it changed", async () => {
+    await using a = await open("one\r\ntwo\nthree\r\n");
+    await a.nvim.lua(RECORD);
+    await a.call("document_reload", { path: a.main });
+    expect(await a.nvim.lua("return { EVENTS, CHANGES }")).toEqual([[], []]);
   });
 
   test("a read-only or unmodifiable buffer is reloaded, and stays so without a word", async () => {

@@ -27,10 +27,11 @@ local M = {}
 local disk = { folders = {}, count = 0, cancel_retry = function() end }
 
 ---@param name string
----@return string version changes with the file; "" if there is none
+---@return string version changes with the file, also where its time does not (`cp -p`); "" if there is none
 function M.version(name)
   local stat = uv.fs_stat(name)
-  return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino }, ":") or ""
+  local changed = stat and ("%d:%d.%d "):format(stat.ino, stat.ctime.sec, stat.ctime.nsec) or ""
+  return changed .. M.written_version(name)
 end
 
 ---@param name string

@@ -26,6 +26,7 @@ local M = {}
 
 ---@class claude-code.ReloadNotes of a buffer
 ---@field is_stale? boolean it has edits, and its file has changed on disk since it was read: `:w` would ask
+---@field version? string of its file, when it was last compared here
 ---@field emptied? string version of its file that was seen empty
 ---@field is_outdated? boolean its text is older than Neovim believes, since it could not be changed (E565)
 ---@field overwritable? { tick: integer, till: number } its unsaved edits, at this changedtick, are in what is
@@ -133,8 +134,10 @@ end
 ---@return claude-code.FileChange? text nil if the whole file is to be read
 local function compare_text(buf)
   local text, is_newer = nil, notes[buf].is_outdated == true
-  notes[buf].is_outdated = nil
-  checktime.compare(buf, function(is_wanted)
+  local version = disk.version(api.nvim_buf_get_name(buf))
+  local is_other = notes[buf].version ~= version
+  notes[buf].version, notes[buf].is_outdated = version, nil
+  local differed = checktime.compare(buf, function(is_wanted)
     if not is_wanted then
       return ""
     end
@@ -143,6 +146,12 @@ local function compare_text(buf)
     is_newer = text ~= nil or file_change.is_nothing(buf)
     return is_newer and "" or "edit"
   end)
+  if is_other and not differed and not vim.bo[buf].modified then
+    -- To Neovim a file of the same time, or of one exactly a second later (FAT), is the same.
+    text = file_change.read(buf)
+    local is_known = text and is_same(buf, text) or not text and not file_change.is_misread(buf)
+    is_newer = is_newer or not is_known
+  end
   return is_newer, is_newer and (text or file_change.read(buf)) or nil
 end
 
