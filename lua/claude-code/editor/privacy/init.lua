@@ -10,11 +10,15 @@ local sources = require("claude-code.editor.documents.sources")
 ---@field whole boolean matched against the whole path rather than the last part of it
 ---@field private boolean false for an exception (`!pattern`)
 
+---Verdicts are kept for paths of so many bytes: some 10,000 of them.
+local MOST_BYTES = 2 ^ 20
+
 ---@class claude-code.PrivacyJudge
 ---@field config? claude-code.PrivacyConfig the options that the rules were made of
 ---@field rules claude-code.PrivacyRule[]
 ---@field verdicts table<string, boolean> by path
-local judgement = { rules = {}, verdicts = {} }
+---@field bytes integer of those paths
+local judgement = { rules = {}, verdicts = {}, bytes = 0 }
 
 local M = {}
 
@@ -61,7 +65,7 @@ local function current_rules()
       rules[#rules + 1] = compile(pattern)
     end
   end
-  judgement = { config = config, rules = rules, verdicts = {} }
+  judgement = { config = config, rules = rules, verdicts = {}, bytes = 0 }
   return rules
 end
 
@@ -100,7 +104,10 @@ local function judge(path)
       verdict = rule.private
     end
   end
-  judgement.verdicts[path] = verdict
+  if judgement.bytes > MOST_BYTES then
+    judgement.verdicts, judgement.bytes = {}, 0
+  end
+  judgement.verdicts[path], judgement.bytes = verdict, judgement.bytes + #path
   return verdict
 end
 
