@@ -14,17 +14,14 @@ local function after_install(executable, message)
   end
 end
 
---- Was the command given to nvim itself, as in `nvim --headless "+Claude install" +qa`? Then the exit code
---- shows a failure. A plugin manager that runs a build step goes on after an error.
-local function is_script()
-  return vim.iter(vim.v.argv):any(function(word)
-    return word:match("^%+?:?Claude!? install") ~= nil
-  end)
-end
-
+--- Where the command was given to nvim itself, as in `nvim --headless "+Claude install" +qa`, the exit code shows a
+--- failure. A plugin manager that runs a build step goes on after an error.
 local function fail_install(message)
   message = "claude-code.nvim: " .. message
-  if not is_script() then
+  local is_script = vim.iter(vim.v.argv):any(function(word)
+    return word:match("^%+?:?Claude!? install") ~= nil
+  end)
+  if not is_script then
     error(message, 0)
   end
   io.stderr:write(message .. "\n")

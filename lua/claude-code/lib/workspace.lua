@@ -34,15 +34,6 @@ function M.tab_folder(number)
   return vim.o.autochdir and M.root(folder) or folder
 end
 
----@return string[] the folders of all tabs, the current one first
-local function tab_folders()
-  local folders = { M.tab_folder(0) }
-  for number = 1, vim.fn.tabpagenr("$") do
-    table.insert(folders, M.tab_folder(number))
-  end
-  return folders
-end
-
 ---@return string[] the workspace folders of language servers that serve a buffer
 local function lsp_folders()
   local folders = {}
@@ -81,8 +72,9 @@ function M.folders()
       table.insert(result, real)
     end
   end
-  for _, folder in ipairs(tab_folders()) do
-    add(folder, home_allowed)
+  -- 0 is the current one.
+  for number = 0, vim.fn.tabpagenr("$") do
+    add(M.tab_folder(number), home_allowed)
   end
   for _, folder in ipairs(lsp_folders()) do
     add(folder, false)

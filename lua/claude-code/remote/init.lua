@@ -145,11 +145,11 @@ end
 
 ---@return claude-code.RemoteReport[] of all remotes, by name
 function M.list()
-  local names = vim.tbl_keys(links)
-  table.sort(names)
-  return vim.tbl_map(function(name)
-    return vim.tbl_extend("force", links[name].report, { name = name })
-  end, names)
+  local reports = {}
+  for name, link in vim.spairs(links) do
+    table.insert(reports, vim.tbl_extend("force", link.report, { name = name }))
+  end
+  return reports
 end
 
 --- Calls an option that is a function; any other is what it is.

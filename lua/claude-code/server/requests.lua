@@ -54,14 +54,13 @@ end
 function M.on_answer(answer)
   local callback = sent.waiting[answer.id]
   sent.waiting[answer.id] = nil
-  local ok, failure = true, nil
-  if callback then
-    ok, failure = xpcall(callback, debug.traceback, answer.value, answer.error)
+  if not callback then
+    return -- of an executable that is gone
   end
+  local ok, failure = xpcall(callback, debug.traceback, answer.value, answer.error)
   if not ok then
-    require("claude-code.messages.notify").error(
-      "an answer of the executable was not shown: " .. failure
-    )
+    local text = "an answer of the executable was not shown: "
+    require("claude-code.messages.notify").error(text .. failure)
   end
 end
 

@@ -260,9 +260,7 @@ end
 
 ---All may be private now, or no longer.
 local function on_privacy()
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    mark_buffer(buf)
-  end
+  vim.iter(api.nvim_list_bufs()):each(mark_buffer)
 end
 
 ---@return claude-code.Delta full
