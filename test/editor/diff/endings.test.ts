@@ -23,7 +23,12 @@ const ENDINGS = [
   [":Claude diff accept<CR>", "accepted"],
   [":Claude diff reject<CR>", "rejected"],
   [":q<CR>", "rejected"],
+  [":q!<CR>", "rejected"],
+  [":close<CR>", "rejected"],
+  ["<C-w>c", "rejected"],
+  ["<C-w>q", "rejected"],
   ["<C-w>h:q<CR>", "rejected"],
+  ["<C-w>h:close<CR>", "rejected"],
   [":noautocmd close<CR>", "rejected"],
 ] as const;
 
@@ -34,16 +39,18 @@ describe.each(NEOVIMS)("$name", (version) => {
     return { mode, buffers, windows: windows.map(({ win, ...more }) => more) };
   };
 
-  describe.each(["vertical", "inline"])("%s", (layout) => {
+  describe.each(["vertical", "inline", "tab"])("%s", (layout) => {
     const more = "more\n".repeat(90);
-    // Neovim does not close its last window so.
-    const isPossible = (keys: string) => layout === "vertical" || keys !== ":noautocmd close<CR>";
+    // Without events the user's own window is closed in the inline layout.
+    const isPossible = (keys: string) => layout !== "inline" || !keys.includes("noautocmd");
     test.each(ENDINGS.filter(([keys]) => isPossible(keys)))(
       "%s: %s, once, and nothing stays behind",
       async (keys, outcome) => {
         await using a = await Attached.opened({ version, ui: UI }, OLD + more);
         await a.diffLayout(layout);
-        await a.nvim.type("60Gzt");
+        // Neovim does not close its last window so.
+        if (layout === "inline" && /close|<C-w>c/.test(keys)) await a.nvim.command("bel split b");
+        await a.nvim.type("<C-w>t60Gzt");
         const before = await seen(a);
         const id = await a.propose(a.main, NEW + more);
         await a.nvim.type(keys);

@@ -199,16 +199,4 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(await a.mode()).toMatch(/^nt?$/);
     }
   });
-
-  const CLOSING = [":q<CR>", ":close<CR>", "<C-w>c", "<C-w>q", ":q!<CR>", "<C-w>h:close<CR>"];
-  test.each(CLOSING)("%s typed in it rejects", async (keys) => {
-    for (const layout of keys.startsWith("<C-w>h") ? ["vertical"] : ["vertical", "inline", "tab"]) {
-      await using a = await start(layout, "split other.txt | wincmd p");
-      const id = await a.propose(a.main, NEW);
-      await a.nvim.type(keys);
-      expect(await a.outcome(id)).toEqual({ id, outcome: "rejected" });
-      await a.cleared();
-      expect(await file(a)).toBe("main.txt");
-    }
-  });
 });

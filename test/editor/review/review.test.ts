@@ -572,12 +572,6 @@ onEachNeovim((session) => {
     expect(read("a")).toBe("one\ntwo\n");
   });
 
-  test("a buffer that was unloaded in the meantime, as without 'hidden', is asked for nothing", async () => {
-    const buffers = 'require("claude-code.editor.review.buffer")';
-    await lua(`${buffers}.attach(vim.fn.bufadd(...))`, at("a"));
-    expect(await lua(`return vim.tbl_count(${buffers}.all())`)).toBe(0);
-  });
-
   test("deleted lines, colours and signs are drawn, and go with the review", async () => {
     await changed();
     await nvim().command(`edit ${at("a")}`);

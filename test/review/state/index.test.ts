@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { rmSync, utimesSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git as run } from "../repository";
 import { World } from "./world";
@@ -77,16 +77,6 @@ test.each(["sha1", "sha256"])(
     expect(await git("ls-files", "--stage", "--", "new")).toBe(before);
   },
 );
-
-test("an index that was last written long before Claude's turn is not looked at", async () => {
-  world.prompt();
-  await claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
-  const before = Date.now() / 1000 - 60;
-  utimesSync(join(world.root, ".git", "index"), before, before);
-  await undoAll();
-  expect(world.read("a")).toBe(TEXT);
-  expect(await status()).toBe("MM a\n");
-});
 
 test("a binary file, and permissions", async () => {
   await git("config", "core.fileMode", "true");
