@@ -698,22 +698,20 @@ describe("what is not known is said", () => {
   });
 });
 
-describe("turns", () => {
-  test("prompt, stop and end, in the project that CLAUDE_PROJECT_DIR names", async () => {
-    using world = new Recorded();
-    await world.prompt({ prompt: "x".repeat(2_000), cwd: "/" });
-    await world.stop({ background_tasks: [{}] });
-    await world.hook("session-end", { reason: "other" });
-    expect(world.records).toMatchObject([
-      { type: "prompt", session: "one", prompt: "p1", head: expect.any(String) },
-      { type: "stop", background: true },
-      { type: "end", session: "one" },
-    ]);
-    const [prompt] = world.records;
-    expect(prompt?.type === "prompt" && prompt.text).toHaveLength(500);
-    expect(statSync(world.state).mode & 0o777).toBe(0o700);
-    expect(statSync(join(world.state, "snapshot.json")).mode & 0o777).toBe(0o600);
-  });
+test("prompt, stop and end, in the project that CLAUDE_PROJECT_DIR names", async () => {
+  using world = new Recorded();
+  await world.prompt({ prompt: "x".repeat(2_000), cwd: "/" });
+  await world.stop({ background_tasks: [{}] });
+  await world.hook("session-end", { reason: "other" });
+  expect(world.records).toMatchObject([
+    { type: "prompt", session: "one", prompt: "p1", head: expect.any(String) },
+    { type: "stop", background: true },
+    { type: "end", session: "one" },
+  ]);
+  const [prompt] = world.records;
+  expect(prompt?.type === "prompt" && prompt.text).toHaveLength(500);
+  expect(statSync(world.state).mode & 0o777).toBe(0o700);
+  expect(statSync(join(world.state, "snapshot.json")).mode & 0o777).toBe(0o600);
 });
 
 test("a new file that a comparison has seen before its hook is recorded all the same", async () => {

@@ -85,13 +85,11 @@ nightly.test("a large file that is rewritten again and again stays bounded", () 
   expect(undone(weave, "1", "all", ALL).lines).toEqual(rewritten(0));
 });
 
-describe("bytes", () => {
-  test("a line without its end gets one when rows of the user's follow", () => {
-    const weave = Weave.of(linesOf(Buffer.from("a")))
-      .to(linesOf(Buffer.from("a\nb\n")), A)
-      .to(linesOf(Buffer.from("a\nb\nu\n")), "user");
-    expect(undone(weave, "1", "all", ALL).lines.join("")).toBe("a\nu\n");
-  });
+test("a line without its end gets one when rows of the user's follow", () => {
+  const weave = Weave.of(linesOf(Buffer.from("a")))
+    .to(linesOf(Buffer.from("a\nb\n")), A)
+    .to(linesOf(Buffer.from("a\nb\nu\n")), "user");
+  expect(undone(weave, "1", "all", ALL).lines.join("")).toBe("a\nu\n");
 });
 
 /** Any author inserts or deletes a few rows, or decides. */
