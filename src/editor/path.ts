@@ -1,12 +1,11 @@
 import type { Stats } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { pathsOfUri } from "../lib/file-uri";
-import { realPath, statOf } from "../lib/paths";
+import { MAX_PATH_BYTES, realPath, statOf } from "../lib/paths";
 import type { FilePath } from "./model";
 import { EditorRefusal } from "./port";
 
-/** PATH_MAX and NAME_MAX of Linux and macOS; Windows has the same NAME_MAX, in UTF-16 units. */
-const MAX_BYTES = process.platform === "win32" ? 32_767 : 4_096;
+/** NAME_MAX of Linux and macOS; Windows has the same, in UTF-16 units. */
 const MAX_BYTES_OF_NAME = 255;
 
 /**
@@ -49,9 +48,9 @@ export function resolveLinks(path: FilePath): FilePath {
 /** Throws EditorRefusal: longer ones are never names of files, and costly to look for. */
 export function refuseLong(path: string): void {
   const bytes = Buffer.byteLength(path);
-  if (bytes > MAX_BYTES) {
+  if (bytes > MAX_PATH_BYTES) {
     throw new EditorRefusal(
-      `The file path is too long: it has ${bytes} bytes, at most ${MAX_BYTES} are possible.`,
+      `The file path is too long: it has ${bytes} bytes, at most ${MAX_PATH_BYTES} are possible.`,
     );
   }
   const name = path.split(/[/\\]/).find((part) => Buffer.byteLength(part) > MAX_BYTES_OF_NAME);

@@ -11,11 +11,13 @@ import {
   unlinkSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 
 export type Environment = Record<string, string | undefined>;
 
 const NAME = "claude-code.nvim";
+/** PATH_MAX of Linux and macOS: no file has a longer name, and a long one is costly to look for. */
+export const MAX_PATH_BYTES = process.platform === "win32" ? 32_767 : 4_096;
 /** As many symlinks as Linux follows. */
 const MAX_LINKS = 40;
 
@@ -102,22 +104,32 @@ export function isExecutable(path: string): boolean {
  * (editor/documents/) finds the same.
  */
 export function realPath(path: string): string {
-  return followed(path, MAX_LINKS);
-}
-
-function followed(path: string, links: number): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const name = resolve(path);
-    const parent = dirname(name);
-    if (parent === name || links === 0) return name;
-    const folder = followed(parent, links);
-    const link = linkAt(name);
-    return link === undefined
-      ? join(folder, basename(name))
-      : followed(resolve(folder, link), links - 1);
+  let name = path;
+  for (let links = 0; links < MAX_LINKS; links++) {
+    try {
+      return realpathSync(name);
+    } catch {
+      name = resolve(name);
+    }
+    const { root } = parse(name);
+    if (name === root || Buffer.byteLength(name) > MAX_PATH_BYTES) break;
+    const parts = name.slice(root.length).split(sep);
+    const begin = (count: number) => root + parts.slice(0, count).join(sep);
+    // By halves: each look costs a walk through all parts.
+    let [there, missing] = [0, parts.length];
+    while (missing - there > 1) {
+      const middle = (there + missing) >> 1;
+      if (statOf(begin(middle))) there = middle;
+      else missing = middle;
+    }
+    const folder = realPath(begin(there));
+    const first = join(folder, ...parts.slice(there, missing));
+    const behind = parts.slice(missing);
+    const link = linkAt(first);
+    if (link === undefined) return join(first, ...behind);
+    name = join(resolve(folder, link), ...behind);
   }
+  return name;
 }
 
 function linkAt(path: string): string | undefined {

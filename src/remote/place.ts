@@ -9,8 +9,8 @@ export interface Place {
   readonly names: readonly string[];
 }
 
-/** More than the longest path of any system. */
-const MOST_CHARACTERS = 32_767;
+/** No path of the system is longer; each one is looked for on the disk. */
+const MAX_BYTES: Record<PathStyle, number> = { posix: 4_096, win32: 32_767 };
 
 /** `wsl$` is the older name of `wsl.localhost`. */
 const SHARE = /^[\\/]{2}([^\\/?.][^\\/]*)[\\/]+([^\\/]+)(?:[\\/]+|$)/;
@@ -20,7 +20,7 @@ const NO_NAME = /[<>:"|?*]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /** undefined where the path is not absolute, holds control characters, or cannot be a file's. */
 export function parsePlace(path: string, style: PathStyle): Place | undefined {
-  if (path.length > MOST_CHARACTERS || /\p{Cc}/u.test(path)) return undefined;
+  if (Buffer.byteLength(path) > MAX_BYTES[style] || /\p{Cc}/u.test(path)) return undefined;
   if (style === "posix") return path.startsWith("/") ? place("/", path.split("/")) : undefined;
   const plain = path.replace(/^[\\/]{2}\?[\\/](UNC[\\/])?/i, (_, share) => (share ? "\\\\" : ""));
   const drive = DRIVE.exec(plain);

@@ -186,8 +186,9 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(workspace.hidden()).toEqual([]);
   });
 
-  test("refuses a name with a line end", async () => {
+  test("refuses a name with a line end, or of more bytes than any file's", async () => {
     await refused(["b\nlua(vim.g.executed=1)"], "control characters");
+    await refused(["a/".repeat(2_049)], "too long");
   });
 
   const PROTECTED = [

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Encoding } from "../../editor/model";
 import { pathsOfUri } from "../../lib/file-uri";
-import { realPath } from "../../lib/paths";
+import { MAX_PATH_BYTES, realPath } from "../../lib/paths";
 
 /** Why an edit is not made: a sentence for Claude. */
 export class EditProblem extends Error {
@@ -110,6 +110,7 @@ function withoutNulls(value: unknown): unknown {
 function pathOf(uri: string): string {
   const [path] = pathsOfUri(uri);
   if (path === undefined) throw new EditProblem(`${uri} is not a file of this machine.`);
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw new EditProblem("A file's path is too long.");
   if (/\p{Cc}/u.test(path)) throw new EditProblem(`${uri} holds control characters.`);
   return realPath(path);
 }

@@ -1,0 +1,22 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { realPath } from "../../src/lib/paths";
+import { temporaryFolder } from "../support/neovim";
+
+const root = realpathSync(temporaryFolder());
+mkdirSync(join(root, "to"));
+symlinkSync("to/new", join(root, "link"));
+symlinkSync("loop", join(root, "loop"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const below = (name: string, parts: number) => join(root, name) + "/a".repeat(parts);
+
+test("follows links before 2,000 missing folders, and none of a loop", () => {
+  expect(realPath(below("link", 2_000))).toBe(below("to/new", 2_000));
+  expect(realPath(below("loop", 2_000))).toBe(below("loop", 2_000));
+});
+
+test.each([2_049, 500_000])("looks for no path of %d parts, which no file has", (parts) => {
+  expect(realPath(below("link", parts))).toBe(below("link", parts));
+});
