@@ -189,9 +189,9 @@ export class ReviewService {
     );
   }
 
-  /** Also of a file outside of the workspace. */
+  /** Of the workspace alone: others decide elsewhere, and their files are not in sight here. */
   #last() {
-    const found = this.#projects.known().flatMap((project) => {
+    const found = this.#projects.all().flatMap((project) => {
       const decision = lastDecision(project);
       return decision ? [{ project, decision }] : [];
     });

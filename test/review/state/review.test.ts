@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { linkSync, lstatSync, rmSync, statSync, symlinkSync } from "node:fs";
+import type { ShownDecision } from "../../../src/review/shown";
 import { claims } from "../../support/claims";
+import { outcomeOf } from "../../support/outcome";
 import { base64, World } from "./world";
 
 let world: World;
@@ -334,14 +336,16 @@ describe("decisions", () => {
     expect(await world.summary()).toEqual(["a changed 1>1@1"]);
   });
 
-  test("a decision about a file outside of the workspace can be taken back, too", async () => {
+  test("a decision about a file outside of the workspace is taken back by its id alone", async () => {
     world.edited("a", "1\n", "2\n");
     const again = world.another();
     again.follow([world.path("elsewhere")]);
     expect(await again.answer("list", {})).toMatchObject({ files: [] });
-    await again.answer("undo", { files: [at("a")] });
+    const undone = (await again.answer("undo", { files: [at("a")] })) as ShownDecision;
+    expect(await again.answer("last", {})).toBeUndefined();
+    expect(await outcomeOf(again.answer("back", {}))).toThrow("no decision to take back");
     expect(world.read("a")).toBe("1\n");
-    await again.answer("back", {});
+    await again.answer("back", { decision: undone.decision });
     expect(world.read("a")).toBe("2\n");
   });
 
