@@ -97,7 +97,8 @@ async function home({ root, path }: Trees, { with_conflicts, unsaved }: Options)
 function problemWithWriting(root: string, { path, ours, after }: Coming): string | undefined {
   try {
     const expected = ours?.bytes ? asLines(ours.bytes) : [];
-    writeBelow(root, { path, expected, bytes: after?.bytes, mode: after?.mode });
+    const mode = after?.mode === ours?.mode ? undefined : after?.mode;
+    writeBelow(root, { path, expected, bytes: after?.bytes, mode });
     return undefined;
   } catch (error) {
     if (error instanceof ChangedError) return error.message;

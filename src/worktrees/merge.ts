@@ -26,7 +26,11 @@ export function* merge(
   if ([ours, base, theirs].some((side) => side?.symlink)) return stays("it is, or was, a symlink");
   if ([base, theirs].some((side) => side && !side.bytes))
     return stays("a filter of git's makes its text, as LFS does");
-  if (isSame(ours, base)) return { after: theirs };
+  if (isSame(ours, base)) {
+    if (!theirs) return { after: undefined };
+    const like = ours ?? { ...theirs, mode: theirs.mode & ~process.umask() };
+    return { after: { ...theirs, mode: modeOf(like, isExecutable(theirs)) } };
+  }
   if (hasMarkers(ours) && !hasMarkers(theirs)) return stays("it still has conflict markers");
   if (!theirs) return stays(`${name} deleted it, and it was changed here`);
   if (!ours) return stays(`${name} changed it, and it was deleted here`);
@@ -126,9 +130,10 @@ export function isExecutable(side: Side | undefined): boolean {
   return (side.mode & 0o100) !== 0;
 }
 
-/** The mode of a file that is there or not, once it may be executed or not. */
-function modeOf(side: Side | undefined, executable: boolean): number {
-  const mode = side?.mode ?? 0o666 & ~process.umask();
+/** Who may read and write it stays, as git keeps nothing of that. */
+function modeOf(side: Side, executable: boolean): number {
+  const { mode } = side;
+  if (isExecutable(side) === executable) return mode;
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
 }
 

@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { nightly, temporaryFolder } from "../support/neovim";
 import { Trees } from "./tree";
 
@@ -151,6 +159,26 @@ test("with a conflict nothing comes home; with ! all else does, and markers wher
   );
   await undoAll(trees, 3);
   expect(trees.read(...names)).toEqual(before);
+});
+
+test("who may read a file stays as it is here, and a new one opens to nobody", async () => {
+  const modes = (side: "here" | "there", given: Record<string, number>) => {
+    for (const [name, mode] of Object.entries(given)) chmodSync(trees.path(side, name), mode);
+  };
+  await using trees = await Trees.open({ "secret.yml": "a\n", "run.sh": "a\n", "gone.sh": "a\n" });
+  modes("here", { "secret.yml": 0o600, "run.sh": 0o640, "gone.sh": 0o600 });
+  const there = { "secret.yml": "b\n", "run.sh": "b\n", "gone.sh": null, open: "b\n", key: "b\n" };
+  trees.write("there", there);
+  modes("there", { "secret.yml": 0o666, "run.sh": 0o777, open: 0o777, key: 0o600 });
+  expect(await trees.run(HOME)).toContain("changed 5 files");
+  const modesHere = () =>
+    Object.keys(there).map((name) => {
+      const stats = lstatSync(trees.path("here", name), { throwIfNoEntry: false });
+      return stats && stats.mode & 0o777;
+    });
+  expect(modesHere()).toEqual([0o600, 0o750, undefined, 0o777 & ~process.umask(), 0o600]);
+  await undoAll(trees, 5);
+  expect(modesHere()).toEqual([0o600, 0o640, 0o600, undefined, undefined]);
 });
 
 nightly.test("home again: only what is new there comes, and nobody's edit is lost", async () => {
