@@ -394,6 +394,14 @@ describe("text edits", () => {
   const cases: [string, string, TextEdit[], string][] = [
     ["an end far below", "a\nb\n", [textEdit([0, 0], [9999, 0], "new\n")], "new\n"],
     ["a column behind its line", "a\r\nb\r\n", [textEdit([0, 50], [0, 99], "!")], "a!\r\nb\r\n"],
+    ["a counted carriage return", "a\r\nb\r\n", [textEdit([0, 0], [0, 2], "c\r\n")], "c\r\nb\r\n"],
+    ["a line behind the last one", "a", [textEdit([1, 0], [1, 0], "b\n")], "a\nb\n"],
+    [
+      "the order of what is inserted in one place",
+      "a\n",
+      [textEdit([0, 0], [0, 1], "3"), textEdit([0, 0], [0, 0], "1"), textEdit([0, 0], [0, 0], "2")],
+      "123\n",
+    ],
   ];
   test.each(cases)("keep %s", async (_name, text, edits, result) => {
     expect(await applied(text, edits)).toBe(result);
@@ -405,6 +413,13 @@ describe("text edits", () => {
       "abc",
       [textEdit([0, 0], [0, 2], ""), textEdit([0, 1], [0, 3], "")],
       "another text",
+    ],
+    ["ends before its beginning", "abc", [textEdit([0, 2], [0, 1], "")], "another text"],
+    [
+      "more edits than are made",
+      "a\n",
+      Array.from({ length: 50_001 }, () => textEdit([0, 0], [0, 0], "x")),
+      "More than 2000 files, 50000 places, or 50 MB, would change",
     ],
     ["a line that is missing", "a\n", [textEdit([5, 0], [5, 0], "x")], "another text"],
     ["NUL", "a\0b", [textEdit([0, 0], [0, 0], "x")], "not a text in UTF-8"],

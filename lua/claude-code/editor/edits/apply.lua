@@ -1,5 +1,5 @@
---- Edits of many files by language servers: computed by Neovim's own function, checked as a whole, then each file is
---- written atomically, and the buffers follow. All in a task.
+--- Edits of many files by language servers: computed and checked as a whole, then each file is written atomically, and
+--- the buffers follow. All in a task.
 local api = vim.api
 local columns = require("claude-code.editor.columns")
 local disk = require("claude-code.editor.edits.disk")
@@ -13,6 +13,9 @@ local task = require("claude-code.lib.task")
 
 ---Larger files, and more of them, are not the work of a language server.
 local MAX_BYTES, MAX_FILES, MAX_TOTAL = 10 * 1024 * 1024, 2000, 50 * 1024 * 1024
+
+---Edits of all files: those of one are sorted in one go.
+local MAX_EDITS = 50000
 
 local M = {}
 
@@ -48,58 +51,68 @@ local function refuse(text, ...)
   error({ code = "refused", message = text:format(...) }, 0)
 end
 
----@param a lsp.Position
----@param b lsp.Position
-local function is_before(a, b)
-  return a.line < b.line or a.line == b.line and a.character < b.character
-end
-
 ---What a server that knows an older text would do: the new name may take only the place of a text with the old one.
----@param edit lsp.TextEdit
 ---@param renamed? { from: string, to: string }
-local function is_misplaced(buf, edit, encoding, renamed)
-  if not renamed or not edit.newText:find(renamed.to, 1, true) then
-    return false
-  end
-  local first, last = edit.range.start, edit.range["end"]
-  local from = columns.to_byte(lines.at(buf, first.line), first.character, encoding)
-  local to = columns.to_byte(lines.at(buf, last.line), last.character, encoding)
-  local ok, replaced = pcall(api.nvim_buf_get_text, buf, first.line, from, last.line, to, {})
-  local text = ok and table.concat(replaced, "\n"):lower() or ""
-  return text ~= "" and not text:find(renamed.from:lower(), 1, true)
+local function is_misplaced(replaced, new, renamed)
+  return renamed ~= nil
+    and replaced ~= ""
+    and new:find(renamed.to, 1, true) ~= nil
+    and not replaced:lower():find(renamed.from:lower(), 1, true)
 end
 
+---@param all string[] lines; as servers count, there is one more behind the last line end
 ---@param edits lsp.TextEdit[]
----@param buf integer with the file's lines
----@return boolean is_done
-local function apply_in(edits, encoding, buf, renamed)
-  local count, last = api.nvim_buf_line_count(buf), nil
-  local sorted = vim.list_slice(edits)
-  table.sort(sorted, function(a, b)
-    local x, y = a.range, b.range
-    return is_before(x.start, y.start)
-      or not is_before(y.start, x.start) and is_before(x["end"], y["end"])
-  end)
-  for _, edit in ipairs(sorted) do
-    local range = edit.range
-    if
-      range.start.line > count
-      or last and is_before(range.start, last)
-      or is_misplaced(buf, edit, encoding, renamed)
-    then
-      return false
-    end
-    last = range["end"]
+---@return string? text nil if they were made for another one
+local function edited(all, edits, encoding, renamed)
+  local text, begins, size = table.concat(all, "\n"), {}, 0
+  for i, line in ipairs(all) do
+    begins[i], size = size, size + #line + 1
   end
-  vim.lsp.util.apply_text_edits(edits, buf, encoding)
-  return true
+  ---@param place lsp.Position
+  local function offset(place)
+    local line, begin = all[place.line + 1], begins[place.line + 1]
+    return line and begin + columns.to_byte(line, place.character, encoding) or #text
+  end
+  local sorted = {}
+  for i, edit in ipairs(edits) do
+    local start, stop, new = edit.range.start, edit.range["end"], edit.newText:gsub("\r\n?", "\n")
+    local last_line = all[stop.line + 1]
+    if start.line > #all then
+      return nil
+    end
+    -- These two as Neovim does: a server may count a carriage return, and mean its newline to be that of the line.
+    if last_line and stop.character > #last_line then
+      new = new:gsub("\n$", "")
+    elseif start.line == #all then
+      new = "\n" .. new
+    end
+    sorted[i] = { first = offset(start), last = offset(stop), new = new, index = i }
+    task.breathe()
+  end
+  table.sort(sorted, function(x, y)
+    if x.first ~= y.first or x.last ~= y.last then
+      return x.first < y.first or x.first == y.first and x.last < y.last
+    end
+    return x.index < y.index
+  end)
+  local parts, at = {}, 0
+  for _, edit in ipairs(sorted) do
+    local is_overlap = edit.first < at or edit.last < edit.first
+    if is_overlap or is_misplaced(text:sub(edit.first + 1, edit.last), edit.new, renamed) then
+      return nil
+    end
+    vim.list_extend(parts, { text:sub(at + 1, edit.first), edit.new })
+    at = edit.last
+    task.breathe()
+  end
+  return table.concat(parts) .. text:sub(at + 1)
 end
 
 local function is_text(text)
   return not text:find("\0", 1, true) and not text:find("\r[^\n]") and not vim.endswith(text, "\r")
 end
 
----Edits the text in a buffer that no one sees. BOM, line ends and a missing last line end stay.
+---BOM, line ends and a missing last line end stay.
 ---@param file claude-code.AppliedFile
 ---@param edit claude-code.FileEdit
 local function edit_text(file, edit, renamed)
@@ -107,21 +120,13 @@ local function edit_text(file, edit, renamed)
   if not file_change.is_utf8(file.after) or not is_text(file.after) then
     refuse("%s is not a text in UTF-8.", name)
   end
-  -- As servers count: behind the last line end there is one more line.
   local all = text.newline and vim.list_extend(text.lines, { "" }) or text.lines
-  local eventignore = vim.o.eventignore
-  vim.o.eventignore = "all"
-  local buf = api.nvim_create_buf(false, true)
-  vim.bo[buf].fixendofline, vim.bo[buf].endofline = false, false
-  api.nvim_buf_set_lines(buf, 0, -1, false, all)
-  local ok, is_done = pcall(apply_in, edit.edits, edit.encoding, buf, renamed)
-  all = api.nvim_buf_get_lines(buf, 0, -1, false)
-  api.nvim_buf_delete(buf, { force = true })
-  vim.o.eventignore = eventignore
-  if not ok or not is_done then
+  local now = edited(all, edit.edits, edit.encoding, renamed)
+  if not now then
     refuse("%s has another text than the language server knows. Try again in a moment.", name)
   end
-  file.after, file.edits = lines.join(all, text, false), file.edits + #edit.edits
+  file.after = lines.join(vim.split(now, "\n", { plain = true }), text, false)
+  file.edits = file.edits + #edit.edits
   if #file.after > MAX_BYTES then
     refuse("%s would have more than 10 MB.", name)
   end
@@ -179,7 +184,7 @@ end
 ---@param params claude-code.ApplyParams
 ---@return claude-code.AppliedFile[] changes sorted by path
 local function changes_of(params)
-  local by_path, bytes = {}, 0 ---@type table<string, claude-code.AppliedFile>, integer
+  local by_path, bytes, edits = {}, 0, 0 ---@type table<string, claude-code.AppliedFile>, integer, integer
   local folders = require("claude-code.lib.workspace").folders()
   -- First, so that no other failure shows anything of a file.
   for i, edit in ipairs(params.operations) do
@@ -188,8 +193,9 @@ local function changes_of(params)
       by_path[name] = opened(name, folders, params.ticks[name], edit.version)
       bytes = bytes + #by_path[name].before
     end
-    if i > MAX_FILES or bytes > MAX_TOTAL then
-      refuse("More than %d files, or 50 MB, would change.", MAX_FILES)
+    edits = edits + #edit.edits
+    if i > MAX_FILES or bytes > MAX_TOTAL or edits > MAX_EDITS then
+      refuse("More than %d files, %d places, or 50 MB, would change.", MAX_FILES, MAX_EDITS)
     end
     task.breathe()
   end
