@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { fileUri } from "../../../src/lib/file-uri";
 import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
 import { outcomeOf } from "../../support/outcome";
@@ -228,6 +229,16 @@ onEachNeovim((session) => {
         for (const why of answers) expect(why).toContain("is too big for a diff (more than 1 MB)");
       }
       rmSync(big);
+    });
+
+    test("refuses to read a buffer of more than 10 MB, and goes on", async () => {
+      const uri = fileUri(session.write("big.txt", `${"x".repeat(1023)}\n`.repeat(10 * 1024 + 1)));
+      await session.neovim.command(`edit ${session.path("big.txt")}`);
+      const why = String(await session.client.request("resources/read", { uri }).catch(String));
+      expect(why).toContain("big.txt is too big for Claude (11 MB, at most 10 MB are possible)");
+      await session.neovim.command("1,1000delete");
+      expect(await session.client.request("resources/read", { uri })).toHaveProperty("contents");
+      await session.neovim.command("bwipeout!");
     });
 
     test("Neovim receives of a text that is too big no more than it refuses", async () => {

@@ -127,6 +127,23 @@ onEachNeovim((session) => {
       });
     });
 
+    test("of a huge file reads no more than it answers, from where the selection begins", async () => {
+      await session.open("big.txt", `${"x".repeat(150_000)}\n${"y\n".repeat(200_000)}`);
+      await session.neovim.type("gg149990lvG");
+      const read = `
+        local visual, get, count = require("claude-code.editor.selection.visual"), vim.api.nvim_buf_get_lines, 0
+        vim.api.nvim_buf_get_lines = function(...)
+          local lines = get(...)
+          count = count + #lines
+          return lines
+        end
+        local span = visual.read(visual.current())
+        vim.api.nvim_buf_get_lines = get
+        return { span.truncated, #span.text, count < 60000 }`;
+      expect(await session.neovim.lua<unknown>(read)).toEqual([true, 100_000, true]);
+      await session.neovim.type("<Esc>");
+    });
+
     test("cut at 100,000 bytes says so", async () => {
       const line = "ü".repeat(49);
       await session.open("big.txt", `${line}\n`.repeat(3_000));

@@ -8,6 +8,8 @@ local reload = require("claude-code.editor.documents.reload")
 
 ---A bigger file would keep Neovim still for seconds.
 local MOST_BYTES = 64 * 1024 * 1024
+---Of a buffer whose text is sent.
+local MOST_SENT = 10 * 1024 * 1024
 ---How much of a file is read to recognize a binary file, in bytes.
 local SNIFF = 8192
 
@@ -51,6 +53,10 @@ function M.read(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then
     return nil, { code = "not_open", message = "Document not open: " .. params.path }
+  end
+  local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
+  if size > MOST_SENT then
+    return nil, path.too_big(params.path, size, MOST_SENT)
   end
   return lines.bytes(buf)
 end

@@ -22,6 +22,8 @@ local M = {}
 
 --- More is cut. The Claude CLI (2.1.330) uses the first 2000 characters.
 local MOST_BYTES = 100000
+--- Lines that are read at once: of a whole huge file the first ones are enough.
+local PIECE = 500
 
 --- Visual and select mode select alike.
 ---@type table<string, claude-code.VisualMode>
@@ -89,12 +91,14 @@ end
 ---@param last { [1]: integer, [2]: integer }
 ---@return string text at least up to MOST_BYTES
 local function text_between(buf, first, last)
-  -- Each line has one line end.
-  local stop = math.min(last[1], first[1] + MOST_BYTES)
-  local lines = api.nvim_buf_get_lines(buf, first[1], stop + 1, false)
-  if stop == last[1] then
-    lines[#lines] = (lines[#lines] or ""):sub(1, last[2])
+  local lines, size, row = {}, -first[2], first[1]
+  while row <= last[1] and size <= MOST_BYTES do
+    local piece = api.nvim_buf_get_lines(buf, row, math.min(row + PIECE, last[1] + 1), false)
+    vim.list_extend(lines, piece)
+    row, size = row + PIECE, size + #table.concat(piece, "\n") + 1
   end
+  local stop = last[1] - first[1] + 1
+  lines[stop] = lines[stop] and lines[stop]:sub(1, last[2])
   lines[1] = (lines[1] or ""):sub(first[2] + 1)
   return table.concat(lines, "\n")
 end
