@@ -223,6 +223,27 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     expect(longest).toBeLessThan(LONGEST_MS);
   });
 
+  test("of 10,000 hunks those on screen are drawn, wherever the user goes, and again after an edit", async () => {
+    claims("A big proposal does not freeze Neovim");
+    await using a = await Attached.attached({ version, ui: UI });
+    let line = 0;
+    const after = many.replaceAll("old", (word) => (line++ % 2 ? word : "new"));
+    const id = await a.propose(a.file("a.txt", many), after);
+    await a.barShows("hunk 1/10000");
+    for (const [keys, shown] of [
+      ["", "- old 0"],
+      ["G", "- old 139972"],
+      ["<C-u><C-u>", "- old 139818"],
+      ["9999Gdd", "- old 69972"],
+    ] as const) {
+      await a.nvim.type(keys);
+      await eventually(shown, async () => (await a.screen()).some((row) => row.includes(shown)));
+      expect((await a.marks("diff.inline")).length).toBeLessThan(1_500);
+    }
+    await a.nvim.type("u");
+    await a.rejects(id);
+  });
+
   test.each(["histogram", "minimal"])(
     "an algorithm that takes seconds for as much is not asked: %s",
     async (algorithm) => {

@@ -1,5 +1,5 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
-local api = vim.api
+local api, fn = vim.api, vim.fn
 local draw = require("claude-code.editor.hunks.draw")
 local hunks = require("claude-code.editor.hunks")
 local reveal = require("claude-code.editor.hunks.reveal")
@@ -16,6 +16,7 @@ local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 ---@field private place claude-code.DiffPlace
 ---@field private drawn? claude-code.HunkList what is shown
 ---@field private margin? string in front of the deleted lines
+---@field private marked table<integer, true> the hunks of `drawn` that are marked, by index
 ---@field private borrowed? claude-code.BorrowedWindow what `win` showed; nil if the window is ours
 ---@field private spare? claude-code.Spare until the layout closes: `:wq` accepts first, quits then
 local Inline = {}
@@ -44,7 +45,6 @@ function Inline:open()
   local first = self.proposal:hunks().list[1]
   local count = api.nvim_buf_line_count(self.proposal.new_buf)
   api.nvim_win_set_cursor(self.win, { first and math.min(hunks.span(first, "new"), count) or 1, 0 })
-  self:refresh()
   self:reveal(first)
   self.spare = self.borrowed and spare.watch(self.borrowed)
 end
@@ -57,27 +57,38 @@ local function drawn(proposal, hunk)
   return { new = hunk.new, new_count = hunk.new_count, old_lines = lines }
 end
 
----Draws all again if it was edited, or if the columns in front of its lines have changed.
+---Draws the hunks on screen, and a screen above and below it: all of 10,000 would take half a second. What was drawn
+---before stays, unless the proposal was edited, or the columns in front of its lines have changed.
 function Inline:refresh()
   local proposal, now, margin = self.proposal, self.proposal:hunks(), draw.margin(self.win)
-  if self.drawn == now and self.margin == margin[1] then
-    return
-  end
-  self.drawn, self.margin = now, margin[1]
   local buf = proposal.new_buf --[[@as integer]]
-  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  if self.drawn ~= now or self.margin ~= margin[1] then
+    self.drawn, self.margin, self.marked = now, margin[1], {}
+    api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  end
   local function pen(...)
     return api.nvim_buf_set_extmark(buf, NAMESPACE, ...)
   end
-  for _, hunk in ipairs(now.list) do
-    local part = drawn(proposal, hunk)
-    draw.old_lines(buf, pen, part, margin)
-    draw.new_lines(buf, pen, part)
+  for _, win in ipairs(fn.win_findbuf(buf)) do
+    local rows = api.nvim_win_get_height(win)
+    local top, bottom = fn.line("w0", win) - rows, fn.line("w$", win) + rows
+    for index = math.max(hunks.before(now.list, "new", top), 1), #now.list do
+      local hunk = now.list[index]
+      if hunk.new > bottom then
+        break
+      elseif not self.marked[index] then
+        self.marked[index] = true
+        local part = drawn(proposal, hunk)
+        draw.old_lines(buf, pen, part, margin)
+        draw.new_lines(buf, pen, part)
+      end
+    end
   end
 end
 
 ---@param hunk? claude-code.Hunk whose first line has the cursor
 function Inline:reveal(hunk)
+  self:refresh()
   if hunk then
     reveal.hunk(self.win, drawn(self.proposal, hunk))
   end

@@ -77,6 +77,9 @@ function M.open(diff)
   if proposal.cursor then
     api.nvim_win_call(layout.win, function()
       vim.fn.winrestview(proposal.cursor)
+      layout:refresh()
+      -- Old lines above its first row count once they are drawn.
+      vim.fn.winrestview(proposal.cursor)
     end)
   end
   view.watch = watch.start(view)

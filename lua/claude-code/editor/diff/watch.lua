@@ -299,6 +299,11 @@ function Watch:start_events()
   winbar.follow(events.id, function()
     view:show_bars()
   end)
+  events:on("WinScrolled", function()
+    if view:is_open() and view.layout:is_intact() then
+      view.layout:refresh()
+    end
+  end)
   function self.stops.events()
     events:stop()
   end
