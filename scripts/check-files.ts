@@ -25,19 +25,17 @@ const PAGES = {
 };
 /**
  * At most so much of everything: lines as `wc -l` counts them, of code in the first three and of all files in
- * the last but the text of a license. Raising one is a commit of its own that says why. `until`: what is over its
- * budget still may not grow beyond that.
+ * the last but the text of a license. Raising one is a commit of its own that says why.
  */
 const BUDGETS: readonly {
   name: string;
   files: string;
   lines: number;
-  until?: number;
   count?: number;
 }[] = [
-  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_000, until: 31_300, count: 225 },
-  { name: "src", files: "src/**/*.ts", lines: 23_000, until: 23_600, count: 250 },
-  { name: "test", files: "test/**/*.{ts,lua}", lines: 47_000, until: 48_100 },
+  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_000, count: 225 },
+  { name: "src", files: "src/**/*.ts", lines: 23_000, count: 250 },
+  { name: "test", files: "test/**/*.{ts,lua}", lines: 47_000 },
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_500 },
 ];
 /** Each has a table in ARCHITECTURE.md, with its folders in the first column. */
@@ -45,28 +43,24 @@ const MAPPED = ["src", "lua/claude-code", "lua/claude-code/editor"];
 
 const files = [...new Glob("{lua,plugin}/**/*.lua").scanSync({ cwd: ROOT })].sort();
 const top = files.filter((file) => /^lua\/claude-code\/[^/]+$/.test(file)).length;
-const measures = BUDGETS.flatMap(({ name, files, lines, until = lines, count }) => {
+const measures = BUDGETS.flatMap(({ name, files, lines, count }) => {
   const found = [...new Glob(files).scanSync({ cwd: ROOT })];
   return [
     {
       name: `${name}, lines`,
       value: found.reduce((sum, file) => sum + linesOf(file), 0),
       most: lines,
-      until,
     },
-    ...(count ? [{ name: `${name}, files`, value: found.length, most: count, until: count }] : []),
+    ...(count ? [{ name: `${name}, files`, value: found.length, most: count }] : []),
   ];
 });
 for (const { name, value, most } of measures) {
-  const mark = value > most ? ": over" : "";
-  console.log(
-    `budget: ${name}: ${value.toLocaleString("en")} of ${most.toLocaleString("en")}${mark}`,
-  );
+  console.log(`budget: ${name}: ${value.toLocaleString("en")} of ${most.toLocaleString("en")}`);
 }
 const findings = [
   ...measures
-    .filter(({ value, until }) => value > until)
-    .map(({ name, value, until }) => `${name}: ${value}, at most ${until}: what can go?`),
+    .filter(({ value, most }) => value > most)
+    .map(({ name, value, most }) => `${name}: ${value}, at most ${most}: what can go?`),
   ...files
     .filter((file) => file !== GENERATED && linesOf(file) > LINES)
     .map((file) => `${file}: ${linesOf(file)} lines, at most ${LINES}: which noun is too many?`),
