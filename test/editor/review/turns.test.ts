@@ -71,6 +71,25 @@ onEachNeovim((session) => {
       },
     );
 
+    test.each(first(1, ["hidden", "nohidden"]))(
+      "of a filtered list, %s: its files, and no other",
+      async (option) => {
+        const at = (name: string) => `turns${tests}/${name}`;
+        world.write(at("a.md"), OLD);
+        const files = { "a.md": undefined, "b.dat": "\0", "c.txt": CLAUDE, "d.txt": CLAUDE };
+        const placed = Object.entries(files).map(([name, text]) => [at(name), text]);
+        world.claude(Object.fromEntries(placed), { session: `T${tests}`, tool: "Bash" });
+        await nvim().command(`set ${option} | packadd cfilter | Claude review!`);
+        await eventually("the list", async () => (await rows()) === HUNKS * FILES + 4);
+        await nvim().command("Cfilter! /py\\|d.txt/");
+        await nvim().command("cdo Claude undo");
+        const undone = () => ["a.md", "b.dat", "c.txt"].map((name) => world.read(at(name)));
+        await eventually("all undone", () => expect(undone()).toEqual([OLD, undefined, undefined]));
+        await eventually("the others", async () => expect(await waiting()).toBe(HUNKS * FILES + 1));
+        expect((await said()).join()).not.toContain("no change");
+      },
+    );
+
     test(":g in a file, with a line of the user's from then: it stays", async () => {
       await nvim().command(`edit ${names()[0]}`);
       await nvim().command("g/log.info/Claude undo");

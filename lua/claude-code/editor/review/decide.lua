@@ -174,7 +174,7 @@ local function from_here(target)
   return function(over)
     view.update(api.nvim_get_current_buf())
     view.refresh(function()
-      if listing.review() and turns.is_here(place) then
+      if listing.review() and turns.is_here() then
         local is_gone = not api.nvim_buf_is_loaded(place.buf)
         local move_on = decided and move.onward_in_list or move.onward
         turns.carry(function()

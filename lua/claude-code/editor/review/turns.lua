@@ -8,6 +8,7 @@ local M = {}
 ---@field win integer
 ---@field buf integer
 ---@field row integer
+---@field entry integer that is the current one of the quickfix list: `:cdo` finds several in one row
 
 ---@class claude-code.ReviewJob
 ---@field place claude-code.ReviewPlace
@@ -19,25 +20,21 @@ local jobs = {} ---@type claude-code.ReviewJob[] the first one runs
 ---@return claude-code.ReviewPlace
 function M.here()
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
-  return { win = win, buf = buf, row = api.nvim_win_get_cursor(win)[1] }
+  local row, entry = api.nvim_win_get_cursor(win)[1], vim.fn.getqflist({ idx = 0 }).idx
+  return { win = win, buf = buf, row = row, entry = entry }
 end
 
----@param place claude-code.ReviewPlace
----@return boolean is the user still there, or was the buffer's file removed?
-function M.is_here(place)
-  local is_gone = not api.nvim_buf_is_loaded(place.buf)
-  local is_same = is_gone or api.nvim_get_current_buf() == place.buf
-  return api.nvim_get_current_win() == place.win and is_same
+---@return boolean is the user still in the buffer that the running job is about, or was led on from there?
+function M.is_here()
+  local place = jobs[1].place
+  return api.nvim_get_current_win() == place.win and api.nvim_get_current_buf() == place.buf
 end
 
 ---Is what the user asks for now about what the last job leads on to? It is, unless the user has moved the cursor.
 ---@return boolean
 function M.follows()
-  local last, now = jobs[#jobs], M.here()
-  if not last or not M.is_here(last.place) then
-    return false
-  end
-  return last.place.row == now.row or last.place.buf ~= now.buf
+  local last = jobs[#jobs]
+  return last ~= nil and vim.deep_equal(last.place, M.here())
 end
 
 local function start()
@@ -72,15 +69,18 @@ function M.add(run, follows)
   end
 end
 
----Moves the cursor for a job, or edits the text around it. Jobs that were asked for where it stood go with it.
+---Moves the cursor for a job, or edits the text around it. Jobs that were asked for where it stood go with it, and all
+---those of a buffer that it leaves, whose file may be gone.
 ---@param move fun()
 function M.carry(move)
   local from = M.here()
   move()
+  local now = M.here()
   for _, job in ipairs(jobs) do
     local place = job.place
-    if place.win == from.win and place.buf == from.buf and place.row == from.row then
-      job.place = M.here()
+    local is_there = place.win == from.win and place.buf == from.buf
+    if is_there and (place.row == from.row or now.buf ~= from.buf) then
+      job.place = now
     end
   end
 end
@@ -91,7 +91,7 @@ function M.move(move)
     return move()
   end
   M.add(function(done)
-    if M.is_here(jobs[1].place) then
+    if M.is_here() then
       M.carry(move)
     end
     done()
