@@ -870,6 +870,21 @@ onEachNeovim((session) => {
       expect(mode()).toBe(0o755);
     });
 
+    test("<CR> shows each entry in the same window, also from a deleted file's", async () => {
+      for (const name of ["d", "e"]) write(name, TEN);
+      claude({ d: undefined, e: undefined, f: "new\n" }, { tool: "Bash" });
+      await inList(3);
+      const wins = () => lua<number[]>("return vim.api.nvim_tabpage_list_wins(0)");
+      const before = await wins();
+      for (const name of "edfd") {
+        await nvim().command(`copen | ${"def".indexOf(name) + 1}`);
+        await nvim().type("<CR>");
+        await inFile(name);
+        expect(await wins()).toEqual(before);
+        expect(await lua("return vim.bo.buftype")).toBe(name === "f" ? "" : "nofile");
+      }
+    });
+
     test("a deleted file whose buffer keeps its text is shown as it was, and comes back", async () => {
       write("d", TEN);
       await nvim().command(`edit ${at("d")}`);

@@ -211,7 +211,9 @@ local function fill_base(buf, bytes, problem)
     return
   end
   local shown = bytes or problem or "there is nothing to review in this file"
-  vim.bo[buf].modifiable = true
+  -- While the cursor is in the list, too, it is nothing for a language server.
+  local buftype = vim.bo[buf].buftype
+  vim.bo[buf].buftype, vim.bo[buf].modifiable = "nofile", true
   api.nvim_buf_set_lines(buf, 0, -1, false, file_lines.parse(shown).lines)
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
   local filetype =
@@ -219,6 +221,7 @@ local function fill_base(buf, bytes, problem)
   if filetype then
     vim.bo[buf].filetype = filetype
   end
+  vim.bo[buf].buftype = buftype
 end
 
 ---Loads such a buffer (BufReadCmd).

@@ -92,19 +92,12 @@ local function open(file, hunk)
   list.select(file.path, hunk and hunk.id)
 end
 
----@return integer win to show it in; Neovim itself would take a terminal's
-local function window_for(buf)
-  local with_base = vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
-    return listing.base_file(api.nvim_win_get_buf(win)) ~= nil
-  end)
-  return windows.for_file(buf) or with_base or windows.beside(buf)
-end
-
 ---From the quickfix window to an entry.
 ---@param row integer
 function M.entry(row)
   local buf = vim.fn.getqflist()[row].bufnr
-  api.nvim_set_current_win(window_for(buf))
+  -- Neovim itself would take a terminal's.
+  api.nvim_set_current_win(windows.for_file(buf) or windows.beside(buf))
   local is_shown = show(buf, function()
     vim.cmd.cc({ count = row })
   end)

@@ -122,12 +122,16 @@ local M = {}
 
 local bars ---@type claude-code.Autocommands? while a review is open
 
----Keys in the buffers of the review, and in its quickfix window.
+---Keys in the buffers of the review, and in its quickfix window. Neovim's own keys and commands there (`<CR>`, |:cc|)
+---show an entry in no window but that of a normal buffer, and would split one else: so long a base text is in one.
 local function map_keys()
-  local review = listing.review()
+  local review, type_of_base = listing.review(), list.has_cursor() and "" or "nofile"
   for _, win in ipairs(review and api.nvim_list_wins() or {}) do
     local buf = api.nvim_win_get_buf(win)
     local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
+    if listing.base_file(buf) and vim.bo[buf].buftype ~= type_of_base then
+      vim.bo[buf].buftype = type_of_base
+    end
     if is_list or listing.of_buffer(buf) or listing.base_file(buf) then
       hunk_keys.map({ buf }, "review", review.keys)
     else
@@ -300,6 +304,7 @@ function M.open(review)
   listing.set_review(review)
   bars = autocommands.new("review.bars")
   winbar.follow(bars.id, update_bars)
+  bars:on("WinEnter", map_keys)
   M.refresh()
 end
 
