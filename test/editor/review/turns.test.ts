@@ -113,7 +113,7 @@ onEachNeovim((session) => {
     await nvim().type("gB");
     await eventually("Claude's again", () => expect(first()).toBe(CLAUDE));
     await eventually("the list", async () => expect(await rows()).toBe(HUNKS * FILES));
-    await nvim().type("gggA");
+    await nvim().type("ggVgA");
     await eventually("the others", async () => expect(await rows()).toBe(HUNKS * (FILES - 1)));
     await nvim().type("g?");
     await eventually("the keys", async () => {

@@ -98,12 +98,11 @@ local function comment(chosen)
   vim.cmd.Claude({ args = { "comment" }, range = range })
 end
 
-local function keep_file()
-  decide.keep({ whole = true })
-end
-
-local function undo_file()
-  decide.undo({ whole = true })
+---@param method "keep"|"undo" all of the file, or of those whose entries are selected
+local function whole(method)
+  return function(chosen)
+    decide[method]({ whole = true, range = chosen.range })
+  end
 end
 
 ---@type table<string, claude-code.ReviewAction> by the names of `review.keys`
@@ -114,8 +113,8 @@ local ACTIONS = {
   previous_hunk = { desc = "Previous change", run = moves("hunk", -1) },
   next_file = { desc = "Next file", run = moves("file", 1) },
   previous_file = { desc = "Previous file", run = moves("file", -1) },
-  keep_file = { desc = "Keep all of this file", run = keep_file },
-  undo_file = { desc = "Undo all of this file", run = undo_file },
+  keep_file = { desc = "Keep all of this file", is_visual = true, run = whole("keep") },
+  undo_file = { desc = "Undo all of this file", is_visual = true, run = whole("undo") },
   back = { desc = "Take the last decision back", run = decide.back },
   why = { desc = "Show why this changed", run = M.why },
   done = { desc = "Keep all that is left, and end the review", run = decide.done },
