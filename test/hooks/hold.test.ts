@@ -70,7 +70,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
   });
 
   test.each([
-    ["an undo", "u"],
+    ["a write of a copy, and an undo", ":w! copy.ts<CR>u"],
     ["a reload", ":edit!<CR>"],
     ["a buffer that is closed", ":bwipeout!<CR>"],
     [":Claude go-on", ":Claude go-on<CR>"],

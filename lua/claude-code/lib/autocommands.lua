@@ -15,6 +15,8 @@ function M.new(name)
   return setmetatable({ id = id }, Autocommands)
 end
 
+---A write (BufWritePost) is one that reached the buffer's file. Neovim reports one that failed, that the user took back
+---(W12), and one to another file, too: the buffer stays modified.
 ---@param events string|string[]
 ---@param callback fun(buf: integer, args: vim.api.keyset.create_autocmd.callback_args)
 ---@param options? vim.api.keyset.create_autocmd
@@ -22,7 +24,9 @@ end
 function Autocommands:on(events, callback, options)
   local all = { group = self.id }
   function all.callback(args)
-    callback(args.buf, args)
+    if args.event ~= "BufWritePost" or not vim.bo[args.buf].modified then
+      callback(args.buf, args)
+    end
   end
   return api.nvim_create_autocmd(events, vim.tbl_extend("error", all, options or {}))
 end

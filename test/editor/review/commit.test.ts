@@ -71,7 +71,11 @@ onEachNeovim((session, version) => {
 
   test.each([
     ["left unwritten", ":quit<CR>", "the message was not written"],
-    ["with a draft that is thrown away", ":quit!<CR>", "the message was not written"],
+    [
+      "with a draft that is thrown away",
+      ":w .git/copy<CR>:quit!<CR>",
+      "the message was not written",
+    ],
     ["written without a word", ":wq<CR>", "empty commit message"],
   ])(
     "%s: nothing is committed, and the index is the same to the byte",

@@ -25,7 +25,7 @@ local OVERWRITE_MS = 10000
 local M = {}
 
 ---@class claude-code.ReloadNotes of a buffer
----@field is_stale? boolean it has edits, and its file has changed on disk since it was read: `:w` would ask
+---@field is_stale? boolean it has edits, and lacks what was written to its file since it was read: `:w` asks
 ---@field version? string of its file, when it was last compared here
 ---@field emptied? string version of its file that was seen empty
 ---@field is_outdated? boolean its text is older than Neovim believes, since it could not be changed (E565)
@@ -41,22 +41,19 @@ local notes = setmetatable({}, {
   end,
 })
 
----@return table<integer, table> views by window
-local function views_of(buf)
-  local views = {}
+---@return fun() restore the views of its windows
+local function save_views(buf)
+  local views = {} ---@type table<integer, table> by window
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     views[win] = api.nvim_win_call(win, vim.fn.winsaveview)
   end
-  return views
-end
-
----@param views table<integer, table>
-local function restore_views(views)
-  for win, view in pairs(views) do
-    if api.nvim_win_is_valid(win) then
-      api.nvim_win_call(win, function()
-        vim.fn.winrestview(view)
-      end)
+  return function()
+    for win, view in pairs(views) do
+      if api.nvim_win_is_valid(win) then
+        api.nvim_win_call(win, function()
+          vim.fn.winrestview(view)
+        end)
+      end
     end
   end
 end
@@ -133,6 +130,9 @@ end
 ---@return boolean is_newer its text is still to be taken over
 ---@return claude-code.FileChange? text nil if the whole file is to be read
 local function compare_text(buf)
+  if checktime.has_never_read(buf) then
+    return true
+  end
   local text, is_newer = nil, notes[buf].is_outdated == true
   local version = disk.version(api.nvim_buf_get_name(buf))
   local is_other = notes[buf].version ~= version
@@ -157,19 +157,15 @@ end
 
 ---@param buf integer without edits that would be lost
 local function take_over(buf)
-  local views = views_of(buf)
-  local is_new = checktime.has_never_read(buf)
-  local is_newer, text = is_new, nil
-  if not is_new then
-    is_newer, text = compare_text(buf)
-  end
+  local restore = save_views(buf)
+  local is_newer, text = compare_text(buf)
   if text then
     patch(buf, text)
   else
     if is_newer then
       read_again(buf)
     end
-    restore_views(views)
+    restore()
   end
   notes[buf].is_stale = nil
 end
@@ -219,9 +215,9 @@ local function compare(buf)
   elseif notes[buf].is_stale then
     return false
   end
-  local views = views_of(buf)
+  local restore = save_views(buf)
   checktime.note_file(buf)
-  restore_views(views)
+  restore()
   return true
 end
 

@@ -26,6 +26,7 @@ end
 
 --- Calls back, with its lines, once no window shows the buffer any more.
 ---@param callback fun(lines: string[])
+---@return claude-code.Autocommands until then
 local function when_closed(buf, callback)
   local events = require("claude-code.lib.autocommands").new("prompt.edit." .. buf)
   local is_closed = false
@@ -40,6 +41,7 @@ local function when_closed(buf, callback)
       end
     end)
   end, { buffer = buf })
+  return events
 end
 
 --- Nobody reads the file any more.
@@ -63,15 +65,11 @@ local function open_message(params)
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].modified = api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= ""
   local written = false
-  api.nvim_create_autocmd("BufWritePost", {
-    buffer = buf,
-    callback = function()
-      written = true
-    end,
-  })
   when_closed(buf, function()
     finish(params, written)
-  end)
+  end):on("BufWritePost", function()
+    written = true
+  end, { buffer = buf })
 end
 
 ---@param params claude-code.EditorFile
@@ -94,15 +92,13 @@ function M.open(params)
     local win = prompt.open_window(buf, params.n)
     if params.kind == "prompt" then
       prompt.show_bar(win, "Claude's prompt", ":wq gives it back")
+      require("claude-code.editor.prompt.completion").attach(buf)
     end
   end
   if params.kind == "transcript" then
     return { answer = { value = true } }
   end
   local buf = api.nvim_get_current_buf()
-  if params.kind == "prompt" then
-    require("claude-code.editor.prompt.completion").attach(buf)
-  end
   if params.n then
     sessions.set(params.n, { msg = "waits for what you write", edits = true })
   end
