@@ -83,19 +83,26 @@ function M.off(folder)
   end
 end
 
-local last ---@type string? the reason that was found last
+--- How long an answer holds: a status line asks at each redraw. In ms.
+local HOLDS_MS = 1000
+
+local last = { at = math.huge } ---@type { at: number, folder?: string, reason?: string }
 
 --- The same, which the status line then shows.
 ---@param folder string
 ---@return string? reason
 function M.look(folder)
-  last = M.off(folder)
-  return last
+  last = { at = vim.uv.now(), folder = folder, reason = M.off(folder) }
+  return last.reason
 end
 
----@return boolean did the last look find hooks switched off?
+--- A CLI that runs follows its settings (measured with Claude Code 2.1.330).
+---@return boolean are hooks off where it was last looked?
 function M.is_off()
-  return last ~= nil
+  if vim.uv.now() > last.at + HOLDS_MS then
+    M.look(last.folder)
+  end
+  return last.reason ~= nil
 end
 
 return M
