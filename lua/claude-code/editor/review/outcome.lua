@@ -129,6 +129,11 @@ end
 ---@return boolean? unsaved the change is in the buffer only
 local function carry_out(file, decision, back)
   local buf = path.loaded_buffer(file.path)
+  if file.edits and not buf then
+    -- Without 'hidden' it was unloaded after its text was sent.
+    buf = vim.fn.bufadd(file.path)
+    require("claude-code.editor.documents.load").load(buf)
+  end
   if file.problem or not buf then
     return file.problem
   elseif file.removed then
