@@ -84,8 +84,11 @@ local function hunk_here(choice)
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   local shown = buffers.attach(buf)
   local known = shown:is_current() and buffers.hunk_at(shown.hunks, row)
-  if known then
-    choice.hunks = { known.id }
+  local entry, listed = list.entry_here(), listing.of_buffer(buf)
+  local is_mode = entry and entry.hunk == "mode" and listed and listed.mode
+  local id = is_mode and "mode" or known and known.id
+  if id then
+    choice.hunks = { id }
     return function(callback)
       callback({ choice })
     end
@@ -93,7 +96,8 @@ local function hunk_here(choice)
   local row_now = follow_row(buf, row)
   local function pick(callback, is_second)
     if not api.nvim_buf_is_loaded(buf) then
-      return callback({})
+      choice.hunks = entry and entry.hunk and { entry.hunk } or nil
+      return callback(entry and { choice } or {})
     end
     shown:fetch(function(fetched)
       if fetched.is_old and not is_second then

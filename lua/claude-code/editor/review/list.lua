@@ -63,6 +63,15 @@ function M.entries(first, last)
   return found
 end
 
+---@return claude-code.ReviewEntry? the current one of the quickfix list, also of one that the user has filtered
+--- (|:Cfilter|), if the cursor is where that leads to
+function M.entry_here()
+  local index = fn.getqflist({ idx = 0 }).idx
+  local item = fn.getqflist({ idx = index, items = 0 }).items[1] or {}
+  local is_here = item.bufnr == api.nvim_get_current_buf() and item.lnum == fn.line(".")
+  return is_here and type(item.user_data) == "table" and item.user_data.claude_code or nil
+end
+
 ---The lines that a command is about: in the quickfix window those of an entry.
 ---@param range? [integer, integer] rows of the current buffer; that of the cursor if left out
 ---@return integer buf
