@@ -96,9 +96,8 @@ const SLICE_MS = 10;
 /** What there is to review in a project, in order of the paths. */
 export async function entriesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
   const scope = scopeOf(recordedScope(project, request));
-  const path = (entry: Entry) => entry.file.path;
   const entries = withRenames(await filesOf(project, request), scope);
-  return entries.sort((a, b) => (path(a) < path(b) ? -1 : 1));
+  return entries.sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
 }
 
 /** The same file by file: one that was moved is two. */

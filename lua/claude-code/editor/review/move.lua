@@ -45,19 +45,13 @@ local function first_row(hunk)
   return math.max(hunk.new[1], 1)
 end
 
----The current buffer's file: one of the list, or one whose base text is shown.
-local function current_path()
-  local buf = api.nvim_get_current_buf()
-  local file = listing.of_buffer(buf)
-  return file and file.path or listing.base_file(buf)
-end
-
 ---@param step 1|-1
 ---@param from? string path; the current buffer's if left out
 ---@return claude-code.ReviewFile? the next in order of the paths, also from a file that left the list
 local function next_file(step, from)
-  local all = listing.files()
-  local now = from or current_path() or path.of_buffer(0) or ""
+  local all, buf = listing.files(), api.nvim_get_current_buf()
+  local file = listing.of_buffer(buf)
+  local now = from or file and file.path or listing.base_file(buf) or path.of_buffer(buf) or ""
   local found = next_from(all, step, now, function(file)
     return file.path
   end)

@@ -104,7 +104,7 @@ local function mention()
 end
 
 ---Sends all that wait.
-local function send_all(submit)
+local function send_all()
   local comments = waiting()
   if #comments == 0 then
     return notify.warn("there is no comment to send; :Claude comment makes one")
@@ -112,7 +112,7 @@ local function send_all(submit)
   local prompt = require("claude-code.terminal.prompt")
   if prompt.refuse_while_asking("your comments") then
     return
-  elseif prompt.paste(message(comments), submit, nil, counted(#comments, "comment")) then
+  elseif prompt.paste(message(comments), true, nil, counted(#comments, "comment")) then
     mark_sent(comments)
   else
     mention()
@@ -177,14 +177,11 @@ local function save(target, text, callback)
   local comment = target.comment
   if text == "" then
     return comment and store.save({ store.change(comment, "deleted") }, callback)
-  elseif comment then
-    local change = store.change(comment, "open")
-    change.text = text
-    return store.save({ change }, callback)
   end
-  local rows = { target.first, target.last - target.first + 1 }
-  local lines = store.snippet(target.lines)
-  local change = { state = "open", path = target.path, rows = rows, lines = lines, text = text }
+  local rows, lines = { target.first, target.last - target.first + 1 }, store.snippet(target.lines)
+  local change = comment and store.change(comment, "open")
+    or { state = "open", path = target.path, rows = rows, lines = lines }
+  change.text = text
   store.save({ change }, callback)
 end
 
@@ -196,13 +193,7 @@ local function comment_on(target, args)
     if not text then
       return
     end
-    save(target, vim.trim(text), function()
-      if args.bang then
-        send_all(true)
-      else
-        report()
-      end
-    end)
+    save(target, vim.trim(text), args.bang and send_all or report)
   end
   if args.args ~= "" then
     return done(args.args)
@@ -214,7 +205,7 @@ end
 ---@param args claude-code.CommandArgs
 function M.command(args)
   if args.bang and args.args == "" and args.range == 0 then
-    return send_all(true)
+    return send_all()
   end
   local buf, first, last = list.lines(args.range > 0 and { args.line1, args.line2 } or nil)
   if listing.base_file(buf) and not api.nvim_buf_is_loaded(buf) then

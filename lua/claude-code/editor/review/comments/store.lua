@@ -100,11 +100,6 @@ local function found(lines, comment)
   return { first = row, last = math.min(row + count - 1, end_row), is_outdated = true }
 end
 
-local function lines_on_disk(name)
-  local bytes = regular_file.read(name, MOST_BYTES)
-  return bytes and file_lines.parse(bytes).lines or {}
-end
-
 ---@param place claude-code.CommentPlace
 local function mark(buf, place)
   return api.nvim_buf_set_extmark(buf, PLACES, place.first - 1, 0, {
@@ -157,7 +152,8 @@ function M.place(comment)
     place = in_buffer(buf, comment)
     lines = api.nvim_buf_get_lines(buf, place.first - 1, place.last, false)
   else
-    local whole = lines_on_disk(comment.path)
+    local bytes = regular_file.read(comment.path, MOST_BYTES)
+    local whole = bytes and file_lines.parse(bytes).lines or {}
     place = found(whole, comment)
     lines = vim.list_slice(whole, place.first, place.last)
   end
