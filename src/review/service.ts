@@ -61,6 +61,8 @@ export interface Listed {
   damage: string[];
   /** Files that the option `review.ignore` leaves out of all this. */
   ignored: number;
+  /** Changes of a project without any other that only unsaved text undoes. */
+  unwritten: number;
 }
 
 /**
@@ -88,7 +90,7 @@ export class ReviewService {
     /** ShownFile with lines, or nothing: one file, also with unsaved text. */
     file: takes(requests.File, (request) => this.#file(request)),
     /** ShownDecision; so do undo, back and done. */
-    keep: takes(requests.Keep, (request) => this.#keep(request)),
+    keep: takes(requests.Keep, (request) => this.#perProject(request, keep)),
     undo: takes(requests.Undo, (request) => this.#undo(request)),
     /** `{ decision, type, paths, at }` of what `back` would take back, or nothing. */
     last: () => this.#last(),
@@ -133,14 +135,19 @@ export class ReviewService {
     // An ignored file, or folder, is listed if it is named.
     const named = request.paths?.map((path) => realPath(path)) ?? [];
     const wanted = named.filter((path) => this.#ignore.matches(path));
-    let [left, ignored] = [MOST_HUNKS, 0];
+    let [left, ignored, unwritten] = [MOST_HUNKS, 0, 0];
     for (const project of this.#projects.all()) {
-      const found = await entriesOf(project, request);
-      const all = found.filter(({ file }) => {
+      const isListed = ({ file }: Entry) => {
         const path = project.path(file);
         return !this.#ignore.matches(path) || wanted.some((folder) => isBelow(path, folder));
-      });
+      };
+      const found = await entriesOf(project, request);
+      const all = found.filter(isListed);
       ignored += found.length - all.length;
+      if (all.length === 0 && request.texts.length > 0) {
+        const onDisk = await entriesOf(project, { ...request, texts: [] });
+        unwritten += countsOf(onDisk.filter(isListed)).hunks;
+      }
       entries.push(...all);
       incomplete.push(...incompleteOf(project));
       damage.push(...damageOf(project));
@@ -157,9 +164,9 @@ export class ReviewService {
       );
     }
     const versions = files.map((file) => file.version);
-    const version = versionOf([versions, total, incomplete, damage, ignored]);
+    const version = versionOf([versions, total, incomplete, damage, ignored, unwritten]);
     if (version === request.known) return { unchanged: true };
-    return { version, files, counts: total, incomplete, damage, ignored };
+    return { version, files, counts: total, incomplete, damage, ignored, unwritten };
   }
 
   async summary() {
@@ -178,14 +185,9 @@ export class ReviewService {
     return { ...shownFile(project, entry), hunks };
   }
 
-  #keep(request: Request<typeof requests.Keep>): Promise<ShownDecision> {
-    return this.#perProject(request, keep);
-  }
-
   #undo(request: Request<typeof requests.Undo>): Promise<ShownDecision> {
-    const { keep_both: keepsBoth } = request;
     return this.#perProject(request, (project, targets, scope) =>
-      undo(project, targets, { scope, keepsBoth }),
+      undo(project, targets, { scope, keepsBoth: request.keep_both }),
     );
   }
 

@@ -389,6 +389,38 @@ onEachNeovim((session) => {
       expect(read("a")).toContain("LINE 2\n");
     });
 
+    test("u in the file to which gr led on says that it took Claude's change out, and the end that it waits", async () => {
+      for (const name of ["a", "b", "c"]) write(name, TEN);
+      await lua("require('claude-code.editor.documents.load').of_file(...)", world.path(at("c")));
+      await nvim().command(`edit ${at("b")}`);
+      claude({ a: five, b: five, c: five });
+      const reload = "require('claude-code.editor.documents.reload').now({ path = ... })";
+      for (const name of ["b", "c"]) await lua(reload, world.path(at(name)));
+      await review(3, 5);
+      await nvim().type("gr");
+      await inFile("b");
+      await nvim().type("u");
+      await says(`u took what Claude wrote to ${at("b")} out of its buffer; <C-r> brings it back`);
+      await listed(1);
+      await nvim().type("<C-r>");
+      await listed(2);
+      await nvim().type("u");
+      await listed(1);
+      await nvim().command(`edit ${at("c")}`);
+      // Nobody had it open when Claude wrote.
+      await nvim().type("u");
+      expect((await lines())[4]).toBe("five");
+      for (const command of ["5 | Claude undo", "Claude review", "Claude review done"]) {
+        await lua("_G.said = {}");
+        await nvim().command(command);
+        const waits = "what is left to review (1 change) is undone in unsaved buffers only";
+        await eventually(waits, async () =>
+          expect(await said()).toEqual([`${waits}; :wa undoes it on disk`]),
+        );
+      }
+      await counts(1);
+    });
+
     test("u after the last undo of a file brings it back to the review once it is written", async () => {
       write("a", TEN);
       write("b", TEN);

@@ -29,6 +29,7 @@ local M = {}
 ---@field version? string of its file, when it was last compared here
 ---@field emptied? string version of its file that was seen empty
 ---@field is_outdated? boolean its text is older than Neovim believes, since it could not be changed (E565)
+---@field taken_over? integer the change by which it took over its file last
 ---@field overwritable? { tick: integer, till: number } its unsaved edits, at this changedtick, are in what is
 --- about to be written
 
@@ -157,7 +158,12 @@ end
 
 ---@param buf integer without edits that would be lost
 local function take_over(buf)
-  local restore = save_views(buf)
+  local restore, undolevels = save_views(buf), vim.bo[buf].undolevels
+  local change = api.nvim_buf_call(buf, vim.fn.changenr)
+  if not vim.bo[buf].buflisted and change == 0 then
+    -- Nobody has had it open: for |u| it is as just read.
+    vim.bo[buf].undolevels = -1
+  end
   local is_newer, text = compare_text(buf)
   if text then
     patch(buf, text)
@@ -168,6 +174,9 @@ local function take_over(buf)
     restore()
   end
   notes[buf].is_stale = nil
+  vim.bo[buf].undolevels = undolevels
+  local now = api.nvim_buf_call(buf, vim.fn.changenr)
+  notes[buf].taken_over = now > change and now or notes[buf].taken_over
 end
 
 ---Looks once more: a program may write the file just now.
@@ -293,6 +302,17 @@ function M.check(buf)
   else
     take_over(buf)
   end
+end
+
+---Has |u| taken out of this buffer what it took over last? Says so once.
+---@param buf integer
+---@return boolean
+function M.was_undone(buf)
+  local change, tree = notes[buf].taken_over, api.nvim_buf_call(buf, vim.fn.undotree)
+  -- A buffer that was loaded again may have another tree.
+  local is_undone = change ~= nil and tree.seq_cur < change and change <= tree.seq_last
+  notes[buf].taken_over = not is_undone and change or nil
+  return is_undone
 end
 
 ---As M.check, for the executable.

@@ -76,6 +76,14 @@ end
 
 ---@alias claude-code.ReviewPick fun(callback: fun(choices?: claude-code.ReviewChoice[])) nil: a message says why
 
+---@param choices? claude-code.ReviewChoice[]
+---@return claude-code.ReviewPick
+local function picked(choices)
+  return function(callback)
+    callback(choices)
+  end
+end
+
 ---The hunk under the cursor. The executable is asked for the hunks unless they are known. What a formatter writes in
 ---the meantime is no reason to do nothing.
 ---@param choice claude-code.ReviewChoice gets the hunk
@@ -89,9 +97,7 @@ local function hunk_here(choice)
   local id = is_mode and "mode" or known and known.id
   if id then
     choice.hunks = { id }
-    return function(callback)
-      callback({ choice })
-    end
+    return picked({ choice })
   end
   local row_now = follow_row(buf, row)
   local function pick(callback, is_second)
@@ -121,11 +127,6 @@ end
 ---@param target claude-code.ReviewTarget
 ---@return claude-code.ReviewPick
 local function choose(target)
-  local function picked(choices)
-    return function(callback)
-      callback(choices)
-    end
-  end
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   if list.has_cursor() then
     local range = target.range or { row, row }
@@ -309,12 +310,15 @@ function M.done()
         return done()
       end
       outcome.run(decision)
-      if not listing.review() then
-        local kept = "all of Claude's changes are kept; :Claude back takes that back"
-        local is_decided = decision.decision ~= nil
-        notify.info(is_decided and kept or "there is nothing left to review", "review")
-      end
-      view.refresh()
+      local said = decision.decision
+          and "all of Claude's changes are kept; :Claude back takes that back"
+        or "there is nothing left to review"
+      local was_open = listing.review() ~= nil
+      view.refresh(function()
+        if not was_open then
+          notify.info(listing.unwritten() or said, "review")
+        end
+      end)
       done()
     end)
   end, false)

@@ -79,6 +79,7 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field incomplete string[] sentences
 ---@field damage string[] sentences on journals, to be said once
 ---@field ignored integer files that the option `review.ignore` leaves out
+---@field unwritten integer changes that only unsaved text undoes, in projects without any other
 
 ---@class claude-code.ReviewListing
 ---@field review? claude-code.OpenReview
@@ -120,6 +121,14 @@ end
 function M.ignored(before)
   local count = listing.answer and listing.answer.ignored or 0
   return count > 0 and before .. counted(count, "ignored file") .. " (review.ignore)" or nil
+end
+
+---@return string? sentence about changes that only unsaved buffers undo, where nothing else is listed
+function M.unwritten()
+  local count = listing.answer and listing.answer.unwritten or 0
+  local words =
+    "what is left to review (%s) is undone in unsaved buffers only; :wa undoes it on disk"
+  return count > 0 and words:format(counted(count, "change")) or nil
 end
 
 ---@param buf integer

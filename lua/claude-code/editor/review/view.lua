@@ -22,6 +22,10 @@ local TYPED_MS = 200
 ---Shows nothing, and begins each bar of a review.
 local MARK = "%(%)"
 
+---Where a decision has led on, |u| is about what Claude wrote to that file.
+local UNDONE = "u took what Claude wrote to %s out of its buffer; <C-r> brings it back, "
+  .. ":Claude back takes your last decision back"
+
 ---The most important last.
 local HINTS = {
   { "help", "help" },
@@ -31,12 +35,6 @@ local HINTS = {
   { "undo", "undo" },
   { "keep", "keep" },
 }
-
----@return claude-code.ReviewFile? of the list; also of a deleted one's old text
-local function listed_file(buf)
-  local deleted = listing.base_file(buf)
-  return deleted and listing.of_path(deleted) or listing.of_buffer(buf)
-end
 
 ---@param hunk claude-code.ReviewHunk under the cursor
 ---@return claude-code.BarPart?
@@ -66,7 +64,8 @@ end
 ---@return claude-code.BarPart[]? parts without the keys; nil if nothing is reviewed there
 local function parts_in(win)
   local buf = api.nvim_win_get_buf(win)
-  local file, hunks = listed_file(buf), buffers.hunks(buf)
+  local deleted, hunks = listing.base_file(buf), buffers.hunks(buf)
+  local file = deleted and listing.of_path(deleted) or listing.of_buffer(buf)
   local whole = file and entries.is_whole(file) and entries.words(file) or nil
   if reload.is_stale(buf) then
     whole, hunks = file and "not in this buffer, which has unsaved edits" or nil, {}
@@ -151,8 +150,13 @@ function M.update(buf, callback)
       shown:show(fetched.file)
     end
     update_bars()
-    if listing.review() and shown.is_attached and shown:is_current() and shown:is_missed() then
-      M.refresh()
+    if shown.is_attached and shown:is_current() then
+      local undone = reload.was_undone(buf) and path.title(api.nvim_buf_get_name(buf))
+      if listing.review() and (undone or shown:is_missed()) then
+        M.refresh(undone and function()
+          notify.info(UNDONE:format(undone), "review")
+        end or nil)
+      end
     end
     if callback then
       callback()
@@ -217,7 +221,8 @@ local function nothing_in(scope)
   if (require("claude-code.editor.review.client").summary() or {}).runs then
     but = but .. "; it still works, and what it changes is listed once that is recorded"
   end
-  return ("Claude changed nothing%s that you have not reviewed%s"):format(where, but)
+  return listing.unwritten()
+    or ("Claude changed nothing%s that you have not reviewed%s"):format(where, but)
 end
 
 local function end_review()
@@ -291,8 +296,11 @@ function M.refresh(callback)
       end_review()
       local scope = review.scope
       local whose = scope.scope == "unreviewed" and not scope.paths and "Claude's" or "these"
-      local but = listing.ignored(", but ") or ""
-      notify.info(("all of %s changes are reviewed%s"):format(whose, but), "review")
+      local all = ("all of %s changes are reviewed%s"):format(
+        whose,
+        listing.ignored(", but ") or ""
+      )
+      notify.info(listing.unwritten() or all, "review")
     end
     map_keys()
     update_all(callback)
