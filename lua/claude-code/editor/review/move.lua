@@ -50,8 +50,8 @@ end
 ---@return claude-code.ReviewFile? the next in order of the paths, also from a file that left the list
 local function next_file(step, from)
   local all, buf = listing.files(), api.nvim_get_current_buf()
-  local file = listing.of_buffer(buf)
-  local now = from or file and file.path or listing.base_file(buf) or path.of_buffer(buf) or ""
+  local shown = listing.of_buffer(buf)
+  local now = from or shown and shown.path or listing.base_file(buf) or path.of_buffer(buf) or ""
   local found = next_from(all, step, now, function(file)
     return file.path
   end)
