@@ -303,6 +303,24 @@ onEachNeovim((session) => {
       }
       await nvim().command("set lines=24 | only");
     });
+
+    test("lets the file have half of the rows that Claude's terminal and it have, until it closes", async () => {
+      await changed();
+      await lua(`require("claude-code").setup({ terminal = { command = "cat" } })`);
+      await nvim().command(`set lines=24 columns=80 | edit ${at("a")} | Claude`);
+      const heights = () =>
+        lua<number[]>("return vim.tbl_map(vim.api.nvim_win_get_height, vim.api.nvim_list_wins())");
+      for (const end of ["Claude review close", "cclose"]) {
+        expect(await heights()).toEqual([9, 12]);
+        await nvim().command("wincmd t | Claude review");
+        await eventually("the list", async () => expect(await heights()).toEqual([8, 7, 5]));
+        await nvim().command(end);
+        await eventually("all as before", async () => expect(await heights()).toEqual([9, 12]));
+        await nvim().command("Claude toggle");
+        await nvim().command("Claude toggle | stopinsert");
+      }
+      await lua(`require("port").terminal.close_all()`);
+    });
   });
 
   describe("in a file", () => {
@@ -361,7 +379,7 @@ onEachNeovim((session) => {
       await eventually("the next change", async () => expect(await cursor()).toEqual([8, 0]));
       await nvim().type("5G");
       await nvim().type("ga");
-      const nothing = "there is no change of Claude's here that waits for a review";
+      const nothing = "no change of Claude's waits for a review here";
       await eventually(nothing, async () => expect(await said()).toContain(nothing));
       await eventually("the next one", async () => expect(await cursor()).toEqual([8, 0]));
       expect(read("a")).toContain("LINE 2");
@@ -837,7 +855,7 @@ onEachNeovim((session) => {
       await changed();
       await inList();
       await nvim().type("GgC");
-      expect(await said()).toEqual(["show the deleted file first, to comment on its lines"]);
+      expect(await said()).toEqual(["show the deleted file to comment on its lines"]);
       await nvim().type("gg");
       const beside = () =>
         lua<[string, number]>(`

@@ -3,6 +3,7 @@ local api, fn = vim.api, vim.fn
 local entries = require("claude-code.editor.review.entries")
 local listing = require("claude-code.editor.review.listing")
 local saved_layout = require("claude-code.editor.windows.layout")
+local terminal = require("claude-code.terminal.providers.window")
 local turns = require("claude-code.editor.review.turns")
 local windows = require("claude-code.editor.windows")
 
@@ -198,6 +199,7 @@ function M.open()
   local most = math.min(MOST, math.floor(vim.o.lines * PART))
   local rows = math.max(LEAST, math.min(#quickfix.items, most))
   vim.cmd.copen({ count = rows, mods = { split = "botright" } })
+  terminal.yield_to(windows.for_file(), api.nvim_get_current_win())
 end
 
 return M

@@ -109,7 +109,16 @@ function M.follow(win, is_terminal, dimension)
     return is_terminal(win) and may_stay and ok and not is_alone
   end
   local function notice()
-    if is_same_screen() and has_terminal() and M.get(win, dimension) ~= cells then
+    local reason = vim.w[win].claude_code_yields
+    if reason and not api.nvim_win_is_valid(reason) then
+      vim.w[win].claude_code_yields = nil
+      M.set(win, dimension, cells)
+    elseif
+      not reason
+      and is_same_screen()
+      and has_terminal()
+      and M.get(win, dimension) ~= cells
+    then
       remember()
       chosen[dimension] = cells
     end

@@ -156,6 +156,25 @@ function M.mirror_to_tab(from, fits)
   end
 end
 
+--- Gives a file at least half of the rows that it and the terminal below or above it have together.
+---@param win? integer of the file, in this tab page
+---@param reason integer window: once it is closed, the terminal has its rows again
+function M.yield_to(win, reason)
+  local terminal = find_any(0)
+  if not win or not terminal or api.nvim_win_get_width(terminal) < vim.o.columns then
+    return
+  end
+  local own, sizes = api.nvim_win_get_height(terminal), layout.save()
+  local both = own + api.nvim_win_get_height(win)
+  local rows = math.min(own, math.floor(both / 2))
+  -- All are set: what it yields might go to another neighbour.
+  for _, saved in ipairs(sizes.windows) do
+    saved.height = ({ [terminal] = rows, [win] = both - rows })[saved.win] or saved.height
+  end
+  vim.w[terminal].claude_code_yields = reason
+  layout.restore_sizes(sizes)
+end
+
 --- Shows the terminal in this tab page, in the place of another session's, and moves there. It is
 --- nowhere else then: it can have only one placement. A diff's tab page (it has the variable
 --- `claude_code_diff`) closes by itself, so there the terminal also stays where it was.
