@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { copyFile, mkdir, rename } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication, reaches, statusOf } from "../support/installer";
@@ -110,7 +110,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
     expect((await statusOf(neovim)).binary?.source).toBe("managed");
     await shows(neovim, "claude-code-nvim hook stop --from-neovim");
     await shows(neovim, `claude-code-nvim","mcp"]`);
-    expect((await messages(neovim)).join()).not.toContain("without a connection");
+    expect((await messages(neovim)).join()).not.toContain("not connected");
   });
 
   test("starts without a download that fails, and says that nothing connects it", async () => {
@@ -119,9 +119,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
     await neovim.command("Claude");
     await shows(neovim, "port <>");
     const texts = await messages(neovim);
-    expect(texts).toContain(
-      "Claude started without a connection to Neovim; :Claude status shows why",
-    );
+    expect(texts).toContain("Claude is not connected; :Claude status shows why");
     expect(texts.join()).toContain("cannot download");
   });
 
@@ -210,6 +208,14 @@ describe("a build step", () => {
       manifest,
     );
     const { output } = await run("Claude install", "qa!");
+    const built = join(published.plugin, "dist/claude-code-nvim");
+    await mkdir(dirname(built), { recursive: true });
+    await copyFile("/bin/true", built);
+    for (const command of ["Claude install", "Claude install!"]) {
+      const output = `claude-code.nvim: the executable is built already: ${built}`;
+      expect(await run(command, "qa!")).toEqual({ code: 0, output });
+    }
+    await rm(dirname(built), { recursive: true });
     await rename(`${manifest}.kept`, manifest);
     expect(output).toContain("this checkout (version 0.1.0) is not a release");
     expect(output).toContain("pin a release");

@@ -123,7 +123,10 @@ testWithPlugins(":Lazy reload leaves one server, and nothing of the first", asyn
 
 testWithPlugins("lazy.nvim sees that the build by :Claude install failed", async () => {
   const home = temporaryFolder();
-  const build = ours(`lazy = false, build = ":Claude install"`, "auto_start = false");
+  const build = ours(
+    `lazy = false, build = ":Claude install nowhere.tar.gz"`,
+    "auto_start = false",
+  );
   // lazy.nvim reports it in several lines, which ask for Enter.
   const init = byLazy([build], "vim.notify = function() end");
   await using neovim = await startNeovim(NEWEST, { name: "lazy.nvim", plugins: [], init }, home);

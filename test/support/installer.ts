@@ -142,7 +142,7 @@ export async function install(neovim: TestNeovim, request = "{}"): Promise<Outco
   await neovim.lua(`
     OUTCOME = nil
     require("port").install.start(${request}, function(path, message)
-      OUTCOME = { path = path, message = message }
+      OUTCOME = { path = path, message = not path and message or nil }
     end)`);
   return eventually(
     "the end of the installation",

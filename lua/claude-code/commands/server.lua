@@ -8,7 +8,7 @@ local function after_install(executable, message)
   if not executable then
     return notify.error(message --[[@as string]])
   end
-  notify.info("installed " .. executable)
+  notify.info(message --[[@as string]])
   if require("claude-code.server").state == "failed" then
     require("claude-code").start()
   end
@@ -41,9 +41,9 @@ local function install(args)
   if not executable then
     return fail_install(message --[[@as string]])
   elseif has_ui then
-    return after_install(executable)
+    return after_install(executable, message)
   end
-  print("claude-code.nvim: installed " .. executable)
+  print("claude-code.nvim: " .. message)
 end
 
 ---@type table<string, claude-code.Subcommand>
@@ -70,10 +70,10 @@ return {
     end,
   },
 
-  --- Installs the executable of this version of the plugin: downloads it, or takes it from a
-  --- release archive whose path you give. With ! it replaces one that is installed. Without a UI it
-  --- waits and raises an error if it fails. In `nvim --headless "+Claude install" +qa` it ends Neovim
-  --- with the exit code 1 instead.
+  --- Installs the executable of this version of the plugin: downloads it, unless it is built in the
+  --- plugin's folder, or takes it from a release archive whose path you give. With ! it replaces one
+  --- that is installed. Without a UI it waits and raises an error if it fails. In
+  --- `nvim --headless "+Claude install" +qa` it ends Neovim with the exit code 1 instead.
   install = {
     args = "[archive]",
     bang = true,

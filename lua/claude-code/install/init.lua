@@ -16,7 +16,7 @@ local WAIT_MS = 60 * 60 * 1000
 ---@field archive? string path of a local archive, instead of a download
 ---@field force? boolean even if it is installed
 
----@type (fun(path: string?, message: string?))[]
+---@type (fun(path: string?, message: string))[]
 local waiting = {}
 
 --- Runs an executable once, and raises a claude-code.InstallError unless it has the release's version.
@@ -79,7 +79,13 @@ local function install(release, request, work)
   return store.place(unpacked, release)
 end
 
+---@return string executable
+---@return string done to the executable, for the user
 local function run(request)
+  local built = require("claude-code.install.release").build_path()
+  if not request.archive and require("claude-code.programs").runs(built) then
+    return built, "the executable is built already: " .. built
+  end
   local release, remedy, reason = request.release, nil, nil
   if not release then
     release, remedy, reason = require("claude-code.install.release").find()
@@ -103,7 +109,7 @@ local function run(request)
   end
   store.prune(executable)
   store.set_current(executable)
-  return executable
+  return executable, "installed " .. executable
 end
 
 ---@return boolean
@@ -114,7 +120,7 @@ end
 local function answer(executable, message)
   local log = require("claude-code.messages.log")
   if executable then
-    log.info("installed %s", executable)
+    log.info("%s", message)
   else
     log.error("installing failed: %s", message)
   end
@@ -127,7 +133,7 @@ end
 
 --- Installs without blocking Neovim. A second call while one runs gets the same result.
 ---@param request claude-code.InstallRequest
----@param callback fun(executable: string?, message: string?) in the main loop
+---@param callback fun(executable: string?, message: string) in the main loop
 function M.start(request, callback)
   table.insert(waiting, callback)
   if #waiting > 1 then
@@ -135,11 +141,11 @@ function M.start(request, callback)
   end
   local thread = coroutine.create(run)
   local function step(...)
-    local ok, result = coroutine.resume(thread, ...)
+    local ok, result, done = coroutine.resume(thread, ...)
     if not ok then
       answer(nil, type(result) == "table" and result.message or debug.traceback(thread, result))
     elseif coroutine.status(thread) == "dead" then
-      answer(result)
+      answer(result, done)
     else
       -- It waits until the function that it has yielded calls back.
       result(vim.schedule_wrap(step))
@@ -151,7 +157,7 @@ end
 --- Installs and waits for the end: for a build step, and for a Neovim that ends right after.
 ---@param request claude-code.InstallRequest
 ---@return string? executable
----@return string? message
+---@return string message
 function M.wait(request)
   local done, executable, message
   M.start(request, function(...)

@@ -19,9 +19,7 @@ M.ORDER = { "build", "managed", "system" }
 
 ---@type table<claude-code.BinarySource, fun(): string?> where it may be
 local finders = {
-  build = function()
-    return releases.root() .. "/dist/" .. NAME
-  end,
+  build = releases.build_path,
   --- The one of this plugin's version: another Neovim's plugin may have another one installed.
   managed = function()
     local target = releases.target()
@@ -101,7 +99,7 @@ function M.get(callback)
   local is_ours = not installer.is_running()
   installer.start({ release = release }, function(executable, message)
     if executable and is_ours then
-      require("claude-code.messages.notify").info("installed " .. executable)
+      require("claude-code.messages.notify").info(message)
     end
     callback(executable and { path = executable, source = "managed" }, message)
   end)

@@ -39,7 +39,13 @@ function M.manifest()
   return read("manifest")
 end
 
---- The commands that build an executable from these files.
+--- Where an executable that is built from these files is.
+---@return string
+function M.build_path()
+  return M.root() .. "/dist/" .. require("claude-code.install.executable").NAME
+end
+
+--- The commands that build it.
 ---@return string
 function M.build_command()
   return ("`cd %s && bun install && bun run build`"):format(vim.fn.shellescape(M.root()))
@@ -75,24 +81,22 @@ end
 function M.find()
   local manifest = M.manifest()
   if not manifest then
-    local reason = "the plugin in %s came together with its executable"
-    return nil, "reinstall both as you installed them", reason:format(M.root())
+    local reason = ("the plugin in %s came together with its executable"):format(M.root())
+    return nil, "reinstall both as you installed them", reason
   end
-  local contract, build = M.contract(), M.build_command()
+  local contract, build = M.contract(), ("build the executable (%s)"):format(M.build_command())
   local is_release = next(manifest.targets) ~= nil
     and manifest.version == contract.version
     and manifest.contract == contract.number
   if not is_release then
-    local remedy = 'build the executable (%s) or pin a release of the plugin (`version = "*"` in '
-      .. "lazy.nvim, or `git checkout` of a tag)"
-    local reason = "this checkout (version %s) is not a release"
-    return nil, remedy:format(build), reason:format(contract.version)
+    local pin = '`version = "*"` in lazy.nvim, or `git checkout` of a tag'
+    local reason = ("this checkout (version %s) is not a release"):format(contract.version)
+    return nil, ("%s or pin a release of the plugin (%s)"):format(build, pin), reason
   end
   local target, machine = M.target()
   local archive = target and manifest.targets[target]
   if not archive then
-    local reason = "there is no prebuilt one for %s"
-    return nil, ("build the executable (%s)"):format(build), reason:format(machine or target)
+    return nil, build, "there is no prebuilt one for " .. (machine or target)
   end
   local mirror = require("claude-code.config").get().binary.mirror
   if mirror == false then
@@ -102,11 +106,8 @@ function M.find()
   end
   local base = (mirror or manifest.releases):gsub("/+$", "")
   local url = ("%s/v%s/%s"):format(base, manifest.version, archive.file)
-  return vim.tbl_extend(
-    "error",
-    archive,
-    { version = manifest.version, target = target, url = url }
-  )
+  local more = { version = manifest.version, target = target, url = url }
+  return vim.tbl_extend("error", archive, more)
 end
 
 return M
