@@ -265,9 +265,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("lines without diagnostics: nothing is sent, and that is said", async () => {
-      expect(await told("3Claude diagnostics")).toBe(
-        "nothing to send: there are no diagnostics in line 3",
-      );
+      expect(await told("3Claude diagnostics")).toBe("nothing to send: no diagnostics in line 3");
     });
 
     test("no CLI at all: the message of the specification is stored, and where is said", async () => {

@@ -245,7 +245,7 @@ onEachNeovim(
       await lua("vim.cmd.stopinsert()");
       await session.neovim.command("Claude prompt");
       await keys(":wq<CR>");
-      await says("Claude has ended, so your prompt is kept as a draft");
+      await says("Claude has ended; your prompt is kept as a draft");
       await open();
       expect(await lines()).toEqual(["for that one"]);
       expect(received()).not.toContain("for that one");

@@ -220,7 +220,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(newsText(await review.model.nextRequest())).not.toContain("Do not make these again");
     await review.claude.waitForIdle();
     await review.command("Claude comment!");
-    await review.neovim.terminal.waitFor(/there is no comment to send/);
+    await review.neovim.terminal.waitFor(/no comment to send/);
     await review.command("Claude review done");
     await eventually(review.count, 0);
   });

@@ -8,7 +8,7 @@ local function answer(method, ...)
   if diff[method](...) ~= nil then
     return
   elseif diff.count() > 0 then
-    notify.warn("the diff that waits is not on screen: :Claude diff shows it")
+    notify.warn("the diff is not on screen: :Claude diff shows it")
   else
     notify.warn("no diff is waiting for an answer")
   end

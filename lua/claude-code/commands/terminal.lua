@@ -88,7 +88,7 @@ return {
     bang = true,
     run = function(args)
       if not require("claude-code.terminal").close(args.bang) then
-        notify.info("Claude is not running in a terminal of this Neovim")
+        notify.info("no Claude runs in this Neovim")
       end
     end,
   },

@@ -22,7 +22,7 @@ local function paste(text, submit, n, if_outside)
   elseif #require("claude-code.server").clients > 0 then
     if_outside()
   else
-    notify.warn("Claude is not running in a terminal of this Neovim; :Claude starts it")
+    notify.warn("no Claude runs in this Neovim; :Claude starts it")
   end
 end
 
@@ -180,7 +180,7 @@ function M.diagnostics(first, last)
   local diagnostics = diagnostic_lines(first, last)
   if #diagnostics == 0 then
     local where = first == last and "in line " .. first or ("in lines %d to %d"):format(first, last)
-    notify.warn(("nothing to send: there are no diagnostics %s"):format(where))
+    notify.warn(("nothing to send: no diagnostics %s"):format(where))
   else
     local target = { path = name, line_start = first - 1, line_end = last - 1 }
     deliver(message(first, last, diagnostics), { target })
@@ -215,7 +215,7 @@ end
 function M.problems()
   local problems, n = require("claude-code.editor.turn_check.unchecked").problems()
   if #problems == 0 then
-    notify.warn("nothing to send: no problems were found after Claude's last turn")
+    notify.warn("nothing to send: Claude's last turn left no problem")
   else
     deliver(message_after_turn(problems), targets_of(problems), n)
   end

@@ -20,13 +20,6 @@ function M.path()
   return vim.fn.stdpath("log") .. "/claude-code.log"
 end
 
---- Whether lines of this level are written.
----@param level claude-code.LogLevel
----@return boolean
-function M.writes(level)
-  return RANK[level] >= RANK[M.level]
-end
-
 --- From now on `secret` is written as `<hidden>`.
 ---@param secret string
 function M.conceal(secret)
@@ -55,7 +48,7 @@ local function timestamp()
 end
 
 local function write(level, text)
-  if not M.writes(level) then
+  if RANK[level] < RANK[M.level] then
     return
   end
   for _, secret in ipairs(concealed) do

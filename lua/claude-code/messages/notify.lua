@@ -5,13 +5,9 @@ local M = {}
 
 local NAME = "claude-code.nvim"
 local levels = vim.log.levels
-local HIGHLIGHTS =
-  { [levels.ERROR] = "ErrorMsg", [levels.WARN] = "WarningMsg", [levels.INFO] = "None" }
 
---- Ends a text that was cut.
-local CUT, CUT_BUT_LOGGED = "…", "… :Claude log"
---- The short mark has to do if the longer one would leave fewer cells than this for the text.
-local LEAST_CELLS = 20
+--- Cells of a line with room for the plugin's name, too: 80 columns have as many, beside what 'showcmd' takes.
+local LEAST_NAMED = 60
 
 --- Draws the screen now. A syntax pattern that takes too much memory for a line (E363) would else be an
 --- error of the code that draws, and a stack trace for which Neovim asks for Enter.
@@ -20,42 +16,26 @@ function M.redraw()
   return (pcall(vim.cmd.redraw))
 end
 
-local function head(text, cells)
-  return (vim.fn.printf(("%%.%dS"):format(cells), text):gsub("[%s;:,(]+$", ""))
-end
-
---- What to do comes last, after the only semicolon: it stays, and what is cut comes before. Where it is
---- too long by itself, the last of its clauses are left out.
-local function cut_before_remedy(text, cells)
-  local cause, remedy = text:match("^([^;]*);( [^;]+)$")
-  while remedy do
-    -- The semicolon, or what ends a text that was cut, takes one cell.
-    local rest = cells - vim.fn.strdisplaywidth(remedy) - 1
-    if vim.fn.strdisplaywidth(cause) <= rest then
-      return cause .. ";" .. remedy
-    elseif rest >= LEAST_CELLS then
-      return head(cause, rest) .. CUT .. remedy
-    end
-    remedy = remedy:match("^(.*), ")
-  end
-end
-
-local function cut(text, cells, is_logged)
-  local has_room = cells >= LEAST_CELLS + vim.fn.strdisplaywidth(CUT_BUT_LOGGED)
-  local mark = is_logged and has_room and CUT_BUT_LOGGED or CUT
-  return cut_before_remedy(text, cells) or head(text, cells - vim.fn.strdisplaywidth(mark)) .. mark
-end
-
---- The plugin's name is left out where there is no room for it.
-local function fit(text, is_logged)
-  local line = text:gsub("%s*\n%s*", " "):gsub("%c", " ")
+--- The name is before each message or, on a narrow screen, before none.
+---@param text string in one line, with the name
+local function fit(text)
   local cells = math.max(vim.v.echospace, 2)
-  for _, candidate in ipairs({ "claude-code.nvim: " .. line, line }) do
-    if vim.fn.strdisplaywidth(candidate) <= cells then
-      return candidate
-    end
+  local line = cells < LEAST_NAMED and text:sub(#NAME + 3) or text
+  if vim.fn.strdisplaywidth(line) <= cells then
+    return line
   end
-  return cut(line, cells, is_logged)
+  return vim.fn.printf(("%%.%dS"):format(cells - 1), line):gsub("[%s;:,(]+$", "") .. "…"
+end
+
+--- `:messages` gets all of a text. Neovim cuts it on screen, where the next text takes its place.
+local function keep(text, highlight)
+  local shortmess, mods = vim.o.shortmess, { noautocmd = true }
+  vim.cmd.set({ "shortmess+=T", mods = mods })
+  vim.cmd.echohl(highlight)
+  vim.cmd.echomsg({ vim.fn.string(text) })
+  vim.cmd.echohl("None")
+  vim.cmd.set({ "shortmess=" .. shortmess, mods = mods })
+  M.redraw()
 end
 
 local GROUP = "claude-code.line"
@@ -90,12 +70,17 @@ end
 --- Shows one line that fits in Neovim's own message line: Neovim must never ask for Enter, since it answers no RPC
 --- then, and Claude waits.
 ---@param highlight? string nil: `:messages` does not get it
----@param is_logged? boolean whether the log has the whole text
-local function show_line(text, highlight, is_logged)
+local function show_line(text, highlight)
+  local line = (NAME .. ": " .. text):gsub("%s*\n%s*", " "):gsub("%c", " ")
   -- Existing text is written over, not pushed up.
   M.redraw()
-  local chunks = { { fit(text, is_logged), highlight } }
-  vim.api.nvim_echo(chunks, highlight ~= nil, {})
+  local chunks = { { fit(line), highlight } }
+  -- Where messages have no line, Neovim (0.10.4, 0.12.4) would ask for Enter.
+  local is_kept = highlight and chunks[1][1] ~= line and vim.o.cmdheight > 0
+  if is_kept then
+    keep(line, highlight)
+  end
+  vim.api.nvim_echo(chunks, highlight ~= nil and not is_kept, {})
   vim.api.nvim_create_augroup(GROUP, { clear = true })
   local mode = vim.api.nvim_get_mode().mode
   if vim.o.showmode and mode:find("^[vV\22sS\19iRt]") then
@@ -154,7 +139,7 @@ local pending = {}
 
 ---@return fun(text: string, topic?: string) topic: a notification plugin lets the message take the
 ---place of the last one of its topic
-local function notifier(level, name)
+local function notifier(level, name, highlight)
   local log = require("claude-code.messages.log")
   local function show(text, topic)
     if not is_builtin() then
@@ -162,7 +147,7 @@ local function notifier(level, name)
     elseif not is_drawn_here() then
       return vim.notify(NAME .. ": " .. text, level, { title = NAME })
     end
-    show_line(text, HIGHLIGHTS[level], log.writes(name))
+    show_line(text, highlight)
   end
   return function(text, topic)
     if pending[text] then
@@ -177,9 +162,9 @@ local function notifier(level, name)
   end
 end
 
-M.error = notifier(levels.ERROR, "error")
-M.warn = notifier(levels.WARN, "warn")
-M.info = notifier(levels.INFO, "info")
+M.error = notifier(levels.ERROR, "error", "ErrorMsg")
+M.warn = notifier(levels.WARN, "warn", "WarningMsg")
+M.info = notifier(levels.INFO, "info", "None")
 
 --- Shows how far something is, in a line that the next one replaces and neither `:messages` nor the
 --- log keeps.

@@ -136,7 +136,7 @@ local function open(arguments, n, folder, place)
   end
   local report = place and require("claude-code.remote").report(place.name)
   if require("claude-code.server").state ~= "ready" then
-    notify.warn("Claude started without a connection to Neovim; :Claude status shows why")
+    notify.warn("Claude is not connected; :Claude status shows why")
   elseif report and report.state ~= "up" then
     local why = report.cause or "its relay has not answered yet"
     notify.warn(("Claude started in %s without a connection to Neovim: %s"):format(place.name, why))

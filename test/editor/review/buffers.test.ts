@@ -191,7 +191,7 @@ onEachNeovim((session, version) => {
       vim.fn.setline(10, "mine")
       vim.cmd("Claude undo")`);
     await eventually("a message", async () =>
-      expect((await said()).join()).toContain("the text has changed in the meantime"),
+      expect((await said()).join()).toContain("the text has changed since then"),
     );
     await lua(`require("claude-code.server.requests").request = _G.request`);
     expect(await lua<string>("return vim.fn.getline(2)")).toBe("LINE 2");

@@ -150,7 +150,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await neovim.command("wincmd p");
     await draws(["3: sent: better names"]);
     await neovim.command("Claude comment!");
-    expect(await said()).toContain("there is no comment to send");
+    expect(await said()).toContain("no comment to send");
     // A sent one is gone once its lines are others.
     await neovim.lua('vim.api.nvim_buf_set_lines(0, 1, 3, false, { "TWO" })');
     await neovim.command("write");

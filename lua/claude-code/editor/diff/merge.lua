@@ -159,7 +159,7 @@ function M.run(proposal)
     conflicts = conflicts,
   }, Merge)
   if conflicts == 0 then
-    notify.info("your unsaved edits are in the proposal now; u undoes that", "diff.merge")
+    notify.info("the proposal has your edits now; u undoes that", "diff.merge")
   else
     local text = "%s with your unsaved edits: resolve %s, then accept"
     local them = conflicts == 1 and "it" or "them"

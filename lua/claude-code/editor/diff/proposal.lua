@@ -217,7 +217,7 @@ function Proposal:accept(force)
   end
   accepted.drop_others(self)
   if self:is_edited() and text.same_lines(self:lines(), self.old.lines) then
-    notify.info("the proposal changes nothing any more, so it is rejected")
+    notify.info("rejected: the proposal changes nothing any more")
     return "rejected"
   end
   return "accepted"

@@ -54,7 +54,7 @@ local function keep_draft(params, lines)
     return notify.error(("Claude has ended; your prompt is in %s: %s"):format(params.path, problem))
   end
   vim.uv.fs_unlink(params.path)
-  notify.warn("Claude has ended, so your prompt is kept as a draft; :Claude prompt shows it")
+  notify.warn("Claude has ended; :Claude prompt shows your draft")
 end
 
 --- git's message: whether it was written says whether git goes on. A draft counts as not written yet.

@@ -159,12 +159,12 @@ local function send(prompt, lines)
   local now = require("claude-code.terminal.running").terminal(prompt.n)
   if prompt.terminal and prompt.terminal ~= now then
     give_back(prompt, lines)
-    notify.warn(("%s has ended, so your prompt is kept as a draft"):format(prompt.label))
+    notify.warn(("%s has ended; your prompt is kept as a draft"):format(prompt.label))
   elseif terminal.refuse_while_asking("your prompt", prompt.n) then
     give_back(prompt, lines)
   elseif not terminal.paste(expand(text, prompt.source), true, prompt.n) then
     give_back(prompt, lines)
-    notify.warn("no Claude runs, so your prompt is kept as a draft; :Claude starts it")
+    notify.warn("no Claude runs: your prompt is kept as a draft; :Claude starts it")
   end
 end
 
@@ -178,7 +178,7 @@ local function on_close(prompt)
       send(prompt, lines)
     end)
   elseif keep(prompt, lines) and table.concat(lines):find("%S") then
-    notify.info("your prompt is kept; :Claude prompt shows it, and :wq there sends it")
+    notify.info("your prompt is kept; :Claude prompt shows it")
   end
   local has_cursor = api.nvim_get_current_win() == prompt.win
   vim.schedule(function()

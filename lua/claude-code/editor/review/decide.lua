@@ -109,7 +109,7 @@ local function hunk_here(choice)
       if fetched.is_old and not is_second then
         return pick(callback, true)
       elseif fetched.problem or fetched.is_old then
-        notify.warn(fetched.problem or "the text has changed in the meantime; look at it again")
+        notify.warn(fetched.problem or "the text has changed since then; look again")
         return callback(nil)
       end
       local file = fetched.file
@@ -252,7 +252,7 @@ local function request(method, target, options)
         options.files = choices
         return send(method, vim.tbl_extend("force", options, scope), lead_on, done)
       elseif choices then
-        notify.warn("there is no change of Claude's here that waits for a review")
+        notify.warn("no change of Claude's waits for a review here")
       end
       -- From a file that is not in the review nothing leads on.
       local is_in_review = list.has_cursor() or listing.of_buffer(api.nvim_get_current_buf())

@@ -56,7 +56,7 @@ function M.with_named(given, run)
     return run(tree)
   elseif given ~= "" or #trees == 0 then
     local text = given ~= "" and "there is no worktree %s"
-      or "this repository has no other worktree; :Claude new -w starts a Claude in one"
+      or "no other worktree here; :Claude new -w starts one"
     return notify.error(text:format(given))
   end
   local format = function(one)

@@ -107,7 +107,7 @@ end
 local function send_all()
   local comments = waiting()
   if #comments == 0 then
-    return notify.warn("there is no comment to send; :Claude comment makes one")
+    return notify.warn("no comment to send; :Claude comment makes one")
   end
   local prompt = require("claude-code.terminal.prompt")
   if prompt.refuse_while_asking("your comments") then
@@ -209,7 +209,7 @@ function M.command(args)
   end
   local buf, first, last = list.lines(args.range > 0 and { args.line1, args.line2 } or nil)
   if listing.base_file(buf) and not api.nvim_buf_is_loaded(buf) then
-    return notify.warn("show the deleted file first, to comment on its lines")
+    return notify.warn("show the deleted file to comment on its lines")
   end
   vim.fn.bufload(buf)
   local target = target_of(buf, first, last)
