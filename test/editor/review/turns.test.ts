@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { statSync } from "node:fs";
+import { statSync, symlinkSync } from "node:fs";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
@@ -80,15 +80,22 @@ onEachNeovim((session) => {
       const placed = Object.entries(files).map(([name, text]) => [at(name), text]);
       world.claude(Object.fromEntries(placed), { session: `T${tests}`, tool: "Bash" });
       world.claudeChmod(at("d.sh"), 0o644, 0o755, `T${tests}`);
+      symlinkSync("d.sh", world.path(at("e.ln")));
+      const [before, after] = [world.content(undefined), world.content("d.sh")];
+      const link = { path: at("e.ln"), before, after, symlink: true };
+      const call = { session: `T${tests}`, tool: "Bash", source: "bash" } as const;
+      world.record({ type: "change", ...call, files: [link] });
       await nvim().command("packadd cfilter | Claude review!");
-      await eventually("the list", async () => (await rows()) === HUNKS * FILES + 5);
-      await nvim().command("Cfilter /a.md\\|b.dat\\|c.txt\\|mode/");
+      await eventually("the list", async () => (await rows()) === HUNKS * FILES + 6);
+      await nvim().command("Cfilter /deleted\\|new file\\|mode/");
       await nvim().command("cdo Claude undo");
       const left = () => Object.keys(files).map((name) => world.read(at(name)));
       const undone = [OLD, undefined, undefined, files["d.sh"]];
       await eventually("all undone", () => expect(left()).toEqual(undone));
-      await eventually("the others", async () => expect(await waiting()).toBe(HUNKS * FILES + 1));
+      await eventually("the others", async () => expect(await waiting()).toBe(HUNKS * FILES + 2));
+      expect(left()).toEqual(undone);
       expect(statSync(world.path(at("d.sh"))).mode & 0o111).toBe(0);
+      expect((await said()).join()).toContain("e.ln is a symlink");
       expect((await said()).join()).not.toContain("no change");
     });
 

@@ -134,9 +134,14 @@ local function choose(target)
   end
   local plain = listing.without_hunks(buf)
   local whole = plain and plain.path or listing.base_file(buf)
-  local name = whole or path.of_buffer(buf)
+  local name, entry = whole or path.of_buffer(buf), list.entry_here()
   if not name then
     return picked({})
+  elseif entry and vim.uv.fs_readlink(entry.path) then
+    -- The buffer is that of the file to which it leads.
+    local words = "%s is a symlink: decide in the quickfix window"
+    notify.warn(words:format(path.title(entry.path)))
+    return picked(nil)
   elseif reload.is_stale(buf) then
     local words = "%s has unsaved edits of an older text than Claude changed: decide in the quickfix "
       .. "window, or write the buffer (:w!) or load the file (:e!) first"
