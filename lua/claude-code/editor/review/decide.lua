@@ -139,8 +139,7 @@ local function choose(target)
     return picked({})
   elseif entry and vim.uv.fs_readlink(entry.path) then
     -- The buffer is that of the file to which it leads.
-    local words = "%s is a symlink: decide in the quickfix window"
-    notify.warn(words:format(path.title(entry.path)))
+    notify.warn(path.title(entry.path) .. " is a symlink: decide in the quickfix window")
     return picked(nil)
   elseif reload.is_stale(buf) then
     local words = "%s has unsaved edits of an older text than Claude changed: decide in the quickfix "

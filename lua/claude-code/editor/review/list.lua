@@ -67,8 +67,7 @@ end
 ---@return claude-code.ReviewEntry? the current one of the quickfix list, also of one that the user has filtered
 --- (|:Cfilter|), if the cursor is where that leads to
 function M.entry_here()
-  local index = fn.getqflist({ idx = 0 }).idx
-  local item = fn.getqflist({ idx = index, items = 0 }).items[1] or {}
+  local item = fn.getqflist({ idx = fn.getqflist({ idx = 0 }).idx, items = 0 }).items[1] or {}
   local is_here = item.bufnr == api.nvim_get_current_buf() and item.lnum == fn.line(".")
   return is_here and type(item.user_data) == "table" and item.user_data.claude_code or nil
 end
@@ -91,12 +90,12 @@ end
 
 ---@return integer[] wins that show this list, in all tab pages
 local function windows_of_list()
-  local infos = vim.tbl_filter(function(info)
-    return info.quickfix == 1 and info.loclist == 0
-  end, M.is_current() and fn.getwininfo() or {})
-  return vim.tbl_map(function(info)
-    return info.winid
-  end, infos)
+  return vim
+    .iter(M.is_current() and fn.getwininfo() or {})
+    :map(function(info)
+      return info.quickfix == 1 and info.loclist == 0 and info.winid or nil
+    end)
+    :totable()
 end
 
 ---@param items table[]

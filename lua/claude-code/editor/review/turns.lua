@@ -33,8 +33,7 @@ end
 ---Is what the user asks for now about what the last job leads on to? It is, unless the user has moved the cursor.
 ---@return boolean
 function M.follows()
-  local last = jobs[#jobs]
-  return last ~= nil and vim.deep_equal(last.place, M.here())
+  return #jobs > 0 and vim.deep_equal(jobs[#jobs].place, M.here())
 end
 
 local function start()
