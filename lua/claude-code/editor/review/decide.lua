@@ -176,8 +176,7 @@ end
 ---@return fun(over: fun()) lead_on after a decision that is made here, in a file or in the list, unless the user
 --- is elsewhere by then
 local function from_here(target)
-  local place = turns.here()
-  local name = path.of_buffer(place.buf)
+  local place, name = turns.here(), path.of_buffer(0)
   local first, last = unpack(target.range or { place.row, place.row })
   local decided = list.has_cursor() and list.entries(first, last) or nil
   return function(over)
@@ -197,21 +196,19 @@ end
 
 ---Carries a decision out. One that could be carried out in no file is taken back: it was none.
 ---@param decision claude-code.Decision
----@param callback fun(is_done: boolean)
+---@param callback fun()
 local function carry_out(decision, callback)
   local ok, is_done
   turns.carry(function()
     ok, is_done = attempt(outcome.run, decision)
   end)
   if not ok or is_done or not decision.decision then
-    return callback(is_done == true)
+    return callback()
   end
   local files = vim.tbl_map(function(file)
     return { path = file.path }
   end, decision.files)
-  request_with_texts("back", { decision = decision.decision, files = files }, function()
-    callback(false)
-  end)
+  request_with_texts("back", { decision = decision.decision, files = files }, callback)
 end
 
 ---@param method "keep"|"undo"
