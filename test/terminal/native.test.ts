@@ -496,7 +496,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     using _claude = await connectFrom(neovim, process.pid);
     await neovim.command("Claude send some words");
     expect(await said(neovim)).toEqual([
-      expect.stringContaining("Claude runs outside of this Neovim, where text cannot be pasted"),
+      "text cannot be pasted outside of Neovim; use :Claude mention",
     ]);
   });
 
@@ -578,7 +578,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await open();
     const pid = await job();
     await neovim.command("Claude --verbose");
-    expect(await said(neovim)).toEqual([expect.stringContaining("by :Claude!")]);
+    expect(await said(neovim)).toEqual([expect.stringContaining(":Claude! restarts it")]);
     await neovim.command("Claude review! session 1");
     await eventually("no file 1", async () => `${await said(neovim)}`.includes("nothing there"));
     expect(await job()).toBe(pid);

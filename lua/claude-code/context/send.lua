@@ -65,9 +65,7 @@ end
 ---@param n? integer number of a session of this Neovim; the current one if left out
 function M.text(text, submit, n)
   paste(text, submit, n, function()
-    notify.warn(
-      "Claude runs outside of this Neovim, where text cannot be pasted; :Claude mention sends lines"
-    )
+    notify.warn("text cannot be pasted outside of Neovim; use :Claude mention")
   end)
 end
 

@@ -52,8 +52,7 @@ local function open(row, arguments, options)
   elseif n and not options.restart then
     running.focus(n)
     if #arguments > 0 then
-      local text = "Claude is already running; restart it with these arguments by :Claude!, or start another "
-        .. "with :Claude new"
+      local text = "Claude is already running; :Claude! restarts it, :Claude new starts another"
       require("claude-code.messages.notify").warn(text)
     end
   else

@@ -75,8 +75,7 @@ end
 
 --- Its CLI looks for the server of the Neovim that is gone.
 local function ask_to_connect(n)
-  local text = "%s runs on in its tmux pane, without a connection to this Neovim; "
-    .. "type /ide there and choose Neovim"
+  local text = "%s runs on in its tmux pane; type /ide there and choose Neovim"
   require("claude-code.server").ensure({}, function()
     local row = sessions.get(n)
     if row and not row.connected then

@@ -29,7 +29,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   }
   const merge = async () => {
     await a.nvim.type("gm");
-    await a.says("your unsaved edits are in the proposal now");
+    await a.says("the proposal has your edits now");
   };
   /** Accepts; the client writes what it gets. */
   const accept = async () => {

@@ -79,7 +79,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await crash(other);
     await a.call("document_open", { path, front: false, select_to_eol: false });
     await a.says(
-      "main.txt has a swap file of an editor that crashed: opened read-only; :e offers to recover it",
+      "main.txt has a crashed editor's swap file: opened read-only; :e recovers it (E325)",
     );
     expect(await asks(a)).toBe(false);
     // Not typed: while a command is typed the mode is that of the question in 0.12.

@@ -172,7 +172,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await eventually("one mention", async () =>
       expect(cli.notifications("at_mentioned")).toEqual([{ filePath: "ide:review:comments" }]),
     );
-    expect(await said()).toContain("press Enter in its prompt to send your comments");
+    expect(await said()).toContain("press Enter in Claude's prompt to send your comments");
     await draws(["1: look"]);
     // It is about its line, whatever you make of that before it is read.
     await neovim.lua('vim.api.nvim_buf_set_text(0, 0, 3, 0, 3, { " more" })');

@@ -116,17 +116,11 @@ function M.ask_after_edits(proposal)
   if known and known.count == 0 then
     api.nvim_buf_clear_namespace(proposal.new_buf, ACCEPTED, 0, -1)
     api.nvim_buf_clear_namespace(proposal.new_buf, OPEN, 0, -1)
-    notify.warn(
-      "your edits removed the accepted hunk, so none is chosen: accept again to take all",
-      "diff.accept"
-    )
+    notify.warn("none is chosen after your edits: accept again to take all", "diff.accept")
     return true
   elseif known and known.joined and proposal.warned ~= known.of then
     proposal.warned = known.of
-    notify.warn(
-      "an accepted hunk was edited together with another: look again, then accept",
-      "diff.accept"
-    )
+    notify.warn("an accepted hunk was edited together with another: look again", "diff.accept")
     return true
   end
   return false

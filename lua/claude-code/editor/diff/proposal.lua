@@ -207,10 +207,7 @@ function Proposal:accept(force)
   elseif not self:is_prepared() then
     return "accepted"
   elseif self.merge and self.merge:has_conflicts() then
-    notify.warn(
-      "conflicts are left in the proposal: resolve them or undo the merge, then accept",
-      "diff.accept"
-    )
+    notify.warn("conflicts are left in the proposal: resolve them or undo the merge", "diff.accept")
     return nil
   elseif accepted.ask_after_edits(self) then
     return nil

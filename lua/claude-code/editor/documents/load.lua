@@ -37,8 +37,7 @@ local function report(buf, process)
       "%s is open in another Neovim (process %d): opened read-only; close it there, then :e"
     notify.warn(text:format(base, process))
   else
-    local text = "%s has a swap file of an editor that crashed: opened read-only; "
-      .. ":e offers to recover it (:help E325)"
+    local text = "%s has a crashed editor's swap file: opened read-only; :e recovers it (E325)"
     notify.warn(text:format(base))
   end
 end

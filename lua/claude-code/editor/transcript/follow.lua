@@ -121,9 +121,7 @@ function M.toggle(n)
   end
   local row = sessions.get(n)
   if row and row.remote then
-    return notify.info(
-      "a Claude in a remote cannot be followed; :Claude trail lists what it read and edited"
-    )
+    return notify.info("Claude in a remote cannot be followed; see :Claude trail")
   end
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = "wipe"

@@ -96,10 +96,7 @@ local function mention()
   if not accepted then
     notify.warn(problem --[[@as string]])
   else
-    notify.info(
-      "Claude runs outside of this Neovim: press Enter in its prompt to send your comments",
-      "send"
-    )
+    notify.info("press Enter in Claude's prompt to send your comments", "send")
   end
 end
 
