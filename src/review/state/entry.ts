@@ -46,7 +46,7 @@ const UNKNOWN = {
   large: "is too large: its old text was not kept",
   unknown: "was changed where its old text is not known",
   mode: "",
-  staged: "is as it was, but git's index is not: git restore --staged takes that out",
+  staged: "is as it was, but git's index is not: git diff --cached shows it",
 } as const;
 
 /** Entries of all that is pending, by the view: they are asked for again and again. */
