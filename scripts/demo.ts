@@ -36,7 +36,7 @@ const TAXED = CORRECTED.replace("price: number;", "price: number;\n  tax: number
 
 const SCREEN = { width: 110, height: 20 };
 
-/** What is on Neovim's screen. */
+/** The text on Neovim's screen. */
 const SCREENSHOT = `
   vim.cmd.redraw()
   local text = ""

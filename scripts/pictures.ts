@@ -178,7 +178,7 @@ async function play(): Promise<void> {
   );
 }
 
-/** What Claude said and did. */
+/** Shows a conversation, with what Claude said and did. */
 async function conversation(
   command: (text: string) => Promise<unknown>,
   shows: (text: string) => Promise<unknown>,

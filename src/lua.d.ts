@@ -1,4 +1,4 @@
-/** Of a file of the plugin, its text. */
+/** A file of the plugin, imported as text. */
 declare module "*.lua" {
   const text: string;
   export default text;

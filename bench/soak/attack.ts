@@ -7,7 +7,7 @@ import { isolatedEnv, type NeovimVersion, TestNeovim } from "../../test/support/
 import { FILES, KINDS, type Kind, OPEN_FILES, Random, type Target } from "./attacks";
 
 export interface Attack {
-  /** What did not hold. */
+  /** Whatever did not hold. */
   failures: string[];
   /** The longest that Neovim computed without a pause, in ms, and for what. */
   longest: { computedMs: number; called: string };

@@ -50,7 +50,7 @@ export async function runClaude(
   return code === 0 ? undefined : (err || out).trim() || `it ended with code ${code}`;
 }
 
-/** What npm installs is a script whose interpreter is looked up. */
+/** npm installs a script whose interpreter is looked up. */
 async function run(command: string[], options: { cwd?: string; timeout: number }) {
   const env = { ...process.env, PATH: absoluteEntries(process.env.PATH) };
   const stdio = { stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const;

@@ -28,7 +28,7 @@ export function transcriptOf(session: string, agent?: string): string | undefine
   const name =
     agent === undefined ? `${session}.jsonl` : join(session, "subagents", `agent-${agent}.jsonl`);
   const root = conversationsFolder();
-  // Of a resumed session another work tree may have an older one.
+  // Another work tree may have an older one of a resumed session.
   return newestFiles(namesIn(root).map((folder) => join(root, folder, name)))[0]?.path;
 }
 

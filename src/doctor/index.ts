@@ -5,7 +5,7 @@ import { checkHooks } from "./check-hooks";
 import { editorsHere, type Facts } from "./facts";
 import type { Finding } from "./finding";
 
-/** What Neovims here say of themselves, and our own findings. */
+/** Lists what Neovims here say of themselves, and our own findings. */
 export function runChecks(facts: Facts): Finding[] {
   const found = [
     checkCli(facts),

@@ -1,5 +1,5 @@
 /**
- * What the executable calls in Neovim: a name of the table in `lua/claude-code/editor/init.lua`, its
+ * The methods that the executable calls in Neovim: a name of the table in `lua/claude-code/editor/init.lua`, its
  * parameters and its result. The server checks results by their schema; hooks and the stdio server have only
  * its type. A call rejects with EditorBusyError where Neovim does not answer in time, and with EditorRefusal
  * where it refuses.
@@ -35,13 +35,13 @@ const WORK_MS = 10_000;
 /** Checked by `path.ts`, and once more by Lua (editor/path_params.lua). */
 const Path = v.string() as unknown as v.GenericSchema<FilePath>;
 const Nothing = v.object({});
-/** Of a result that only hooks or the stdio server ask for, and that nobody checks. */
+/** A result that only hooks or the stdio server ask for, and that nobody checks. */
 const unchecked = <T>() => v.custom<T>(() => true);
 const AtPath = v.object({ path: Path });
 /** Real paths: EditorRefusal for what was read from elsewhere. */
 const Folders = v.optional(v.array(v.string()));
 
-/** Of what Neovim has to know. The room in `src/` that reports it says what it is. */
+/** A report to Neovim. The room in `src/` that sends it says what it is. */
 const Report = {
   params: v.custom<object>(() => true),
   result: v.unknown(),
@@ -67,7 +67,7 @@ export const METHODS = {
       id: v.number(),
       /** Which client asked, so that each client ends its own diffs only. */
       client: v.number(),
-      /** Where that client runs, if not here: for the user, who decides. */
+      /** The place of that client, if not here: for the user, who decides. */
       remote: v.optional(v.string()),
       old_path: Path,
       new_path: Path,
@@ -216,12 +216,12 @@ export const METHODS = {
     params: Edit,
     result: v.object({ report: v.boolean(), timeout_ms: v.number() }),
   },
-  /** What is wrong in a file since its last edit; all of it where the state before was not `known`. */
+  /** The problems of a file since its last edit; all of them if the state before was not `known`. */
   session_new_problems: {
     params: Edit,
     result: v.object({ settled: v.boolean(), known: v.boolean(), items: v.array(Diagnostic) }),
   },
-  /** What is wrong in the files that the session has edited; nothing if it has edited none. */
+  /** The problems of the files that the session has edited; none if it has edited none. */
   session_summary: {
     params: Nothing,
     result: v.optional(

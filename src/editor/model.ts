@@ -170,7 +170,7 @@ export interface Problems {
   files: FileProblems[];
   /** No report of a language server on what was written last is pending. */
   settled: boolean;
-  /** Of which files reports are missing, and why; for files that are named, and those of a session. */
+  /** The files whose reports are missing, and why; for files that are named, and those of a session. */
   unknown?: string;
 }
 

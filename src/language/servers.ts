@@ -43,17 +43,17 @@ interface ChangedFile {
   change: "created" | "changed" | "deleted";
 }
 
-/** What was written so shortly before it was looked at may be written again without another time. */
+/** A file that was written so shortly before the look may be written again without another time. */
 const SAME_TIME_MS = 20;
 /** Before the first question nothing is known of earlier ones: what is younger counts as changed. */
 const RECENT_MS = 60 * 60 * 1000;
-/** Of a checkout that changed more, servers receive the first ones. */
+/** Servers receive the first ones of a checkout that changed more. */
 const MAX_CHANGES = 2_000;
 
 /** By path; differs when a file was written, or another one took its place, as git and `sed -i` do it. */
 type Versions = ReadonlyMap<string, string>;
 
-/** What was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
+/** Knows what was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
 class ChangedFiles {
   /** All files at the last look. Undefined where there are too many. */
   #versions: Versions | undefined;
@@ -66,7 +66,7 @@ class ChangedFiles {
     this.#versions ??= versions;
   }
 
-  /** What has changed since the last call, private files left out. */
+  /** Lists what has changed since the last call, private files left out. */
   async take(): Promise<ChangedFile[]> {
     const now = await this.#look();
     const before = this.#versions;

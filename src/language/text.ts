@@ -33,7 +33,7 @@ interface AnswerText {
   isError: boolean;
 }
 
-/** What language servers answer, for Claude to read. */
+/** Turns the answers of language servers into text for Claude. */
 export class LanguageText {
   readonly #files = new Map<string, readonly string[]>();
 
@@ -164,7 +164,7 @@ export class LanguageText {
     return `${this.project.nameOf(files[file - 1]?.path ?? "?")}:${line}`;
   }
 
-  /** Of the project's files alone. */
+  /** Reads the project's files alone. */
   #code({ file, line, text }: LanguagePlace, { files }: Pick<LanguagePlaces, "files">): string {
     const { path = "", is_own } = files[file - 1] ?? {};
     if (text !== undefined || !is_own) return code(text ?? "");

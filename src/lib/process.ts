@@ -94,7 +94,7 @@ export function signalled(): Promise<string> {
 }
 
 /**
- * What the executable has started and what still runs: process ids, negative ones of whole groups. It ends
+ * The processes that the executable has started and that still run: ids, negative ones of whole groups. They end
  * with the executable: a git that opens a FIFO would wait for ever.
  */
 export const ownChildren = new Set<number>();

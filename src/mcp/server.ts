@@ -33,7 +33,7 @@ export class McpServer {
     transport.onMessage = (text) => peer.receive(text);
     transport.onClose = () => {
       this.#peers.delete(peer);
-      // What waits for the user ends together, before each call is aborted.
+      // Requests that wait for the user end together, before each call is aborted.
       this.events.onDisconnect?.(peer.client);
       peer.dispose();
     };

@@ -9,7 +9,7 @@ import type { Method } from "../mcp/definition";
 import { json } from "../mcp/protocol";
 import { defineTool, validate } from "../mcp/tool";
 
-/** What spec 05's methods need of the editor. */
+/** The part of the editor that spec 05's methods need. */
 export interface MethodEditor extends Pick<EditorPort, "call"> {
   sync(): Promise<Pick<EditorState, "buffers" | "current">>;
 }
@@ -159,7 +159,7 @@ export function createMethodTools(editor: MethodEditor) {
   return METHODS.map((method) => method.tool(editor));
 }
 
-/** What the editor says in words reaches the client in words, also where no tool result is due. */
+/** Words of the editor reach the client as words, also where no tool result is due. */
 export function rethrow(error: unknown): never {
   if (error instanceof EditorBusyError) throw new RpcError(ErrorCode.EditorBusy, error.message);
   if (error instanceof EditorRefusal) throw new RpcError(ErrorCode.EditorRefused, error.message);

@@ -125,7 +125,7 @@ function withoutUndefined(params: object): object {
   return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
 }
 
-/** What Neovim has answered, once its shape was checked. */
+/** Neovim's answer, once its shape was checked. */
 export function checked<M extends MethodName>(method: M, answer: unknown): Result<M> {
   return v.parse(METHODS[method].result, answer) as Result<M>;
 }

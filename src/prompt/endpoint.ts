@@ -22,7 +22,7 @@ export class PromptEndpoint {
   }
 }
 
-/** Of the CLI (2.1.330) itself, those that one types into a prompt. */
+/** The CLI's own commands (2.1.330), those that one types into a prompt. */
 const BUILT_IN = (
   "add-dir agents btw clear compact config context copy cost doctor effort export goal help hooks ide init " +
   "mcp memory model permissions plan plugin rename resume review rewind security-review skills status " +
@@ -71,7 +71,7 @@ function commandsIn(folder: string, depth = 0, seen = new Set<string>()): Named[
   });
 }
 
-/** What its front matter says of it. */
+/** The description in its front matter. */
 function detailOf(path: string): { detail?: string } {
   const text = readText(path, MAX_BYTES) ?? "";
   const found = /^---\n(?:.*\n)*?description:(.+)\n/.exec(text)?.[1]?.trim();
@@ -84,7 +84,7 @@ interface PromptItem {
 }
 
 const MAX_ITEMS = 60;
-/** So many are looked at for those that are not private. */
+/** Looks at so many to find those that are not private. */
 const MAX_LOOKS = 10 * MAX_ITEMS;
 
 /** A word is typed letter by letter: a list serves for so long. */

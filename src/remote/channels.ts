@@ -3,7 +3,7 @@ import type { Transport } from "../jsonrpc/message";
 import { parseJson } from "../lib/json";
 import { LIMITS, type Wire } from "./wire";
 
-/** What a channel carries: a client's messages, a hook, those of the MCP server nvim-lsp, or a conversation. */
+/** A channel carries a client's messages, a hook, those of the MCP server nvim-lsp, or a conversation. */
 const KINDS = ["ide", "hook", "mcp", "conversation"] as const;
 export type Kind = (typeof KINDS)[number];
 

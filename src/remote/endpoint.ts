@@ -18,7 +18,7 @@ import { Link } from "./link";
 import { type Mapping, PathMap } from "./path-map";
 import { Remote } from "./remote";
 
-/** Where a project may say how its container has it. */
+/** The file in which a project may say how its container has it. */
 const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 
 /** More than any has: to parse 64 MB takes seconds. */

@@ -79,7 +79,7 @@ export function relayHello(roots: readonly string[], port: number, problem?: str
 }
 
 /**
- * What the folder is, equal on both sides where it is the same one: of its repository, or else of what is in it, as
+ * Identifies the folder, equally on both sides if it is the same one: by its repository, or else by what is in it, as
  * paths, owners and devices differ in a container. Undefined: there is none.
  */
 export function probe(folder: string): string | undefined {

@@ -18,7 +18,7 @@ const VARIABLES = [
   "CLAUDE_CODE_ENTRYPOINT",
 ] as const;
 
-/** Where hooks and MCP servers that run beside a relay reach it: in a folder that only their user may enter. */
+/** Hooks and MCP servers that run beside a relay reach it here: in a folder that only their user may enter. */
 export function relaySocket(port: number): string {
   return join(stateFolder(), "relays", `${port}.sock`);
 }

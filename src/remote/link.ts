@@ -21,7 +21,7 @@ const SILENCE_MS = 30_000;
 const HELLO_MS = 20_000;
 /** For the relay's program to end by itself. */
 const KILL_MS = 2_000;
-/** Of what the relay says, or the program that starts it. */
+/** The limit of a line of the relay, or of the program that starts it. */
 const SHOWN_LENGTH = 500;
 const ENDED = "its connection has ended";
 

@@ -46,7 +46,7 @@ export class Remote implements ClientRemote {
   }
 }
 
-/** What is not passed on, in a sentence for the model. */
+/** Refuses something, with a sentence for the model. */
 export class Refusal extends RpcError {
   constructor(message: string) {
     super(ErrorCode.EditorRefused, message);

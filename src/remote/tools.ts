@@ -5,7 +5,7 @@ import { failed, type ToolResult, texts } from "../mcp/protocol";
 import type { NotificationRule, RequestRule } from "./border";
 import type { Crossing } from "./remote";
 
-/* What passes to each of our servers. */
+/* The rules of what passes to each of our servers. */
 
 export const initialize: RequestRule = {
   params({ protocolVersion, clientInfo }, crossing) {

@@ -93,7 +93,7 @@ function recordedRoots(): string[] {
 /** After so long other events have their turn. */
 const SLICE_MS = 10;
 
-/** What there is to review in a project, in order of the paths. */
+/** Lists all there is to review in a project, in order of the paths. */
 export async function entriesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
   const scope = scopeOf(recordedScope(project, request));
   const entries = withRenames(await filesOf(project, request), scope);

@@ -191,7 +191,7 @@ export class ReviewService {
     );
   }
 
-  /** Of the workspace alone: others decide elsewhere, and their files are not in sight here. */
+  /** Looks in the workspace alone: others decide elsewhere, and their files are not in sight here. */
   #last() {
     const found = this.#projects.all().flatMap((project) => {
       const decision = lastDecision(project);

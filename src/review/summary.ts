@@ -37,7 +37,7 @@ export class WatchedProjects {
     return watched;
   }
 
-  /** What Neovim learns without asking, and when to look for the next one. `ignore` is not counted. */
+  /** Summarizes for Neovim what it learns without asking, and says when to look next. `ignore` is not counted. */
   async summary(ignore: PathPatterns) {
     const projects = this.projects.all().map((project) => this.of(project));
     for (const project of projects) project.endInterrupted();
@@ -152,7 +152,7 @@ export function commentsOf(projects: Projects): Comment[] {
   );
 }
 
-/** So long after the user's answer the CLI has written the file, and the hook has run. */
+/** The CLI has written the file, and the hook has run, so long after the user's answer. */
 const MOST_MS = 60_000;
 
 /** A text that the user accepted in a diff before it was written. */

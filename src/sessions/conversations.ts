@@ -62,13 +62,13 @@ function transcripts(places: readonly string[]): { path: string; at: number }[] 
   return newestFiles(paths.filter((path) => ID.test(basename(path))));
 }
 
-/** Of a conversation's file, which may have many MB, its beginning and its end are read. */
+/** A conversation's file may have many MB: only its beginning and its end are read. */
 const PART_BYTES = 65_536;
 const MAX_TITLE = 120;
 
-/** What a conversation's file says of it. */
+/** The facts that a conversation's file holds of it. */
 interface Transcript {
-  /** Where it began, and where it was last. */
+  /** The folder in which it began, and the one in which it was last. */
   folders: string[];
   title: string;
   branch?: string;
@@ -114,7 +114,7 @@ function titleIn(part: Buffer): string | undefined {
   return undefined;
 }
 
-/** What the user typed. What begins with `<` the CLI has put there: a command, a reminder. */
+/** The user's own words. The CLI has put there what begins with `<`: a command, a reminder. */
 function promptOf(entry: JsonObject): string | undefined {
   if (entry.type !== "user" || entry.isMeta === true || entry.isSidechain === true)
     return undefined;

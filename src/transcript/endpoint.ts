@@ -200,7 +200,7 @@ function readable<T>(path: string, read: () => T): T {
   }
 }
 
-/** Where the CLI will write it. */
+/** The path to which the CLI will write it. */
 function expectedPath(session: string, cwd: string): string {
   return join(conversationsFolder(), conversationsOf(cwd), `${session.replaceAll("/", "-")}.jsonl`);
 }

@@ -2,7 +2,7 @@ import { type Item, itemsOf, type ToHost, type ToolCall, type ToolResult } from 
 import { type Line, TranscriptFile } from "./file";
 import { type Block, markdown, type Result, resultOf } from "./markdown";
 
-/** So much of a file is shown first, and then at a time: it may have many MB. */
+/** A file may have many MB: so much of it is shown first, and then at a time. */
 const PART_BYTES = 64 * 1024;
 
 /** What a conversation has become since it was looked at last. */
@@ -32,7 +32,7 @@ export class View {
     this.#file = new TranscriptFile(path);
   }
 
-  /** What was added; undefined if that is nothing. Throws where the file cannot be read. */
+  /** The lines that were added; undefined if there are none. Throws where the file cannot be read. */
   update(): Update | undefined {
     const { lines, restarted } = this.#file.appended();
     if (restarted) return { restarted, block: this.#begin(lines), results: [] };

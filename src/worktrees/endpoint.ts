@@ -24,7 +24,7 @@ const Params = v.object({
 });
 type Options = Pick<v.InferOutput<typeof Params>, "with_conflicts" | "unsaved">;
 
-/** So many names are in a message. */
+/** A message holds so many names. */
 const MAX_NAMES = 20;
 
 /** Answers what a Neovim's user wants of a linked worktree. */

@@ -21,7 +21,7 @@ interface Conflict {
   lines: number[];
 }
 
-/** What git answers in a folder. Throws a UserError with the problem, where that is undefined. */
+/** Asks git in a folder. Throws a UserError with the problem where the answer is undefined. */
 export async function ask<T>(folder: string, work: GitWork<T | undefined>, problem?: string) {
   const answer = await Git.in(folder)?.run(work, GIT_MS);
   if (answer === undefined) throw new UserError(problem ?? `git fails in ${folder}.`);
@@ -38,7 +38,7 @@ export async function branchPoint({ root, path }: Trees) {
 }
 
 /**
- * What a worktree changed, committed or not, since its branch point, or since it came home last, as this work
+ * Finds what a worktree changed, committed or not, since its branch point, or since it came home last, as this work
  * tree would have it: `coming` with conflict markers; `came`: files that are here already, and wait there; `repositories`
  * inside of it, which stay there. Nothing is written. Throws a UserError.
  */
@@ -49,7 +49,7 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
   const dirty = new Set(paths);
   const { head, here, base } = await branchPoint(trees);
   const homes = journal.homes();
-  // What came home may be taken back there since.
+  // A file that came home may be taken back there since.
   const committed = [...(await ask(root, pathsBetween(base, head))), ...homes.keys()];
   // A sparse checkout lacks them.
   const absent = committed.filter((one) => !dirty.has(one) && !statOf(join(tree, one)));

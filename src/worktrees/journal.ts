@@ -26,7 +26,7 @@ const TOOL = "worktree home";
 /** The reviews of both work trees: what came home waits for the user here, and there no longer. */
 export class HomeJournal {
   readonly #here: RecordedProject;
-  /** What came home last of each file, as it is recorded here. */
+  /** The last text of each file that came home, as it is recorded here. */
   readonly #came: ReadonlyMap<string, FileChange>;
 
   private constructor(
@@ -117,7 +117,7 @@ export class HomeJournal {
     return after !== undefined && sameContent(after, contentOf(this.#here, path, ours));
   }
 
-  /** What came home waits there no longer, unless it has changed there since. Throws as ReviewedProject.decide. */
+  /** Settles what came home: it waits there no more, unless it has changed. Throws as ReviewedProject.decide. */
   async settle(files: readonly Both[]): Promise<void> {
     const { project } = this;
     await project.decide(() => {
@@ -129,7 +129,7 @@ export class HomeJournal {
       ) as [typeof same, typeof same];
       const targets = waiting.map(({ path, theirs }) => ({ path, text: theirs?.bytes }));
       keep(project, targets, undefined, "home");
-      // What they hold now is what they held when they came home.
+      // They hold now what they held when they came home.
       const there = new RecordedProject(project.root);
       const kept = others.map(({ path, theirs }) => {
         return { path, text: contentOf(there, path, theirs), keep: { old: [], new: [] } };

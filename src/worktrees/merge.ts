@@ -87,7 +87,7 @@ export interface Both {
 
 /** A file that is to change here. */
 export interface Coming extends Both {
-  /** What it becomes. */
+  /** The file as it becomes. */
   after: Side | undefined;
   /** The same without what waits for a review there: all else is known to the user. */
   reviewed: Side | undefined;
@@ -100,7 +100,7 @@ export interface Side extends CommittedFile {
 }
 
 /**
- * What stands at a path below `root`, which is a real path; no symlink is followed. Undefined: nothing.
+ * Reads the file at a path below `root`, which is a real path; no symlink is followed. Undefined: nothing.
  * `where`: "here" or "there".
  */
 export function sideOf(root: string, path: string, where: string): Side | undefined {
@@ -130,7 +130,7 @@ export function isExecutable(side: Side | undefined): boolean {
   return (side.mode & 0o100) !== 0;
 }
 
-/** Who may read and write it stays, as git keeps nothing of that. */
+/** The permissions to read and write stay, as git keeps nothing of them. */
 function modeOf(side: Side, executable: boolean): number {
   const { mode } = side;
   if (isExecutable(side) === executable) return mode;

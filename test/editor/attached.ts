@@ -53,7 +53,7 @@ export interface Picture {
   buffers: string[];
 }
 
-/** What a client asks for a diff of a file. */
+/** Asks for a diff of a file, as a client does. */
 export function openDiff(client: TestClient, path: string, contents: string): Promise<string[]> {
   const paths = { old_file_path: path, new_file_path: path };
   return client.texts("openDiff", { ...paths, new_file_contents: contents, tab_name: path });

@@ -8,7 +8,7 @@ const afterPush = () => Bun.sleep(150);
 
 describe.each(NEOVIMS)("$name", (version) => {
   const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
-  /** What is new: asked for, or pushed by itself before that. After it, everything was sent. */
+  /** The news: asked for, or pushed by itself before that. After it, everything was sent. */
   const sync = async (a: Attached): Promise<WireDelta> => {
     const answer = await a.call<WireDelta>("sync");
     return Object.assign({}, ...a.pushed.splice(0), answer);

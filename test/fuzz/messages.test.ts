@@ -108,7 +108,7 @@ test("each request is answered once, whatever stands between", async () => {
       const { receive, answers } = connect();
       for (const { text } of list) receive(text);
       const given = await answers();
-      // Of one id there may be several requests; garbage may hold requests too, so: at least.
+      // Several requests may have one id; garbage may hold requests too, hence at least.
       for (const [wanted, asked] of Map.groupBy(list, (message) => sameId(message.id))) {
         if (wanted === undefined) continue;
         const count = given.filter((answer) => sameId(answer.id) === wanted).length;

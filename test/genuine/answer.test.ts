@@ -30,7 +30,7 @@ class Asking extends InTerminal {
       setup: "permissions = { answer = true, plan = false }",
     });
     beforeAll(() => start(asking));
-    // What a failed test left.
+    // A failed test may have left the session blocked.
     afterEach(async () => {
       if ((await asking.state()) === "blocked") await asking.press("Escape");
     });
@@ -73,7 +73,7 @@ class Asking extends InTerminal {
     await this.hasState("idle");
   }
 
-  /** What the command offers; `choose` takes one of it. */
+  /** The command's offers; `choose` takes one of them. */
   async choices(): Promise<string[]> {
     await this.neovim.lua(`offered = nil; vim.cmd('Claude answer') return true`);
     await eventually(() => this.neovim.lua("return offered ~= nil"), true);
@@ -91,7 +91,7 @@ class Asking extends InTerminal {
     );
   }
 
-  /** Of this Neovim: those of other tests have another folder in their environment. */
+  /** Hooks of this Neovim: those of other tests have another folder in their environment. */
   async hooksThatWait(): Promise<number> {
     const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
     return processes.filter((pid) => {
@@ -148,7 +148,7 @@ async function start({ neovim }: Asking): Promise<void> {
   await eventually(async () => (await row()).connected, true, START_MS);
 }
 
-/** What a plan asks to be allowed with it. */
+/** The permissions that a plan asks for with it. */
 const RUN_TESTS = { tool: "Bash", prompt: "run tests" };
 /** The CLI says which file the plan has to be in. */
 const writePlan: Turn = (request) => {

@@ -214,7 +214,7 @@ nightly.describe(`the loop with ${NEWEST.name}`, () => {
     const file = loop.script(tool);
     await loop.headless(["--allowedTools", "mcp__nvim-lsp"]);
     loop.expectLoop(from, file, tool);
-    // What goes along from Neovim then leaves the hooks out, or they would run twice.
+    // Neovim then leaves the hooks out of what it passes along, or they would run twice.
     expect((await loop.project.neovim.launchArguments())[0]).not.toContain("hook stop");
 
     await setUp("uninstall-hooks");

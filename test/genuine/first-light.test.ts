@@ -85,7 +85,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   // The last one: it breaks the file.
-  test("what the edit broke is sent with its result", async () => {
+  test("sends with an edit's result what it broke", async () => {
     await light.bench.neovim.startServer("main.lua", light.bench.home);
     await light.propose("return M", "return WRONG");
     await light.press("Enter");
@@ -161,7 +161,7 @@ nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
       wanted.trimEnd(),
     );
     await light.press("Enter");
-    // Of an edit "… proposed changes before accepting them", of a write this.
+    // An edit says "… proposed changes before accepting them", a write says this.
     await light.received("The user modified your proposed content before accepting");
     await light.expectWritten(wanted);
   });

@@ -77,7 +77,7 @@ export class InTerminal {
 
   lua = <T>(code: string): Promise<T> => this.neovim.lua<T>(code);
 
-  /** Of the current buffer. */
+  /** The lines of the current buffer. */
   lines = () => this.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
 
   /** Types keys into what has the keyboard. */

@@ -144,7 +144,7 @@ class Kept {
     return eventually(async () => (await this.row())?.state, state, START_MS);
   }
 
-  /** What Neovim has said. */
+  /** The messages of Neovim. */
   said(): Promise<string> {
     return this.neovim.lua(`return table.concat(SAID, " ")`);
   }

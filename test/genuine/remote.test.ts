@@ -25,7 +25,7 @@ describe.each(first(1, WAYS))("Claude in %s", (_name, way) => {
   shows(claude);
   if (!ALL) return;
 
-  test("what an edit broke is sent with its result, and Claude may not stop before it is repaired", async () => {
+  test("sends with an edit's result what it broke, and lets Claude stop only once that is repaired", async () => {
     await claude.neovim.startServer("main.lua", claude.home);
     const repair = edit(claude.inside("main.lua"), "return WRONG", "return name");
     await claude.propose("return name", "return WRONG", repair, [{ text: "Repaired." }]);
@@ -100,7 +100,7 @@ function accepts(claude: InRemote): void {
 }
 
 function shows(claude: InRemote): void {
-  test("what is selected, and what is mentioned, has the path that it has there", async () => {
+  test("gives a selection, and a mention, the path that it has there", async () => {
     await claude.turnEnded();
     // The CLI forgets the selection with a prompt: it has received it again before it changes.
     await claude.showing(/⧉ In main\.lua/);
@@ -140,7 +140,7 @@ function reconnects(claude: InRemote): void {
 }
 
 function reviews(claude: InRemote): void {
-  test("what it changes without asking is in the review, and its tools read", async () => {
+  test("lists in the review what it changes without asking, and lets its tools read", async () => {
     await claude.command("Claude new --permission-mode acceptEdits");
     await claude.showing(/^❯/m, 2);
     await eventually(() => claude.clients(), ["dev", "dev"], START_MS);

@@ -91,7 +91,7 @@ class Review {
     const { version, project, home } = this;
     const files = names.map((name) => this.path(name));
     this.neovim = await Neovim.start({ version, project, home, files });
-    // So long Neovim waits for the rest of `grn` and the like.
+    // Neovim waits so long for the rest of `grn` and the like.
     await this.neovim.lua("vim.o.timeoutlen = 50 return true");
     await eventually(async () => (await lockFiles(home)).length, 1, 20_000);
   }
@@ -109,7 +109,7 @@ class Review {
     return this.neovim.lua(`vim.cmd([[${line}]]) return true`);
   }
 
-  /** What is still to be reviewed. */
+  /** The count that is still to be reviewed. */
   count = (): Promise<number> =>
     this.neovim.lua(`return require("claude-code.editor.review").count()`);
 
@@ -240,7 +240,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     return request.messages.length > 2 ? say("sub done") : write(review.path("sub.txt"), "sub\n");
   };
 
-  test("what a subagent writes is told apart", async () => {
+  test("tells apart what a subagent writes", async () => {
     review.model.script([
       [
         {
@@ -266,7 +266,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     await eventually(review.count, 0);
   });
 
-  test("what a command had changed when the user pressed Esc is there at once", async () => {
+  test("lists at once what a command had changed when the user pressed Esc", async () => {
     review.model.script([bash("echo half >> mine.txt; sleep 30"), say("never")]);
     await review.claude.prompt("be slow");
     await eventually(() => review.text("mine.txt"), `${FILES["mine.txt"]}half\n`);
@@ -276,7 +276,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
   });
 
-  test("what the user rewinds in the CLI leaves the review, and nothing of the user's goes with it", async () => {
+  test("drops from the review what the user rewinds in the CLI, and nothing of the user's", async () => {
     const mine = `${MAIN}-- mine\n`;
     await review.command("edit main.lua | call append('$', '-- mine') | silent write");
     await review.command(

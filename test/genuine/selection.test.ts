@@ -64,7 +64,7 @@ class Selected {
     return said;
   }
 
-  /** What the model reads of the function. */
+  /** The function as the model reads it. */
   get text(): string {
     return `The user selected the lines 3 to 5 from ${this.main}:\n${FUNCTION}`;
   }

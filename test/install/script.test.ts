@@ -49,7 +49,7 @@ const VERSION = `${ROOM}/0.1.0-${NATIVE.name}`;
 /** The folders that it makes before anything is downloaded. */
 const EMPTY = [`${ROOM}/bin`, `${ROOM}/download`, START];
 
-/** What install.sh needs in any case, and beside `curl` or `wget` and `sha256sum`. */
+/** The programs that install.sh needs in any case, and beside `curl` or `wget` and `sha256sum`. */
 const NEEDED = "sh tar gzip uname mkdir head grep env cat mv ln readlink".split(" ");
 const COMMON = "sha256sum mktemp rm sed cut find id".split(" ");
 
@@ -107,7 +107,7 @@ describe("install.sh", () => {
     expect(version).toBe("claude-code.nvim 0.1.0\n");
   });
 
-  test("what it prints makes Neovim load the plugin, which serves", async () => {
+  test("prints what makes Neovim load the plugin, which serves", async () => {
     const env = { NVIM_APPNAME: "other" };
     const { stdout } = await installer(env, published);
     const init = join(data, "init.lua");
@@ -301,7 +301,7 @@ describe("install.sh", () => {
       const env = { ...process.env, XDG_DATA_HOME: data };
       const stdio = ["ignore", "ignore", "ignore"] as const;
       const child = Bun.spawn(["sh", ...words()], { env, stdio: [...stdio] });
-      // Of either run the sums, and then the archive.
+      // The sums of either run, and then its archive.
       await eventually("the download", () => small.server.requests.length === 4);
       process.kill(child.pid, signal);
       small.server.letGo();

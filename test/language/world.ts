@@ -44,7 +44,7 @@ export class LanguageProject implements AsyncDisposable {
     return { text: content[0]?.text ?? "", isError: isError === true };
   }
 
-  /** What a tool says; an error begins with "ERROR ". */
+  /** The tool's answer; an error begins with "ERROR ". */
   async call(tool: string, args: object): Promise<string> {
     const { text, isError } = await this.ask(tool, args);
     return isError ? `ERROR ${text}` : text;
@@ -59,7 +59,7 @@ export class LanguageProject implements AsyncDisposable {
     return Object.fromEntries(names.map((name) => [name, this.read(name)]));
   }
 
-  /** What the scripted server answers from now on. */
+  /** Lets the scripted server answer so from now on. */
   tell(answers: Record<string, unknown>): void {
     this.set("answers", JSON.stringify(answers));
   }

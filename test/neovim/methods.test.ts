@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { METHODS } from "../../src/editor/methods";
 import { ROOT } from "../support/toolchain";
 
-/** What only `src/neovim/` calls: it says how the others are called. */
+/** The methods that only `src/neovim/` calls: it says how the others are called. */
 const OF_THE_CALL = ["attach", "sync", "task_start", "task_cancel", "when_settled"];
 
 test("the executable and the plugin name the same methods", () => {

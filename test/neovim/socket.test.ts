@@ -7,7 +7,7 @@ import { outcomeOf } from "../support/outcome";
 /** More than the system takes from a program for one that does not read. */
 const LARGE = "x".repeat(4 * 1024 * 1024);
 
-test("what a busy Neovim cannot take yet arrives later, whole and in order; so does an answer of many reads", async () => {
+test("delivers later, whole and in order, what a busy Neovim cannot take yet; also an answer of many reads", async () => {
   await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
   const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
   const exec = (code: string, ...args: unknown[]) => rpc.request("nvim_exec_lua", [code, args]);

@@ -47,7 +47,7 @@ const call = (name: string, args: object) => ({
   method: "tools/call",
   params: { name, arguments: args },
 });
-/** What its MCP server answers to these requests, in their order. */
+/** The answers of its MCP server to these requests, in their order. */
 async function answersTo(requests: object[]) {
   const data = requests.map((one, id) => JSON.stringify({ jsonrpc: "2.0", id, ...one }));
   const received = await withRelay([

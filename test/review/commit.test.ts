@@ -380,7 +380,7 @@ test.each([
 });
 
 describe("git's index", () => {
-  test("what is staged is named, and nothing is committed, also while the blobs are made", async () => {
+  test("names what is staged, and commits nothing, also while the blobs are made", async () => {
     await half();
     world.write("b", "staged\n");
     git("add", "b");

@@ -89,7 +89,7 @@ describe("pruning", () => {
     past.change("touched.txt", "first", 40);
     past.change("touched.txt", "second", 2);
     past.change("new.txt", "first", 2, { from: "moved.txt" });
-    // Of a later version, with a text that only it names.
+    // A later version writes this, with a text that only it names.
     const { blob } = past.blob("kept by the later version") as { blob: string };
     const later = { v: 9, type: "later", at: 9e15, x: { blob: 1 }, files: [{ chunks: [blob] }] };
     appendFileSync(journalPath(past.folder), `${JSON.stringify(later)}\n`);

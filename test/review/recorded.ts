@@ -201,7 +201,7 @@ export class Recorded {
     return call;
   }
 
-  /** What waits for a review. */
+  /** The entries that wait for a review. */
   async list(): Promise<Listed> {
     return (await this.answer("list", {})) as Listed;
   }

@@ -111,7 +111,7 @@ describe.each([...NEOVIMS])(
       await one({ n: 1, state: "blocked" });
     });
 
-    test("what would attach or resume it a second time shows it", async () => {
+    test("shows it instead of attaching or resuming it a second time", async () => {
       const shows = async (act: () => Promise<unknown>) => {
         await neovim.command("stopinsert | wincmd p");
         await act();
@@ -198,7 +198,7 @@ describe.each([...NEOVIMS])(
       expect(after.filter((choice) => choice.includes("rename the parser"))).toEqual([]);
     });
 
-    test("of a past one whose folder is gone the user reads why it is not resumed", async () => {
+    test("says why a past one is not resumed whose folder is gone", async () => {
       await choose("in a folder that is gone");
       await eventually("the message", async () =>
         (await neovim.command("messages")).includes("and that folder is gone"),

@@ -137,7 +137,7 @@ const CAPABILITIES = {
   ...(has("pull") && { diagnosticProvider: {} }),
 };
 
-/** What it is told to answer. */
+/** The answers that it is told to give. */
 function tell(): Record<string, unknown> | undefined {
   const path = join(switches, "answers");
   return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;

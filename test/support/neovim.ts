@@ -262,7 +262,7 @@ export class TestNeovim implements AsyncDisposable {
     });
   }
 
-  /** What goes along with the CLI that this Neovim starts, once there is a server. */
+  /** The arguments that go along with the CLI that this Neovim starts, once there is a server. */
   launchArguments(): Promise<string[]> {
     return eventually("the server", async () => {
       const made = await this.lua<string[]>("return require('port').launch.launch_arguments()");

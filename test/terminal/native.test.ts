@@ -426,7 +426,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await Bun.file(state).delete();
   });
 
-  /** What the only terminal shows, whoever opened it. */
+  /** The screen of the only terminal, whoever opened it. */
   const own = () =>
     neovim.lua<string>(`
       for _, buf in ipairs(vim.api.nvim_list_bufs()) do

@@ -395,7 +395,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     );
     await neovim.command("Claude close!");
     await eventually("no bar", async () => expect(await bar()).toBe(""));
-    // Where there is no room for names the numbers stand alone.
+    // The numbers stand alone if there is no room for names.
     await configure(neovim, `{ command = ${CLI}, position = "right" }`);
     for (let n = 2; n <= 8; n++) await neovim.command(`Claude new -n long-name-of-${n}`);
     await eventually("eight", async () => expect(await rows()).toHaveLength(8));

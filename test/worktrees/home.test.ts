@@ -11,7 +11,7 @@ import {
 import { nightly, temporaryFolder } from "../support/neovim";
 import { Trees } from "./tree";
 
-/* What a worktree changed is brought home: checked as a whole, written file by file, reviewed here. */
+/* A worktree's changes are brought home: checked as a whole, written file by file, reviewed here. */
 const LINES = "1\n2\n3\n4\n5\n";
 const HOME = "Claude worktree home docs";
 
@@ -161,7 +161,7 @@ test("with a conflict nothing comes home; with ! all else does, and markers wher
   expect(trees.read(...names)).toEqual(before);
 });
 
-test("who may read a file stays as it is here, and a new one opens to nobody", async () => {
+test("keeps who may read a file here, and opens a new one to nobody", async () => {
   const modes = (side: "here" | "there", given: Record<string, number>) => {
     for (const [name, mode] of Object.entries(given)) chmodSync(trees.path(side, name), mode);
   };
@@ -343,7 +343,7 @@ test("no symlink is followed, on either side, and inner repositories stay there"
   rmSync(outside, { recursive: true });
 });
 
-test("what Claude changed waits for a review here, and there no longer; what was kept there, and the user's own, does not", async () => {
+test("leaves Claude's changes waiting for a review here, and no longer there; not those kept there, nor the user's own", async () => {
   await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.txt": LINES });
   using there = trees.review("there");
   there.prompt("A", "edit them");

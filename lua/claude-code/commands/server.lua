@@ -14,8 +14,8 @@ local function after_install(executable, message)
   end
 end
 
---- Where the command was given to nvim itself, as in `nvim --headless "+Claude install" +qa`, the exit code shows a
---- failure. A plugin manager that runs a build step goes on after an error.
+--- The exit code shows a failure of `nvim --headless "+Claude install" +qa`, a command given to nvim itself. A plugin
+--- manager that runs a build step goes on after an error.
 local function fail_install(message)
   message = "claude-code.nvim: " .. message
   local is_script = vim.iter(vim.v.argv):any(function(word)

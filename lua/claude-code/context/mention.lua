@@ -10,7 +10,7 @@ local notify = require("claude-code.messages.notify")
 ---@field line_end? integer 0-based, included
 ---@field label? string how messages name it, where that is no file
 
----What users and explorers name: a path, or lines of it (1-based, `last` included; one line without it).
+---A path that users and explorers name, or lines of it (1-based, `last` included; one line without it).
 ---@alias claude-code.MentionItem string|{ path: string, first?: integer, last?: integer }
 
 ---@return integer? first 1-based; nil if no lines were chosen
@@ -103,7 +103,7 @@ local function expanded(word)
   return #found > 0 and found or { name }
 end
 
----What words name: files and folders; or one file, its first line and perhaps its last one, unless a number is
+---Words name files and folders; or one file, its first line and perhaps its last one, unless a number is
 ---a file's name.
 local function from_words(list)
   local first, last = tonumber(list[2]), tonumber(list[3])

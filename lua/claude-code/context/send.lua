@@ -1,4 +1,4 @@
---- What the user sends to Claude's prompt: text, lines of a buffer, and diagnostics of lines or of edited files.
+--- Sends text, lines of a buffer, and diagnostics of lines or of edited files to Claude's prompt.
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 

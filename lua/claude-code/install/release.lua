@@ -39,7 +39,7 @@ function M.manifest()
   return read("manifest")
 end
 
---- Where an executable that is built from these files is.
+--- The place of an executable that is built from these files.
 ---@return string
 function M.build_path()
   return M.root() .. "/dist/" .. require("claude-code.install.executable").NAME

@@ -75,7 +75,7 @@ local function show_line(text, highlight)
   -- Existing text is written over, not pushed up.
   M.redraw()
   local chunks = { { fit(line), highlight } }
-  -- Where messages have no line, Neovim (0.10.4, 0.12.4) would ask for Enter.
+  -- Neovim (0.10.4, 0.12.4) would ask for Enter if messages have no line.
   local is_kept = highlight and chunks[1][1] ~= line and vim.o.cmdheight > 0
   if is_kept then
     keep(line, highlight)

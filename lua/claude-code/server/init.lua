@@ -35,7 +35,7 @@ local LIMIT_MS = 3000
 --- Pauses before it is started again after it ended by itself, in ms. The Claude CLI tries to reconnect at once and
 --- then for some 17 s.
 local DELAYS_MS = { 0, 250, 1000, 2000, 4000 }
---- What has ended more often than there are pauses in this time, in ms, stays ended.
+--- An executable that has ended more often than there are pauses in this time, in ms, stays ended.
 local WINDOW_MS = 60 * 1000
 
 local endpoint = require("claude-code.server.endpoint")

@@ -158,8 +158,8 @@ local function wait(terminal, tries)
 end
 
 --- Calls back once the terminal shows something, or has ended: at once if it does, and in the order of the calls.
---- What a CLI gets before it shows its prompt keeps its text and loses its Enter, and what it asks first, as whether
---- its user trusts the folder, loses both (measured with 2.1.330).
+--- A text that a CLI gets before it shows its prompt loses its Enter; a question that it asks first, as whether
+--- its user trusts the folder, swallows the text, too (measured with 2.1.330).
 local function when_drawn(terminal, callback)
   if waiting[terminal] then
     table.insert(waiting[terminal], callback)

@@ -119,7 +119,7 @@ function deny({ reason }: Answer): Decision {
   return { behavior: "deny", message: "The user rejected this.", interrupt: true };
 }
 
-/** What the CLI offers beside a plain yes: `update` goes back to it as it came. */
+/** The CLI's offers beside a plain yes: `update` goes back to it as it came. */
 interface Suggestion {
   label: string;
   update: unknown;

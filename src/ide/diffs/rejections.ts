@@ -15,10 +15,10 @@ const CLOSES_MS = 3_000;
 export const REASON = "rejection:reason";
 const MENTION = `ide:${REASON}`;
 
-/** Of one client. */
+/** The reasons for one client. */
 interface Reasons {
   waiting: string[];
-  /** What was mentioned, and not read yet. */
+  /** Reasons that were mentioned, and are not read yet. */
   unread: string[];
   timer?: Timer;
 }

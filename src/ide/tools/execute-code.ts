@@ -16,7 +16,7 @@ export const ExecuteCodeOptions = v.object({
 
 export type ExecuteCodeOptions = v.InferOutput<typeof ExecuteCodeOptions>;
 
-/** Of code that names none, as the example of the specification. */
+/** The language of code that names none, as the example of the specification. */
 const USUAL_LANGUAGE = "python";
 
 /**
@@ -65,7 +65,7 @@ function report({ stdout, stderr, exitCode }: RunResult): ToolResult {
 
 const LIMITS = {
   timeoutMs: 30_000,
-  /** Of each stream. */
+  /** The limit of each stream. */
   outputBytes: 1024 * 1024,
 } as const;
 const STOPPED =

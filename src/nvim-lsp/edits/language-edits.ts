@@ -27,10 +27,10 @@ interface FileChange {
   edits: number;
 }
 
-/** What lua/claude-code/editor/edits answers about an edit. */
+/** The answer of lua/claude-code/editor/edits about an edit. */
 export interface EditAnswer {
   edits: ServerEdit[];
-  /** Of Neovim's buffers when the servers were asked. */
+  /** The state of Neovim's buffers when the servers were asked. */
   ticks?: object;
 }
 

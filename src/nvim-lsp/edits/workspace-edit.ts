@@ -10,7 +10,7 @@ export class EditProblem extends Error {
   }
 }
 
-/** What lua/claude-code/editor/edits answers of a server. */
+/** The answer of lua/claude-code/editor/edits for one server. */
 export interface ServerEdit {
   edit: unknown;
   encoding: Encoding;
@@ -47,7 +47,7 @@ const DocumentChange = v.union([
   v.object({ kind: v.picklist(["create", "rename", "delete"]) }),
 ]);
 
-/** What a language server wants to change (LSP 3.17, `WorkspaceEdit`). */
+/** The changes that a language server wants (LSP 3.17, `WorkspaceEdit`). */
 const WorkspaceEdit = v.object({
   changes: v.optional(v.record(Uri, v.array(Edit))),
   documentChanges: v.optional(v.array(DocumentChange)),
@@ -67,7 +67,7 @@ export interface FileEdit {
   version?: number;
 }
 
-/** What a server sent, checked, in its order. Throws EditProblem. */
+/** Checks what a server sent, and keeps its order. Throws EditProblem. */
 export function fileEditsOf({ edit, encoding, server }: ServerEdit): FileEdit[] {
   const result = v.safeParse(WorkspaceEdit, withoutNulls(edit));
   if (!result.success) {

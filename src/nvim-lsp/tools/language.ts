@@ -26,7 +26,7 @@ const SymbolPath = v.pipe(v.string(), v.description("A file in which the name oc
 /** Claude Code otherwise hides tools behind a search (measured with 2.1.330). */
 export const ALWAYS_LOADED = { "anthropic/alwaysLoad": true };
 
-/** Where a symbol is defined, and what it is. */
+/** Shows where a symbol is defined, and what it is. */
 export function findSymbol(servers: LanguageServers): Tool<"find_symbol"> {
   return defineTool({
     name: "find_symbol",
@@ -48,7 +48,7 @@ export function findSymbol(servers: LanguageServers): Tool<"find_symbol"> {
   });
 }
 
-/** Where a symbol is used, or implemented. */
+/** Lists where a symbol is used, or implemented. */
 export function findReferences(servers: LanguageServers): Tool<"find_references"> {
   return defineTool({
     name: "find_references",

@@ -154,7 +154,7 @@ function setMode(root: string, path: string, mode: number): void {
 }
 
 /**
- * What makes `to` of `from`: rows of a buffer to be replaced, from the last to the first, so that row numbers stay
+ * The edits that turn `from` into `to`: rows of a buffer, from the last to the first, so that row numbers stay
  * true. `first`: from 1, with count 0 the row before which the lines go; `expected`: the bytes of the rows that stand
  * there, for another text must not be touched; `eol`: whether the last line of the new text ends with a line end.
  */

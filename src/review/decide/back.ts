@@ -47,7 +47,7 @@ export async function takeBack(
     return index && !failed.has(path) ? [[path, index]] : [];
   });
   await changeIndex(project, await indexBefore(project, new Map(changes)));
-  // What the user has made of the text since then is theirs before the marks go.
+  // The user's later edits of the text are theirs before the marks go.
   const seen = targets.flatMap(({ file: { path, weave }, view, isThere }) => {
     if (!view || !weave || isThere || failed.has(path)) return [];
     if (sameLines(view.lines, weave.lines)) return [];

@@ -159,7 +159,7 @@ function otherNames(
   return new Map(pairs);
 }
 
-/** What of a file a request is about. */
+/** The part of a file that a request is about. */
 interface Chosen {
   /** Ids as they were listed; "file" is all of the file, "mode" its mode. */
   hunks?: readonly string[] | undefined;
@@ -169,7 +169,7 @@ interface Chosen {
 
 /** The rows of an entry that are chosen; undefined if one of them is not what was shown. */
 function selectionOf(entry: Entry, { hunks, range }: Chosen): Selection | undefined {
-  // What has no hunks is decided as a whole.
+  // A file without hunks is decided as a whole.
   if (range && entry.hunks.length > 0) return ofRange(entry, range);
   if (!hunks || hunks.includes("file")) return "all";
   const ids = hunks.filter((id) => id !== "mode");

@@ -14,7 +14,7 @@ export function* headOf(root: string): GitWork<string | null | undefined> {
 }
 
 /**
- * What is compared with HEAD: the commit, or before the first one the empty tree, whose name depends on how the
+ * The tree to compare with: the commit's, or before the first one the empty tree, whose name depends on how the
  * repository names objects. Undefined where git fails.
  */
 export function* treeOf(head: string | null): GitWork<string | undefined> {

@@ -1,9 +1,9 @@
 import type { GitWork } from "./run";
 
-/** Of git's index, by path: `MODE BLOB`, with mode 0 where there is nothing. */
+/** Entries of git's index, by path: `MODE BLOB`, with mode 0 where there is nothing. */
 export type Entries = Map<string, string>;
 
-/** What the index has at some paths; "" where a merge is not finished. Undefined where git fails. */
+/** Reads the index at some paths; "" where a merge is not finished. Undefined where git fails. */
 export function* stagedAt(paths: readonly string[]): GitWork<Entries | undefined> {
   if (paths.length === 0) return new Map();
   const args = ["--literal-pathspecs", "ls-files", "--stage", "-z", "--full-name", "--", ...paths];

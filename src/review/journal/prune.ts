@@ -117,7 +117,7 @@ function touchedFiles(lines: readonly Line[]): Touched[] {
   for (const line of lines) {
     const { at } = line;
     if (typeof at !== "number") continue;
-    // What was moved goes, or stays, with the name that it had.
+    // A file that was moved goes, or stays, with the name that it had.
     for (const path of filesOf(line).flatMap(({ path, from }) => [path, from])) {
       if (typeof path === "string") touched.set(path, { path, at });
     }

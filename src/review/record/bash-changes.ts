@@ -121,7 +121,7 @@ const DiffFile = v.object({
 type DiffFile = v.InferOutput<typeof DiffFile>;
 
 /**
- * What the CLI says that a Bash command changed, with `bashEditDiffEnabled` (measured with 2.1.330):
+ * The CLI's own account of what a Bash command changed, with `bashEditDiffEnabled` (measured with 2.1.330):
  * hunks of at most 5 files, at most 200 paths, nothing of names that are not UTF-8 or hold line ends.
  */
 const BashEditDiff = v.object({

@@ -259,7 +259,7 @@ function repositoriesOf(project: RecordedProject, last: Snapshot, now: Snapshot)
   return [{ folder: "", git: project.git, head: last.head, headNow: now.head }, ...nested];
 }
 
-/** What clean files held: in the commit of the innermost repository that they are in. */
+/** Reads clean files from the commit of the innermost repository that they are in. */
 function committedIn(
   { blobs, root, privacy }: RecordedProject,
   repositories: readonly Repository[],

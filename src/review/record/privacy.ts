@@ -8,7 +8,7 @@ import { own, readPrivateJson } from "../../lib/json";
 import { waitForLock } from "../../lib/lock";
 import { isUnshared, realPath, sharedFolders, stateFolder } from "../../lib/paths";
 
-/** What hooks keep private where no Neovim has run yet: each line of the plugin's list. */
+/** Hooks keep these private where no Neovim has run yet: each line of the plugin's list. */
 export const PRIVATE_BY_DEFAULT: readonly string[] = [...defaults.matchAll(/^ {2}"(.+)",$/gm)].map(
   ([, pattern]) => pattern as string,
 );

@@ -55,7 +55,7 @@ export interface ToolCall {
 
 const MOST_CHARACTERS = 500;
 
-/** What the journal says of whose call it was. */
+/** The journal's fields of a call: whose it was. */
 export function callFields({ session, prompt, agent, tool, use, command }: ToolCall) {
   return { session, prompt, agent, tool, use, command: command && shortened(command) };
 }
@@ -65,7 +65,7 @@ export function shortened(text: string): string {
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
 }
 
-/** What an edit of a language server made of a file. */
+/** A file that a language server edited. */
 interface EditedFile {
   /** Absolute. */
   path: string;

@@ -146,7 +146,7 @@ function foundBy(changes: readonly FileChange[]) {
   return changes.map(({ path, before }) => ({ path, content: before }));
 }
 
-/** What Edit and Write answer (`originalFile`), and NotebookEdit (`original_file`). */
+/** The answers of Edit and Write (`originalFile`), and of NotebookEdit (`original_file`). */
 interface Response {
   type?: unknown;
   originalFile?: unknown;
@@ -154,7 +154,7 @@ interface Response {
 }
 
 /**
- * What one of Claude's editing tools changed: before by its answer, after by the disk. Undefined for a
+ * The change that one of Claude's editing tools made: before by its answer, after by the disk. Undefined for a
  * file that is not below the root, and where nothing changed. Throws the system's error.
  */
 function editChange(

@@ -148,7 +148,7 @@ function linesIn(files: ReadonlyMap<string, CommittedFile>, path: string): Lines
   return file ? file.bytes && asLines(file.bytes) : [];
 }
 
-/** What an entry of the index holds, as a checkout would write it; nothing for a blob that is all zeros. */
+/** Reads an entry of the index as a checkout would write it; nothing for a blob that is all zeros. */
 export function* textOf(path: string, entry: string): GitWork<Lines | undefined> {
   const blob = blobOf(entry);
   if (/^0+$/.test(blob)) return [];

@@ -41,7 +41,7 @@ export function hashOfLines(lines: Lines): string {
   return hashOf(Buffer.from(`${lines.length > 0}${lines.join("")}`, "latin1"));
 }
 
-/** What stands at a path now; `stamp` changes with it. */
+/** The content at a path now; `stamp` changes with it. */
 export type OnDisk =
   | { lines: Lines; mode: number | undefined; stamp: string }
   /** A sentence's end for the user: "FILE …". */

@@ -215,7 +215,7 @@ export function countsOf(entries: readonly Entry[]): Counts {
 }
 
 /**
- * What Claude has changed in a file besides its name, as one hunk of all lines; none if that is nothing.
+ * Claude's change of a file besides its name, as one hunk of all lines; none if there is no such change.
  * `origin`: the text that the file had under its old name, without Claude's changes.
  */
 function movedHunk(

@@ -5,7 +5,7 @@ import { ALL, type Change, isPending, type Mark, type Scope } from "../weave/row
 import { Weave } from "../weave/weave";
 import { type Contents, hashOfLines } from "./contents";
 
-/** What a recorded scope means; all of Claude's changes without one. */
+/** The meaning of a recorded scope; all of Claude's changes without one. */
 export function scopeOf(recorded: RecordedScope | undefined): Scope {
   if (!recorded) return ALL;
   const { session, prompt, change: id, kept } = recorded;

@@ -3,7 +3,7 @@ import { FILE } from "./lines";
 import { inBase, isClaude, isPending, isUnsettled, type Mark, type Row, type Scope } from "./row";
 import type { Weave } from "./weave";
 
-/** What a decision is about: everything pending of the scope, or rows of base and present text. */
+/** The subject of a decision: everything pending of the scope, or rows of base and present text. */
 export type Selection =
   | "all"
   /** `file`: that the file was created or deleted, and its mode, too; `mode`: its mode. */

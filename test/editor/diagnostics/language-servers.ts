@@ -72,7 +72,7 @@ export async function openWorld(version: NeovimVersion) {
   await warm(project, "warm.json", '{ "a": }\n', "{}\n");
   return {
     project,
-    /** What the tool answers that the Stop hook names. */
+    /** The answer of the tool that the Stop hook names. */
     async sessionDiagnostics(): Promise<Record<string, { line: number; source: string }[]>> {
       const answer = await client.callTool({ name: "get_session_diagnostics", arguments: {} });
       const content = answer.content as { text: string }[] | undefined;

@@ -11,7 +11,7 @@ const NEW = OLD.replace("line 30\n", "LINE 30\n");
 const FLOAT = `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
   { relative = "editor", row = 2, col = 2, width = 60, height = 20 })`;
 
-/** What the user does, and how it ends. */
+/** An act of the user's, and how it ends. */
 const BUSY: { with: string; lua?: string; keys?: string; end: string }[] = [
   {
     with: "a float in normal mode, closed by its own key",

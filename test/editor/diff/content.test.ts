@@ -31,7 +31,7 @@ const ENDS = [
   ["byte order mark added", "a\n", "\uFEFFa\n"],
 ] as const;
 
-/** Where the colours of both sides come from. */
+/** The groups from which the colours of both sides come. */
 const colours = (a: Attached) =>
   a.nvim.lua<(string | false)[]>(`
     local buffers = require("port").diff_buffers()
@@ -124,7 +124,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.cleared();
   });
 
-  test.each(ACCEPTED)("what accepting gives, to the byte: %s", async (...sample) => {
+  test.each(ACCEPTED)("gives on accepting, to the byte: %s", async (...sample) => {
     const [, old, proposal, keys, text] = sample;
     await using a = await Attached.attached({ version, ui: UI });
     const path = a.file("main.txt", old);
@@ -223,7 +223,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     expect(longest).toBeLessThan(LONGEST_MS);
   });
 
-  test("of 10,000 hunks those on screen are drawn, wherever the user goes, and again after an edit", async () => {
+  test("draws the hunks on screen out of 10,000, wherever the user goes, and again after an edit", async () => {
     claims("A big proposal does not freeze Neovim");
     await using a = await Attached.attached({ version, ui: UI });
     let line = 0;

@@ -131,7 +131,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     await a.rejects(other);
   });
 
-  test("who is about to accept gets the time to look", async () => {
+  test("gives a user who is about to accept the time to look", async () => {
     await using a = await Attached.opened({ version, ui: UI, waitsForPauses: true }, OLD);
     await a.pauses(1_500);
     await a.holdClock();

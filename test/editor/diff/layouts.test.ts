@@ -130,7 +130,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("what fits into the window is not folded, also once the screen is bigger", async () => {
+  test("folds nothing that fits into the window, also once the screen is bigger", async () => {
     const old = OLD.split("\n").slice(0, 44).join("\n");
     await using a = await Attached.opened({ version, ui: UI }, old);
     const folded = () =>
@@ -244,7 +244,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.propose(a.file("a.txt", "one\ntwo\n"), "one\nTWO\n");
     await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne' })");
     await a.barShows("+2 −2");
-    // What is new in the line is that byte, and no more.
+    // That byte is new in the line, and no more.
     const text = (await a.marks("diff.inline")).find(isOf("ClaudeCodeDiffText"));
     expect(text).toMatchObject({ column: 0, end_col: 1 });
   });

@@ -95,7 +95,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.call("diff_close", { ids: [id] });
     await a.cleared();
     await a.inMode("n");
-    // What they typed is in a buffer of its own.
+    // The text that they typed is in a buffer of its own.
     await a.nvim.command("$bwipeout!");
     expect(await a.picture()).toEqual(before);
   });

@@ -92,7 +92,7 @@ onEachNeovim((session) => {
     expect(looks).toBeLessThan(20);
   });
 
-  test("of all paths that a client names Neovim keeps some 1 MB", async () => {
+  test("keeps some 1 MB of all paths that a client names", async () => {
     const kept = await session.neovim.lua<number>(
       `local function kilobytes()
         collectgarbage()

@@ -99,7 +99,7 @@ onEachNeovim((session) => {
     );
   const cursor = () => lua<[number, number]>("return vim.api.nvim_win_get_cursor(0)");
   const bar = () => lua<string>("return vim.wo.winbar");
-  /** What is drawn: the rows that have a sign (from 1), and old lines, each with its margin. */
+  /** The drawing: the rows that have a sign (from 1), and old lines, each with its margin. */
   const marks = async () => {
     const found = await lua<{ row: number; sign: boolean; lines: [string, string][] }[]>(`
       local space = vim.api.nvim_create_namespace("claude-code.review")
@@ -948,7 +948,7 @@ onEachNeovim((session) => {
       await eventually("the file", () => read("d") === TEN);
     });
 
-    test("of a renamed file only what was edited since is drawn, and it goes back", async () => {
+    test("draws of a renamed file only what was edited since, and takes it back", async () => {
       write("d", TEN);
       claude({ d: undefined, e: TEN }, { tool: "Bash", from: { [at("e")]: at("d") } });
       expect((await review(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
@@ -1025,7 +1025,7 @@ onEachNeovim((session) => {
     await nvim().command("only");
   });
 
-  test("where a line is from, also one that is kept, and one that is not Claude's", async () => {
+  test("says where a line is from, also one that is kept, and one that is not Claude's", async () => {
     await changed();
     await nvim().command(`edit ${at("a")} | 1`);
     await nvim().command("Claude why");
@@ -1123,7 +1123,7 @@ onEachNeovim((session) => {
     await nvim().command("Claude review done");
     await eventually("neither", async () => !(await status()).includes("review"));
     await says("are reviewed");
-    // Where nothing could be recorded, nobody says that nothing changed.
+    // Nobody says that nothing changed if nothing could be recorded.
     await lua("_G.said = {}");
     noteIncomplete(world.folder);
     await nvim().command("Claude review!");

@@ -73,7 +73,7 @@ onEachNeovim((session) => {
       },
     );
 
-    test("of a filtered list: its entries, and no other", async () => {
+    test("decides the entries of a filtered list, and no other", async () => {
       const at = (name: string) => `turns${tests}/${name}`;
       for (const name of ["a.md", "d.sh"]) world.write(at(name), OLD);
       const files = { "a.md": undefined, "b.dat": "\0", "c.txt": CLAUDE, "d.sh": `#!\n${OLD}` };

@@ -127,7 +127,7 @@ onEachNeovim((session) => {
       });
     });
 
-    test("of a huge file reads no more than it answers, from where the selection begins", async () => {
+    test("reads no more of a huge file than it answers, from where the selection begins", async () => {
       await session.open("big.txt", `${"x".repeat(150_000)}\n${"y\n".repeat(200_000)}`);
       await session.neovim.type("gg149990lvG");
       const read = `

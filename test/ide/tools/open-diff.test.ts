@@ -107,7 +107,7 @@ onEachNeovim(
       ["the last, which had no newline", "]cgr<CR>", ["FILE_SAVED", "ONE\ntwo\nthree"]],
       ["all, which rejects it", "grgr<CR>", ["DIFF_REJECTED", "the name"]],
     ];
-    test.each(dropped)("of two hunks the user drops %s", async (_which, keys, wanted) => {
+    test.each(dropped)("lets the user drop %s of two hunks", async (_which, keys, wanted) => {
       const path = session.write("hunks.txt", "one\ntwo\nthree");
       const answer = open(cli, path, "ONE\ntwo\nTHREE\n", "the name");
       await press(keys);

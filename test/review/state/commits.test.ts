@@ -289,7 +289,7 @@ test.each([
   expect(await left()).toEqual([]);
 });
 
-test("what Claude commits itself waits, until the user moves HEAD over it", async () => {
+test("waits with what Claude commits itself until the user moves HEAD over it", async () => {
   await branchOff();
   await prompt();
   expect(await left()).toEqual([]);

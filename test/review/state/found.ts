@@ -2,7 +2,7 @@ import type { Change } from "./play";
 
 type Act = typeof Change extends import("fast-check").Arbitrary<infer T> ? T : never;
 
-/** What an act is unless it says otherwise; of no meaning for some. */
+/** The defaults of an act; some have no meaning for some acts. */
 const USUAL = {
   deletes: 0,
   inserts: 0,
@@ -32,7 +32,7 @@ function actOf(line: string): Act {
   return { do: what, ...USUAL, ...Object.fromEntries(values) } as Act;
 }
 
-/** What once failed, as the properties found it: a start, and what then happened, an act a line. */
+/** Cases that once failed, as the properties found them: a start, and what then happened, an act a line. */
 export const FOUND: [[string | undefined, Act[]]][] = [
   found("s1\n\u00ff\ns3")`
     program file=0 at=2 deletes=2

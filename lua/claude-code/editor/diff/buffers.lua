@@ -147,7 +147,7 @@ function M.keep(title, lines, filetype, what)
   notify.warn(message:format(what, title, buf, buf))
 end
 
----What the user has accepted and edited could not be written.
+---Keeps a text that the user has accepted and edited, and that could not be written.
 ---@param params { path: string, text: string, problem: string }
 function M.unwritten(params)
   local lines = file_lines.parse(params.text).lines

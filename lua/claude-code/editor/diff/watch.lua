@@ -209,7 +209,7 @@ function Watch:on_write(target)
     notify.info(text:format(accept, reject))
   elseif self.is_writing then
     self.is_writing = false
-    -- So that :wq and :x can go on and close the window.
+    -- Lets :wq and :x go on and close the window.
     vim.bo[self.proposal.new_buf].modified = false
     if not self.view.diff:accept({ in_write = true, force = vim.v.cmdbang == 1 }) then
       self:fail()

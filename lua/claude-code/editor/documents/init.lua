@@ -8,7 +8,7 @@ local reload = require("claude-code.editor.documents.reload")
 
 ---A bigger file would keep Neovim still for seconds.
 local MOST_BYTES = 64 * 1024 * 1024
----Of a buffer whose text is sent.
+---Limit of a buffer whose text is sent.
 local MOST_SENT = 10 * 1024 * 1024
 ---How much of a file is read to recognize a binary file, in bytes.
 local SNIFF = 8192

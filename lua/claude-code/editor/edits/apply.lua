@@ -51,7 +51,7 @@ local function refuse(text, ...)
   error({ code = "refused", message = text:format(...) }, 0)
 end
 
----What a server that knows an older text would do: the new name may take only the place of a text with the old one.
+---Does a server know an older text? The new name may take only the place of a text with the old one.
 ---@param renamed? { from: string, to: string }
 local function is_misplaced(replaced, new, renamed)
   return renamed ~= nil

@@ -40,7 +40,7 @@ local M = {}
 ---@field new_count integer
 ---@field old_lines string[]
 
----What a line has between the beginning and the end it shares with its other form.
+---The part of a line between the beginning and the end that it shares with its other form.
 ---@return integer? first 0-based byte in `line`; nil if there is none, or the lines are too long
 ---@return integer? last 0-based, not included; 0 as `first` if they share no more than white space
 local function changed_part(line, other)

@@ -93,7 +93,7 @@ local METHODS = {
   implementations = "textDocument/implementation",
 }
 
----Where a symbol is used, or implemented.
+---Finds the places where a symbol is used, or implemented.
 ---@param params claude-code.SymbolParams|{ relation: "references"|"implementations" }
 ---@return claude-code.SymbolAnswer?
 ---@return claude-code.Failure?
@@ -184,7 +184,7 @@ end
 ---Kinds that belong to the text of a function, and not to what a file declares.
 local LOCAL = { variable = true, constant = true }
 
----What a file declares, in a task; of several servers by the one that knows the most.
+---Lists what a file declares, in a task; of several servers the one that knows the most answers.
 ---@param params { file: string[], named: string, changes?: claude-code.ChangedFile[] }
 ---@return claude-code.Outline?
 ---@return claude-code.Failure?

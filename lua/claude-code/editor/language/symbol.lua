@@ -9,7 +9,7 @@ local request = require("claude-code.editor.language.request")
 local task = require("claude-code.lib.task")
 
 local DEFINITION, WORKSPACE = "textDocument/definition", "workspace/symbol"
----Of a short name a server may know thousands.
+---A server may know thousands of a short name.
 local MAX_SYMBOLS = 5000
 
 ---Claude's line numbers may be from before an edit: the name is searched up to so many lines away.

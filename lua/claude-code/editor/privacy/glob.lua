@@ -6,7 +6,7 @@ local M = {}
 
 ---@alias claude-code.Glob vim.regex
 
----What one character is in a pattern of Vim ("very nomagic").
+---One character in a pattern of Vim ("very nomagic").
 local CHARACTERS = { ["*"] = "\\[^/]\\*", ["?"] = "\\[^/]", ["\\"] = "\\\\" }
 
 ---@return boolean does the brace that opens at `from` close?

@@ -16,7 +16,7 @@ local BOM = "\239\187\191"
 ---Larger files are not read: the user waits for it.
 local MOST_BYTES = 2 * 1024 * 1024
 
----So long after Neovim's own write another program of the user's may change the file, as a formatter that
+---After Neovim's own write another program of the user's may change the file for so long, as a formatter that
 ---runs after each write does; in ms.
 local FORMATTED_MS = 3000
 

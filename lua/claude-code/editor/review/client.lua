@@ -1,5 +1,5 @@
---- What the executable's review reports, and the options that it needs. What its other methods ("review/list", …)
---- take and give is in src/review/service.ts.
+--- Keeps what the executable's review reports, and sends the options that it needs. src/review/service.ts says what
+--- its other methods ("review/list", …) take and give.
 local requests = require("claude-code.server.requests")
 
 local M = {}

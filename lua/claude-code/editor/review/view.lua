@@ -1,4 +1,4 @@
---- What a review shows: its quickfix list, its keys, and marks and bars ('winbar') in the user's files. A bar says
+--- Shows a review: its quickfix list, its keys, and marks and bars ('winbar') in the user's files. A bar says
 --- which hunk of how many it is, which file, what to know about the hunk under the cursor, and the keys.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
@@ -22,7 +22,7 @@ local TYPED_MS = 200
 ---Shows nothing, and begins each bar of a review.
 local MARK = "%(%)"
 
----Where a decision has led on, |u| is about what Claude wrote to that file.
+---After a decision has led on, |u| is about what Claude wrote to that file.
 local UNDONE = "u took what Claude wrote to %s out of its buffer; <C-r> brings it back, "
   .. ":Claude back takes your last decision back"
 

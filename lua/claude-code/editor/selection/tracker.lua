@@ -15,7 +15,7 @@ local visual = require("claude-code.editor.selection.visual")
 ---@field lines string the lines it touches: an edit elsewhere in the buffer does not end it
 
 local held ---@type claude-code.HeldSelection?
----Where visual mode was entered.
+---The place in which visual mode was entered.
 local visual_start ---@type { buf: integer, tick: integer }?
 local entered ---@type { win: integer, buf: integer, cursor: { [1]: integer, [2]: integer } }?
 

@@ -61,7 +61,7 @@ local M = {}
 ---While the editor is followed; `stops` end each thing that was started.
 local follower ---@type { push_soon: fun(), stops: (fun())[] }?
 
----What the executable knows, and what may no longer be true.
+---The state that the executable knows, and the parts that may no longer be true.
 local known ---@type table<integer, claude-code.Buffer>
 local private ---@type table<integer, true> private ones, which it must not know
 local reported ---@type table<integer, string> path by buffer whose diagnostics it holds

@@ -151,7 +151,7 @@ local function collect_options(value_of)
   return values
 end
 
----What a new window has: values of its own only of options that have no global one to follow.
+---The options of a new window: values of its own only of those that have no global one to follow.
 ---@return table<string, any>
 function M.new_options()
   local values = collect_options(function(name, info)

@@ -110,7 +110,7 @@ function M.follow(buf, is_open)
     was_pending = false
   end)
   on("WinEnter", function()
-    -- Where that window closed Neovim chose this one, and the next keys were typed for that one: a list whose last row
+    -- If that window closed, Neovim chose this one, and the next keys were typed for that one: a list whose last row
     -- was decided, a split after `:q`.
     local has_closed = not api.nvim_win_is_valid(left)
     -- While a proposal waits the CLI asks as well, and the next Enter in its terminal would be the answer.
