@@ -9,7 +9,7 @@ const UI = { width: 200, height: 40 };
  * A language server inside Neovim, for the file of the current buffer: it answers with the line that it was
  * asked about, and leads to the line and the file that `lead` says.
  */
-const SERVE = `
+const serve = (name: string, more = "") => `
   asked, lead = {}, { line = 0 }
   local function answer(method, params)
     table.insert(asked, { vim.fs.basename(vim.uri_to_fname(params.textDocument.uri)), params.position.line + 1,
@@ -21,16 +21,16 @@ const SERVE = `
     local place = { uri = lead.uri or params.textDocument.uri, range = { start = at, ["end"] = at } }
     return { place }
   end
-  local server = require("port").language_server({ hoverProvider = true, definitionProvider = true }, {
+  local server = require("port").language_server({ ${more} hoverProvider = true, definitionProvider = true }, {
     request = vim.schedule_wrap(function(method, params, done)
       if method == "shutdown" then done(nil, nil) else done(nil, answer(method, params)) end
     end),
   })
-  vim.lsp.start({ name = "known", root_dir = vim.fn.getcwd(), cmd = server }, { bufnr = 0 })`;
+  vim.lsp.start({ name = "${name}", root_dir = vim.fn.getcwd(), cmd = server }, { bufnr = 0 })`;
 
-const OLD = "one\ntwo\nthree\nfour\nfive\n";
+const OLD = "one\ntwo\nthree\nfour\nfünf\n";
 /** Line 2 is changed, two are new behind line 3. */
-const NEW = "one\nTWO\nthree\nnew\nnewer\nfour\nfive\n";
+const NEW = "one\nTWO\nthree\nnew\nnewer\nfour\nfünf\n";
 
 async function start(version: NeovimVersion): Promise<Attached> {
   const a = await Attached.asNew({ version, ui: UI });
@@ -38,7 +38,7 @@ async function start(version: NeovimVersion): Promise<Attached> {
   a.file("other.txt", OLD);
   await a.edit(a.main);
   await a.attach();
-  await a.nvim.lua(SERVE);
+  await a.nvim.lua(serve("known"));
   await a.nvim.until(
     "the server",
     "return (vim.lsp.get_clients({ bufnr = 0 })[1] or {}).initialized == true",
@@ -86,6 +86,17 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     expect(await a.nvim.lua<number>("return #vim.api.nvim_list_wins()")).toBe(1);
     expect(await a.nvim.lua("return #vim.lsp.get_clients()")).toBe(1);
     expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+  });
+
+  test("K asks each server in its own columns, on 0.10 in those of the first", async () => {
+    await using a = await start(version);
+    await a.nvim.lua(serve("bytes", 'positionEncoding = "utf-8",'));
+    await a.nvim.until("both", "return vim.lsp.get_clients({ bufnr = 0 })[2].initialized == true");
+    await show(a);
+    await a.nvim.type("7G3|K");
+    await a.nvim.until("two questions", "return #asked == 2");
+    const columns = await a.nvim.lua<number[]>("return { asked[1][3], asked[2][3] }");
+    expect(columns.sort()).toEqual(version.name.includes("0.10") ? [2, 2] : [2, 3]);
   });
 
   test("a line that the proposal changes or adds: a message says so, nobody is asked", async () => {

@@ -86,8 +86,8 @@ end
 ---vim.lsp.buf would ask about the current buffer, and shows nothing while another one is current.
 local function ask(proposal, name)
   local target, title = proposal.target, proposal:title()
-  local client = clients_for(target, name)[1]
-  if not client then
+  local clients = clients_for(target, name)
+  if #clients == 0 then
     return notify.info(("no language server of %s knows a %s"):format(title, name), TOPIC)
   end
   local buf, row, col = api.nvim_get_current_buf(), unpack(api.nvim_win_get_cursor(0))
@@ -95,11 +95,17 @@ local function ask(proposal, name)
   if not is_same then
     return notify.info(("language servers know %s without this change"):format(title), TOPIC)
   end
-  local character = columns.of_byte(api.nvim_get_current_line(), col, client.offset_encoding)
-  local params = {
-    textDocument = { uri = vim.uri_from_bufnr(target) },
-    position = { line = line - 1, character = character },
-  }
+  local text = api.nvim_get_current_line()
+  ---@param client vim.lsp.Client
+  local function params_for(client)
+    local character = columns.of_byte(text, col, client.offset_encoding)
+    return {
+      textDocument = { uri = vim.uri_from_bufnr(target) },
+      position = { line = line - 1, character = character },
+    }
+  end
+  -- TODO(0.10): all servers get the columns of the first one, as by Neovim's own `gd` there.
+  local params = vim.fn.has("nvim-0.11") == 1 and params_for or params_for(clients[1])
   vim.lsp.buf_request_all(target, "textDocument/" .. name, params, function(results)
     if api.nvim_get_current_buf() == buf and api.nvim_buf_is_loaded(target) then
       local show = name == "hover" and show_hover or show_places
