@@ -16,8 +16,9 @@ import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 export type Environment = Record<string, string | undefined>;
 
 const NAME = "claude-code.nvim";
-/** PATH_MAX of Linux and macOS: no file has a longer name, and a long one is costly to look for. */
-export const MAX_PATH_BYTES = process.platform === "win32" ? 32_767 : 4_096;
+/** PATH_MAX of Linux and macOS; the limit of Windows. No file has a longer path, and a long one is costly to look for. */
+export const MAX_PATH = { posix: 4_096, win32: 32_767 } as const;
+export const MAX_PATH_BYTES = MAX_PATH[process.platform === "win32" ? "win32" : "posix"];
 /** As many symlinks as Linux follows. */
 const MAX_LINKS = 40;
 

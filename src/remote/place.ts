@@ -1,4 +1,5 @@
 /** Paths as words alone, in the style of either system: what names a file, without a look at any disk. */
+import { MAX_PATH } from "../lib/paths";
 
 export type PathStyle = "posix" | "win32";
 
@@ -9,9 +10,6 @@ export interface Place {
   readonly names: readonly string[];
 }
 
-/** No path of the system is longer; each one is looked for on the disk. */
-const MAX_BYTES: Record<PathStyle, number> = { posix: 4_096, win32: 32_767 };
-
 /** `wsl$` is the older name of `wsl.localhost`. */
 const SHARE = /^[\\/]{2}([^\\/?.][^\\/]*)[\\/]+([^\\/]+)(?:[\\/]+|$)/;
 const DRIVE = /^([A-Za-z]):[\\/]+/;
@@ -20,7 +18,7 @@ const NO_NAME = /[<>:"|?*]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /** undefined where the path is not absolute, holds control characters, or cannot be a file's. */
 export function parsePlace(path: string, style: PathStyle): Place | undefined {
-  if (Buffer.byteLength(path) > MAX_BYTES[style] || /\p{Cc}/u.test(path)) return undefined;
+  if (Buffer.byteLength(path) > MAX_PATH[style] || /\p{Cc}/u.test(path)) return undefined;
   if (style === "posix") return path.startsWith("/") ? place("/", path.split("/")) : undefined;
   const plain = path.replace(/^[\\/]{2}\?[\\/](UNC[\\/])?/i, (_, share) => (share ? "\\\\" : ""));
   const drive = DRIVE.exec(plain);
