@@ -26,8 +26,7 @@ const PAGES = {
 /**
  * At most so much of everything: lines as `wc -l` counts them, of code in the first three and of all files in
  * the last but the text of a license. Raising one is a commit of its own that says why. Planned work may add, of Lua
- * and of src: 900 and 1,000 for faults found in use, 500 and 1,200 for one plugin folder of the CLI, 250 and 500 for
- * Windows and macOS, 500 and 500 for turns.
+ * and of src: 500 and 1,200 for one plugin folder of the CLI, 250 and 500 for Windows and macOS, 500 and 500 for turns.
  */
 const BUDGETS: readonly {
   name: string;
@@ -35,9 +34,9 @@ const BUDGETS: readonly {
   lines: number;
   count?: number;
 }[] = [
-  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_000, count: 225 },
-  { name: "src", files: "src/**/*.ts", lines: 23_000, count: 250 },
-  { name: "test", files: "test/**/*.{ts,lua}", lines: 47_000 },
+  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_900, count: 225 },
+  { name: "src", files: "src/**/*.ts", lines: 24_000, count: 250 },
+  { name: "test", files: "test/**/*.{ts,lua}", lines: 48_900 },
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_500 },
 ];
 /** Each has a table in ARCHITECTURE.md, with its folders in the first column. */
