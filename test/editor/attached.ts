@@ -211,6 +211,14 @@ export class Attached implements AsyncDisposable {
     return id;
   }
 
+  /** Proposes what waits, since the user is not where a diff takes the cursor, and asks for it. */
+  async proposeAndShow(path: string, contents: string, more: object = {}): Promise<number> {
+    const id = await this.propose(path, contents, more);
+    await this.nvim.command("Claude diff");
+    await this.shown();
+    return id;
+  }
+
   /** Waits for the end of a diff. */
   outcome(id: number): Promise<Ended> {
     return eventually(`the end of diff ${id}`, () => {

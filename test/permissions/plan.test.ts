@@ -141,7 +141,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     await keys("ggdG<CR>");
     await editor.says("the plan is empty");
     for (const one of ["u", ":copen<CR>", ":wincmd p<CR>", ":quit<CR>"]) await keys(one);
-    await editor.says("the plan waits: :Claude answer shows it");
+    await editor.says(":Claude answer shows the plan, which waits");
     await editor.report(n, "working");
     await output;
   });
@@ -168,7 +168,11 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
 
   test.each([
     ["type", "vim.cmd.startinsert()", "vim.cmd.stopinsert()"],
-    ["think about a prompt", "vim.cmd.edit('claude-code://prompt/9')", "vim.cmd.edit('a.txt')"],
+    [
+      "think about a prompt",
+      "vim.cmd.edit('claude-code://prompt/9') vim.bo.buftype = 'acwrite'",
+      "vim.cmd.edit('a.txt')",
+    ],
   ])("nobody is disturbed while they %s; then it is shown", async (_name, begin, end) => {
     await editor.report(n, "working");
     await eventually("its end", async () => (await name()) !== "claude-code://plan");

@@ -21,7 +21,7 @@ local MARK = "%(%(%(%(%)%)%)%)"
 ---@field request claude-code.PermissionRequest
 ---@field buf integer
 ---@field comments table<integer, { text: string, line: string }> by their extmarks, with the line they were made at
----@field guard? claude-code.DecisionGuard
+---@field guard claude-code.DecisionGuard
 ---@field borrowed? claude-code.BorrowedWindow nil: its window is a new one
 ---@field spare? claude-code.Spare
 ---@field win? integer
@@ -159,12 +159,11 @@ local function comment(plan)
   end)
 end
 
----@type { modes: string[], key: string, desc: string, run: fun(plan: claude-code.Plan) }[]
-local KEYS = {
-  { modes = { "n" }, key = "<CR>", desc = "Approve the plan", run = approve },
-  { modes = { "n" }, key = "q", desc = "Send comments and edits of the plan", run = reject },
-  { modes = { "n" }, key = "Q", desc = "Send comments and edits of the plan", run = reject },
-  { modes = { "n", "x" }, key = "gC", desc = "Comment on the line", run = comment },
+---@type { key: string, desc: string, run: fun(plan: claude-code.Plan) }[]
+local DECIDING = {
+  { key = "<CR>", desc = "Approve the plan", run = approve },
+  { key = "q", desc = "Send comments and edits of the plan", run = reject },
+  { key = "Q", desc = "Send comments and edits of the plan", run = reject },
 }
 
 local function fill(plan)
@@ -181,28 +180,34 @@ local function on_left(plan)
       left:finish()
     end
     if plans[plan.request.id] and not is_shown(plan) then
-      notify.info("the plan waits: :Claude answer shows it")
+      notify.info(":Claude answer shows the plan, which waits")
     end
   end)
 end
 
 local function new(request)
   local buf = api.nvim_create_buf(false, true)
-  local plan = { request = request, buf = buf, comments = {} }
+  local plan = { request = request, buf = buf, comments = {}, guard = when.guard("the plan") }
   fill(plan)
   local name = "claude-code://plan/" .. request.id
   api.nvim_buf_set_name(buf, name)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "acwrite", "hide", false
   vim.bo[buf].filetype = "markdown"
   vim.b[buf].claude_code_plan = true
-  for _, entry in ipairs(KEYS) do
-    vim.keymap.set(entry.modes, entry.key, function()
+  for _, entry in ipairs(DECIDING) do
+    vim.keymap.set("n", entry.key, function()
       plan.guard:decide(entry.key, function()
         entry.run(plan)
       end)
     end, { buffer = buf, desc = entry.desc, nowait = true })
   end
+  vim.keymap.set({ "n", "x" }, "gC", function()
+    comment(plan)
+  end, { buffer = buf, desc = "Comment on the line", nowait = true })
   local events = require("claude-code.lib.autocommands").new("plan." .. buf)
+  plan.guard:follow(events, function()
+    return api.nvim_get_current_buf() == buf
+  end)
   events:on("BufWriteCmd", function(_, args)
     if args.match ~= name then
       return notify.error("the plan is written to no file: its answer takes it along")
@@ -263,7 +268,8 @@ end
 
 --- Shows it in the user's window, with the cursor.
 ---@param request claude-code.PermissionRequest
-function M.show(request)
+---@param is_offered? boolean the user has not asked for it
+function M.show(request, is_offered)
   local plan = plans[request.id] or new(request)
   if is_shown(plan) then
     return api.nvim_set_current_win(plan.win)
@@ -273,25 +279,26 @@ function M.show(request)
   plan.borrowed = win and windows.borrow(win, plan.buf) or nil
   plan.win = win or windows.beside(plan.buf)
   plan.spare = plan.borrowed and spare.watch(plan.borrowed)
-  plan.guard = when.guard("the plan")
+  plan.guard:restart("appeared", not is_offered)
   show_bar(plan)
   focus.take(plan.win, plan.origin)
 end
 
 --- A plan was proposed: shows it once the user does not type, and windows may change.
 ---@param request claude-code.PermissionRequest
-function M.offer(request)
-  local here = api.nvim_buf_get_name(0)
-  local writes_prompt = vim.startswith(here, require("claude-code.editor.prompt").NAME)
+---@param is_reported? boolean a message said that it waits
+function M.offer(request, is_reported)
   if plans[request.id] or not requests.is_waiting(request.id) then
     return
-  elseif when.may_change() == "all" and not when.is_busy() and not writes_prompt then
-    M.show(request)
-  else
-    require("claude-code.editor.input.blocked").retry(function()
-      M.offer(request)
-    end)
+  elseif when.may_change() == "all" and not when.is_busy() then
+    return M.show(request, true)
+  elseif not is_reported and when.ms_until_idle() == 0 then
+    is_reported = true
+    notify.info(":Claude answer shows the plan, which waits until you are done here", "plan")
   end
+  require("claude-code.editor.input.blocked").retry(function()
+    M.offer(request, is_reported)
+  end)
 end
 
 return M

@@ -128,6 +128,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
       await using a = await Attached.asNew({ version, ui: UI });
       await a.edit(a.file("a.txt", OLD));
       await a.nvim.command("vsplit | terminal cat");
+      await a.nvim.command("let b:claude_code_terminal = v:true");
       const socket = await attachSocket(a);
       await a.nvim.type("i");
       await a.inMode("t");

@@ -135,7 +135,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     await using a = await Attached.opened({ version, ui: UI, waitsForPauses: true }, OLD);
     await a.pauses(1_500);
     await a.holdClock();
-    const pause = () => a.advance(1500);
+    const pause = () => a.advance(5 * 1500);
     const id = await a.propose(a.main, NEW);
     await pause();
     expect(await a.nvim.lua('return require("port").diff_decidable()')).toBe(true);
@@ -144,7 +144,9 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     await a.nvim.type("<CR><CR><CR>");
     expect(await a.mode()).toBe("n");
     expect(a.ended).toEqual([]);
-    expect(await a.messages()).toContain("main.txt was updated just now: press <CR> again");
+    expect(await a.messages()).toContain(
+      "press <CR> again, it decided nothing: the change of main.txt was updated just now",
+    );
     await pause();
     await a.nvim.type("<CR><CR>");
     expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });

@@ -22,8 +22,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     return a;
   }
   const propose = async (a: Attached, contents = NEW) => {
-    const id = await a.propose(a.main, contents);
-    await a.shown();
+    const id = await a.proposeAndShow(a.main, contents);
     await a.decidable();
     return id;
   };

@@ -95,7 +95,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       for (const layout of LAYOUTS) {
         await a.diffLayout(layout);
         for (const key of ["<CR>", "q", "remote"]) {
-          const id = await a.propose(a.main, NEW);
+          const id = await a.proposeAndShow(a.main, NEW);
           const seen = await a.nvim.lua<string>("return vim.api.nvim_buf_get_name(0)");
           expect([layout, seen]).toEqual([layout, `claude-code://${id}/main.txt (proposed)`]);
           if (key === "remote") await a.call("diff_close", { ids: [id] });

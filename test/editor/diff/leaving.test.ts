@@ -59,7 +59,9 @@ describe.each(NEOVIMS)("$name", (version) => {
         await a.nvim.type(keys);
         await a.waits();
         expect(a.ended).toEqual([]);
-        await a.says("main.txt waits with your edits; ]f or :Claude diff shows it");
+        await a.says(
+          "]f or :Claude diff shows the change of main.txt, which waits with your edits",
+        );
         expect(await a.mode()).toBe("n");
         expect(await file(a)).toBe(wanted);
         expect(await a.nvim.lua("return { vim.v.errmsg, vim.wo.winbar, vim.wo.diff }")).toEqual([
@@ -109,7 +111,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     );
     await a.nvim.type("<C-w>o");
     await a.waits();
-    await a.says("a proposed change of src/beta/index.ts waits");
+    await a.says("shows the change of src/beta/index.ts, which waits");
   });
 
   test("accepted hunks are accepted still", async () => {
@@ -182,13 +184,14 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.propose(a.main, NEW);
     await a.nvim.type("<C-w>o");
     await a.waits();
-    await a.says("main.txt waits: :Claude diff");
+    await a.says(":Claude diff shows the change of main.txt, which waits");
     expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toContain("mine");
   });
 
   test("from a terminal: whoever leaves does not type in it", async () => {
     for (const keys of ["<C-o>", ":e other.txt<CR>", "<C-w>T", "<C-w>o"]) {
       await using a = await start("vertical", "split | terminal cat");
+      await a.nvim.command("let b:claude_code_terminal = v:true");
       await a.nvim.type("i");
       await a.inMode("t");
       await a.propose(a.main, NEW);

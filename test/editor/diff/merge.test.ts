@@ -25,7 +25,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.type(options.edit ?? "GA and mine<Esc>gg");
     await a.attach();
     proposal = options.proposal ?? NEW;
-    id = await a.propose(a.main, proposal);
+    id = await a.proposeAndShow(a.main, proposal);
   }
   const merge = async () => {
     await a.nvim.type("gm");

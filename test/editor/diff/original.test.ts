@@ -59,9 +59,7 @@ const hovers = (a: Attached, text: string) =>
   eventually("the hover", async () => expect(await shownFloat(a)).toBe(text));
 
 async function show(a: Attached, path = a.main): Promise<number> {
-  const id = await a.propose(path, NEW);
-  await a.shown();
-  return id;
+  return a.proposeAndShow(path, NEW);
 }
 
 const place = (a: Attached) =>

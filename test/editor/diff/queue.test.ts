@@ -95,7 +95,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   test.each(["tab", "vertical"])("global options go on to count (%s)", async (layout) => {
     await using a = await start("enew | setlocal buftype=nofile", layout);
     await a.nvim.command("set statusline=AAA scrolloff=5");
-    const id = await a.propose(a.main, NEW);
+    const id = await a.proposeAndShow(a.main, NEW);
     await a.nvim.command("set statusline=BBB scrolloff=3");
     expect(
       await a.nvim.lua(`

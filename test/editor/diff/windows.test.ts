@@ -65,6 +65,8 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.mode()).toBe("i");
     expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(1);
     await a.nvim.type("<Esc>");
+    await a.says("waits until you are done here");
+    await a.nvim.command("Claude diff");
     await a.shown();
     await a.rejects(id);
     expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("hello youline 1");
@@ -76,7 +78,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.type("ihello");
     const id = await a.propose(a.main, NEW);
     await a.shown();
-    await a.says("a proposed change of main.txt is open");
+    await a.says(":Claude diff goes to the change of main.txt, which is open beside");
     await a.nvim.type(" you");
     expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("hello you");
     expect(await a.mode()).toBe("i");
@@ -115,6 +117,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using a = await Attached.asNew({ version, ui: { width: 20, height: 12 } });
     const path = a.file("main.txt", OLD);
     await a.nvim.command("terminal cat");
+    await a.nvim.command("let b:claude_code_terminal = v:true");
     await a.nvim.command("set winheight=9 winminheight=9");
     await a.attach();
     const before = await a.picture();
@@ -130,7 +133,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using a = await Attached.asNew({ version, ui: { width: 60, height: 12 } });
     const paths = ["a.txt", "b.txt"].map((name) => a.file(name, OLD));
     await a.nvim.command("terminal cat");
-    await a.nvim.command("set winheight=9 winminheight=9");
+    await a.nvim.command("let b:claude_code_terminal = v:true | set winheight=9 winminheight=9");
     await a.attach();
     await a.nvim.type(":echo");
     const ids = [];
@@ -147,7 +150,7 @@ describe.each(NEOVIMS)("$name", (version) => {
         await using a = await Attached.opened({ version, ui: UI }, "old\n");
         await a.nvim.command(`set ${autoread}`);
         if (unsaved) await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
-        const id = await a.propose(a.main, "new\r\n");
+        const id = await a.proposeAndShow(a.main, "new\r\n");
         // While somebody types in it, the diff stays on screen for a moment after its end.
         await a.nvim.type("ggA!");
         await a.nvim.lua(

@@ -94,7 +94,8 @@ function Diff:report_shown(focused)
   local destination = self.proposal.destination
   local reported = destination:report(self.proposal.unsaved, destination.written)
   if not reported and not focused then
-    notify.info(("a proposed change of %s is open"):format(self.proposal:title()), "diff")
+    local text = ":Claude diff goes to the change of %s, which is open beside"
+    notify.info(text:format(self.proposal:title()), "diff")
   end
   self:emit("DiffOpened")
 end

@@ -59,8 +59,8 @@ end
 local function report_wait(diff)
   if not diff.reported then
     diff.reported = true
-    local text = "a proposed change of %s waits until you are done here; %s shows it now"
-    notify.info(text:format(diff.proposal:title(), ways_back()), TOPIC)
+    local text = "%s shows the change of %s, which waits until you are done here"
+    notify.info(text:format(ways_back(), diff.proposal:title()), TOPIC)
   end
 end
 
@@ -137,11 +137,11 @@ end
 local show_next ---@type fun(decided?: boolean)
 
 local function wait(diff)
+  local ms = when.ms_until_idle()
   -- Typing ends soon.
-  if blocked.may_change() ~= "all" then
+  if ms == 0 or blocked.may_change() ~= "all" then
     report_wait(diff)
   end
-  local ms = when.ms_until_idle()
   blocked.retry(function()
     show_next()
   end, ms > 0 and ms or nil)
@@ -155,7 +155,7 @@ local function try_next(decided)
   local diff = next_up()
   if queue.shown or not diff then
     return
-  elseif not when.can_show(diff.proposal.new_path) then
+  elseif not when.can_show(diff.proposal.new_path, diff.asked_for) then
     return wait(diff)
   end
   if not diff.asked_for and when.is_busy(decided) then
@@ -289,9 +289,9 @@ function M.put_aside(diff)
       watch_buffers(diff)
       show_next()
       local text = diff.proposal:is_edited()
-          and "a proposed change of %s waits with your edits; %s shows it, and :q! there rejects it"
-        or "a proposed change of %s waits: %s"
-      notify.info(text:format(diff.proposal:title(), ways_back()), TOPIC)
+          and "%s shows the change of %s, which waits with your edits; :q! there rejects it"
+        or "%s shows the change of %s, which waits"
+      notify.info(text:format(ways_back(), diff.proposal:title()), TOPIC)
     end,
   })
 end

@@ -60,7 +60,7 @@ end
 ---@return claude-code.View
 ---@return boolean focused
 function M.open(diff)
-  local typing = when.may_change() == "no_focus"
+  local typing = when.may_change(diff.asked_for) == "no_focus"
   local proposal, origin = diff.proposal, focus.origin()
   -- A user who types stays in that window.
   local layout, saved = layouts.open(proposal, typing and origin.win or nil)
@@ -70,7 +70,7 @@ function M.open(diff)
     layout = layout,
     saved = saved,
     origin = origin,
-    guard = when.guard(proposal:title()),
+    guard = when.guard("the change of " .. proposal:title(), diff.asked_for),
     is_outside = proposal.destination:is_outside(),
     closing = false,
   }, View)
@@ -121,7 +121,7 @@ end
 function View:focus_when_idle()
   self.watch:replace("idle", function()
     return keyboard.after_idle(when.pause_ms(), function()
-      if api.nvim_get_current_win() == self.origin.win and blocked.may_change() == "all" then
+      if api.nvim_get_current_win() == self.origin.win and when.may_change() == "all" then
         self.guard:restart("appeared")
         self:enter()
       end

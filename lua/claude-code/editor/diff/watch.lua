@@ -195,7 +195,7 @@ end
 ---@private
 function Watch:on_write(target)
   if self.is_writing and (self.is_early or self.guard:is_active()) then
-    self.guard:report("nothing was written, write again")
+    self.guard:report("write again, nothing was written")
     self:fail()
   elseif target ~= self.proposal.label then
     self:take_name_back()
@@ -222,7 +222,7 @@ end
 ---@param force boolean the user's edits may go
 function Watch:on_close(force)
   local win = api.nvim_get_current_win()
-  if self.guard:is_active() or not vim.tbl_contains(self.view.layout.windows, win) then
+  if not vim.tbl_contains(self.view.layout.windows, win) then
     return
   end
   self.is_closing = true
@@ -262,7 +262,7 @@ function Watch:follow_typing(events)
   events:on("BufWriteCmd", function(_, args)
     self:on_write(args.match)
   end, { buffer = self.proposal.new_buf })
-  local previous = ""
+  local previous, is_early = "", false
   local watch = {
     namespace = NAMESPACE,
     begin = function()
@@ -272,10 +272,11 @@ function Watch:follow_typing(events)
       self:on_command(command, bang)
     end,
     key = function(key)
-      if CLOSING_KEYS[previous .. key] and vim.fn.mode() == "n" then
+      local closes = CLOSING_KEYS[previous .. key] and vim.fn.mode() == "n"
+      if closes and not is_early then
         self:on_close(previous .. key == "ZQ")
       end
-      previous = key
+      previous, is_early = key, self.guard:is_active()
     end,
   }
   commands.follow(events, watch)
@@ -298,6 +299,9 @@ function Watch:start_events()
   end)
   winbar.follow(events.id, function()
     view:show_bars()
+  end)
+  view.guard:follow(events, function()
+    return view:is_inside()
   end)
   events:on("WinScrolled", function()
     if view:is_open() and view.layout:is_intact() then

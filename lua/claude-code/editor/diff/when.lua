@@ -10,14 +10,18 @@ local places = require("claude-code.editor.diff.place")
 local windows = require("claude-code.editor.windows")
 
 ---@class claude-code.DecisionGuard
----@field private title string of the file
+---@field private title string such as "the change of main.lua"
 ---@field private since number by `clock.now`
----@field private event "appeared"|"was updated" what happened then
----@field private reported boolean
+---@field private event "appeared"|"was updated"|"got the cursor" what happened then
+---@field private is_expected? boolean the user has asked for what it shows
+---@field private reported? number the keys that a message was about, by when they began
 local DecisionGuard = {}
 DecisionGuard.__index = DecisionGuard
 
 local M = {}
+
+---How many pauses in typing a user needs to see what has appeared: two seconds.
+local SEEN_PAUSES = 5
 
 local function in_terminal()
   return api.nvim_get_mode().mode == "t"
@@ -34,13 +38,25 @@ function M.ms_until_idle()
   return math.ceil(math.max(0, M.pause_ms() - keyboard.idle_ms()))
 end
 
----What showing a diff may change now. Typing in a terminal counts like insert mode; typing in normal
+---Is the user in Claude's terminal, or in an ordinary file without unsaved edits? Anywhere else the next key has a
+---meaning of its own: in a prompt, a commit message, a list, the help, a terminal.
+local function gives_cursor()
+  local is_file = vim.bo.buftype == "" and vim.bo.bufhidden == "" and not vim.bo.modified
+  local filetype = vim.bo.filetype:lower()
+  return is_file and not filetype:find("commit") and not filetype:find("rebase")
+    or require("claude-code.terminal.providers.window").is_terminal(0)
+end
+
+---What showing a diff or a plan may change now. Typing in a terminal counts like insert mode; typing in normal
 ---mode does not leave its window.
+---@param asked? boolean the user has asked for it, wherever they are
 ---@return claude-code.MayChange
-function M.may_change()
+function M.may_change(asked)
   local may = blocked.may_change()
-  if may ~= "all" or M.ms_until_idle() == 0 then
+  if may ~= "all" then
     return may
+  elseif M.ms_until_idle() == 0 then
+    return (asked or gives_cursor()) and "all" or "no_focus"
   end
   return in_terminal() and "no_focus" or "nothing"
 end
@@ -48,9 +64,10 @@ end
 ---May a diff be shown now? A user who types keeps the window they type in: a tab page cannot be made without
 ---leaving it.
 ---@param file string absolute path that is proposed
+---@param asked? boolean the user has asked for it
 ---@return boolean
-function M.can_show(file)
-  local may = M.may_change()
+function M.can_show(file, asked)
+  local may = M.may_change(asked)
   if may ~= "no_focus" then
     return may == "all"
   elseif windows.is_floating(0) and not in_terminal() then
@@ -97,33 +114,59 @@ function M.after_busy(callback)
   end)
 end
 
----A diff that has just got the focus is not decided yet by a key: it was typed for something else.
+---What has the cursor without the user's doing is decided by no key that may have been typed for something else: the
+---user has had the time to see it before they began to type, or has typed something else in it before.
 ---@param title string
+---@param asked? boolean the user has asked for it
 ---@return claude-code.DecisionGuard
-function M.guard(title)
+function M.guard(title, asked)
   local guard = setmetatable({ title = title }, DecisionGuard)
-  guard:restart("appeared")
+  guard:restart("appeared", asked)
   return guard
 end
 
----The diff has got the focus just now, or shows something new.
----@param event "appeared"|"was updated"
-function DecisionGuard:restart(event)
-  self.since, self.event, self.reported = clock.now(), event, false
+---It has got the cursor just now, or shows something new.
+---@param event "appeared"|"was updated"|"got the cursor"
+---@param asked? boolean
+function DecisionGuard:restart(event, asked)
+  self.since, self.event, self.is_expected = clock.now(), event, asked
 end
 
----Must keys that decide do nothing yet?
+---Restarts where the cursor comes into it because the window that had it was closed.
+---@param events claude-code.Autocommands
+---@param is_inside fun(): boolean
+function DecisionGuard:follow(events, is_inside)
+  local closed = -math.huge
+  events:on({ "WinClosed", "WinEnter" }, function(_, args)
+    if args.event == "WinEnter" then
+      -- No key was typed since.
+      if clock.now() - closed <= keyboard.idle_ms() and is_inside() then
+        self:restart("got the cursor")
+      end
+    elseif tonumber(args.match) == api.nvim_get_current_win() then
+      closed = clock.now()
+    end
+  end)
+end
+
+---Must the keys that decide do nothing yet? Those that are typed without a pause are one to the guard.
 ---@return boolean
 function DecisionGuard:is_active()
-  return clock.now() - self.since < clock.QUIET_MS
+  if self.is_expected then
+    return clock.now() - self.since < clock.QUIET_MS
+  end
+  local began, before = keyboard.run()
+  local pauses = before > self.since and 2 or SEEN_PAUSES
+  return began - self.since < pauses * clock.QUIET_MS
 end
 
----Says why nothing was decided, once.
+---Says why nothing was decided, once for keys that are typed without a pause.
 ---@param again string what to do then
 function DecisionGuard:report(again)
-  if not self.reported then
-    self.reported = true
-    notify.info(("the change of %s %s just now: %s"):format(self.title, self.event, again), "diff")
+  local began = keyboard.run()
+  if self.reported ~= began then
+    self.reported = began
+    notify.info(("%s: %s %s just now"):format(again, self.title, self.event), "diff")
   end
 end
 
@@ -132,7 +175,7 @@ end
 ---@param decide fun()
 function DecisionGuard:decide(key, decide)
   if self:is_active() then
-    self:report(("press %s again"):format(key))
+    self:report(("press %s again, it decided nothing"):format(key))
   else
     decide()
   end

@@ -12,6 +12,10 @@ local M = {}
 local last ---@type number? when, by `clock.now`
 local seen ---@type number? the same, whatever the key was for
 
+---Keys without a pause between them: when the first was typed, and when the last one before, but for <Esc>, which is
+---typed out of habit.
+local run = { began = 0 } ---@type { began: number, before: number?, last: number? }
+
 local function is_pointer(typed)
   -- Special keys start with this byte.
   if typed:byte() ~= 0x80 then
@@ -25,7 +29,16 @@ end
 
 local function unfollow()
   vim.on_key(nil, NAMESPACE)
-  last = nil
+  last, run = nil, { began = 0 }
+end
+
+local function note(is_escape)
+  local now = clock.now()
+  if M.idle_ms() >= clock.QUIET_MS then
+    run = { began = now, before = run.last, last = run.last }
+  end
+  run.last = is_escape and run.last or now
+  last, seen = now, now
 end
 
 ---Begins to note when keys are typed, until the executable detaches.
@@ -33,8 +46,7 @@ function M.follow()
   require("claude-code.server.channel").on_detach(unfollow)
   vim.on_key(function(_, typed)
     if typed and typed ~= "" and not is_pointer(typed) then
-      last = clock.now()
-      seen = last
+      note(typed == "\27")
     end
   end, NAMESPACE)
 end
@@ -42,6 +54,15 @@ end
 ---@return number ms since the last key
 function M.idle_ms()
   return last and clock.now() - last or math.huge
+end
+
+---@return number began when the first key of those was typed that belong to the last one; now, after a pause
+---@return number before when a key other than <Esc> was typed before them
+function M.run()
+  if M.idle_ms() >= clock.QUIET_MS then
+    return clock.now(), run.last or -math.huge
+  end
+  return run.began, run.before or -math.huge
 end
 
 ---@return number ms since the user has typed anything
