@@ -33,11 +33,12 @@ export const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comp
 export async function record(event: string, call: HookCall): Promise<void> {
   const handle = EVENTS[event];
   if (!handle) return;
-  const folder = projectFolder(call);
+  let root: string | undefined;
   try {
+    root = reviewRoot(projectFolder(call));
     // Loaded only here: the journal's schemas are for those who read it.
     const { Recorder } = await import("../review/record/recorder");
-    const recorder = new Recorder(folder, startedAt());
+    const recorder = new Recorder(root, startedAt());
     if (handle(recorder, call) === "enough") return;
     // Starting a process is loaded where one is started.
     const request = await import("../review/record/comparison-request");
@@ -46,7 +47,7 @@ export async function record(event: string, call: HookCall): Promise<void> {
     );
   } catch (error) {
     call.log.warn(`The review lacks a change, since it could not be recorded: ${message(error)}`);
-    noteIncomplete(reviewFolder(reviewRoot(folder)));
+    if (root !== undefined) noteIncomplete(reviewFolder(root));
   }
 }
 

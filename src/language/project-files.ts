@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
 import { gitTop } from "../claude/project";
-import { isBelow, isUnshared, realPath, sharedFolders } from "../lib/paths";
+import { isBelow, isUnshared, passedFolder, sharedFolders } from "../lib/paths";
 import { command, Git, type GitResult } from "../review/git/run";
 
 /** A project with more is not counted, and what changed in it not looked for. */
@@ -18,7 +18,7 @@ export class ProjectFiles {
   #git: Git | undefined;
 
   constructor(place: string) {
-    const real = realPath(place);
+    const real = passedFolder(place);
     const top = gitTop(real);
     // Elsewhere, what is above the shared folders is no part of the project.
     this.root = top === undefined || isUnshared(top, sharedFolders()) ? real : top;

@@ -174,11 +174,20 @@ function xdgFolder(given: string | undefined, standard: string): string {
 /** A program that works for a Claude elsewhere has it: the folders that both share, as a list in JSON. */
 export const SHARED_FOLDERS = "CLAUDE_CODE_NVIM_SHARED_FOLDERS";
 
-/** Real paths; undefined: this program works for nobody elsewhere. Throws where the list is none. */
+/**
+ * Real paths, as they were passed: a symlink that a remote puts in the place of one leads nowhere. Undefined: this
+ * program works for nobody elsewhere. Throws where the list is none.
+ */
 export function sharedFolders(): readonly string[] | undefined {
   const given = process.env[SHARED_FOLDERS];
-  if (given === undefined) return undefined;
-  return [...JSON.parse(given)].map((folder) => realPath(String(folder)));
+  return given === undefined ? undefined : [...JSON.parse(given)].map(String);
+}
+
+/** A folder's real path. Throws where this program works for a Claude elsewhere, and it is not the one that was passed. */
+export function passedFolder(folder: string): string {
+  const real = realPath(folder);
+  if (real === folder || sharedFolders() === undefined) return real;
+  throw new Error(`${folder} is a symlink now, or lies behind one: nothing is done there`);
 }
 
 /** Is the file private because a Claude elsewhere does not share it? `real`: its real path. */

@@ -11,6 +11,14 @@ import { LIMITS } from "./wire";
 /** A channel that closes does not end its program at once. */
 const MOST_RUNNING = 2 * LIMITS.channels;
 
+/**
+ * So many hooks of all remotes start at once: others, as of a remote that floods us, would keep Neovim and its
+ * clients waiting. One that waits itself, for the user, has started after so long.
+ */
+const MOST_STARTING = 4;
+const TURN_MS = 200;
+let starting = 0;
+
 /** Each runs only what a hook of Claude Code does. */
 const EVENTS = [
   "session-start",
@@ -61,10 +69,10 @@ export async function runHelper(channel: Channel, d: string, remote: Remote): Pr
 /** Resolves once the program has ended. */
 async function run(channel: Channel, d: string, remote: Remote): Promise<unknown> {
   const opening = v.safeParse(Opening, parseJson(d));
-  const cwd = opening.success ? remote.map.toHost(opening.output.cwd) : undefined;
+  const cwd = opening.success ? remote.map.toRealHost(opening.output.cwd) : undefined;
   if (!opening.success || cwd === undefined) return channel.close();
   const { args, env: given, input } = opening.output;
-  const project = given.CLAUDE_PROJECT_DIR && remote.map.toHost(given.CLAUDE_PROJECT_DIR);
+  const project = given.CLAUDE_PROJECT_DIR && remote.map.toRealHost(given.CLAUDE_PROJECT_DIR);
   const { CLAUDE_PID: _, CLAUDE_PLUGIN_ROOT: __, CLAUDE_CODE_SSE_PORT: ___, ...own } = process.env;
   const folder = existsSync(cwd) ? cwd : (remote.folders[0] ?? cwd);
   const env = {
@@ -80,17 +88,32 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   const [event] = args;
   const mapped = hookInput(parseJson(input), remote);
   if (!mapped || !EVENTS.some((one) => one === event)) return channel.close();
+  const endTurn = await turn(channel);
+  if (!endTurn) return;
   const child = Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
     ...{ cwd: folder, env, stdout: "pipe", stderr: "ignore" },
     stdin: Buffer.from(JSON.stringify(mapped)),
   });
   channel.onClose = () => child.kill();
+  void Promise.race([child.exited, Bun.sleep(TURN_MS)]).then(endTurn);
   void new Response(child.stdout).text().then((text) => {
     const answer = parseJson(text);
     if (answer !== undefined) channel.send(JSON.stringify(answerOf(answer, remote)));
     channel.close();
   });
   return child.exited;
+}
+
+/** Resolves once a hook may start, to what lets the next one start; to undefined where it has been given up. */
+async function turn(channel: Channel): Promise<(() => void) | undefined> {
+  let isGivenUp = false;
+  channel.onClose = () => {
+    isGivenUp = true;
+  };
+  while (starting >= MOST_STARTING && !isGivenUp) await Bun.sleep(TURN_MS / 10);
+  if (isGivenUp) return undefined;
+  starting++;
+  return () => void starting--;
 }
 
 async function runMcp(
@@ -145,13 +168,16 @@ function toolAnswer(answer: JsonObject, map: Remote["map"]): JsonObject {
   const { bashEditDiff: diff } = answer;
   const kept = picked(answer, PLAIN_OF_ANSWER);
   if (!isObject(diff)) return kept;
-  const paths = (list: unknown) => (Array.isArray(list) ? list : []);
+  const all = (list: unknown): unknown[] => (Array.isArray(list) ? list : []);
+  const paths = (list: unknown) => all(list).slice(0, LIMITS.paths) as JsonObject[];
+  const cut = Math.max(0, all(diff.changedFiles).length - LIMITS.paths);
   return {
     ...kept,
     bashEditDiff: {
       ...picked(diff, ["moreFiles", "unavailable", "skipped", "shared"]),
+      ...(cut > 0 && { moreFiles: (Number(diff.moreFiles) || 0) + cut }),
       changedFiles: paths(diff.changedFiles).flatMap((path) => map.toHost(String(path)) ?? []),
-      files: paths(diff.files).flatMap((file: JsonObject) => {
+      files: paths(diff.files).flatMap((file) => {
         const filePath = map.toHost(String(file?.filePath));
         return filePath === undefined ? [] : [{ ...file, filePath }];
       }),

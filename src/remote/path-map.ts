@@ -98,12 +98,18 @@ export class PathMap {
   /** undefined: it is no path of a shared folder. */
   toHost(path: string): string | undefined {
     const host = this.#hostOf(path);
-    return host !== undefined && this.#isInside(host) ? host : undefined;
+    return host !== undefined && this.#realInside(host) !== undefined ? host : undefined;
+  }
+
+  /** As toHost, with symlinks resolved: whoever resolves it again later sees whether the remote has moved it since. */
+  toRealHost(path: string): string | undefined {
+    const host = this.#hostOf(path);
+    return host === undefined ? undefined : this.#realInside(host);
   }
 
   /** undefined: the remote must not learn of it. */
   toRemote(path: string): string | undefined {
-    if (!this.#isInside(path)) return undefined;
+    if (this.#realInside(path) === undefined) return undefined;
     const found = this.#remoteOf(path, "host") ?? this.#remoteOf(this.disk.real(path), "real");
     // A longer mapping may have another folder under that name.
     const isSeen = found && this.#hostOf(found.remote) === found.host;
@@ -166,10 +172,11 @@ export class PathMap {
     return folds ? "case" : "none";
   }
 
-  #isInside(host: string): boolean {
-    if (!parsePlace(host, this.disk.style)) return false;
-    const real = parsePlace(this.disk.real(host), this.disk.style);
-    return real !== undefined && this.#longest("real", real) !== undefined;
+  #realInside(host: string): string | undefined {
+    if (!parsePlace(host, this.disk.style)) return undefined;
+    const real = this.disk.real(host);
+    const place = parsePlace(real, this.disk.style);
+    return place && this.#longest("real", place) ? real : undefined;
   }
 }
 

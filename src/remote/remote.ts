@@ -5,6 +5,7 @@ import { fileUri, pathsOfUri, rawUri } from "../lib/file-uri";
 import { isThere } from "../lib/paths";
 import type { Remote as ClientRemote } from "../mcp/client";
 import type { PathMap } from "./path-map";
+import { LIMITS } from "./wire";
 
 /** Paths of the client's own spelling that are remembered. */
 const MOST_SPELLINGS = 1_000;
@@ -53,6 +54,12 @@ export class Refusal extends RpcError {
   }
 }
 
+/** Each path costs a look at the disk. Throws Refusal for a list of more, or of lists. */
+function bounded(list: unknown[]): unknown[] {
+  if (list.length <= LIMITS.paths && !list.some(Array.isArray)) return list;
+  throw new Refusal(`At most ${LIMITS.paths} files can be named at once.`);
+}
+
 /** One connection of a remote: its paths and URIs, on either side of the border. */
 export class Crossing {
   /** By paths of this machine: how the client spelled them last, which it compares byte by byte. */
@@ -66,13 +73,13 @@ export class Crossing {
 
   /** Throws Refusal. Anything but a text or a list is left for the schemas to refuse. */
   pathToHost(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((one) => this.pathToHost(one));
+    if (Array.isArray(value)) return bounded(value).map((one) => this.pathToHost(one));
     return typeof value === "string" ? this.#toHost([value]) : value;
   }
 
   /** As pathToHost; what is not absolute is from the project's top, and does not lead above it. */
   projectPathToHost(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((one) => this.projectPathToHost(one));
+    if (Array.isArray(value)) return bounded(value).map((one) => this.projectPathToHost(one));
     if (typeof value !== "string" || !BELOW.test(value)) return this.pathToHost(value);
     return this.#windows ? value.replaceAll("\\", "/") : value;
   }

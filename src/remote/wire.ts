@@ -13,6 +13,8 @@ export const LIMITS = {
   backlogBytes: 128 * 1024 * 1024,
   /** What a shell may print before the first line. */
   greetingBytes: 4 * 1024,
+  /** Files that one message names. */
+  paths: 200,
   /** What is copied of one conversation. */
   conversationBytes: 128 * 1024 * 1024,
 } as const;

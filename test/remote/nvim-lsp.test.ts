@@ -1,17 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { Glob } from "bun";
 import { EditorState } from "../../src/editor/state";
 import { SHARED_FOLDERS } from "../../src/lib/paths";
 import { mcpBorder, nvimLspEnvironment } from "../../src/remote/nvim-lsp";
 import { PathMap } from "../../src/remote/path-map";
-import { Remote } from "../../src/remote/remote";
+import { Crossing, Remote } from "../../src/remote/remote";
 import { Privacy } from "../../src/review/record/privacy";
 import { StdioTransport } from "../../src/transport/stdio";
 import { LanguageProject } from "../language/world";
+import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEWEST, temporaryFolder } from "../support/neovim";
 import { outcomeOf } from "../support/outcome";
+import { run } from "../support/process";
 import { first } from "../support/toolchain";
 
 const THERE = "/workspaces/x";
@@ -42,6 +45,59 @@ test("what is not shared is private to all that works for a Claude elsewhere", (
     expect(() => isPrivate("shared/b.txt")).toThrow();
   } finally {
     delete process.env[SHARED_FOLDERS];
+    rmSync(root, { recursive: true });
+  }
+});
+
+test("a shared folder that has become a symlink since is none: hooks and nvim-lsp do nothing there", async () => {
+  claims("A remote's hooks run our program on shared files only");
+  const root = temporaryFolder();
+  const [shared, other] = ["shared", "other"].map((name) => join(root, name)) as [string, string];
+  mkdirSync(other);
+  const path = join(shared, "a.txt");
+  writeFileSync(join(other, "a.txt"), "text of here\n");
+  const env = {
+    ...isolatedEnv(join(root, "home")),
+    [SHARED_FOLDERS]: JSON.stringify([shared]),
+    CLAUDE_PROJECT_DIR: shared,
+  };
+  const edit = {
+    ...{ session_id: "s", cwd: shared, tool_name: "Edit", tool_use_id: "u" },
+    ...{ tool_input: { file_path: path }, tool_response: { originalFile: "the remote's\n" } },
+  };
+  const stdin = () => new Blob([JSON.stringify(edit)]);
+  const hook = (event: string) => run([EXECUTABLE, "hook", event], { env, stdin: stdin() });
+  const recorded = () =>
+    [...new Glob("**/journal.jsonl").scanSync({ cwd: root, dot: true })].length;
+  try {
+    symlinkSync(other, shared);
+    await hook("post-tool-use");
+    expect(recorded()).toBe(0);
+    const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params: {} };
+    const mcp = await run([EXECUTABLE, "mcp"], {
+      ...{ env, stdin: new Blob([`${JSON.stringify(initialize)}\n`]) },
+    });
+    expect(mcp).toMatchObject({ code: 1, stdout: "" });
+    expect(mcp.stderr).toContain("is a symlink now");
+    rmSync(shared);
+    renameSync(other, shared);
+    await hook("post-tool-use");
+    expect(recorded()).toBe(1);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}, 30_000);
+
+test("as many files as one message may name are looked at, and no more", () => {
+  const root = temporaryFolder();
+  const map = new PathMap([{ remote: THERE, host: root }], "posix");
+  const crossing = new Crossing(new Remote("dev", map, { state: new EditorState() }));
+  const names = (count: number) => Array.from({ length: count }, (_, n) => `${THERE}/${n}`);
+  try {
+    expect(crossing.pathToHost(names(200))).toHaveLength(200);
+    for (const one of [names(201), [names(2)]])
+      expect(() => crossing.pathToHost(one)).toThrow("At most 200 files");
+  } finally {
     rmSync(root, { recursive: true });
   }
 });

@@ -2,16 +2,16 @@ import { lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { gitTop } from "../../claude/project";
 import { isDraft } from "../../lib/atomic-write";
-import { isBelow, realPath, stateFolder } from "../../lib/paths";
+import { isBelow, passedFolder, realPath, stateFolder } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";
 
 /**
  * The root of what is reviewed together: the top of the git repository around `folder`, else the
  * folder itself; a real path. Hooks pass CLAUDE_PROJECT_DIR: their working folder moves with Claude's
- * `cd` (measured with 2.1.330).
+ * `cd` (measured with 2.1.330). Throws as passedFolder.
  */
 export function reviewRoot(folder: string): string {
-  const real = realPath(folder);
+  const real = passedFolder(folder);
   return gitTop(real) ?? real;
 }
 
