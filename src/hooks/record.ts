@@ -12,6 +12,7 @@ export const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comp
   "user-prompt-submit": (recorder, { input }) =>
     recorder.prompt(input.session_id, input.prompt_id, input.prompt ?? ""),
   "pre-tool-use": (recorder, call) => recorder.begin(toolCall(call), cliPid()),
+  "pre-edit": (recorder, call) => recorder.seen(toolCall(call)),
   "post-tool-use": (recorder, call) =>
     recorder.change(toolCall(call), call.installation === "neovim"),
   "post-tool-use-failure": (recorder, call) => recorder.failed(toolCall(call)),

@@ -75,12 +75,9 @@ describe("Claude's editing tools", () => {
         tool_response: { originalFile: shown.replaceAll("\r\n", "\n") },
       });
     }
-    const exact = (name: string, text: string) =>
-      name === "mixed" ? text.replaceAll("\r\n", "\n") : text;
     expect(world.files).toEqual(
       all.map(
-        ([name, [before, after]]) =>
-          `${name}: ${JSON.stringify(exact(name, before))} > ${JSON.stringify(after)}`,
+        ([name, texts]) => `${name}: ${texts.map((text) => JSON.stringify(text)).join(" > ")}`,
       ),
     );
   });
@@ -126,6 +123,80 @@ describe("Claude's editing tools", () => {
   });
 });
 
+describe("what stood there before is what the disk had, whatever git calls clean", () => {
+  const crlf = "one\r\ntwo\r\nthree\r\n";
+  const mixed = "one\r\ntwo\nthree\r\n";
+  const lines = "one\ntwo\nthree\n";
+  // Line by line: attributes, configuration, and the bytes on disk when they were added.
+  // Where a driver is off, git may look into a file, and find it changed.
+  type Case = [attributes: string, config: string, disk: string, known: boolean | "maybe"];
+  const cases: Case[] = [
+    ["* text=auto", "x.y 1", crlf, true],
+    ["* text=auto", "x.y 1", lines, true],
+    ["* text=auto", "x.y 1", mixed, false],
+    ["", "core.autocrlf input", crlf, true],
+    ["", "core.autocrlf true", crlf, true],
+    ["", "core.autocrlf true", lines, true],
+    ["* text eol=crlf", "x.y 1", lines, true],
+    ["* working-tree-encoding=latin1", "x.y 1", "one\n\xe9\nthree\n", false],
+    ["* ident", "x.y 1", "one\n$Id: mine $\nthree\n", false],
+    ["* filter=up", "filter.up.clean 'tr a-z A-Z'", lines, "maybe"],
+  ];
+
+  const named = cases.map((one) => [JSON.stringify(one), one] as const);
+
+  /** A turn of Claude's that changes a file which git calls clean, and an undo. */
+  async function undone(
+    [attributes, config, disk]: Case,
+    change: (world: RecordedHere, bytes: Buffer) => Promise<void>,
+  ) {
+    using world = new RecordedHere();
+    world.git(`config ${config}`);
+    world.write(".gitattributes", `${attributes}\n`);
+    const bytes = Buffer.from(disk, "latin1");
+    world.write("a.txt", bytes);
+    world.git("add -A", "commit -qm second");
+    await world.prompt();
+    await Bun.sleep(APART_MS);
+    await change(world, bytes);
+    await world.stop();
+    const { files } = await world.list();
+    const path = world.path("a.txt");
+    const answer = await world.answer("undo", { files: [{ path }] });
+    const now = await Bun.file(path).bytes();
+    return { files, answer, isBefore: Buffer.from(now).equals(bytes) };
+  }
+
+  test.each(named)("%s: an edit is undone to the byte", async (_name, one) => {
+    const { files, isBefore } = await undone(one, (world, bytes) =>
+      world.edit("a.txt", Buffer.from(bytes.toString("latin1").replace("three", "3"), "latin1")),
+    );
+    expect(files).toMatchObject([{ hunks: [{ added: 1, removed: 1 }] }]);
+    expect(isBefore).toBe(true);
+  });
+
+  test.each(named)("%s: a command is undone to the byte, or not at all", async (_name, one) => {
+    const { files, answer, isBefore } = await undone(one, (world) =>
+      world.failing("sed -i s/three/3/ a.txt; git add -A"),
+    );
+    const known = one[3] === "maybe" ? isBefore : one[3];
+    expect(files).toMatchObject([
+      known ? { hunks: [{ added: 1, removed: 1 }] } : { kind: "unseen" },
+    ]);
+    expect(isBefore).toBe(known);
+    const problem = expect.stringContaining("its old text is not known");
+    expect(answer).toMatchObject({ files: [known ? {} : { problem }] });
+  });
+
+  test("only the line ends change, and git calls it clean", async () => {
+    const { files, isBefore } = await undone(cases[0] as Case, (world) =>
+      world.failing("sed -i 's/\\r//' a.txt; git add -A"),
+    );
+    expect(files).toHaveLength(1);
+    expect(isBefore).toBe(true);
+  });
+});
+
 /** The CLI's answer of a command that changed these files. */
 const diff = (files: { filePath: string; [field: string]: unknown }[]) => {
   return { files, moreFiles: 0, changedFiles: files.map(({ filePath }) => filePath) };
@@ -138,6 +209,7 @@ describe("what the CLI says of Bash", () => {
       "gone.txt": "bye\n",
       "ren.txt": "r\n",
     });
+    await world.prompt();
     const at = (name: string) => world.path(name);
     await world.bash(
       "sed -i s/two/TWO/ main.lua && echo new > made.txt && rm gone.txt && mkdir d && mv ren.txt d/ren2.txt",
@@ -156,7 +228,7 @@ describe("what the CLI says of Bash", () => {
       'main.lua: "one\\ntwo\\nthree\\n" > "one\\nTWO\\nthree\\n"',
       'ren.txt: "r\\n" > absent (644 > 0)',
     ]);
-    expect(world.records.map((record) => record.type)).toEqual(["begin", "change"]);
+    expect(world.records.map((record) => record.type)).toEqual(["prompt", "begin", "change"]);
     expect(world.changes[0]).toMatchObject({ tool: "Bash", source: "bash", use: "use-1" });
   });
 

@@ -137,15 +137,19 @@ export class Recorded {
   }
 
   /** Claude edits a file: the tool's whole answer is made as the CLI makes it. */
-  async edit(name: string, text: string, more: object = {}): Promise<void> {
+  async edit(name: string, text: string | Uint8Array, more: object = {}): Promise<void> {
     const path = this.path(name);
     const there = Bun.file(path);
     const before = (await there.exists()) ? (await there.text()).replaceAll("\r\n", "\n") : null;
-    this.write(name, text);
-    await this.hook("post-tool-use", {
+    const call = {
       tool_name: before === null ? "Write" : "Edit",
       tool_use_id: `use-${++this.#uses}`,
       tool_input: { file_path: path },
+    };
+    await this.hook("pre-edit", { ...call, ...more });
+    this.write(name, text);
+    await this.hook("post-tool-use", {
+      ...call,
       tool_response: {
         ...(before === null && { type: "create" }),
         filePath: path,

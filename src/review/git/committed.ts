@@ -24,7 +24,10 @@ export function* treeOf(head: string | null): GitWork<string | undefined> {
 export interface CommittedFile {
   mode: number;
   symlink: boolean;
-  /** As a checkout would write it; of a symlink its target. Undefined where a filter driver (LFS) would make it, or it is missing. */
+  /**
+   * As a checkout would write it, or as it stood in the work tree; of a symlink its target. Undefined where
+   * a filter driver (LFS) would make it, where nobody knows how it stood there, and where it is missing.
+   */
   bytes: Uint8Array | undefined;
 }
 
@@ -33,12 +36,15 @@ const MOST_MS = 10_000;
 const SYMLINK = 0o120000;
 
 /**
- * The files at `paths` in a commit, by path; those that it does not have are left out. Undefined where
- * git fails.
+ * The files at `paths` in a commit, by path; those that it does not have are left out. With `index`, a copy
+ * that git has refreshed: with the bytes that they had in the work tree then, where they were clean. To git
+ * one is clean also with other line ends, in another encoding, or where a filter would make it so.
+ * Undefined where git fails.
  */
 export function* committedFiles(
   commit: string,
   paths: readonly string[],
+  index?: string,
 ): GitWork<Map<string, CommittedFile> | undefined> {
   const files = new Map<string, CommittedFile>();
   for (let from = 0; from < paths.length; from += MOST_PATHS_AT_ONCE) {
@@ -46,7 +52,8 @@ export function* committedFiles(
     const args = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", ...some];
     const tree = yield { args };
     if (tree.code !== 0) return undefined;
-    const filtered = yield* filteredPaths(some);
+    const filtered = yield* filteredPaths(some, index === undefined ? ["filter"] : CHANGING);
+    const sizes = index === undefined ? undefined : yield* sizesIn(index, some);
     const blobs: Blob[] = [];
     for (const line of tree.stdout.toString().split("\0")) {
       const [, mode, type, id, path] = /^(\d+) (\w+) (\w+)\t(.*)$/s.exec(line) ?? [];
@@ -59,7 +66,9 @@ export function* committedFiles(
     const texts = yield* textsOf(blobs);
     for (const blob of blobs) {
       const file = files.get(blob.path) as CommittedFile;
-      file.bytes = texts.get(blob) ?? (yield* textOf(blob));
+      const bytes = texts.get(blob) ?? (yield* textOf(blob));
+      const size = sizes?.get(`${blob.id} ${blob.path}`);
+      file.bytes = sizes && bytes && !blob.symlink ? ofSize(bytes, size) : bytes;
     }
   }
   return files;
@@ -97,10 +106,35 @@ function* textOf({ id, path, symlink }: Blob): GitWork<Uint8Array | undefined> {
   return code === 0 ? stdout : undefined;
 }
 
-/** Those whose text a filter driver makes: without it the text of the commit is another one. */
-function* filteredPaths(paths: readonly string[]): GitWork<Set<string> | undefined> {
+/** What an index says of the sizes in the work tree, by `BLOB PATH`. */
+function* sizesIn(index: string, paths: readonly string[]): GitWork<Map<string, number>> {
+  const args = ["--literal-pathspecs", "ls-files", "--stage", "--debug", "-z", "--full-name", "--"];
+  const { stdout } = yield { args: [...args, ...paths], index };
+  const entries = stdout
+    .toString()
+    .matchAll(/(?:^|\n)\d+ (\w+) 0\t([^\0]*)\0[^\0]*? {2}size: (\d+)/g);
+  return new Map([...entries].map(([, id, path, size]) => [`${id} ${path}`, Number(size)]));
+}
+
+/** A text with the line ends by which it has that size: they can only all be the same. */
+function ofSize(bytes: Uint8Array, size: number | undefined): Uint8Array | undefined {
+  if (bytes.length === size) return bytes;
+  const text = Buffer.from(bytes).toString("latin1").replaceAll("\r\n", "\n");
+  const texts = [text, text.replaceAll("\n", "\r\n")];
+  const found = texts.find(({ length }) => length === size);
+  return found === undefined ? undefined : Buffer.from(found, "latin1");
+}
+
+/** Attributes by which files of one size may hold different bytes, and be clean. */
+const CHANGING = ["filter", "ident", "working-tree-encoding"];
+
+/** Those with one of the attributes: without a filter driver, say, the text of the commit is another one. */
+function* filteredPaths(
+  paths: readonly string[],
+  attributes: readonly string[],
+): GitWork<Set<string> | undefined> {
   const input = paths.map((path) => `${path}\0`).join("");
-  const { code, stdout } = yield { args: ["check-attr", "-z", "--stdin", "filter"], input };
+  const { code, stdout } = yield { args: ["check-attr", "-z", "--stdin", ...attributes], input };
   if (code !== 0) return undefined;
   const fields = stdout.toString().split("\0");
   const filtered = new Set<string>();

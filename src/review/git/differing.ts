@@ -1,7 +1,9 @@
-import { existsSync, lstatSync } from "node:fs";
+import { existsSync, lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
 import { realPath } from "../../lib/paths";
+import { makePrivateFolder } from "../../lib/private-folder";
+import { readRegular } from "../../lib/read-regular";
 import { headOf } from "./committed";
 import { Git, type GitWork } from "./run";
 
@@ -11,6 +13,10 @@ const MOST_ATTEMPTS = 5;
 /** git ends by itself long before; a file system that hangs does not. */
 const MOST_MS = 120_000;
 const MOST_BYTES = 16 * 1024 * 1024;
+/** An index of two million files. */
+const MOST_INDEX_BYTES = 256 * 1024 * 1024;
+/** Each is read. More are touched by what changes nothing in them: a copy of the work tree. */
+const MOST_TOUCHED = 1_000;
 
 /** A repository, and those inside of it. */
 interface Differing extends Omit<DifferingPaths, "repositories"> {
@@ -23,9 +29,16 @@ interface Differing extends Omit<DifferingPaths, "repositories"> {
 /** Modes and blobs that the index alone has, and neither HEAD nor the work tree, by path; not of inner repositories. */
 export type Staged = Record<string, string>;
 
-/** All paths are relative to `root`. Undefined where git fails there. */
-export function differingEverywhere(root: string, git: Git): Differing | undefined {
-  const outer = git.wait(differingPaths(root));
+/**
+ * All paths are relative to `root`. `copyOf`: where the index of a repository is copied to, by its folder
+ * ("" for `root`). Undefined where git fails there.
+ */
+export function differingEverywhere(
+  root: string,
+  git: Git,
+  copyOf: (folder: string) => string,
+): Differing | undefined {
+  const outer = git.wait(differingPaths(root, copyOf("")));
   if (!outer) return undefined;
   const { repositories, ...own } = outer;
   const found: Differing = { ...own, nested: {}, unknown: 0 };
@@ -33,7 +46,7 @@ export function differingEverywhere(root: string, git: Git): Differing | undefin
   for (const folder of queue) {
     const path = join(root, folder);
     const isTooMany = Object.keys(found.nested).length === MOST;
-    const inner = isTooMany ? undefined : ofOneCommit(path);
+    const inner = isTooMany ? undefined : ofOneCommit(path, copyOf(folder));
     if (!inner) {
       found.unknown += 1;
       continue;
@@ -47,10 +60,10 @@ export function differingEverywhere(root: string, git: Git): Differing | undefin
 }
 
 /** What was committed while git looked is clean, and did not hold what the HEAD of before says. */
-function ofOneCommit(root: string): DifferingPaths | undefined {
+function ofOneCommit(root: string, copy: string): DifferingPaths | undefined {
   const git = Git.in(root);
   for (let attempt = 0; git && attempt < MOST_ATTEMPTS; attempt++) {
-    const found = git.wait(differingPaths(root));
+    const found = git.wait(differingPaths(root, copy));
     if (!found || git.wait(headOf(root)) === found.head) return found;
   }
   return undefined;
@@ -86,14 +99,17 @@ interface DifferingPaths {
 
 /**
  * The paths whose work tree or index differs from HEAD, or may do so, untracked ones included, ignored
- * ones and what is in other repositories left out. Undefined where git fails or there are too many. A
+ * ones and what is in other repositories left out. `copy`: where a copy of the index is made, in which git
+ * then notes the sizes and times of all clean files. Undefined where git fails or there are too many. A
  * name that is not UTF-8 holds a U+FFFD.
  */
-export function* differingPaths(root: string): GitWork<DifferingPaths | undefined> {
+export function* differingPaths(root: string, copy?: string): GitWork<DifferingPaths | undefined> {
   const head = yield* headOf(root);
   const untracked = ["--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
   const args = ["status", "--porcelain=v2", "-z", ...untracked];
-  const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES };
+  const index = copy === undefined ? undefined : copyIndex(root, copy);
+  const refreshing = index === undefined ? {} : { index, env: { GIT_OPTIONAL_LOCKS: "1" } };
+  const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES, ...refreshing };
   const unwatched = yield* unwatchedPaths(root);
   if (code !== 0 || head === undefined || !unwatched) return undefined;
   const entries = stdout.toString().split("\0");
@@ -108,6 +124,29 @@ export function* differingPaths(root: string): GitWork<DifferingPaths | undefine
     ],
     staged: stagedIn(entries),
   };
+}
+
+/** Undefined where there is none that can be copied: git then says what is wrong with it. */
+function copyIndex(root: string, copy: string): string | undefined {
+  try {
+    const index = join(gitFolder(root) ?? root, "index");
+    // git looks into files that are not older than their index: the copy must not be newer.
+    const seconds = (Math.floor(statSync(index).mtimeMs) - 1) / 1_000;
+    makePrivateFolder(dirname(copy));
+    writeFileSync(copy, readRegular(index, MOST_INDEX_BYTES), { mode: 0o600 });
+    utimesSync(copy, seconds, seconds);
+    return copy;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The files whose sizes or times are not those that git has noted in a copy of the index; none of too many. */
+export function* touchedPaths(index: string): GitWork<string[]> {
+  const args = ["diff-files", "-z", "--name-only", "--ignore-submodules=all"];
+  const { code, stdout } = yield { args, index, ms: MOST_MS };
+  const paths = stdout.toString().split("\0").filter(Boolean);
+  return code === 0 && paths.length <= MOST_TOUCHED ? paths : [];
 }
 
 /** A file that the index lacks, and that is still there, is untracked as well. */

@@ -8,9 +8,11 @@ import { onPath } from "../../lib/programs";
  * git is not run.
  */
 const OFF = ["core.fsmonitor=false", "core.hooksPath=/dev/null"];
+/** A copy of an index is written as one file, and nothing beside the repository's own. */
+const WHOLE = ["core.splitIndex=false"];
 /** By these a repository would say that a file has not changed which has. */
 const TRUE = ["core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false"];
-const FIXED = [...[...OFF, ...TRUE].flatMap((setting) => ["-c", setting]), "--no-pager"];
+const FIXED = [...[...OFF, ...WHOLE, ...TRUE].flatMap((setting) => ["-c", setting]), "--no-pager"];
 
 const ENVIRONMENT = {
   /** Who only reads leaves the index alone. */

@@ -82,6 +82,16 @@ const Begin = v.object({
   cli: v.optional(Process),
 });
 
+/** What a file holds that an editing tool is about to change: its answer gives neither line ends nor encoding. */
+const Seen = v.object({
+  ...common,
+  type: v.literal("seen"),
+  session: Text,
+  use: Text,
+  path: Path,
+  content: Content,
+});
+
 /**
  * What one call of a tool has changed. Also with no files: the call of this `use` has ended.
  * `source`: "tool" is Claude's editing tools; "bash" what the CLI says of a command; "trees" our own
@@ -216,6 +226,7 @@ const Reported = v.object({
 export const JournalRecord = v.variant("type", [
   Prompt,
   Begin,
+  Seen,
   Change,
   Stop,
   End,

@@ -65,7 +65,8 @@ function fileChange(
   }
   const last = () => known.last(path, use);
   const before = diff ? byHunks(project, known, path, { diff, state, last }) : last();
-  if (!before) return "unknown";
+  if (!before && !known.isBlind) return "unknown";
+  if (!before) return { path, before: { withheld: "unknown" }, after, symlink };
   if (sameContent(before, after)) return undefined;
   const mode = "absent" in after ? known.mode(path) : undefined;
   return { path, before, after, symlink, mode: mode ? [mode, 0] : undefined };

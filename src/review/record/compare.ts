@@ -1,8 +1,9 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { own } from "../../lib/json";
+import { readRegular } from "../../lib/read-regular";
 import { type CommittedFile, committedFiles } from "../git/committed";
-import { pathsBetween } from "../git/differing";
+import { pathsBetween, touchedPaths } from "../git/differing";
 import { Git } from "../git/run";
 import { sameContent } from "../journal/blobs";
 import { JournalReader } from "../journal/read";
@@ -14,6 +15,7 @@ import { cameAt } from "./file-state";
 import { contentAfter } from "./known";
 import { callFields, type RecordedProject } from "./recorded-project";
 import {
+  indexCopy,
   readSnapshot,
   type SeenFile,
   type Snapshot,
@@ -60,7 +62,7 @@ export function compareWorkTree(project: RecordedProject): Found[] {
   if (!now || now.unknown > 0) recordIncomplete(project, records, now?.unknown);
   if (!now) return [];
   const found = last ? recordUnexplained(project, records, last, now) : [];
-  writeSnapshot(folder, now);
+  writeSnapshot(folder, now, last);
   return found;
 }
 
@@ -220,14 +222,18 @@ function* differences(project: RecordedProject, { spans, known, last, now }: Com
   for (const [path, { at }] of known) if (at > last.at) paths.add(path);
   const repositories = repositoriesOf(project, last, now);
   for (const { folder, git, head, headNow } of repositories) {
-    if (!git || !head || !headNow || head === headNow) continue;
-    const between = git.wait(pathsBetween(head, headNow));
-    for (const path of between ?? []) paths.add(join(folder, path));
+    if (!git || !head || !headNow) continue;
+    const between = head === headNow ? [] : git.wait(pathsBetween(head, headNow));
+    // What is clean before and after may have got other line ends.
+    const copies = [last, now].map(({ at }) => indexCopy(project.folder, at, folder));
+    const [copy = "", copyNow = ""] = copies;
+    const touched = isSameFile(copy, copyNow) ? [] : git.wait(touchedPaths(copy));
+    for (const path of [...(between ?? []), ...touched]) paths.add(join(folder, path));
   }
   const clean = [...paths].filter((path) => !own(last.files, path));
   // Without git a file is compared from the time on when Claude first edited it.
   const committed: ReadonlyMap<string, SnapshotFile> = project.git
-    ? committedIn(project, repositories, clean)
+    ? committedIn(project, repositories, clean, last.at)
     : new Map([...known].map(([path, { content }]) => [path, { content, stamp: "", mode: 0 }]));
   for (const path of paths) {
     const file = own(last.files, path) ?? committed.get(path);
@@ -259,11 +265,12 @@ function repositoriesOf(project: RecordedProject, last: Snapshot, now: Snapshot)
   return [{ folder: "", git: project.git, head: last.head, headNow: now.head }, ...nested];
 }
 
-/** Reads clean files from the commit of the innermost repository that they are in. */
+/** Reads files that were clean at a time from the commit of the innermost repository that they are in. */
 function committedIn(
-  { blobs, root, privacy }: RecordedProject,
+  { blobs, root, privacy, folder: reviewFolder }: RecordedProject,
   repositories: readonly Repository[],
   paths: readonly string[],
+  at: number,
 ): ReadonlyMap<string, SnapshotFile> {
   const found = new Map<string, SnapshotFile>();
   let left = paths;
@@ -276,17 +283,30 @@ function committedIn(
     if (head === undefined || those.length === 0) continue;
     const some = head === null ? those : those.slice(0, MOST_COMMITTED);
     const inner = (path: string) => path.slice(prefix.length);
-    const files = head === null ? new Map() : git?.wait(committedFiles(head, some.map(inner)));
+    const index = indexCopy(reviewFolder, at, folder);
+    const files =
+      head === null ? new Map() : git?.wait(committedFiles(head, some.map(inner), index));
     for (const path of files ? some : []) {
       const file: CommittedFile | undefined = files?.get(inner(path));
       const { bytes, mode = 0, symlink = false } = file ?? {};
       if (!file) found.set(path, { content: { absent: true }, stamp: "", mode });
       else if (privacy.isPrivate(join(root, path)))
         found.set(path, { content: { withheld: "private" }, stamp: "committed", mode });
-      else if (bytes) found.set(path, { content: blobs.put(bytes), stamp: "", mode, symlink });
+      else {
+        const content: Content = bytes ? blobs.put(bytes) : { withheld: "unknown" };
+        found.set(path, { content, stamp: "", mode, symlink });
+      }
     }
   }
   return found;
+}
+
+function isSameFile(a: string, b: string): boolean {
+  try {
+    return readRegular(a).equals(readRegular(b));
+  } catch {
+    return false;
+  }
 }
 
 /** Private and large files are compared by their stamps. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { own } from "../../lib/json";
-import { committedFiles, headOf } from "../git/committed";
+import { committedFiles } from "../git/committed";
 import { repositoryAround } from "../git/differing";
 import { Git } from "../git/run";
 import { sameContent } from "../journal/blobs";
@@ -8,7 +8,7 @@ import { journalLines, parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
 import { type CallSpan, spansOf } from "../state/spans";
 import { callFields, RecordedProject } from "./recorded-project";
-import { readSnapshot, type Snapshot } from "./snapshot";
+import { indexCopy, readSnapshot, type Snapshot } from "./snapshot";
 import { showsAs } from "./text";
 
 /** Looking into a commit starts git twice, 3 ms each. */
@@ -30,11 +30,8 @@ export class KnownContents {
 
   constructor(private readonly project: RecordedProject) {}
 
-  /**
-   * The contents that a path may have had before Claude's change, the most likely first; those of
-   * commits only if `committed`.
-   */
-  *#candidates(path: string, committed = true): Generator<Content> {
+  /** The contents that a path may have had before Claude's change, the most likely first. */
+  *#candidates(path: string): Generator<Content> {
     const last = this.#inJournal(path);
     const snapshot = this.#readSnapshot();
     const file = snapshot && own(snapshot.files, path);
@@ -43,17 +40,31 @@ export class KnownContents {
     if (file) yield file.content;
     if (file?.undecided) yield file.undecided.content;
     if (file && last && !isNewer) yield last.content;
-    const inHead = committed ? this.#inHead(path) : undefined;
+    const inHead = this.#inHead(path);
     if (inHead) yield inHead;
     if (!file && last && !isNewer) yield last.content;
   }
 
-  /** The one of them that the CLI shows as this text. */
-  shownAs(path: string, text: string, committed = true): Content | undefined {
-    return this.#candidates(path, committed).find((candidate) => {
+  /** `seen`, or the one of them, that the CLI shows as this text. */
+  shownAs(path: string, text: string, seen?: Content): Content | undefined {
+    const isShown = (candidate: Content) => {
       const bytes = this.project.blobs.bytes(candidate);
       return bytes ? showsAs(bytes, text) : false;
-    });
+    };
+    return seen && isShown(seen) ? seen : this.#candidates(path).find(isShown);
+  }
+
+  /** What the hook before the editing tool's call `use` has seen at a path. */
+  seen(path: string, use: string | undefined): Content | undefined {
+    const needles = ['"type":"seen"', `"use":${JSON.stringify(use)}`, JSON.stringify(path)];
+    const line = this.#readLines().findLast((one) => needles.every((part) => one.includes(part)));
+    const record = line === undefined ? undefined : parseLine(line);
+    return typeof record === "object" && record.type === "seen" ? record.content : undefined;
+  }
+
+  /** Nobody has looked at the work tree before. */
+  get isBlind(): boolean {
+    return this.#readSnapshot() === undefined;
   }
 
   /** The permission bits of a path before Claude's change, after `shownAs` or `last` looked for its text. */
@@ -128,10 +139,11 @@ export class KnownContents {
     const folder = repositoryAround(root, path);
     const git = folder === "" ? outer : Git.in(join(root, folder));
     const snapshot = this.#readSnapshot();
-    const last = folder === "" ? snapshot?.head : snapshot?.nested?.[folder];
-    const commit = last ?? git?.wait(headOf(join(root, folder)));
+    const commit = folder === "" ? snapshot?.head : snapshot?.nested?.[folder];
+    if (!snapshot || !commit) return undefined;
     const inner = folder === "" ? path : path.slice(folder.length + 1);
-    const files = commit ? git?.wait(committedFiles(commit, [inner])) : undefined;
+    const index = indexCopy(this.project.folder, snapshot.at, folder);
+    const files = git?.wait(committedFiles(commit, [inner], index));
     if (!files) return undefined;
     const file = files.get(inner);
     if (!file) return { absent: true };

@@ -12,7 +12,7 @@ import { bashChanges } from "./bash-changes";
 import { type FileState, readState } from "./file-state";
 import { KnownContents, recordRunning } from "./known";
 import { callFields, RecordedProject, shortened, type ToolCall } from "./recorded-project";
-import { encodeLike, isDoubtful } from "./text";
+import { isDoubtful } from "./text";
 
 /** Whether the work tree must be compared now, beside the hook. */
 export type Comparison = "compare" | "enough";
@@ -60,6 +60,16 @@ export class Recorder {
     const at = this.#started;
     this.project.append({ id, at, type: "begin", ...callFields(call), use, cli });
     return "compare";
+  }
+
+  /** An editing tool is about to change a file. */
+  seen({ session, use, path: absolute }: ToolCall): Comparison {
+    const path = absolute && pathBelow(this.project.root, absolute, true);
+    const content = path && readState(this.project, path)?.content;
+    const isPrivate = content && "withheld" in content && content.withheld === "private";
+    if (!path || !content || !use || isPrivate) return "enough";
+    this.project.append({ type: "seen", session, use, path, content });
+    return "enough";
   }
 
   /**
@@ -168,7 +178,7 @@ function editChange(
   if (!state) return undefined;
   const after = state.content;
   if ("withheld" in after && after.withheld === "private") return { path, before: after, after };
-  const before = contentBefore(project, known, path, call.response as Response | null, state);
+  const before = contentBefore(project, known, path, call, state);
   return sameContent(before, after) ? undefined : { path, before, after };
 }
 
@@ -176,19 +186,20 @@ function contentBefore(
   { blobs }: RecordedProject,
   known: KnownContents,
   path: string,
-  response: Response | null | undefined,
-  { bytes, stats }: FileState,
+  call: ToolCall,
+  { bytes = new Uint8Array(), stats }: FileState,
 ): Content {
+  const response = call.response as Response | null | undefined;
+  const seen = known.seen(path, call.use);
   // Null is an answer, too.
   const text =
     response?.originalFile === undefined ? response?.original_file : response.originalFile;
   if (typeof text === "string") {
-    const model = bytes ?? new Uint8Array();
-    // The exact bytes where they are known: the CLI's text has lost its line ends and its encoding.
-    const exact = known.shownAs(path, text, isDoubtful(text, model));
+    const exact = known.shownAs(path, text, seen);
     if (exact) return exact;
-    return text.includes("\uFFFD") ? { withheld: "unknown" } : blobs.put(encodeLike(text, model));
+    return isDoubtful(text, bytes) ? { withheld: "unknown" } : blobs.put(Buffer.from(text));
   }
+  if (seen) return seen;
   // Null for a new file; for an old one only above the CLI's limit, which is ours.
   const isLarge = (stats?.size ?? 0) > MOST_TEXT_BYTES / 2;
   if (text === null && response?.type !== "update" && !isLarge) return { absent: true };

@@ -1,6 +1,8 @@
+import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isDraft, writePrivateFile } from "../../lib/atomic-write";
 import { own, readPrivateJson } from "../../lib/json";
+import { namesIn } from "../../lib/paths";
 import { differingEverywhere, type Staged } from "../git/differing";
 import type { Content } from "../journal/record";
 import { stampOf } from "../state/contents";
@@ -43,6 +45,7 @@ export interface Snapshot {
 }
 
 const NAME = "snapshot.json";
+const INDEXES = "indexes";
 const MOST_FILES = 20_000;
 const MOST_ATTEMPTS = 5;
 
@@ -52,9 +55,19 @@ export function readSnapshot(reviewFolder: string): Snapshot | undefined {
   return snapshot?.v === 1 ? snapshot : undefined;
 }
 
-/** Throws the system's error. */
-export function writeSnapshot(reviewFolder: string, snapshot: Snapshot): void {
-  writePrivateFile(join(reviewFolder, NAME), JSON.stringify(snapshot));
+/** Throws the system's error. Hooks may still be reading the one before. */
+export function writeSnapshot(reviewFolder: string, now: Snapshot, last?: Snapshot): void {
+  writePrivateFile(join(reviewFolder, NAME), JSON.stringify(now));
+  const kept = [now, last].map((snapshot) => `${snapshot?.at}`);
+  for (const name of namesIn(join(reviewFolder, INDEXES))) {
+    if (kept.includes(name)) continue;
+    rmSync(join(reviewFolder, INDEXES, name), { recursive: true, force: true });
+  }
+}
+
+/** The copy of git's index that belongs to the snapshot of that time; of an inner repository by its folder. */
+export function indexCopy(reviewFolder: string, at: number, repository: string): string {
+  return join(reviewFolder, INDEXES, `${at}`, Bun.hash(repository).toString(36));
 }
 
 /**
@@ -82,7 +95,7 @@ function snapshotAt(
   const at = Date.now();
   const { root, git } = project;
   const found = project.isRepository
-    ? git && differingEverywhere(root, git)
+    ? git && differingEverywhere(root, git, (one) => indexCopy(project.folder, at, one))
     : { head: null, paths: known, nested: {}, unknown: 0, staged: {} };
   if (!found || found.paths.length > MOST_FILES) return undefined;
   const { head, nested, unknown, staged } = found;

@@ -12,20 +12,10 @@ export function showsAs(bytes: Uint8Array, text: string): boolean {
   return withNewlines(decode(bytes)) === withNewlines(text);
 }
 
-/** Bytes for a text of the CLI's, in the encoding and with the line ends of `model`. */
-export function encodeLike(text: string, model: Uint8Array): Uint8Array {
-  const lines = decode(model);
-  const crlf = lines.split("\r\n").length - 1;
-  const all = lines.split("\n").length - 1;
-  const isCrlf = crlf * 2 > all && !text.includes("\r\n");
-  const written = isCrlf ? text.replaceAll("\n", "\r\n") : text;
-  return Buffer.from(written, isUtf16(model) ? "utf16le" : "utf8");
-}
-
-/** Whether bytes of the same text may have looked otherwise than `encodeLike` makes them. */
-export function isDoubtful(text: string, model: Uint8Array): boolean {
-  const saysNothing = text.includes("\n") && !model.includes(0x0a);
-  return saysNothing || text.includes("\uFFFD") || model.includes(0x0d) || isUtf16(model);
+/** Whether other bytes than its UTF-8 may have been shown as this text; `now`: what the CLI has written since. */
+export function isDoubtful(text: string, now: Uint8Array): boolean {
+  const saysNothing = text.includes("\n") && !now.includes(0x0a);
+  return saysNothing || text.includes("\uFFFD") || now.includes(0x0d) || isUtf16(now);
 }
 
 function decode(bytes: Uint8Array): string {
