@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
-import { realPath } from "../../lib/paths";
+import { realPath, statOf } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import { headOf } from "./committed";
@@ -19,15 +19,20 @@ const MOST_INDEX_BYTES = 256 * 1024 * 1024;
 const MOST_TOUCHED = 1_000;
 
 /** A repository, and those inside of it. */
-interface Differing extends Omit<DifferingPaths, "repositories"> {
+interface Differing extends Omit<DifferingPaths, "repositories" | "index"> {
   /** HEAD of the inner repositories by their folders: submodules, clones, worktrees. */
   nested: Record<string, string | null>;
+  /** The indexes of all of them, by their folders; "" is the outer one. */
+  indexes: Indexes;
   /** How many inner ones could not be looked into. */
   unknown: number;
 }
 
 /** Modes and blobs that the index alone has, and neither HEAD nor the work tree, by path; not of inner repositories. */
 export type Staged = Record<string, string>;
+
+/** What is in an index and not in HEAD, whatever the work tree has; when it was written, in ms since the epoch. */
+export type Indexes = Record<string, { at: number; entries: Staged }>;
 
 /**
  * All paths are relative to `root`. `copyOf`: where the index of a repository is copied to, by its folder
@@ -40,8 +45,8 @@ export function differingEverywhere(
 ): Differing | undefined {
   const outer = git.wait(differingPaths(root, copyOf("")));
   if (!outer) return undefined;
-  const { repositories, ...own } = outer;
-  const found: Differing = { ...own, nested: {}, unknown: 0 };
+  const { repositories, index, ...own } = outer;
+  const found: Differing = { ...own, nested: {}, indexes: { "": index }, unknown: 0 };
   const queue = repositories.filter((folder) => isRepository(root, folder));
   for (const folder of queue) {
     const path = join(root, folder);
@@ -52,6 +57,7 @@ export function differingEverywhere(
       continue;
     }
     found.nested[folder] = inner.head;
+    found.indexes[folder] = inner.index;
     found.paths.push(...inner.paths.map((path) => `${folder}/${path}`));
     const deeper = inner.repositories.map((path) => `${folder}/${path}`);
     queue.push(...deeper.filter((path) => isRepository(root, path)));
@@ -95,6 +101,7 @@ interface DifferingPaths {
   /** Folders of submodules, and of repositories that are not tracked. */
   repositories: string[];
   staged: Staged;
+  index: Indexes[string];
 }
 
 /**
@@ -105,6 +112,8 @@ interface DifferingPaths {
  */
 export function* differingPaths(root: string, copy?: string): GitWork<DifferingPaths | undefined> {
   const head = yield* headOf(root);
+  // Before its content: what comes in between is later than it says.
+  const at = statOf(join(gitFolder(root) ?? "", "index"))?.mtimeMs ?? 0;
   const untracked = ["--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
   const args = ["status", "--porcelain=v2", "-z", ...untracked];
   const index = copy === undefined ? undefined : copyIndex(root, copy);
@@ -114,6 +123,7 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
   if (code !== 0 || head === undefined || !unwatched) return undefined;
   const entries = stdout.toString().split("\0");
   const found = entries.flatMap((entry) => pathOf(entry) ?? []);
+  const inIndex = indexIn(entries);
   const untrackedRepositories = found.filter((path) => path.endsWith("/"));
   return {
     head,
@@ -122,7 +132,8 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
       ...untrackedRepositories.map((path) => path.slice(0, -1)),
       ...(hasSubmodules(root) ? yield* submodules() : []),
     ],
-    staged: stagedIn(entries),
+    staged: staged(inIndex.filter(({ isAlone }) => isAlone)),
+    index: { at, entries: staged(inIndex) },
   };
 }
 
@@ -149,17 +160,21 @@ export function* touchedPaths(index: string): GitWork<string[]> {
   return code === 0 && paths.length <= MOST_TOUCHED ? paths : [];
 }
 
-/** A file that the index lacks, and that is still there, is untracked as well. */
-function stagedIn(entries: readonly string[]): Staged {
+function staged(entries: readonly { path: string; entry: string }[]): Staged {
+  return Object.fromEntries(entries.map(({ path, entry }) => [path, entry]));
+}
+
+/** `isAlone`: the work tree has it not. A file that the index lacks, and that is still there, is untracked as well. */
+function indexIn(entries: readonly string[]) {
   const untracked = new Set(
     entries.flatMap((one) => (one.startsWith("? ") ? pathOf(one) : []) ?? []),
   );
-  const staged = entries.flatMap((entry): [string, string][] => {
+  return entries.flatMap((entry) => {
     const [, tree, mode, blob] = /^1 [^.](.) \S+ \S+ (\S+) \S+ \S+ (\S+) /.exec(entry) ?? [];
     const path = pathOf(entry) ?? "";
-    return tree && (tree !== "." || untracked.has(path)) ? [[path, `${mode} ${blob}`]] : [];
+    const isAlone = tree !== "." || untracked.has(path);
+    return tree ? [{ path, entry: `${mode} ${blob}`, isAlone }] : [];
   });
-  return Object.fromEntries(staged);
 }
 
 /**

@@ -63,7 +63,7 @@ function compacted(lines: readonly Line[], before: number, ended: number): Retur
     }
     const isOld = typeof line.at === "number" && line.at < ended;
     if (isOld && line.type === "seen") return null;
-    if (isOld && files.length === 0 && !movesHead) {
+    if (isOld && files.length === 0 && !movesHead && !("index" in line)) {
       if (CALLS.has(line.type) && !uses.has(line.use)) return null;
       if (TURNS.has(line.type) && !sessions.has(line.session)) return null;
     }

@@ -108,6 +108,8 @@ const Change = v.object({
   began: v.optional(v.number()),
   /** Hooks of the user's run after it, and may format what it wrote. */
   hooked: v.optional(v.boolean()),
+  /** What came into git's indexes with the call, by path; mode 0 where it took something out. */
+  index: v.optional(v.record(Path, Entry)),
   /** A sentence for the user: what is not known of this call. */
   incomplete: v.optional(Text),
   head: Head,

@@ -99,6 +99,9 @@ function recordUnexplained(
     const change = { path, before: content, after: content, staged: true };
     byCall.set(span, [...(byCall.get(span) ?? []), change]);
   }
+  for (const [{ call }, index] of intoIndexes(spans, last, now)) {
+    project.append({ type: "change", ...callFields(call), source: "trees", files: [], index });
+  }
   return [...byCall].map(([{ call }, files]) => {
     project.append({
       type: "change",
@@ -124,6 +127,27 @@ function* stagedAlone(
     if (!span || own(before, path) === blob) continue;
     if (span.isOpen) now.staged = before;
     else yield [path, span];
+  }
+}
+
+/** What calls have put into git's indexes: each was written last while one ran, and by nobody since. */
+function* intoIndexes(
+  spans: readonly CallSpan[],
+  last: Snapshot,
+  now: Snapshot,
+): Generator<[CallSpan, Record<string, string>]> {
+  for (const [folder, index] of Object.entries(now.indexes ?? {})) {
+    const before = last.indexes && (own(last.indexes, folder)?.entries ?? {});
+    const span = spans.findLast(
+      ({ from, to, paths }) => !paths && from <= index.at && to >= index.at,
+    );
+    if (!before || !span) continue;
+    const changed = Object.entries(index.entries).filter(
+      ([path, one]) => own(before, path) !== one,
+    );
+    const entries = changed.map(([path, one]) => [folder === "" ? path : `${folder}/${path}`, one]);
+    if (span.isOpen && now.indexes) now.indexes[folder] = { at: index.at, entries: before };
+    else if (entries.length > 0) yield [span, Object.fromEntries(entries)];
   }
 }
 

@@ -20,6 +20,9 @@ export type Comparison = "compare" | "enough";
 const WITHOUT_GIT =
   "Outside of a git repository, changes by commands are known only of files that Claude edited before, or that are open in Neovim.";
 
+/** What it puts into the index is known to be Claude's only as long as nobody else writes that. */
+const STAGING = /\bgit\b.*\b(add|mv|rm|stage|apply|restore|reset)\b/s;
+
 /**
  * Records what a session of Claude does in one project. Every method throws the system's error where
  * the journal cannot be written (ENOSPC, EACCES, …): the hook goes on then.
@@ -86,6 +89,7 @@ export class Recorder {
     recordRunning(this.project, known, call.use, foundBy(changes?.files ?? []));
     const incomplete = this.project.isRepository ? changes?.incomplete : WITHOUT_GIT;
     this.#append(call, "bash", changes?.files ?? [], { incomplete });
+    if (STAGING.test(call.command ?? "")) return "compare";
     const isWhole = changes ? !changes.isCut : isBash && asksForDiff && this.project.isRepository;
     return isWhole ? "enough" : "compare";
   }

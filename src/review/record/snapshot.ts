@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { isDraft, writePrivateFile } from "../../lib/atomic-write";
 import { own, readPrivateJson } from "../../lib/json";
 import { namesIn } from "../../lib/paths";
-import { differingEverywhere, type Staged } from "../git/differing";
+import { differingEverywhere, type Indexes, type Staged } from "../git/differing";
 import type { Content } from "../journal/record";
 import { stampOf } from "../state/contents";
 import { readState } from "./file-state";
@@ -40,6 +40,7 @@ export interface Snapshot {
   nested?: Record<string, string | null>;
   files: Record<string, SnapshotFile>;
   staged?: Staged;
+  indexes?: Indexes;
   /** Files that could not be read, and names that are not UTF-8. */
   unknown: number;
 }
@@ -96,10 +97,10 @@ function snapshotAt(
   const { root, git } = project;
   const found = project.isRepository
     ? git && differingEverywhere(root, git, (one) => indexCopy(project.folder, at, one))
-    : { head: null, paths: known, nested: {}, unknown: 0, staged: {} };
+    : { head: null, paths: known, nested: {}, unknown: 0, staged: {}, indexes: {} };
   if (!found || found.paths.length > MOST_FILES) return undefined;
-  const { head, nested, unknown, staged } = found;
-  const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, staged, unknown };
+  const { head, nested, unknown, staged, indexes } = found;
+  const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, staged, indexes, unknown };
   for (const path of found.paths) {
     // What the review itself is about to write, or was killed before it did.
     if (isDraft(basename(path))) continue;

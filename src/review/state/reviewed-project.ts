@@ -58,6 +58,8 @@ export class ReviewedProject {
   heads = new Heads();
   /** When a decision last changed git's index, in ms since the epoch. */
   indexChanged = 0;
+  /** The last entries of git's indexes that came by Claude's calls, by path: `MODE BLOB`. */
+  staged = new Map<string, string>();
   /** What Claude's editing tools changed last. */
   edits: { change: Change; path: string; after: Content }[] = [];
   readonly #reader: JournalReader;
@@ -197,6 +199,7 @@ export class ReviewedProject {
     this.decisions = [];
     this.incomplete = [];
     this.heads = new Heads();
+    this.staged = new Map();
     this.edits = [];
     this.#views = new Map();
   }
@@ -245,6 +248,7 @@ export class ReviewedProject {
     // What is found later may have been changed in a turn before.
     const known = source === "trees" ? undefined : since;
     const change: Change = { id, session, prompt, agent, tool, command, at, since: known };
+    for (const [path, entry] of Object.entries(record.index ?? {})) this.staged.set(path, entry);
     for (const file of record.files) {
       this.#file(file.path).changed(change, file, source, since);
       if (source === "tool") this.edits.push({ change, path: file.path, after: file.after });
