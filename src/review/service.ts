@@ -6,9 +6,11 @@ import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/json";
 import { isBelow, realPath } from "../lib/paths";
 import { type Committed, commitKept } from "./commit/commit";
+import { followLeft } from "./commit/follow";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { type Undone, undo } from "./decide/undo";
+import { repositoryAround } from "./git/differing";
 import { noteIncomplete } from "./journal/folder";
 import type { Content, RecordedScope } from "./journal/record";
 import { damageOf, entriesOf, incompleteOf, Projects, recordedScope, textsIn } from "./projects";
@@ -171,6 +173,7 @@ export class ReviewService {
 
   async summary() {
     await this.#projects.catchUp();
+    for (const { folder } of this.#projects.all()) await followLeft(folder);
     return this.#watched.summary(this.#ignore);
   }
 
@@ -271,10 +274,14 @@ export class ReviewService {
 
   #commit({ path, draft, texts }: Request<typeof requests.Commit>): Promise<Committed> {
     const project = this.#around(path);
+    const { root } = project;
+    const folder = path === undefined ? "" : repositoryAround(root, project.relativePath(path));
     if (this.#committing)
       throw new UserError("a commit is open already: write its message, or quit it");
     const editor = `'${process.execPath.replaceAll("'", "'\\''")}' edit --commit ${process.pid}`;
-    const made = commitKept(project, { draft, texts: textsIn(project, texts) }, editor);
+    const others = this.#projects.all();
+    const request = { folder, draft, texts: textsIn(project, texts), others };
+    const made = commitKept(project, request, editor);
     this.#committing = made
       .catch(() => {})
       .finally(() => {

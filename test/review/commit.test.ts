@@ -4,12 +4,13 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import fc from "fast-check";
 import { type Committed, commitKept } from "../../src/review/commit/commit";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";
@@ -71,6 +72,7 @@ const tree = () =>
   git("ls-tree", "-r", "HEAD")
     .replace(/(\d+) blob \w+\t/g, "$1 ")
     .trim();
+const folders = () => readdirSync(world.folder).filter((name) => name.startsWith("commit-"));
 const index = () => readFileSync(join(world.root, ".git/index"));
 const branch = () => readFileSync(join(world.root, ".git/refs/heads/main"), "latin1");
 
@@ -197,7 +199,7 @@ test.each(first(2, Object.entries(CONFIGURATIONS)))(
         const isLeftOut = before.length > 0 && String(result).includes("has lines at HEAD");
         if (isLeftOut) return expect(branch()).toBe(head);
         if (isNothing) expect(String(result)).toContain("you have kept nothing");
-        else expect(result).toMatchObject({ files: 1, notes: [] });
+        else expect(result).toMatchObject({ notes: [] });
         expect(at(name)).toBe(text);
         expect(world.read(name)).toBe(disk as string);
         expect(git("diff", "--cached", "--name-only")).toBe("");
@@ -344,7 +346,7 @@ test.each([
   const [before, head] = [index(), git("rev-parse", "HEAD")];
   const result = await commit(editor).catch((error) => error.message);
   if (problem) expect(result).toStartWith(problem);
-  else expect(result).toEqual({ files: 1, hunks: 1, notes: [] });
+  else expect(result).toEqual({ notes: [] });
   expect(index().equals(before)).toBe(true);
   expect(git("rev-parse", "HEAD")).toBe(head);
   rmSync(world.path(".git/hooks"), { recursive: true });
@@ -355,7 +357,7 @@ test.each([
 test.each([
   ["before git's message", "pre-commit", false],
   ["once HEAD has moved", "post-commit", true],
-])("killed %s: the index is the old one, and git reset gets on", async (_what, name, isMade) => {
+])("killed %s: the next start brings the index to the commit", async (_what, name, isMade) => {
   await half();
   hook(name, "kill -9 $COMMITTER_PID");
   const before = index();
@@ -373,10 +375,17 @@ test.each([
       !existsSync(world.path(".git/HEAD.lock")) &&
       git("rev-list", "--count", "HEAD").trim() === (isMade ? "2" : "1"),
   );
-  expect(index().equals(before)).toBe(true);
-  git("reset", "-q");
+  await world.service.summary();
+  if (!isMade) expect(index().equals(before)).toBe(true);
   expect(git("status", "--porcelain")).toBe(" M a\n");
   expect(at("a")).toBe(isMade ? TEN.replace("2\n", "II\n") : TEN);
+  expect(folders().length).toBe(isMade ? 0 : 1);
+  if (isMade) return;
+  hook(name, "");
+  await commit();
+  await world.service.summary();
+  expect(folders()).toEqual([]);
+  expect(git("status", "--porcelain")).toBe(" M a\n");
 });
 
 describe("git's index", () => {
@@ -505,6 +514,58 @@ test("git's configuration of the environment counts, as in the user's shell", as
   world.write(".git/mine", "[commit]\nmine = yes\n");
   await commit().finally(() => delete process.env.GIT_CONFIG_GLOBAL);
   expect(world.read("value")).toBe("yes\n");
+});
+
+test.each([
+  [
+    "is there while a hook still runs",
+    "for i in $(seq 200); do git diff --cached --quiet && break; sleep 0.02; done",
+  ],
+  [
+    "is there after a hook that amends",
+    "[ -e .git/once ] || { touch .git/once; git rm -q b; git commit -q --amend --no-edit; }",
+  ],
+])("the index of the commit %s", async (_what, text) => {
+  await half();
+  hook("post-commit", `unset GIT_INDEX_FILE; ${text}; git status --porcelain > .git/seen`);
+  await commit();
+  expect(world.read(".git/seen")).toBe(" M a\n");
+  expect(git("status", "--porcelain")).toBe(" M a\n");
+});
+
+test.each([
+  ["rebase-merge", "a rebase is not finished"],
+  ["MERGE_HEAD", "a merge is not finished"],
+])("nothing is committed in the middle of something: %s", async (name, words) => {
+  await half();
+  world.write(`.git/${name}`, "");
+  expect(await outcomeOf(commit())).toThrow(`${words}: end it with git, or abort it, first`);
+});
+
+test("a commit is one of the current file's repository; what is kept in others is named", async () => {
+  await half();
+  world.write(".git/info/exclude", "lib/\n");
+  const inner = (...args: string[]) => git("-C", "lib", ...args);
+  init(world.path("lib"));
+  world.write("lib/s", TEN);
+  inner("add", "s");
+  inner("commit", "-q", "-m", "lib");
+  world.claude({ "lib/s": TEN.replace("5\n", "V\n"), "lib/t": "new\n" });
+  await keep("lib/s");
+  const outer = branch();
+  const { commit: said, notes } = await commit(WRITES, { folder: "lib" });
+  expect(said).toMatch(
+    /^\[main \w+\] by the test, 1 file changed, 1 insertion\(\+\), 1 deletion\(-\)$/,
+  );
+  const here = basename(world.root);
+  const elsewhere = ":Claude commit from a file there";
+  expect(notes).toEqual([`1 kept change in ${here}/ is another repository's: ${elsewhere}`]);
+  expect([branch(), inner("status", "--porcelain")]).toEqual([outer, "?? t\n"]);
+  await keep("lib/t");
+  expect((await commit()).notes).toEqual([
+    `1 kept change in lib/ is another repository's: ${elsewhere}`,
+  ]);
+  expect(await outcomeOf(commit())).toThrow("1 kept change in lib/ is another");
 });
 
 test("git that is killed behind the commit: it is made, and in the index", async () => {

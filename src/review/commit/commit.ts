@@ -1,81 +1,134 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { UserError } from "../../lib/errors";
-import { gitFolder } from "../../lib/git-folder";
+import { gitFolder, headCommit } from "../../lib/git-folder";
+import { counted } from "../../lib/visible";
 import { headOf } from "../git/committed";
-import { Git, type GitOptions, type GitWork } from "../git/run";
-import { type Entries, putting, rawChanges } from "../git/staged";
+import { Git, type GitWork } from "../git/run";
+import { ensureReviewFolder } from "../journal/folder";
 import type { ReviewedProject } from "../state/reviewed-project";
-import { type CommitPlan, git, MOST_MS, named, planned, saidBy } from "./plan";
+import { FOLDER, followed, note, putEntries } from "./follow";
+import {
+  byRepository,
+  type CommitPlan,
+  git,
+  MOST_MS,
+  named,
+  planned,
+  saidBy,
+  stagedSince,
+} from "./plan";
 
-/** `git commit` would end the first three: with their message, parents or author. The last one keeps it out. */
-const IN_PROGRESS = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "index.lock"];
-const RAW = ["--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none"];
-/** Another git holds the index for a moment. */
-const LOCKED_MS = 5_000;
-const RETRY_MS = 50;
+/** A commit would be part of the first, or end the others with their message, parents or author. */
+const IN_PROGRESS = {
+  "rebase-merge": "a rebase is",
+  "rebase-apply": "a rebase, or git am, is",
+  MERGE_HEAD: "a merge is",
+  CHERRY_PICK_HEAD: "a cherry-pick is",
+  REVERT_HEAD: "a revert is",
+};
+/** How often it is looked whether git has made the commit: hooks that run after it take their time. */
+const LOOK_MS = 100;
 
 interface CommitRequest {
+  /** Of the repository, relative to the project's root; "" is that. */
+  folder?: string;
   /** Begin the message with the prompts that made the hunks. */
   draft: boolean;
   /** Of buffers with unsaved changes, by path. */
   texts: ReadonlyMap<string, Uint8Array>;
+  /** In which something may be kept as well. */
+  others?: readonly ReviewedProject[];
 }
 
 export interface Committed {
-  /** What git says of the commit: `[main 1a2b3c4] subject`. Undefined if the user left the message unwritten. */
+  /** What git says of it: `[main 1a2b3c4] subject, 1 file changed, …`. Undefined if the message was left unwritten. */
   commit?: string;
-  files: number;
-  hunks: number;
   /** Sentences for the user. */
   notes: string[];
 }
 
 /**
- * Commits all that the user has kept, and nothing else, by `git commit` on an index of its own: hooks, templates and
- * signing are the user's, and `editor` (a shell command) gets the message. The work tree's own index is written
- * once the commit is made, with its entries alone. Throws UserError where nothing is committed.
+ * Commits all that the user has kept in one repository, and nothing else, by `git commit` on an index of its own:
+ * hooks, templates and signing are the user's, and `editor` (a shell command) gets the message. The work tree's own
+ * index is written once the commit is made, with its entries alone. Throws UserError where nothing is committed.
  */
 export async function commitKept(
   project: ReviewedProject,
-  { draft, texts }: CommitRequest,
+  { folder = "", draft, texts, others = [] }: CommitRequest,
   editor: string,
 ): Promise<Committed> {
-  const { root } = project;
-  const folder = gitFolder(root);
+  const root = join(project.root, folder);
+  const gitDir = gitFolder(root);
   // Without a HEAD git would take the repository around it.
-  const runner = folder && existsSync(join(folder, "HEAD")) ? Git.in(root, true) : undefined;
-  if (!runner || folder === undefined) throw new UserError(`${root} is in no repository of git's`);
-  const begun = IN_PROGRESS.find((name) => existsSync(join(folder, name)));
-  if (begun) throw new UserError(`${begun} is there: end that with git first, or abort it`);
-  const plan = await runner.run(planned(project, texts), MOST_MS);
-  const { hunks, notes } = plan;
-  const files = plan.entries.size;
-  if (files === 0)
+  const runner = gitDir && existsSync(join(gitDir, "HEAD")) ? Git.in(root, true) : undefined;
+  if (!runner || gitDir === undefined) throw new UserError(`${root} is in no repository of git's`);
+  const begun = Object.entries(IN_PROGRESS).find(([name]) => existsSync(join(gitDir, name)));
+  if (begun) throw new UserError(`${begun[1]} not finished: end it with git, or abort it, first`);
+  const lock = join(gitDir, "index.lock");
+  if (existsSync(lock)) throw new UserError(`${lock} is there: another git runs, or has left it`);
+  const plan = await runner.run(planned(project, folder, texts), MOST_MS);
+  const { head, tree, entries, staged, notes } = plan;
+  if (plan.users.length > 0) {
+    const names = named(plan.users);
+    throw new UserError(`git's index differs from HEAD already: commit or unstage ${names} first`);
+  }
+  notes.push(...(await keptElsewhere(root, new Set([project, ...others]))));
+  if (entries.size === 0)
     throw new UserError(["you have kept nothing that is to be committed", ...notes].join("\n"));
-  const temporary = mkdtempSync(join(tmpdir(), "claude-code-commit-"));
+  const own = mkdtempSync(join(ensureReviewFolder(project.root), FOLDER));
   try {
-    const index = join(temporary, "index");
-    if (existsSync(join(folder, "index"))) copyFileSync(join(folder, "index"), index);
-    const commit = await runner.run(commitOf(plan, root, { index, draft, editor }), MOST_MS);
-    if (commit === undefined) return { files, hunks, notes };
-    if (!(await followed(runner, root, plan.tree))) {
+    const known = new Map([...staged].map(([name, { after }]) => [name, after]));
+    const following = { root, head, tree, known };
+    note(own, following);
+    const index = join(own, "index");
+    if (existsSync(join(gitDir, "index"))) copyFileSync(join(gitDir, "index"), index);
+    const made = runner.run(commitOf(plan, root, { index, draft, editor }), MOST_MS);
+    const end = () => true;
+    const isEnded = made.then(end, end);
+    while ((headCommit(root) ?? head) === head) {
+      if (await Promise.race([isEnded, Bun.sleep(LOOK_MS)])) break;
+    }
+    await followed(runner, following);
+    const commit = await made;
+    if (commit === undefined) return { notes };
+    if (!(await followed(runner, following))) {
       notes.push("git's index could not be written, and is behind the commit: run git reset");
     }
-    return { commit, files, hunks, notes };
+    return { commit, notes };
   } finally {
-    rmSync(temporary, { recursive: true, force: true });
+    rmSync(own, { recursive: true, force: true });
   }
 }
 
+/** Sentences for the user: what is kept in other repositories than that at `here`. */
+async function keptElsewhere(here: string, projects: Iterable<ReviewedProject>): Promise<string[]> {
+  const notes: string[] = [];
+  for (const project of projects) {
+    const keeps = project.decisions.filter(({ type }) => type === "keep");
+    const kept = new Set(keeps.flatMap(({ files }) => files.map(({ path }) => path)));
+    for (const [folder, files] of byRepository(project)) {
+      const root = join(project.root, folder);
+      const git = Git.in(root);
+      if (!git || root === here || !files.some(({ path }) => kept.has(path))) continue;
+      const plan = await git.run(planned(project, folder, new Map())).catch(() => undefined);
+      if (!plan?.hunks) continue;
+      const changes = `${counted(plan.hunks, "kept change")} in ${folder || basename(root)}/`;
+      const are = plan.hunks === 1 ? "is" : "are";
+      notes.push(`${changes} ${are} another repository's: :Claude commit from a file there`);
+    }
+  }
+  return notes;
+}
+
 function* commitOf(
-  { head, tree, entries, prompts }: CommitPlan,
+  { head, tree, entries, staged, prompts }: CommitPlan,
   root: string,
   { index, draft, editor }: { index: string; draft: boolean; editor: string },
 ): GitWork<string | undefined> {
   if (!existsSync(index)) yield* git(["read-tree", tree], { index });
-  yield* putEntries(entries, { index });
+  const before = [...staged].map(([name, change]) => [name, change.before] as const);
+  yield* putEntries(new Map([...before, ...entries]), { index });
   const others = [...(yield* stagedSince(tree, { index })).keys()].filter(
     (path) => !entries.has(path),
   );
@@ -88,7 +141,9 @@ function* commitOf(
   const env = { GIT_EDITOR: editor, LANGUAGE: "en" };
   const input = message.length > 0 ? draftOf(prompts) : "";
   const made = yield { args: ["commit", ...message], index, env, input, ms: MOST_MS };
-  if (made.code === 0) return made.stdout.toString().split("\n")[0];
+  const said = made.stdout.toString();
+  if (made.code === 0)
+    return [said.split("\n")[0], ...(/^ \d+ files? .*/m.exec(said) ?? [])].join(",");
   // Somebody has ended a hook that runs after it.
   if (made.code === null && (yield* headOf(root)) !== head) return "git was ended behind it";
   if (/problem with the editor/.test(made.stderr.toString())) return undefined;
@@ -100,41 +155,4 @@ function draftOf(prompts: readonly string[]): string {
   const [first = "", ...others] = prompts.map((prompt) => prompt.trim());
   const [subject, ...rest] = first.split("\n");
   return [subject, rest.join("\n").trim(), ...others].filter(Boolean).join("\n\n");
-}
-
-/**
- * The work tree's index gets the entries of the commit, what hooks have added included; not where the user has
- * staged something else in the meantime. Returns whether git did it.
- */
-async function followed(runner: Git, root: string, tree: string): Promise<boolean> {
-  for (const end = performance.now() + LOCKED_MS; ; await Bun.sleep(RETRY_MS)) {
-    try {
-      await runner.run(follow(root, tree), MOST_MS);
-      return true;
-    } catch {
-      if (performance.now() > end) return false;
-    }
-  }
-}
-
-function* follow(root: string, tree: string): GitWork<void> {
-  const head = yield* headOf(root);
-  const committed = newEntries(yield* git(["diff-tree", "-r", ...RAW, tree, head ?? ""]));
-  for (const path of (yield* stagedSince(tree)).keys()) committed.delete(path);
-  yield* putEntries(committed);
-}
-
-/** What an index, else the work tree's own, has otherwise than a tree. */
-function* stagedSince(tree: string, options: GitOptions = {}): GitWork<Entries> {
-  const args = ["diff-index", "--cached", "--ita-invisible-in-index", ...RAW, tree];
-  return newEntries(yield* git(args, options));
-}
-
-function* putEntries(entries: Entries, options: GitOptions = {}): GitWork<void> {
-  const { args, input } = putting(entries);
-  yield* git(args, { ...options, input });
-}
-
-function newEntries(raw: string): Entries {
-  return new Map([...rawChanges(raw)].map(([path, { after }]) => [path, after]));
 }

@@ -1,7 +1,9 @@
+import { dirname, join } from "node:path";
 import { UserError } from "../../lib/errors";
 import { headOf, treeOf } from "../git/committed";
+import { repositoryAround } from "../git/differing";
 import { type GitOptions, type GitResult, type GitWork, outputOf } from "../git/run";
-import type { Entries } from "../git/staged";
+import { type Entries, rawChanges } from "../git/staged";
 import { asLines } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import type { FileMark, TrackedFile } from "../state/tracked-file";
@@ -16,12 +18,17 @@ const LINK = "120000";
 /** So many files, and lines of what a program says, are in a message. */
 const MOST_NAMED = 10;
 
+/** What a commit of all that the user has kept in one repository is to hold. Its paths are relative to that one. */
 export interface CommitPlan {
   /** Null before the first commit. */
   head: string | null;
   /** Of HEAD; empty before the first commit. */
   tree: string;
   entries: Entries;
+  /** What Claude has staged: in HEAD, and in the index. */
+  staged: ReturnType<typeof rawChanges>;
+  /** What the user has staged, or nobody knows who. */
+  users: string[];
   hunks: number;
   /** The prompts that made these hunks, in their order. */
   prompts: string[];
@@ -38,54 +45,85 @@ interface AtHead {
   bytes: Uint8Array;
 }
 
+/** The files of a project by their repositories' folders, relative to its root; "" is the root's. */
+export function byRepository({ root, files }: ReviewedProject): Map<string, TrackedFile[]> {
+  const around = new Map<string, string>();
+  return Map.groupBy(files.values(), ({ path }) => {
+    const found = around.get(dirname(path)) ?? repositoryAround(root, path);
+    around.set(dirname(path), found);
+    return found;
+  });
+}
+
 /**
- * What a commit of all that the user has kept is to hold, and HEAD does not. Blobs are written. `texts`: of buffers
- * with unsaved changes. Throws UserError, with names, where git's index differs from HEAD.
+ * What a commit is to hold, and HEAD does not, of the repository in a `folder` of the project. Blobs are written.
+ * `texts`: of buffers with unsaved changes. Throws UserError.
  */
 export function* planned(
   project: ReviewedProject,
+  folder: string,
   texts: ReadonlyMap<string, Uint8Array>,
 ): GitWork<CommitPlan> {
-  const head = yield* headOf(project.root);
+  const root = join(project.root, folder);
+  const head = yield* headOf(root);
   const tree = head === undefined ? undefined : yield* treeOf(head);
   if (head === undefined || tree === undefined)
-    throw new UserError(`git cannot read HEAD of ${project.root}`);
+    throw new UserError(`git cannot read HEAD of ${root}`);
   const hasModes = (yield* outputOf("config", "--type=bool", "core.fileMode")) !== "false";
+  const staged = yield* stagedSince(tree);
+  const users = [...staged.keys()].filter((name) => {
+    const { status, after } = staged.get(name) ?? {};
+    return status === "U" || project.staged.get(join(folder, name)) !== after;
+  });
   const differing = yield* differingFrom();
-  const plan: CommitPlan = { head, tree, entries: new Map(), hunks: 0, prompts: [], notes: [] };
+  const plan: CommitPlan = {
+    ...{ head, tree, entries: new Map(), staged, users, hunks: 0, prompts: [], notes: [] },
+  };
   const owners = new Set<Change>();
-  for (const file of project.files.values()) {
+  for (const file of byRepository(project).get(folder) ?? []) {
     const { path } = file;
+    const name = folder === "" ? path : path.slice(folder.length + 1);
     const text = texts.get(path);
-    const view = differing.has(path) || text ? project.view(file) : undefined;
+    const isDiffering = differing.has(name);
+    const view = isDiffering || text ? project.view(file) : undefined;
+    const mark = isDiffering && file.marks.findLast(({ kind }) => kind === "staged");
+    const alone = mark && mark.keep !== undefined && !mark.undo ? staged.get(name) : undefined;
+    if (alone) plan.entries.set(name, alone.after);
     if (!view) continue;
     if (text && isUnsaved(view, project.view(file, text))) {
       plan.notes.push(
         `${path} has a change in its buffer that you kept: write it, and commit again`,
       );
     }
-    const reason = yield* planFile({ project, file, view, plan, owners, hasModes });
+    const reason = yield* planFile({ project, file, name, view, plan, owners, hasModes });
     if (reason) plan.notes.push(`${path} is left out: it ${reason}`);
   }
   const turns = [...owners].map(({ session, prompt }) => project.sessions.turn(session, prompt));
   const inOrder = turns.filter((turn) => turn !== undefined).sort((a, b) => a.at - b.at);
   plan.prompts = [...new Set(inOrder.map(({ text }) => text))];
+  const left = [...staged.keys()].filter((name) => !plan.entries.has(name));
+  if (left.length > 0) {
+    plan.notes.push(
+      `Claude has staged ${named(left)}, of which you have kept nothing: it stays so`,
+    );
+  }
   return plan;
 }
 
-/**
- * The paths that git sees to differ from HEAD, untracked ones included. Throws where some are staged: they
- * would be committed, too.
- */
+/** The paths that git sees to differ from HEAD, untracked ones included. */
 function* differingFrom(): GitWork<ReadonlySet<string>> {
   const options = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
   const status = yield* git(["--no-optional-locks", "status", "--porcelain", "-z", ...options]);
-  const entries = status.split("\0").filter(Boolean);
-  const staged = entries.filter((entry) => !/^[ ?]/.test(entry)).map((entry) => entry.slice(3));
-  if (staged.length === 0) return new Set(entries.map((entry) => entry.slice(3)));
-  throw new UserError(
-    `git's index differs from HEAD already: commit or unstage ${named(staged)} first`,
-  );
+  return new Set(status.split("\0").map((entry) => entry.slice(3)));
+}
+
+/** For `git diff-index` and `git diff-tree`. */
+export const RAW = ["--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none"];
+
+/** What an index, else the work tree's own, has otherwise than a tree. */
+export function* stagedSince(tree: string, options: GitOptions = {}) {
+  const args = ["diff-index", "--cached", "--ita-invisible-in-index", ...RAW, tree];
+  return rawChanges(yield* git(args, options));
 }
 
 /** The first of these paths. */
@@ -96,6 +134,8 @@ export function named(paths: readonly string[]): string {
 interface FileRequest {
   project: ReviewedProject;
   file: TrackedFile;
+  /** Its path in its repository. */
+  name: string;
   view: View;
   plan: CommitPlan;
   owners: Set<Change>;
@@ -105,12 +145,11 @@ interface FileRequest {
 
 /** Adds to the plan what HEAD lacks; a string says why the file is left out. */
 function* planFile(request: FileRequest): GitWork<string | undefined> {
-  const { project, file, view, plan, owners, hasModes } = request;
-  const { path } = file;
-  const head = yield* atHead(plan.tree, path, view.lines);
+  const { project, file, name, view, plan, owners, hasModes } = request;
+  const head = yield* atHead(plan.tree, name, view.lines);
   if (typeof head === "string") return head;
   const decisions = project.decisions.map(({ id }) => id);
-  const textAt = (id: string) => textOf(project, id, path);
+  const textAt = (id: string) => textOf(project, id, file.path);
   const kept = keptText(view.weave, head.lines, { decisions, textAt });
   if (typeof kept === "string") return kept;
   const { lines } = kept;
@@ -127,7 +166,7 @@ function* planFile(request: FileRequest): GitWork<string | undefined> {
   }
   const blob = isSame || isGone ? head.blob : yield* blobFor(request, lines, head, mode === LINK);
   if (blob === undefined) return "cannot be put together to the byte: commit it with git";
-  plan.entries.set(path, `${isGone ? 0 : mode} ${blob}`);
+  plan.entries.set(name, `${isGone ? 0 : mode} ${blob}`);
   plan.hunks += isSame ? 1 : compare(head.lines, lines).length;
   for (const owner of isSame ? modes.map(({ by }) => by) : kept.owners) owners.add(owner);
   return undefined;
@@ -186,7 +225,7 @@ function withEnds(lines: Lines, onDisk: Lines): Lines {
 
 /** The blob of a text, by git's own conversions where they leave what is committed as it is. */
 function* blobFor(
-  { project, file: { path } }: FileRequest,
+  { project, name }: FileRequest,
   lines: Lines,
   head: AtHead,
   isLink: boolean,
@@ -194,8 +233,8 @@ function* blobFor(
   const bytes = project.contents.bytes(lines);
   if (!bytes) return undefined;
   if (isLink) return yield* hashed(undefined, bytes, ["-w"]);
-  const isExact = !head.blob || (yield* hashed(path, head.bytes, [])) === head.blob;
-  if (isExact || head.mode === LINK) return yield* hashed(path, bytes, ["-w"]);
+  const isExact = !head.blob || (yield* hashed(name, head.bytes, [])) === head.blob;
+  if (isExact || head.mode === LINK) return yield* hashed(name, bytes, ["-w"]);
   // CRLF that was committed: git leaves such a file alone.
   const isRaw = (yield* hashed(undefined, head.bytes, [])) === head.blob;
   return isRaw ? yield* hashed(undefined, bytes, ["-w"]) : undefined;

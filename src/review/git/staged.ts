@@ -16,10 +16,17 @@ export function* stagedAt(paths: readonly string[]): GitWork<Entries | undefined
   return code === 0 ? entries : undefined;
 }
 
-/** The arguments for git and its input, to put entries into an index. */
+/** The arguments for git and its input, to put entries into an index. A file makes room for a folder, or gets it. */
 export function putting(entries: ReadonlyMap<string, string>) {
-  const input = [...entries].map(([path, entry]) => `${entry}\t${path}\0`).join("");
+  const inOrder = [...entries].sort(
+    ([, one], [, other]) => Number(isThere(one)) - Number(isThere(other)),
+  );
+  const input = inOrder.map(([path, entry]) => `${entry}\t${path}\0`).join("");
   return { args: ["update-index", "-z", "--index-info"], input };
+}
+
+function isThere(entry: string): boolean {
+  return !/^0+ /.test(entry);
 }
 
 /** By path what `git diff-index` and `git diff-tree` print with `--raw -z`. */

@@ -60,7 +60,7 @@ onEachNeovim((session, version) => {
       "as Caesar did",
     ]);
     await keys(":xit<CR>");
-    await said("committed 1 change in 1 file: [main ");
+    await said("] say one in Roman, 1 file changed, 1 insertion(+), 1 deletion(-)");
     expect(git("show", "-s", "--format=%an: %B")).toBe("n: say one in Roman\n\nas Caesar did");
     expect(git("show", "HEAD:a")).toBe("I\n2\n3\n4\n5\n6\n7");
     expect(git("diff", "--cached")).toBe("");

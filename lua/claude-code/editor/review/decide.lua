@@ -327,15 +327,12 @@ end
 
 ---@class claude-code.CommitResult
 ---@field commit? string what git says; nil if the message was not written
----@field files integer
----@field hunks integer
 ---@field notes string[] sentences
 
 ---@param result claude-code.CommitResult
 local function report_commit(result)
   if result.commit then
-    local what = counted(result.hunks, "change") .. " in " .. counted(result.files, "file")
-    notify.info(("committed %s: %s"):format(what, result.commit))
+    notify.info("committed " .. result.commit)
   else
     notify.info("nothing is committed, since the message was not written")
   end

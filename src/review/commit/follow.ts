@@ -1,0 +1,95 @@
+import { lstatSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { writePrivateFile } from "../../lib/atomic-write";
+import { readPrivateJson } from "../../lib/json";
+import { namesIn } from "../../lib/paths";
+import { isGone, ownProcess } from "../../lib/process";
+import { headOf } from "../git/committed";
+import { Git, type GitOptions, type GitWork } from "../git/run";
+import { type Entries, putting, rawChanges } from "../git/staged";
+import { DAY_MS } from "../journal/prune";
+import { git, MOST_MS, RAW, stagedSince } from "./plan";
+
+/** Another git holds the index for a moment. */
+const LOCKED_MS = 5_000;
+const RETRY_MS = 50;
+/** Begins the name of a commit's folder, which is in the review's. */
+export const FOLDER = "commit-";
+const NOTE = "follow.json";
+
+/** What is left to do for the work tree's index once a commit is made. */
+export interface Following {
+  /** Of the repository. */
+  root: string;
+  /** Before the commit; null: there was none. */
+  head: string | null;
+  tree: string;
+  /** Entries of the index that differ from that tree and are to follow all the same: Claude's and ours. */
+  known: Entries;
+}
+
+type Note = Omit<Following, "known"> & {
+  known: Record<string, string>;
+  owner: ReturnType<typeof ownProcess>;
+};
+
+/** Writes it down for the next start: git goes on where this process is killed. Throws the system's error. */
+export function note(folder: string, { known, ...following }: Following): void {
+  const owner = ownProcess();
+  const text = JSON.stringify({ ...following, known: Object.fromEntries(known), owner });
+  writePrivateFile(join(folder, NOTE), text);
+}
+
+/** Does what processes that were killed have left to do in the review's folder. Never throws. */
+export async function followLeft(reviewFolder: string): Promise<void> {
+  for (const name of namesIn(reviewFolder).filter((one) => one.startsWith(FOLDER))) {
+    const folder = join(reviewFolder, name);
+    const found = readPrivateJson(join(folder, NOTE));
+    const { owner, known, ...rest } = (found ?? {}) as unknown as Note;
+    const at = lstatSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (owner && !isGone(owner)) continue;
+    const following = { ...rest, known: new Map(Object.entries(known ?? {})) };
+    const runner = found && Git.in(following.root);
+    const isDone = await runner?.run(follow(following)).catch(() => false);
+    // Without a new commit git may be at work still.
+    if (isDone || Date.now() - at > DAY_MS) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The work tree's index gets the entries of the commit, what hooks have added included; not where the user has
+ * staged something else in the meantime. Returns whether git did it.
+ */
+export async function followed(runner: Git, following: Following): Promise<boolean> {
+  for (const end = performance.now() + LOCKED_MS; ; await Bun.sleep(RETRY_MS)) {
+    try {
+      await runner.run(follow(following), MOST_MS);
+      return true;
+    } catch {
+      if (performance.now() > end) return false;
+    }
+  }
+}
+
+/** Returns whether HEAD has moved. Throws UserError. */
+function* follow({ root, head, tree, known }: Following): GitWork<boolean> {
+  const now = (yield* headOf(root)) ?? null;
+  if (now === null || now === head) return false;
+  const committed = newEntries(yield* git(["diff-tree", "-r", ...RAW, tree, now]));
+  for (const [path, { after }] of yield* stagedSince(tree)) {
+    if (known.get(path) !== after) committed.delete(path);
+  }
+  yield* putEntries(committed);
+  // A hook may change the commit again.
+  for (const [path, entry] of committed) known.set(path, entry);
+  return true;
+}
+
+export function* putEntries(entries: Entries, options: GitOptions = {}): GitWork<void> {
+  const { args, input } = putting(entries);
+  yield* git(args, { ...options, input });
+}
+
+function newEntries(raw: string): Entries {
+  return new Map([...rawChanges(raw)].map(([path, { after }]) => [path, after]));
+}
