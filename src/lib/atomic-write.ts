@@ -22,19 +22,25 @@ export function draftOf(path: string): string {
   return join(dirname(path), `.claude-code-nvim.${crypto.randomUUID().slice(0, 8)}.tmp`);
 }
 
-export function isDraft(name: string): boolean {
-  return DRAFT.test(name);
-}
-
-/** Removes the drafts in `folder` that processes have left which were killed. Never throws. */
-export function removeOldDrafts(folder: string, now = Date.now()): void {
-  removeOld(folder, DRAFT, now);
+/** Removes the drafts in `folder` that processes have left which were killed, but for `others`. Never throws. */
+export function removeOldDrafts(
+  folder: string,
+  now = Date.now(),
+  others?: ReadonlySet<string>,
+): void {
+  removeOld(folder, DRAFT, now, others);
 }
 
 /** The same for files and folders with other names. */
-export function removeOld(folder: string, pattern: RegExp, now = Date.now()): void {
+export function removeOld(
+  folder: string,
+  pattern: RegExp,
+  now = Date.now(),
+  others?: ReadonlySet<string>,
+): void {
   try {
-    for (const name of readdirSync(folder).filter((one) => pattern.test(one))) {
+    const names = readdirSync(folder).filter((name) => pattern.test(name));
+    for (const name of names.filter((one) => !others?.has(join(folder, one)))) {
       const path = join(folder, name);
       const stats = lstatSync(path, { throwIfNoEntry: false });
       if (stats && !stats.isSymbolicLink() && now - stats.mtimeMs > OLD_MS) {

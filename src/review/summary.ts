@@ -25,6 +25,9 @@ export interface ReviewSummary {
   runs: boolean;
 }
 
+/** So often the work tree is compared while something of Claude's outlives its turn. */
+const OUTLIVING_MS = 10_000;
+
 /** The projects of one Neovim, and what happens to them without a request of its user. */
 export class WatchedProjects {
   readonly #watched = new Map<ReviewedProject, WatchedProject>();
@@ -49,7 +52,7 @@ export class WatchedProjects {
       counts: countsOf(all.flatMap(({ counted }) => counted)),
       incomplete: all.some(({ incomplete }) => incomplete),
       comments: commentsOf(this.projects),
-      /** Processes that commands have left behind still run: their end is no event. */
+      /** Agents or commands outlive their turn: what they change, and their end, is no event. */
       waits: all.some(({ waits }) => waits),
       runs: all.some(({ runs }) => runs),
       /** Another one as soon as something was recorded. */
@@ -66,6 +69,8 @@ class WatchedProject {
   #checked: { entries: Entry[]; version: number } | undefined;
   /** What waited for the user is in the journal no more, and nothing has said so. */
   #isLost = false;
+  /** When, in ms since the epoch. */
+  #compared = 0;
 
   constructor(private readonly project: ReviewedProject) {
     this.#commits = new Commits(project);
@@ -91,9 +96,12 @@ class WatchedProject {
     });
   }
 
-  endInterrupted(): void {
-    const { folder } = this.project;
-    if (!endInterrupted(this.project)) return;
+  /** Also compares now and then while something runs that outlives its turn: no hook says what it changes. */
+  endInterrupted(now = Date.now()): void {
+    const { folder, sessions } = this.project;
+    const isDue = sessions.anyOutlives() && now - this.#compared > OUTLIVING_MS;
+    if (!endInterrupted(this.project) && !isDue) return;
+    this.#compared = now;
     startComparison(this.project, "neovim", () => noteIncomplete(folder));
   }
 
@@ -126,7 +134,7 @@ class WatchedProject {
         return !ignore.matches(this.project.path(file));
       }),
       incomplete: incompleteSince(folder) !== undefined,
-      waits: [...sessions.unended.values()].some(({ left }) => left),
+      waits: sessions.anyOutlives(),
       runs: sessions.anyRuns(),
       version,
       watched: [

@@ -29,7 +29,7 @@ describe("Claude's editing tools", () => {
       tool_name: "Edit",
       tool_use_id: "use-1",
       tool_input: { file_path: world.path("main.lua") },
-      tool_response: { originalFile: "one\ntwo\n" },
+      tool_response: { filePath: world.path("main.lua"), originalFile: "one\ntwo\n" },
     });
     await world.edit("sub/new.lua", "new\n", { agent_id: "agent-1" });
     expect(world.files).toEqual([
@@ -88,6 +88,27 @@ describe("Claude's editing tools", () => {
     await world.prompt();
     await world.edit("a.txt", "one\nTWO\nmine\n");
     expect(world.files).toEqual(['a.txt: "one\\r\\ntwo\\nmine\\n" > "one\\nTWO\\nmine\\n"']);
+  });
+
+  test("two calls with one id, and names that look like ours or like none", async () => {
+    using world = new RecordedHere();
+    await world.prompt();
+    const same = { tool_use_id: "same" };
+    const names = ["a.txt", "a.txt", ".claude-code-nvim.0123abcd.tmp", "b\uFFFD"];
+    for (const [i, name] of names.entries()) await world.edit(name, `${i}\n`, same);
+    expect(world.files).toEqual([
+      'a.txt: absent > "0\\n"',
+      'a.txt: "0\\n" > "1\\n"',
+      '.claude-code-nvim.0123abcd.tmp: absent > "2\\n"',
+      'b\uFFFD: absent > "3\\n"',
+    ]);
+    for (const text of ["x", "y"]) {
+      const call = await world.begin("same");
+      world.write("a.txt", text);
+      await world.hook("post-tool-use-failure", { ...call, duration_ms: text.charCodeAt(0) });
+      await world.compared();
+    }
+    expect(world.files.slice(4)).toEqual(['a.txt: "1\\n" > "x"', 'a.txt: "x" > "y"']);
   });
 
   test("a private file leaves no text and no hash", async () => {
@@ -346,7 +367,12 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
       ["printf '\\000\\001' > b.dat", 'b.dat: absent > "\\u0000\\u0001"'],
       ["echo x > 'a\nb'", 'a\nb: absent > "x\\n"'],
       ["echo x > .env", ".env: absent > private"],
-      ["echo x > .claude-code-nvim.0123abcd.tmp"],
+      // A name like that of a draft of ours, and one with a real U+FFFD.
+      [
+        "echo x > .claude-code-nvim.0123abcd.tmp",
+        '.claude-code-nvim.0123abcd.tmp: absent > "x\\n"',
+      ],
+      ["echo x > 'a\uFFFD'", 'a\uFFFD: absent > "x\\n"'],
       ["echo x > ignored.log"],
       ["false"],
     ];

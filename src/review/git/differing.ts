@@ -58,8 +58,10 @@ export function differingEverywhere(
     }
     found.nested[folder] = inner.head;
     found.indexes[folder] = inner.index;
-    found.paths.push(...inner.paths.map((path) => `${folder}/${path}`));
-    const deeper = inner.repositories.map((path) => `${folder}/${path}`);
+    const below = (path: string) => `${folder}/${path}`;
+    found.paths.push(...inner.paths.map(below));
+    found.nameless.push(...inner.nameless.map(below));
+    const deeper = inner.repositories.map(below);
     queue.push(...deeper.filter((path) => isRepository(root, path)));
   }
   return found;
@@ -98,6 +100,8 @@ interface DifferingPaths {
   head: string | null;
   /** Those that differ from HEAD. */
   paths: string[];
+  /** Those of them that are not UTF-8: U+FFFD stands for other bytes. */
+  nameless: string[];
   /** Folders of submodules, and of repositories that are not tracked. */
   repositories: string[];
   staged: Staged;
@@ -107,8 +111,7 @@ interface DifferingPaths {
 /**
  * The paths whose work tree or index differs from HEAD, or may do so, untracked ones included, ignored
  * ones and what is in other repositories left out. `copy`: where a copy of the index is made, in which git
- * then notes the sizes and times of all clean files. Undefined where git fails or there are too many. A
- * name that is not UTF-8 holds a U+FFFD.
+ * then notes the sizes and times of all clean files. Undefined where git fails or there are too many.
  */
 export function* differingPaths(root: string, copy?: string): GitWork<DifferingPaths | undefined> {
   const head = yield* headOf(root);
@@ -122,6 +125,9 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
   const unwatched = yield* unwatchedPaths(root);
   if (code !== 0 || head === undefined || !unwatched) return undefined;
   const entries = stdout.toString().split("\0");
+  const raw = stdout.toString("latin1").split("\0");
+  const isNameless = (entry: string, i: number) =>
+    entry.includes("\uFFFD") && Buffer.from(entry).toString("latin1") !== raw[i];
   const found = entries.flatMap((entry) => pathOf(entry) ?? []);
   const inIndex = indexIn(entries);
   const untrackedRepositories = found.filter((path) => path.endsWith("/"));
@@ -132,6 +138,7 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
       ...untrackedRepositories.map((path) => path.slice(0, -1)),
       ...(hasSubmodules(root) ? yield* submodules() : []),
     ],
+    nameless: entries.filter(isNameless).flatMap((entry) => pathOf(entry) ?? []),
     staged: staged(inIndex.filter(({ isAlone }) => isAlone)),
     index: { at, entries: staged(inIndex) },
   };

@@ -1,7 +1,6 @@
 import { lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { gitTop } from "../../claude/project";
-import { isDraft } from "../../lib/atomic-write";
 import { isBelow, passedFolder, realPath, stateFolder } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";
 
@@ -40,7 +39,7 @@ export function ensureReviewFolder(root: string): string {
 /**
  * The path of a file below the root, with `/`: of the file itself, whatever symlinks its folders
  * are, and the target where the file itself is a symlink that was written through. Undefined for
- * what is not below the root, for git's own folder, for a name that is not UTF-8, and for our drafts.
+ * what is not below the root, for git's own folder, and for a name that is not UTF-8.
  */
 export function pathBelow(root: string, path: string, throughSymlink = false): string | undefined {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
@@ -48,9 +47,9 @@ export function pathBelow(root: string, path: string, throughSymlink = false): s
   const real = keepsLink ? join(realPath(dirname(path)), basename(path)) : realPath(path);
   if (real === root || !isBelow(real, root)) return undefined;
   const parts = relative(root, real).split(sep);
-  if (parts.includes(".git") || real.includes("\uFFFD") || isDraft(basename(real)))
-    return undefined;
-  return parts.join("/");
+  // A name may hold a real U+FFFD.
+  const isText = !real.includes("\uFFFD") || lstatSync(real, { throwIfNoEntry: false });
+  return isText && !parts.includes(".git") ? parts.join("/") : undefined;
 }
 
 /** No folder on the way is a symlink that leads elsewhere. */

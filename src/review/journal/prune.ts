@@ -152,17 +152,18 @@ function removeUnused(reviewFolder: string, now: number): number {
 
 /**
  * Removes what processes that were killed have left: in the review's own folder, and beside the files
- * below the root, `paths`, that an undo may have written. Never throws.
+ * below the root, `paths`, that an undo may have written. One of these stays, whatever it is called: Claude
+ * has changed it. Never throws.
  */
 export function removeLeftovers(root: string, paths: Iterable<string>): void {
+  const files = new Set([...paths].map((path) => join(root, path)));
   const folder = reviewFolder(root);
   removeOldDrafts(folder);
   removeOld(folder, IN_REVIEW);
   const folders = new Set<string>();
-  for (const path of paths) {
-    const file = join(root, path);
+  for (const file of files) {
     if (!folders.has(dirname(file)) && isInside(root, file)) folders.add(dirname(file));
     if (folders.size >= MOST_FOLDERS) break;
   }
-  for (const one of folders) removeOldDrafts(one);
+  for (const one of folders) removeOldDrafts(one, Date.now(), files);
 }

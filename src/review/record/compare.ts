@@ -59,7 +59,7 @@ export function compareWorkTree(project: RecordedProject): Found[] {
   // A call that began while the work tree was read may have changed what was read.
   const more = journal.read();
   const records = more.restarted ? more.records : [...before, ...more.records];
-  if (!now || now.unknown > 0) recordIncomplete(project, records, now?.unknown);
+  if (!now || now.unknown > 0) recordIncomplete(project, records, now);
   if (!now) return [];
   const found = last ? recordUnexplained(project, records, last, now) : [];
   writeSnapshot(folder, now, last);
@@ -155,17 +155,20 @@ function* intoIndexes(
 function recordIncomplete(
   project: RecordedProject,
   records: readonly JournalRecord[],
-  unknown: number | undefined,
+  now: Snapshot | undefined,
 ): void {
   const turn = records.findLast((one) => one.type === "prompt");
   const call = records.findLast((one) => one.type === "begin" || one.type === "change");
   if (!turn || !call || call.at < turn.at || call.session !== turn.session) return;
   const id = `${turn.id}/incomplete`;
   if (records.some((one) => one.id === id)) return;
+  const { unknown = 0, missing = [] } = now ?? {};
+  const names =
+    missing.length > 0 ? ` (${missing.join(", ")}${unknown > missing.length ? ", …" : ""})` : "";
   const incomplete =
-    unknown === undefined
+    now === undefined
       ? "The work tree could not be compared (does `git status` work here?), so changes by commands may be missing."
-      : `${unknown} files or inner repositories could not be read, or have names that are not UTF-8: changes of them are missing.`;
+      : `${unknown} files or inner repositories could not be read, or have names that are not UTF-8${names}: changes of them are missing.`;
   project.append({
     id,
     type: "change",

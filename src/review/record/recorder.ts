@@ -57,11 +57,10 @@ export class Recorder {
    */
   begin(call: ToolCall, pid?: number): Comparison {
     const { use } = call;
-    const id = `${call.session}/${use}/begin`;
     if (use === undefined) return "enough";
     const cli = pid === undefined ? undefined : { pid, pidDomain: ownProcess().domain };
     const at = this.#started;
-    this.project.append({ id, at, type: "begin", ...callFields(call), use, cli });
+    this.project.append({ at, type: "begin", ...callFields(call), use, cli });
     return "compare";
   }
 
@@ -132,15 +131,19 @@ export class Recorder {
     return durationMs === undefined ? undefined : this.#started - durationMs;
   }
 
-  /** The id is the call's: two installations of our hooks write the same record, which counts once. */
+  /**
+   * The id is the call's: two installations of our hooks write the same record, which counts once. Another
+   * call with the same `use` gets another answer.
+   */
   #append(
     call: ToolCall,
     source: "tool" | "bash",
     files: FileChange[],
     more: Pick<RecordOf<"change">, "hooked" | "incomplete"> = {},
   ): void {
-    const { use } = call;
-    const id = use === undefined ? {} : { id: `${call.session}/${use}` };
+    const { use, path, response, durationMs } = call;
+    const answer = Bun.hash(JSON.stringify([path, response, durationMs])).toString(36);
+    const id = use === undefined ? {} : { id: `${call.session}/${use}/${answer}` };
     const head = this.project.head();
     const type = "change";
     this.project.append({

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
-import { basename, join } from "node:path";
-import { isDraft, writePrivateFile } from "../../lib/atomic-write";
+import { join } from "node:path";
+import { writePrivateFile } from "../../lib/atomic-write";
 import { own, readPrivateJson } from "../../lib/json";
 import { namesIn } from "../../lib/paths";
 import { differingEverywhere, type Indexes, type Staged } from "../git/differing";
@@ -41,14 +41,16 @@ export interface Snapshot {
   files: Record<string, SnapshotFile>;
   staged?: Staged;
   indexes?: Indexes;
-  /** Files that could not be read, and names that are not UTF-8. */
+  /** Files that could not be read, and names that are not UTF-8; `missing`: the first of them. */
   unknown: number;
+  missing?: string[];
 }
 
 const NAME = "snapshot.json";
 const INDEXES = "indexes";
 const MOST_FILES = 20_000;
 const MOST_ATTEMPTS = 5;
+const MOST_MISSING = 3;
 
 /** The last one; undefined where there is none that can be read. */
 export function readSnapshot(reviewFolder: string): Snapshot | undefined {
@@ -97,17 +99,26 @@ function snapshotAt(
   const { root, git } = project;
   const found = project.isRepository
     ? git && differingEverywhere(root, git, (one) => indexCopy(project.folder, at, one))
-    : { head: null, paths: known, nested: {}, unknown: 0, staged: {}, indexes: {} };
+    : {
+        head: null,
+        paths: known,
+        nameless: [] as string[],
+        nested: {},
+        unknown: 0,
+        staged: {},
+        indexes: {},
+      };
   if (!found || found.paths.length > MOST_FILES) return undefined;
   const { head, nested, unknown, staged, indexes } = found;
   const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, staged, indexes, unknown };
+  const missing: string[] = [];
   for (const path of found.paths) {
-    // What the review itself is about to write, or was killed before it did.
-    if (isDraft(basename(path))) continue;
-    const file = path.includes("\uFFFD") ? undefined : snapshotFile(project, path, last);
+    const file = found.nameless.includes(path) ? undefined : snapshotFile(project, path, last);
     if (file) snapshot.files[path] = file;
-    else snapshot.unknown += 1;
+    else missing.push(path);
   }
+  snapshot.unknown += missing.length;
+  snapshot.missing = missing.slice(0, MOST_MISSING);
   return snapshot;
 }
 

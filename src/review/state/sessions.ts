@@ -140,7 +140,12 @@ export class Sessions {
 
   /** May something of Claude's change files now? */
   anyRuns(): boolean {
-    return this.anyWorks() || [...this.unended.values()].some(({ background }) => background);
+    return this.anyWorks() || this.anyOutlives();
+  }
+
+  /** Do agents, or processes of Claude's commands, still run after their turn? */
+  anyOutlives(): boolean {
+    return [...this.unended.values()].some(({ background }) => background);
   }
 
   anyWorks(): boolean {

@@ -81,10 +81,12 @@ export class Timeline {
   #begin(call: RecordOf<"begin">): void {
     const span = { from: call.at - SLACK_MS, to: Infinity, isOpen: true, call };
     const late = this.#ended.get(call.use);
-    if (late) {
+    // Two calls may have one id, and of one call two hooks may say that it begins.
+    if (late && call.at <= late.call.at) {
       late.from = startOf(span, late.call);
       return;
     }
+    if (this.#begun.has(call.use)) return;
     this.#begun.set(call.use, span);
     this.spans.push(span);
   }
