@@ -11,6 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { compareInTurns } from "../../src/review/record/comparison-request";
+import { ReviewService } from "../../src/review/service";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { first, nightly } from "../support/toolchain";
@@ -91,6 +93,7 @@ describe("Claude's editing tools", () => {
   });
 
   test("two calls with one id, and names that look like ours or like none", async () => {
+    claims("No name, no id and no late process hides a change");
     using world = new RecordedHere();
     await world.prompt();
     const same = { tool_use_id: "same" };
@@ -197,6 +200,7 @@ describe("what stood there before is what the disk had, whatever git calls clean
   });
 
   test.each(named)("%s: a command is undone to the byte, or not at all", async (_name, one) => {
+    claims("An undo gives the bytes of before, or is refused");
     const { files, answer, isBefore } = await undone(one, (world) =>
       world.failing("sed -i s/three/3/ a.txt; git add -A"),
     );
@@ -615,6 +619,33 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
       'a.txt: "  two\\n" > "  two\\nthree\\n"',
     ]);
     expect(world.changes.map(({ tool }) => tool)).toEqual(["Edit", "Bash", "Edit"]);
+  });
+
+  test("what outlives the turn is recorded while it runs, though no command follows", async () => {
+    claims("No name, no id and no late process hides a change");
+    using world = new RecordedHere({ "a.txt": "one\n" });
+    await world.prompt();
+    const call = await world.begin();
+    await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
+    await world.stop({ background_tasks: [{}] });
+    world.write("a.txt", "two\n");
+    await world.inside(async () => {
+      const root = realpathSync(world.folder);
+      const service = new ReviewService();
+      service.follow([root]);
+      await service.summary();
+      // It starts the compiled executable, which does this.
+      compareInTurns(root);
+    });
+    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+  });
+
+  test("a name that is not UTF-8 cannot be listed, and is named", async () => {
+    using world = new RecordedHere();
+    await world.turn("touch $(printf 'x\\377y.lua') z.txt");
+    expect(world.files).toEqual(['z.txt: absent > ""']);
+    const { incomplete } = await world.list();
+    expect(incomplete.join()).toContain("not UTF-8 (x\uFFFDy.lua)");
   });
 
   test("nothing in git's own folder is written, and none of its programs is run", async () => {
