@@ -222,7 +222,7 @@ onEachNeovim((session) => {
       await nvim().command(`Claude review! ${at("gen")}`);
       expect((await listed(1)).map(({ name }) => name)).toEqual([at("gen/y")]);
       await nvim().command("Claude keep!");
-      await says("are reviewed");
+      await says("is left to review");
       await lua(ignore, ["*"]);
       await nvim().command("Claude review!");
       const rest = "that you have not reviewed, but 5 ignored files (review.ignore)";
@@ -385,6 +385,49 @@ onEachNeovim((session) => {
       expect(read("a")).toContain("LINE 2");
       await nvim().type("ga");
       await listed(4);
+    });
+
+    test("gB goes back to what it reopens, from another file and in the list", async () => {
+      await changed();
+      await review(5, 2);
+      await nvim().type("gA");
+      await inFile("b");
+      await nvim().type("gB");
+      await inFile("a");
+      expect(await cursor()).toEqual([2, 0]);
+      await listed(5);
+      await nvim().type("gAgAga");
+      await listed(1);
+      await nvim().type("2gB");
+      await inFile("b");
+      await listed(3);
+      await nvim().command("Claude review!");
+      await nvim().until("the list", "return vim.bo.buftype == 'quickfix'");
+      await nvim().type("Gga");
+      await listed(2);
+      await nvim().type("gggB");
+      await eventually("its row", async () => expect(await cursor()).toEqual([3, 0]));
+    });
+
+    test("a count takes so many hunks of the file, moves so often, and is refused for whole files", async () => {
+      const text = TEN.replace("line 2\n", "2\n")
+        .replace("line 5\n", "5\n")
+        .replace("line 8\n", "");
+      edited("a", TEN, text);
+      edited("b", TEN, five);
+      await review(4, 2);
+      await nvim().type("2gA");
+      await says("a count is about the changes of one file");
+      await nvim().type("2]c");
+      await eventually("the third", async () => expect(await cursor()).toEqual([7, 0]));
+      // Its hunks are known before they are drawn.
+      await nvim().type("]c2[c2gr");
+      await listed(2);
+      expect(read("a")).toBe(
+        text.replace("\n5\n", "\nline 5\n").replace("line 9", "line 8\nline 9"),
+      );
+      await nvim().type("9ga");
+      await listed(1);
     });
 
     test("gr brings the old lines back, writes the clean buffer, and u takes that back", async () => {
@@ -897,6 +940,45 @@ onEachNeovim((session) => {
       });
     });
 
+    test("]c opens the fold that holds the next entry", async () => {
+      const folds = "set foldmethod=expr foldlevel=0 foldexpr=v:lnum%5==1?'>1':1";
+      await nvim().command(`edit ${at("mine")} | ${folds}`);
+      await changed();
+      await inList();
+      const closed = (row: number) =>
+        lua<number>(`return vim.api.nvim_win_call(vim.fn.win_getid(1), function()
+          return vim.fn.foldclosed(${row})
+        end)`);
+      await eventually("the first", async () => expect(await closed(2)).toBe(-1));
+      expect(await closed(8)).toBe(6);
+      await nvim().type("]c");
+      expect(await closed(8)).toBe(-1);
+      await nvim().command("set foldmethod& foldlevel& foldexpr&");
+    });
+
+    test("keys and counts act in a list that :Cfilter has filtered, and in the whole one behind it", async () => {
+      for (const name of ["a", "b", "c"]) write(name, TEN);
+      const two = five.replace("line 9\n", "nine\n");
+      claude({ a: two, b: two, c: two });
+      await inList(6);
+      await nvim().command("packadd cfilter | Cfilter /nine/");
+      await listed(3);
+      expect(await mapped()).toBe(true);
+      await nvim().type("gg2gr");
+      await listed(1);
+      expect([read("a"), read("b"), read("c")]).toEqual([five, five, two]);
+      expect(await lua("return vim.fn.getqflist({ title = 0 }).title")).toContain(":Cfilter");
+      await nvim().command("colder");
+      await listed(4);
+      await nvim().command("cnewer");
+      await listed(1);
+      await nvim().type("ga");
+      // Nothing is left of it: the whole list comes back.
+      await listed(3);
+      await nvim().type("ggVGga");
+      await says("is left to review");
+    });
+
     test("a changed mode is an entry beside the hunks, undone and taken back by itself", async () => {
       edited("a", TEN, five);
       world.claudeChmod(at("a"), 0o644, 0o755, `S${tests}`);
@@ -981,7 +1063,7 @@ onEachNeovim((session) => {
       await eventually("the next file", async () => (await bar()).includes("old.png"));
       await words();
       await nvim().type("gr");
-      await says("are reviewed");
+      await says("is left to review");
       expect(read("old.png")).toBe("\0one");
       write("gone.png", bytes);
       claude({ "gone.png": undefined });
@@ -1122,7 +1204,7 @@ onEachNeovim((session) => {
     await says("could not be recorded");
     await nvim().command("Claude review done");
     await eventually("neither", async () => !(await status()).includes("review"));
-    await says("are reviewed");
+    await says("is left to review");
     // Nobody says that nothing changed if nothing could be recorded.
     await lua("_G.said = {}");
     noteIncomplete(world.folder);

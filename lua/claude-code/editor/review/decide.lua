@@ -60,6 +60,7 @@ end
 
 ---@class claude-code.ReviewTarget what a command or key is about
 ---@field whole? boolean the whole file
+---@field count? integer so many hunks of the file, from that under the cursor on
 ---@field range? [integer, integer] rows of the current buffer, or entries of the quickfix window
 
 local namespace = api.nvim_create_namespace("claude-code.review.asked")
@@ -84,19 +85,30 @@ local function picked(choices)
   end
 end
 
+---@return string[] ids of so many hunks, that one first
+local function ids_from(hunks, first, count)
+  local ids = {}
+  for _, hunk in ipairs(hunks) do
+    if hunk == first or (#ids > 0 and #ids < count) then
+      ids[#ids + 1] = hunk.id
+    end
+  end
+  return ids
+end
+
 ---The hunk under the cursor. The executable is asked for the hunks unless they are known. What a formatter writes in
 ---the meantime is no reason to do nothing.
 ---@param choice claude-code.ReviewChoice gets the hunk
+---@param count integer of hunks
 ---@return claude-code.ReviewPick
-local function hunk_here(choice)
+local function hunk_here(choice, count)
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   local shown = buffers.attach(buf)
   local known = shown:is_current() and buffers.hunk_at(shown.hunks, row)
   local entry, listed = list.entry_here(), listing.of_buffer(buf)
   local is_mode = entry and entry.hunk == "mode" and listed and listed.mode
-  local id = is_mode and "mode" or known and known.id
-  if id then
-    choice.hunks = { id }
+  if is_mode or known then
+    choice.hunks = is_mode and { "mode" } or ids_from(shown.hunks, known, count)
     return picked({ choice })
   end
   local row_now = follow_row(buf, row)
@@ -114,7 +126,7 @@ local function hunk_here(choice)
       end
       local file = fetched.file
       local hunk = file and buffers.hunk_at(file.hunks, row_now())
-      choice.hunks = hunk and { hunk.id }
+      choice.hunks = hunk and ids_from(file.hunks, hunk, count)
       -- A file that was created, or has no text, is decided as a whole.
       local is_whole = file and (#file.hunks == 0 or (not hunk and file.kind ~= "changed"))
       callback((hunk or is_whole) and { choice } or {})
@@ -157,7 +169,7 @@ local function choose(target)
       callback({ choice })
     end
   end
-  return hunk_here(choice)
+  return hunk_here(choice, target.count or 1)
 end
 
 ---An error (of the user's autocommands, say) must not hold up the decisions that wait for their turn.
@@ -275,6 +287,7 @@ end
 ---Takes the last decision back.
 function M.back()
   turns.add(function(done)
+    local before = list.keys()
     requests.request("review/last", {}, function(last, problem)
       if not last then
         notify.warn(problem or "there is no decision to take back")
@@ -293,8 +306,16 @@ function M.back()
           local where = #paths == 1 and path.title(paths[1]) or counted(#paths, "file")
           notify.info(("took back what was %s in %s"):format(words, where), "review")
         end
-        view.refresh()
-        done()
+        done(function(over)
+          view.refresh(function()
+            if is_done and listing.review() and turns.is_here() then
+              turns.carry(function()
+                attempt(move.to_reopened, before, last.paths)
+              end)
+            end
+            over()
+          end)
+        end)
       end)
     end)
   end, false)

@@ -17,8 +17,11 @@ local M = {}
 ---@param mode string "n" or "x"
 ---@return claude-code.ReviewTarget
 local function target(mode)
-  if mode ~= "x" then
-    return {}
+  local row, count = fn.line("."), vim.v.count1
+  if mode ~= "x" and count > 1 and list.has_cursor() then
+    return { range = { row, row + count - 1 } }
+  elseif mode ~= "x" then
+    return { count = count }
   end
   local rows = { fn.line("v"), fn.line(".") }
   table.sort(rows)
@@ -86,22 +89,35 @@ end
 ---@return fun()
 local function moves(method, step)
   return function()
+    local count = vim.v.count1
     turns.move(function()
-      move[method](step)
+      for _ = 1, count do
+        move[method](step)
+      end
     end)
   end
 end
 
 ---@param chosen claude-code.ReviewTarget
 local function comment(chosen)
-  local range = chosen.range or { fn.line("."), fn.line(".") }
+  local row = fn.line(".")
+  local range = chosen.range or { row, math.min(row + chosen.count - 1, fn.line("$")) }
   vim.cmd.Claude({ args = { "comment" }, range = range })
 end
 
 ---@param method "keep"|"undo" all of the file, or of those whose entries are selected
 local function whole(method)
   return function(chosen)
+    if (chosen.count or 1) > 1 then
+      return notify.warn("a count is about the changes of one file, not about files")
+    end
     decide[method]({ whole = true, range = chosen.range })
+  end
+end
+
+local function back()
+  for _ = 1, vim.v.count1 do
+    decide.back()
   end
 end
 
@@ -115,7 +131,7 @@ local ACTIONS = {
   previous_file = { desc = "Previous file", run = moves("file", -1) },
   keep_file = { desc = "Keep all of this file", is_visual = true, run = whole("keep") },
   undo_file = { desc = "Undo all of this file", is_visual = true, run = whole("undo") },
-  back = { desc = "Take the last decision back", run = decide.back },
+  back = { desc = "Take the last decision back", run = back },
   why = { desc = "Show why this changed", run = M.why },
   done = { desc = "Keep all that is left, and end the review", run = decide.done },
   comment = { desc = "Comment on these lines for Claude", is_visual = true, run = comment },

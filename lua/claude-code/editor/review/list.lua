@@ -23,10 +23,37 @@ local M = {}
 
 ---@class claude-code.ReviewQuickfix as this module filled the list last
 ---@field id? integer of the list
+---@field whole? integer id of the one with all entries, where the user has filtered it
+---@field only? table<string, true> keys of the entries that the user's filter has left
 ---@field items table[]
 ---@field title string
 ---@field restore? fun() gives the windows their sizes from before the list's window
 local quickfix = { items = {}, title = "" }
+
+---@param entry claude-code.ReviewEntry
+---@return string
+function M.key(entry)
+  return entry.path .. "\n" .. (entry.hunk or "")
+end
+
+---@param item? table of a quickfix list
+---@return claude-code.ReviewEntry? nil: something else has added it (|:grepadd|)
+local function entry_of(item)
+  return item and type(item.user_data) == "table" and item.user_data.claude_code or nil
+end
+
+---@param items table[]
+---@return table<string, true>
+local function keys_of(items)
+  local keys = {}
+  for _, item in ipairs(items) do
+    local entry = entry_of(item)
+    if entry then
+      keys[M.key(entry)] = true
+    end
+  end
+  return keys
+end
 
 ---@return any of our list; 0 or nil if it is gone
 local function get(what)
@@ -58,10 +85,49 @@ function M.entries(first, last)
   local found = {}
   local all = get("items") or {}
   for index = first, math.min(last, #all) do
-    local data = all[index].user_data
-    found[#found + 1] = type(data) == "table" and data.claude_code or nil
+    found[#found + 1] = entry_of(all[index])
   end
   return found
+end
+
+---@return table<string, true> keys of all entries
+function M.keys()
+  return keys_of(get("items") or {})
+end
+
+---Makes ours the current list again, if another one was made or chosen since.
+local function choose()
+  local number, now = get("nr") or 0, fn.getqflist({ nr = 0 }).nr
+  if number > 0 and number ~= now then
+    local command = vim.cmd[number < now and "colder" or "cnewer"]
+    command({ count = math.abs(number - now), mods = { silent = true } })
+  end
+end
+
+---Goes on with the list of all entries.
+function M.unfilter()
+  if quickfix.whole then
+    quickfix.id, quickfix.items = quickfix.whole, {}
+    quickfix.whole, quickfix.only = nil, nil
+  end
+end
+
+---Takes the list that the user has made of this one (|:Cfilter|) for the review's, or the whole one again that is
+---behind it (|:colder|): the keys are about the entries that are on screen.
+---@return boolean done
+function M.adopt()
+  local id = fn.getqflist({ id = 0 }).id
+  local first = id ~= quickfix.id and fn.getqflist({ idx = 1, items = 0 }).items[1]
+  if not first or not entry_of(first) then
+    return false
+  end
+  local whole = quickfix.whole or quickfix.id
+  M.unfilter()
+  if id ~= whole then
+    quickfix.whole, quickfix.only = whole, keys_of(fn.getqflist())
+    quickfix.id, quickfix.items = id, {}
+  end
+  return true
 end
 
 ---@return claude-code.ReviewEntry? the current one of the quickfix list, also of one that the user has filtered
@@ -69,7 +135,7 @@ end
 function M.entry_here()
   local item = fn.getqflist({ idx = fn.getqflist({ idx = 0 }).idx, items = 0 }).items[1] or {}
   local is_here = item.bufnr == api.nvim_get_current_buf() and item.lnum == fn.line(".")
-  return is_here and type(item.user_data) == "table" and item.user_data.claude_code or nil
+  return is_here and entry_of(item) or nil
 end
 
 ---The lines that a command is about: in the quickfix window those of an entry.
@@ -127,7 +193,7 @@ end
 
 ---Fills the list; makes it if it is not there. The user's other lists stay behind it (|:colder|).
 ---@param scope claude-code.ReviewScope
----@return integer count of entries
+---@return integer count of entries, also of those that the user's filter leaves out
 function M.fill(scope)
   -- By the ids of the sessions; nil unless several run.
   local names = require("claude-code.sessions.label").by_conversation()
@@ -137,6 +203,17 @@ function M.fill(scope)
     and (" (%d more files follow once these are decided, or name a folder)"):format(unlisted)
   local title = TITLES[scope.scope] .. (name and (": " .. name) or "") .. (more or "")
   title = title .. (listing.ignored(", and ") or "")
+  local count, only = #items, quickfix.only
+  local left = only
+    and vim.tbl_filter(function(one)
+      return only[M.key(one.user_data.claude_code)]
+    end, items)
+  if left and #left > 0 and get("nr") > 0 then
+    items, title = left, get("title")
+  elseif left then
+    M.unfilter()
+    choose()
+  end
   local is_same = title == quickfix.title and vim.deep_equal(items, quickfix.items)
   if (get("nr") or 0) == 0 then
     set(" ", { items = items, title = title })
@@ -145,7 +222,7 @@ function M.fill(scope)
       fill_again(items, title)
     end)
   end
-  return #items
+  return count
 end
 
 ---Makes the entry of a hunk, or the first one of its file, the current one, where |:cnext| goes on from.
@@ -178,15 +255,6 @@ function M.close()
   end
   if closed and restore then
     restore()
-  end
-end
-
----Makes ours the current list again, if another one was made or chosen since.
-local function choose()
-  local number, now = get("nr") or 0, fn.getqflist({ nr = 0 }).nr
-  if number > 0 and number ~= now then
-    local command = vim.cmd[number < now and "colder" or "cnewer"]
-    command({ count = math.abs(number - now), mods = { silent = true } })
   end
 end
 

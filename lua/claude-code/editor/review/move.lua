@@ -96,6 +96,7 @@ function M.entry(row)
     vim.cmd.cc({ count = row })
   end)
   if is_shown then
+    vim.cmd("normal! zv")
     reveal()
   end
 end
@@ -148,12 +149,14 @@ function M.hunk(step)
     return show_next_entry(step, rawequal)
   end
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
-  local hunk = next_from(buffers.hunks(buf), step, row, first_row)
+  local shown, file = buffers.get(buf), listing.of_buffer(buf)
+  -- Those of a file that was opened just now are still to come.
+  local hunks = (not shown or not shown.tick) and file and file.hunks or buffers.hunks(buf)
+  local hunk = next_from(hunks, step, row, first_row)
   if not hunk then
     return M.file(step)
   end
   go(first_row(hunk))
-  local file = listing.of_buffer(buf)
   if file then
     list.select(file.path, hunk.id)
   end
@@ -174,6 +177,26 @@ function M.onward_in_list(first, decided)
   end
   if row and list.has_cursor() then
     M.show_entry(row)
+  end
+end
+
+---After a decision was taken back: to the first entry that it has reopened.
+---@param before table<string, true> entries that were there, as `list.keys` gives them
+---@param paths string[]
+function M.to_reopened(before, paths)
+  for row, entry in ipairs(list.entries(1, math.huge)) do
+    if vim.list_contains(paths, entry.path) and not before[list.key(entry)] then
+      if list.has_cursor() then
+        return M.show_entry(row)
+      end
+      local file = listing.of_path(entry.path) --[[@as claude-code.ReviewFile]]
+      return open(
+        file,
+        vim.iter(file.hunks):find(function(hunk)
+          return hunk.id == entry.hunk
+        end)
+      )
+    end
   end
 end
 

@@ -124,6 +124,9 @@ local bars ---@type claude-code.Autocommands? while a review is open
 ---Keys in the buffers of the review, and in its quickfix window. Neovim's own keys and commands there (`<CR>`, |:cc|)
 ---show an entry in no window but that of a normal buffer, and would split one else: so long a base text is in one.
 local function map_keys()
+  if listing.review() and list.adopt() then
+    vim.schedule(M.refresh)
+  end
   local review, type_of_base = listing.review(), list.has_cursor() and "" or "nofile"
   for _, win in ipairs(review and api.nvim_list_wins() or {}) do
     local buf = api.nvim_win_get_buf(win)
@@ -257,6 +260,7 @@ local function begin(review, answer)
       notify.warn(sentence, "review.incomplete")
     end
   end
+  list.unfilter()
   if list.fill(review.scope) == 0 then
     local nothing = nothing_in(review.scope)
     end_review()
@@ -294,13 +298,10 @@ function M.refresh(callback)
       begin(review, answer --[[@as claude-code.ReviewList]])
     elseif review and list.fill(review.scope) == 0 then
       end_review()
-      local scope = review.scope
-      local whose = scope.scope == "unreviewed" and not scope.paths and "Claude's" or "these"
-      local all = ("all of %s changes are reviewed%s"):format(
-        whose,
-        listing.ignored(", but ") or ""
-      )
-      notify.info(listing.unwritten() or all, "review")
+      -- Reviewed, or stashed, or undone by the user.
+      local words = "none of Claude's changes is left to review"
+        .. (listing.ignored(", but ") or "")
+      notify.info(listing.unwritten() or words, "review")
     end
     map_keys()
     update_all(callback)
