@@ -6,6 +6,7 @@ import { isObject, type JsonObject, parseJson } from "../lib/json";
 import { isBelow, namesIn, newestFiles } from "../lib/paths";
 import { readRange, withRegular } from "../lib/read-regular";
 import { visibleLine } from "../lib/visible";
+import { promptIn } from "../transcript/entries";
 import { worktreesAround } from "./worktrees";
 
 /** A conversation with Claude that can be resumed. */
@@ -84,7 +85,8 @@ function readTranscript(path: string): Transcript | undefined {
   if (!parts) return undefined;
   const { head, tail, bytes } = parts;
   const first = firstOf(lines(head, true), (entry) => text(entry.cwd));
-  const title = titleIn(tail) ?? titleIn(head) ?? firstOf(lines(head, true), promptOf);
+  const said = firstOf(lines(head, true), wordsIn) ?? firstOf(lines(head, true), promptIn);
+  const title = titleIn(tail) ?? titleIn(head) ?? said;
   if (first === undefined || title === undefined) return undefined;
   const branch = firstOf(lines(tail, false), (entry) => text(entry.gitBranch));
   const last = firstOf(lines(tail, false), (entry) => text(entry.cwd));
@@ -114,14 +116,12 @@ function titleIn(part: Buffer): string | undefined {
   return undefined;
 }
 
-/** The user's own words. The CLI has put there what begins with `<`: a command, a reminder. */
-function promptOf(entry: JsonObject): string | undefined {
-  if (entry.type !== "user" || entry.isMeta === true || entry.isSidechain === true)
-    return undefined;
+/** A command that the CLI runs itself, and that Claude never hears of. */
+const OWN_COMMAND = /^\s*<command-name>/;
+
+function wordsIn(entry: JsonObject): string | undefined {
   const { content } = (entry.message ?? {}) as { content?: unknown };
-  const parts = Array.isArray(content) ? content : [{ type: "text", text: content }];
-  const typed = parts.map((part) => (part?.type === "text" ? text(part.text) : undefined));
-  return typed.find((one) => one !== undefined && !one.trimStart().startsWith("<"));
+  return typeof content === "string" && OWN_COMMAND.test(content) ? undefined : promptIn(entry);
 }
 
 /** The entries of the lines that hold `needle`, in their order or from the last one on. */

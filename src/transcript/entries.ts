@@ -138,6 +138,14 @@ function usageOf(message: JsonObject): Usage | undefined {
   return tokens > 0 && Number.isSafeInteger(tokens) ? { model, tokens } : undefined;
 }
 
+/** The prompt in an entry of the user's, a command as it was typed; undefined for what the CLI has put there. */
+export function promptIn(entry: JsonObject): string | undefined {
+  if (entry.type !== "user" || entry.isMeta === true || entry.isSidechain === true)
+    return undefined;
+  const prompt = fromUser(entry).find((item) => item.kind === "prompt");
+  return prompt?.text.trimStart().startsWith("<") ? undefined : prompt?.text;
+}
+
 function fromUser(entry: JsonObject): Item[] {
   const content = object(entry.message)?.content;
   if (entry.isCompactSummary === true) {

@@ -92,6 +92,21 @@ describe("past conversations", () => {
     ]);
   });
 
+  test("the title of one without words: the command, or that it is an image", () => {
+    const args = "<command-args>src/a.ts carefully</command-args>";
+    const fixit = `<command-message>fixit</command-message>\n<command-name>/fixit</command-name>\n${args}`;
+    const mcp = "<command-name>/mcp</command-name>\n<command-args></command-args>";
+    write(project, [user(project, fixit), user(project, "thanks")]);
+    write(project, [user(project, "<bash-input>make test</bash-input>")]);
+    write(project, [user(project, [{ type: "image", source: {} }])]);
+    write(project, [user(project, mcp), user(project, "<local-command-stdout>x")]);
+    write(project, [user(project, mcp), user(project, "then words")]);
+    write(project, [user(project, "<system-reminder>x</system-reminder>")]);
+    expect(list().map((one) => one.title)).toEqual([
+      ...["then words", "/mcp", "[Image]", "!make test", "/fixit src/a.ts carefully"],
+    ]);
+  });
+
   test("none that runs; one whose CLI was killed", () => {
     const running = write(project, [user(project, "runs")]);
     const killed = write(project, [user(project, "was killed")]);
