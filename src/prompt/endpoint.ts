@@ -16,7 +16,7 @@ export class PromptEndpoint {
 
   answer(method: string, params: unknown): unknown {
     const { folder, word } = v.parse(Typed, params);
-    if (method === "files") return this.#files.find(folder, word.slice(1));
+    if (method === "files") return this.#files.find(folder, word);
     if (method === "commands") return commandsFor(folder, word);
     throw new Error("there is no such method");
   }
@@ -96,7 +96,7 @@ interface Listing {
   at: number;
 }
 
-/** Files of the project around a folder, as a prompt mentions them: `@src/a.ts`. Private ones are left out. */
+/** Files of the project around a folder, by the names that a prompt mentions: `src/a.ts`. Private ones are left out. */
 class MentionedFiles {
   readonly #listings = new Map<string, Listing>();
 
@@ -104,13 +104,13 @@ class MentionedFiles {
   async find(folder: string, typed: string): Promise<PromptItem[]> {
     const { project, files: listed } = this.#listing(folder);
     const files = await listed;
-    if (!files) return [{ text: `@${typed}`, detail: "this project has too many files" }];
+    if (!files) return [{ text: typed, detail: "this project has too many files" }];
     const wanted = typed.toLowerCase();
     const found: { path: string; name: string; rank: number }[] = [];
     for (const path of files) {
       const name = project.nameOf(path);
-      // The CLI (2.1.330) ends a mention at a blank.
-      const rank = /\s/.test(name) ? undefined : rankOf(name.toLowerCase(), wanted);
+      // The CLI (2.1.330) reads a name in quotes, but none with a quote.
+      const rank = name.includes('"') ? undefined : rankOf(name.toLowerCase(), wanted);
       if (rank !== undefined) found.push({ path, name, rank });
     }
     found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);
@@ -119,7 +119,7 @@ class MentionedFiles {
       .slice(0, MAX_LOOKS)
       .filter(({ path }) => !privacy.isPrivate(path))
       .slice(0, MAX_ITEMS)
-      .map(({ name }) => ({ text: `@${name}` }));
+      .map(({ name }) => ({ text: name }));
   }
 
   #listing(folder: string): Listing {

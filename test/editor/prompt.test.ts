@@ -281,12 +281,16 @@ onEachNeovim(
 
       test("files after @, commands and skills after / in the first line, placeholders after {", async () => {
         session.write("src/deep/parser.ts", "");
+        session.write("src/two words.ts", "");
         session.write(".env", "");
         session.write(".claude/commands/ship/release.md", "---\ndescription: 'Ship it'\n---\n");
         session.write(".claude/skills/tidy/SKILL.md", "---\nname: tidy\n---\n");
         await open();
         expect(await complete("see @pars")).toEqual(["4 @src/deep/parser.ts"]);
         expect(await complete("ü @sdp")).toEqual(["2 @src/deep/parser.ts"]);
+        for (const typed of ["@two", '@"two', '@"two w']) {
+          expect(await complete(typed)).toEqual(['0 @"src/two words.ts"']);
+        }
         expect(await complete("@.env")).toEqual([]);
         expect(await complete("mail@pars")).toEqual([]);
         expect(await complete("/re")).toEqual(

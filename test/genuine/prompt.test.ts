@@ -7,7 +7,9 @@ import { InTerminal } from "./in-terminal";
 /* The genuine CLI's prompt in a window of its Neovim. */
 requireNamespace();
 describe.each(NEOVIMS)("the prompt in $name", (version) => {
-  const claude = new InTerminal().inBlock(version, { files: { "main.lua": "return 1\n" } });
+  const claude = new InTerminal().inBlock(version, {
+    files: { "main.lua": "return 1\n", "my file.lua": "1\nIN-MY-FILE\n", "(y)": "IN-Y\n" },
+  });
   const { lua, keys } = claude;
   const name = () => lua<string>("return vim.fs.basename(vim.api.nvim_buf_get_name(0))");
 
@@ -23,5 +25,14 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
     await keys("A of two<CR>lines<Esc>:wq<CR>");
     await claude.showing(/draft of two/);
     await eventually(() => lua("return vim.api.nvim_get_mode().mode"), "t");
+  });
+
+  test("mentions of names that need quotes reach the model with their lines", async () => {
+    await claude.command("stopinsert | wincmd p | edit my\\ file.lua | 2Claude mention");
+    await claude.command("Claude mention (y)");
+    await claude.showing(/@"my file.lua#L2" +@"\(y\)"/);
+    await claude.send("");
+    await eventually(async () => JSON.stringify(claude.model.requests).includes("IN-Y"), true);
+    expect(JSON.stringify(claude.model.requests)).toContain("IN-MY-FILE");
   });
 });

@@ -159,15 +159,20 @@ local function take(ids)
   return taken
 end
 
----@return string as it will look in the prompt, unless it has a label
-local function label(mention)
-  local text = mention.label or path.base(mention.path)
+---@param text string
+---@return string with the lines, as the prompt names them
+local function with_lines(text, mention)
   if not mention.line_start then
     return text
   elseif mention.line_start == mention.line_end then
     return ("%s#L%d"):format(text, mention.line_start + 1)
   end
   return ("%s#L%d-%d"):format(text, mention.line_start + 1, mention.line_end + 1)
+end
+
+---@return string as it will look in the prompt, unless it has a label
+local function label(mention)
+  return with_lines(mention.label or path.base(mention.path), mention)
 end
 
 local function labels(mentions)
@@ -214,11 +219,37 @@ local function warn_if_unsaved(targets)
   end
 end
 
+--- A CLI (2.1.330) that gets a mention writes the name without quotes, and finds no file where it needs them. In a
+--- terminal of this Neovim they can be typed.
+---@param targets claude-code.MentionTarget[]
+---@return string? text nil: no name needs quotes, or there is no such terminal
+local function quoted(targets)
+  local n = require("claude-code.terminal.running").current()
+  local row = n and require("claude-code.sessions").get(n) or {}
+  local cwd = (row.cwd or "") .. "/"
+  local words, needed = { "" }, false
+  for i, target in ipairs(targets) do
+    local name = vim.startswith(target.path, cwd) and target.path:sub(#cwd + 1) or target.path
+    words[i + 1] = require("claude-code.lib.text").mention(with_lines(name, target))
+    needed = needed or words[i + 1]:sub(2, 2) == '"'
+  end
+  local is_there = needed and require("claude-code.terminal.prompt").is_there()
+  return is_there and table.concat(words, " ") .. " " or nil
+end
+
 ---Sends files to Claude's prompt, in this order.
 ---@param targets claude-code.MentionTarget[]
 ---@return boolean accepted
 ---@return string? problem
 function M.add(targets)
+  local prompt, text = require("claude-code.terminal.prompt"), quoted(targets)
+  if text then
+    local accepted = not prompt.refuse_while_asking("your mention") and prompt.paste(text, false)
+    if accepted then
+      warn_if_unsaved(targets)
+    end
+    return accepted
+  end
   -- As :Claude does, except that a server that the user stopped stays so.
   local server = require("claude-code.server")
   server.ensure()
@@ -242,18 +273,18 @@ function M.add(targets)
     notify.info(text:format(labels(targets), is_one and "waits" or "wait", M.WAIT_MS / 1000))
   else
     warn_if_unsaved(targets)
-    require("claude-code.terminal.prompt").focus_after_send()
+    prompt.focus_after_send()
   end
   return true
 end
 
 local function add_what_can_be(targets, problems)
-  local _, problem
+  local accepted, problem = true, nil
   if #targets > 0 then
-    _, problem = M.add(targets)
+    accepted, problem = M.add(targets)
   end
   problems = vim.list_extend({ problem }, problems)
-  return #problems == 0, problems[1] and table.concat(problems, "; ")
+  return accepted and #problems == 0, problems[1] and table.concat(problems, "; ")
 end
 
 ---For `require("claude-code").mention()`.
@@ -273,8 +304,8 @@ end
 function M.command(args)
   local targets, problems = of_command(args)
   local accepted, problem = add_what_can_be(targets, problems)
-  if not accepted then
-    notify.error(problem --[[@as string]])
+  if not accepted and problem then
+    notify.error(problem)
   end
 end
 

@@ -17,6 +17,15 @@ function M.visible(text)
   return (vim.fn.strtrans((text:gsub("%z", "\n"))))
 end
 
+--- A file as the CLI (2.1.330) reads it in a prompt: one without quotes ends at a blank, and with a letter. It knows
+--- no way to name a quote.
+---@param name string `#L2-4` at its end names lines
+---@return string
+function M.mention(name)
+  local is_plain = name:find("^[%w%p]*[%w_]$") or name:find('"', 1, true)
+  return (is_plain and "@%s" or '@"%s"'):format(name)
+end
+
 --- A code block of Markdown, whose fence is longer than those in the text.
 ---@param text string
 ---@param language string

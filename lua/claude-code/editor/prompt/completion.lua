@@ -2,6 +2,7 @@
 --- that completes by language servers have it. `@` names files, and `@` with `#` their symbols; `/` at the beginning
 --- of the prompt names commands and skills, `{` the placeholders of expand.lua.
 local columns = require("claude-code.editor.columns")
+local mention = require("claude-code.lib.text").mention
 local requests = require("claude-code.server.requests")
 
 local M = {}
@@ -19,6 +20,9 @@ local LEAST_QUERY, MOST_SYMBOLS, WAIT_MS = 2, 30, 20
 ---@field text string what was typed of it
 ---@field range lsp.Range
 
+---blink.cmp adds it to the score of an item: its paths below / would come before the commands.
+local SCORE_OFFSET = 100
+
 ---What fits was chosen already, and in which order: all of it fits what was typed.
 local function as_list(items, kind, word)
   local list = { isIncomplete = true, items = {} }
@@ -27,6 +31,8 @@ local function as_list(items, kind, word)
       label = item.text,
       kind = kind,
       detail = item.detail,
+      labelDetails = { description = item.detail },
+      score_offset = SCORE_OFFSET,
       filterText = word.text,
       sortText = ("%04d"):format(i),
       textEdit = { newText = item.text, range = word.range },
@@ -54,7 +60,7 @@ local function symbol_item(symbol)
   local first, last = location.range.start.line + 1, location.range["end"].line + 1
   local lines = first == last and tostring(first) or ("%d-%d"):format(first, last)
   return {
-    text = ("@%s#L%s"):format(vim.fn.fnamemodify(path, ":."), lines),
+    text = mention(("%s#L%s"):format(vim.fn.fnamemodify(path, ":."), lines)),
     detail = symbol.name,
   }
 end
@@ -78,8 +84,12 @@ end
 
 local function complete_files(word, callback)
   local folder = require("claude-code.lib.workspace").tab_folder(0)
-  local symbols = ask_symbols(word.text:sub(2))
-  requests.request("prompt/files", { folder = folder, word = word.text }, function(files)
+  local typed = word.text:gsub('^@"?', "")
+  local symbols = ask_symbols(typed)
+  requests.request("prompt/files", { folder = folder, word = typed }, function(files)
+    for _, item in ipairs(files or {}) do
+      item.text = mention(item.text)
+    end
     local function answer()
       local list = as_list(files or {}, KIND.File, word)
       vim.list_extend(list.items, as_list(symbols.items, KIND.Function, word).items)
@@ -93,7 +103,8 @@ local function complete(buf, params, callback)
   local row = params.position.line
   local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
   local before = line:sub(1, columns.to_byte(line, params.position.character, "utf-16"))
-  local file, placeholder = before:match("%f[^%s%z](@%S*)$"), before:match("({%l*)$")
+  local file = before:match('%f[^%s%z](@"[^"]*)$') or before:match("%f[^%s%z](@%S*)$")
+  local placeholder = before:match("({%l*)$")
   local text = file or placeholder or row == 0 and before:match("^(/[%w:_-]*)$")
   if not text then
     return callback(nil, { isIncomplete = false, items = {} })
