@@ -219,7 +219,7 @@ describe("a build step", () => {
     await rename(`${manifest}.kept`, manifest);
     expect(output).toContain("this checkout (version 0.1.0) is not a release");
     expect(output).toContain("pin a release");
-    expect(output).toContain("bun install && bun run build");
+    expect(output).toContain("bun install --production && bun run build");
   });
 });
 

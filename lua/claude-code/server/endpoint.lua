@@ -57,6 +57,10 @@ function M.address()
     end
   end
   local made, answer = pcall(vim.fn.serverstart)
+  if not made then
+    -- The folder $XDG_RUNTIME_DIR is missing, as after `su` and in containers; that for temporary files is as private.
+    made, answer = pcall(vim.fn.serverstart, vim.fn.tempname())
+  end
   if made then
     return answer
   end

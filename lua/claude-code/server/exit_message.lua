@@ -47,9 +47,9 @@ end
 ---@param reason string Neovim's
 ---@return string
 function M.not_reachable(reason)
-  local text = "Neovim could not open an RPC socket: make sure that the folder $XDG_RUNTIME_DIR (%s) "
-    .. "exists, then :Claude (%s)"
-  return text:format(vim.env.XDG_RUNTIME_DIR or "not set", reason)
+  local text = "Neovim could not open an RPC socket: make sure that $XDG_RUNTIME_DIR or $TMPDIR names "
+    .. "a folder, then restart Neovim (%s)"
+  return text:format(reason)
 end
 
 ---@param ending claude-code.Ending
