@@ -588,6 +588,17 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 });
 
+test.each(BOTH_NEOVIMS)("$name hands over what comes in pieces as one paste", async (version) => {
+  const wantsMarks = ECHO.replace("echo up", String.raw`printf '\\033[?2004h'; echo up`);
+  await using neovim = await startNeovim(version, `{ terminal = { command = ${wantsMarks} } }`);
+  await openEcho(neovim);
+  await neovim.lua(`
+    for phase, piece in ipairs({ "one\\ntw", "o", "\\nthree" }) do
+      vim.api.nvim_paste(piece, false, phase)
+    end`);
+  await shows(neovim, "^[[200~one two three^[[201~");
+});
+
 describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
   const start = async () => {
     const neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);

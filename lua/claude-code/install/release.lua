@@ -48,7 +48,9 @@ end
 --- The commands that build it.
 ---@return string
 function M.build_command()
-  return ("`cd %s && bun install --production && bun run build`"):format(vim.fn.shellescape(M.root()))
+  return ("`cd %s && bun install --production && bun run build`"):format(
+    vim.fn.shellescape(M.root())
+  )
 end
 
 --- Which of a release's archives fits this machine.

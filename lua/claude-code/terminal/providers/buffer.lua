@@ -120,6 +120,30 @@ local function follow_tab_line()
   end)
 end
 
+local is_whole = vim.fn.has("nvim-0.12") == 1
+
+--- TODO(0.11): a large paste comes in pieces (|vim.paste()|), each of which is a paste of its own to the program.
+local function paste_whole()
+  local paste, pieces = vim.paste, nil ---@type function, string[]?
+  is_whole = true
+  vim.paste = function(lines, phase)
+    if phase == 1 and vim.b.claude_code_terminal and api.nvim_get_mode().mode == "t" then
+      pieces = { "" }
+    end
+    if not pieces or phase == -1 then
+      return paste(lines, phase)
+    end
+    pieces[#pieces] = pieces[#pieces] .. (lines[1] or "")
+    vim.list_extend(pieces, lines, 2)
+    if phase ~= 3 then
+      return true
+    end
+    local whole = pieces
+    pieces = nil
+    return paste(whole, -1)
+  end
+end
+
 --- Makes a buffer Claude's, once its command has started.
 ---@param terminal claude-code.BufferTerminal
 ---@param n integer the session's number
@@ -130,6 +154,9 @@ function M.add(terminal, n)
   M.name(buf, n)
   map_keys(terminal)
   follow_tab_line()
+  if not is_whole then
+    paste_whole()
+  end
 end
 
 ---@return claude-code.BufferTerminal[] whose commands run, in the order of their sessions
