@@ -95,7 +95,7 @@ const LAYERS: Record<string, [imports: string, why: string]> = {
   ],
   review: ["claude", "it works on records and files: hooks use it where no Neovim runs"],
   hooks: ["claude editor locate neovim review", "a hook must not pay for a server"],
-  sessions: ["claude", "it reads what the CLI has written, where no editor runs"],
+  sessions: ["claude transcript", "it reads what the CLI has written, where no editor runs"],
   worktrees: ["claude review sessions", "its git, journal and writing of files are the review's"],
   prompt: ["claude language review", "it knows what a prompt can name, whoever shows it"],
   transcript: ["claude review", "it reads what the CLI writes, whoever shows it"],

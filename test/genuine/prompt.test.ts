@@ -4,6 +4,9 @@ import { NEOVIMS } from "../support/toolchain";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
 
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 /* The genuine CLI's prompt in a window of its Neovim. */
 requireNamespace();
 describe.each(NEOVIMS)("the prompt in $name", (version) => {
@@ -15,12 +18,21 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
 
   test("Ctrl+G opens it in a window below, and takes it back on :wq", async () => {
     await claude.begin();
+    await claude.connected();
+    await eventually(
+      () => lua("return require('claude-code.editor.selection').mark()"),
+      "⧉ main.lua",
+    );
     await keys("draft");
     await claude.showing(/draft/);
     await keys("<C-g>");
     await eventually(async () => (await name()).startsWith("claude-prompt-"), true);
     expect(await claude.lines()).toEqual(["draft"]);
     expect(await lua<string>("return require('claude-code').sessions()[1].msg")).toContain("waits");
+    await eventually(
+      () => lua("return require('claude-code.editor.selection').mark()"),
+      "⧉ main.lua",
+    );
     expect(await lua("return require('claude-code').sessions()[1].edits")).toBe(true);
     await keys("A of two<CR>lines<Esc>:wq<CR>");
     await claude.showing(/draft of two/);
@@ -34,5 +46,14 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
     await claude.send("");
     await eventually(async () => JSON.stringify(claude.model.requests).includes("IN-Y"), true);
     expect(JSON.stringify(claude.model.requests)).toContain("IN-MY-FILE");
+  });
+
+  test("an image that the prompt names reaches the model as one", async () => {
+    await Bun.write(claude.path("a shot.png"), Buffer.from(PIXEL, "base64"));
+    await claude.command("stopinsert | Claude prompt");
+    await lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'see @"a shot.png"' }) return true`);
+    await keys("<Esc>:wq<CR>");
+    const received = () => JSON.stringify(claude.model.requests);
+    await eventually(() => received().includes('"media_type":"image/png"'), true);
   });
 });

@@ -206,6 +206,7 @@ onEachNeovim((session) => {
       "a URL": "edit oil:///somewhere/",
       "a private file": "edit .env",
       "our own log": "Claude log",
+      "a commit message": "edit COMMIT_EDITMSG",
     };
 
     test.each(Object.entries(ELSEWHERE))("%s", async (_name, command) => {

@@ -105,6 +105,18 @@ function M.of_buffer(buf)
   return M.is_absolute(name) and vim.fn.isdirectory(name) == 0 and name or nil
 end
 
+---Is it a prompt of Claude's, or a message for a version control system? The user writes it in between, and it is
+---never the file that they work on.
+---@param buf integer
+---@return boolean
+function M.is_message(buf)
+  local filetype = vim.bo[buf].filetype:lower()
+  return vim.b[buf].claude_code_prompt == true
+    or filetype:find("commit") ~= nil
+    or filetype:find("rebase") ~= nil
+    or filetype == "jjdescription"
+end
+
 ---Buffers by where their names led in one round of the event loop.
 local by_real = { at = -1, bufs = {} } ---@type { at: integer, bufs: table<string, integer> }
 

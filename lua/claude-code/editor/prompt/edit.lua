@@ -88,6 +88,7 @@ function M.open(params)
   else
     local buf = require("claude-code.editor.documents.load").of_file(params.path)
     vim.bo[buf].filetype, vim.bo[buf].bufhidden = "markdown", "wipe"
+    vim.b[buf].claude_code_prompt = true
     local prompt = require("claude-code.editor.prompt")
     local win = prompt.open_window(buf, params.n)
     if params.kind == "prompt" then

@@ -135,6 +135,8 @@ function M.start()
   end
   channel.on_detach(M.stop)
   sent = nil
+  -- `:Claude` right after the start has left the file already.
+  tracker.file_win = tracker.file_win or require("claude-code.editor.windows").for_file()
   tracker.win_enter()
   local touch, cancel_touch = timer.debounce(M.DEBOUNCE_MS, idle)
   watch = { touch = touch, cancel_touch = cancel_touch, events = follow(touch) }

@@ -1,7 +1,7 @@
 --- What the user selected last: the selection or the cursor of the file window they were in last.
---- Terminals, lists, scratch buffers, diffs and private files never replace it. A visual selection
---- stays after its mode was left, until the cursor moves or its lines change, since users leave visual
---- mode to write to Claude about the selection. What was selected before is still known after a stop.
+--- Terminals, lists, scratch buffers, diffs, prompts, commit messages and private files never replace it.
+--- A visual selection stays after its mode was left, until the cursor moves or its lines change, since
+--- users leave visual mode to write to Claude about the selection. What was selected before is still known after a stop.
 local api = vim.api
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
@@ -35,7 +35,7 @@ function M.file_in(win)
   local name = path.of_buffer(buf)
   -- The plugin's log is not the user's work.
   local is_wanted = name and name ~= require("claude-code.messages.log").path()
-  return is_wanted and not privacy.hides(buf) and buf or nil
+  return is_wanted and not path.is_message(buf) and not privacy.hides(buf) and buf or nil
 end
 
 ---@param region claude-code.VisualRegion in the current window
