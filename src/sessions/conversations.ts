@@ -116,7 +116,7 @@ function titleIn(part: Buffer): string | undefined {
   return undefined;
 }
 
-/** A command that the CLI runs itself, and that Claude never hears of. */
+/** A command that the CLI runs itself, which is no prompt. */
 const OWN_COMMAND = /^\s*<command-name>/;
 
 function wordsIn(entry: JsonObject): string | undefined {

@@ -53,7 +53,7 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
     await claude.command("stopinsert | Claude prompt");
     await lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'see @"a shot.png"' }) return true`);
     await keys("<Esc>:wq<CR>");
-    const received = () => JSON.stringify(claude.model.requests);
-    await eventually(() => received().includes('"media_type":"image/png"'), true);
+    const received = async () => JSON.stringify(claude.model.requests);
+    await eventually(async () => (await received()).includes('"media_type":"image/png"'), true);
   });
 });

@@ -227,14 +227,14 @@ local function quoted(targets)
   local n = require("claude-code.terminal.running").current()
   local row = n and require("claude-code.sessions").get(n) or {}
   local cwd = (row.cwd or "") .. "/"
-  local words, needed = { "" }, false
+  local quoted_words, needed = { "" }, false
   for i, target in ipairs(targets) do
     local name = vim.startswith(target.path, cwd) and target.path:sub(#cwd + 1) or target.path
-    words[i + 1] = require("claude-code.lib.text").mention(with_lines(name, target))
-    needed = needed or words[i + 1]:sub(2, 2) == '"'
+    quoted_words[i + 1] = require("claude-code.lib.text").mention(with_lines(name, target))
+    needed = needed or quoted_words[i + 1]:sub(2, 2) == '"'
   end
   local is_there = needed and require("claude-code.terminal.prompt").is_there()
-  return is_there and table.concat(words, " ") .. " " or nil
+  return is_there and table.concat(quoted_words, " ") .. " " or nil
 end
 
 ---Sends files to Claude's prompt, in this order.
@@ -242,9 +242,9 @@ end
 ---@return boolean accepted
 ---@return string? problem
 function M.add(targets)
-  local prompt, text = require("claude-code.terminal.prompt"), quoted(targets)
-  if text then
-    local accepted = not prompt.refuse_while_asking("your mention") and prompt.paste(text, false)
+  local prompt, pasted = require("claude-code.terminal.prompt"), quoted(targets)
+  if pasted then
+    local accepted = not prompt.refuse_while_asking("your mention") and prompt.paste(pasted, false)
     if accepted then
       warn_if_unsaved(targets)
     end

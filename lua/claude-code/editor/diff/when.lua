@@ -42,7 +42,7 @@ end
 ---meaning of its own: in a prompt, a commit message, a list, the help, a terminal.
 local function gives_cursor()
   local is_file = vim.bo.buftype == "" and vim.bo.bufhidden == "" and not vim.bo.modified
-  return is_file and not require("claude-code.editor.documents.path").is_message(0)
+  return is_file and not path.is_message(0)
     or require("claude-code.terminal.providers.window").is_terminal(0)
 end
 

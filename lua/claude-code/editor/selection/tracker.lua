@@ -1,7 +1,8 @@
 --- What the user selected last: the selection or the cursor of the file window they were in last.
 --- Terminals, lists, scratch buffers, diffs, prompts, commit messages and private files never replace it.
 --- A visual selection stays after its mode was left, until the cursor moves or its lines change, since
---- users leave visual mode to write to Claude about the selection. What was selected before is still known after a stop.
+--- users leave visual mode to write to Claude about the selection. What was selected before is still
+--- known after a stop.
 local api = vim.api
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
