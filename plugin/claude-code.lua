@@ -74,7 +74,7 @@ plugs("n", {
   "--continue", "--resume", "focus", "close", "model", "new", "sessions", "next",
   "transcript", "trail", "follow", "prompt", "mention", "diagnostics",
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk", "diff merge",
-  "review", "review close", "review done", "commit",
+  "review", "review close", "review done", "commit", "commit message",
   "keep", "undo", "back", "why", "comment",
   "worktree", "worktree show", "worktree home", "worktree remove",
   "go-on", "status", "log", "install", "setup", "unsetup",

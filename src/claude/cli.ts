@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { isObject, readJson } from "../lib/json";
 import { type Environment, isExecutable } from "../lib/paths";
+import { ownChildren } from "../lib/process";
 import { absoluteEntries, type Lookup, onPath } from "../lib/programs";
 import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
@@ -50,11 +51,24 @@ export async function runClaude(
   return code === 0 ? undefined : (err || out).trim() || `it ended with code ${code}`;
 }
 
-/** npm installs a script whose interpreter is looked up. */
-async function run(command: string[], options: { cwd?: string; timeout: number }) {
-  const env = { ...process.env, PATH: absoluteEntries(process.env.PATH) };
-  const stdio = { stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const;
+interface RunOptions {
+  cwd?: string;
+  /** In ms. */
+  timeout: number;
+  /** More of the environment. */
+  env?: Record<string, string>;
+  stdin?: Uint8Array;
+  /** Ends it. */
+  signal?: AbortSignal;
+}
+
+/** npm installs a script whose interpreter is looked up. Rejects where it does not start. */
+export async function run(command: string[], { env: own, stdin, ...options }: RunOptions) {
+  const env = { ...process.env, PATH: absoluteEntries(process.env.PATH), ...own };
+  const stdio = { stdin: stdin ?? "ignore", stdout: "pipe", stderr: "pipe" } as const;
   const child = Bun.spawn(command, { ...options, ...stdio, env, killSignal: "SIGKILL" });
+  ownChildren.add(child.pid);
+  void child.exited.then(() => ownChildren.delete(child.pid));
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

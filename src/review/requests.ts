@@ -90,6 +90,13 @@ export const Commit = v.object({
   texts: v.optional(v.array(WithText), []),
 });
 
+export const Message = v.object({
+  /** Starts the Claude CLI: the option `terminal.command`, with the path of its program. */
+  command: v.array(v.string()),
+  /** The option `terminal.env`. */
+  env: v.record(v.string(), v.string()),
+});
+
 const MOST_LINES = 20;
 const MOST_CHARACTERS = 20_000;
 

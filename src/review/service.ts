@@ -7,6 +7,7 @@ import { own } from "../lib/json";
 import { isBelow, realPath } from "../lib/paths";
 import { type Committed, commitKept } from "./commit/commit";
 import { followLeft } from "./commit/follow";
+import { messageFor, type OpenCommit } from "./commit/message";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { type Undone, undo } from "./decide/undo";
@@ -78,6 +79,7 @@ export class ReviewService {
   /** Paths of files that Neovim has loaded, and whose text was recorded. */
   readonly #remembered = new Set<string>();
   #committing: Promise<unknown> | undefined;
+  #open: OpenCommit | undefined;
   #ignore = new PathPatterns([]);
 
   /** `folders`: the workspace folders, real paths. */
@@ -101,6 +103,8 @@ export class ReviewService {
     done: takes(requests.Done, (request) => this.#done(request)),
     /** Committed: what was kept, once the user has left git's message, which this executable opens in Neovim. */
     commit: takes(requests.Commit, (request) => this.#commit(request)),
+    /** `{ text }`: a message for the commit that is open, by Claude. */
+    message: takes(requests.Message, (request) => this.#message(request)),
     /** `{ hunk, owners }` at a row, what was kept included, or nothing. */
     why: takes(requests.Why, (request) => this.#why(request)),
     /** `{ text }`: the base text's bytes; nothing for a file without pending changes. */
@@ -280,14 +284,22 @@ export class ReviewService {
       throw new UserError("a commit is open already: write its message, or quit it");
     const editor = `'${process.execPath.replaceAll("'", "'\\''")}' edit --commit ${process.pid}`;
     const others = this.#projects.all();
-    const request = { folder, draft, texts: textsIn(project, texts), others };
+    const onOpen = (open: OpenCommit) => {
+      this.#open = open;
+    };
+    const request = { folder, draft, texts: textsIn(project, texts), others, onOpen };
     const made = commitKept(project, request, editor);
     this.#committing = made
       .catch(() => {})
       .finally(() => {
-        this.#committing = undefined;
+        this.#committing = this.#open = undefined;
       });
     return made;
+  }
+
+  async #message(request: Request<typeof requests.Message>): Promise<{ text: string }> {
+    if (!this.#open) throw new UserError("no message of a commit is open: :Claude commit opens it");
+    return { text: await messageFor(this.#open, request) };
   }
 
   /** Once a commit that was begun is made, or was aborted. */

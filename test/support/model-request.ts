@@ -22,10 +22,11 @@ export interface Content {
 
 /**
  * Is this a step of the conversation itself? Beside it the CLI asks for titles, topics and quota:
- * those requests offer no tools that change files (measured with Claude Code 2.1.330).
+ * those requests offer no tools that change files (measured with Claude Code 2.1.330). So does what we ask for.
  */
 export function isConversation(request: ModelRequest): boolean {
-  return request.tools?.some((tool) => tool.name === "Edit" || tool.name === "Write") ?? false;
+  const isChanging = request.tools?.some(({ name }) => name === "Edit" || name === "Write");
+  return isChanging || newsText(request).includes("Write the message of the git commit");
 }
 
 /** What was sent to the model since its last answer: tool results, prompts, reminders. */

@@ -130,6 +130,7 @@
 ---@field done string|string[]|false
 ---@field help string|string[]|false
 ---@field comment string|string[]|false
+---@field message string|string[]|false
 
 ---@class claude-code.SelectionConfig
 ---@field send "file"|"selection"|"none" What Claude receives of where you are.

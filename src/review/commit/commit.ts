@@ -8,6 +8,7 @@ import { Git, type GitWork } from "../git/run";
 import { ensureReviewFolder } from "../journal/folder";
 import type { ReviewedProject } from "../state/reviewed-project";
 import { FOLDER, followed, note, putEntries } from "./follow";
+import type { OpenCommit } from "./message";
 import {
   byRepository,
   type CommitPlan,
@@ -39,6 +40,8 @@ interface CommitRequest {
   texts: ReadonlyMap<string, Uint8Array>;
   /** In which something may be kept as well. */
   others?: readonly ReviewedProject[];
+  /** Is called once git begins, and until it has ended Claude can be asked for the message. */
+  onOpen?: (commit: OpenCommit) => void;
 }
 
 export interface Committed {
@@ -55,7 +58,7 @@ export interface Committed {
  */
 export async function commitKept(
   project: ReviewedProject,
-  { folder = "", draft, texts, others = [] }: CommitRequest,
+  { folder = "", draft, texts, others = [], onOpen }: CommitRequest,
   editor: string,
 ): Promise<Committed> {
   const root = join(project.root, folder);
@@ -77,12 +80,14 @@ export async function commitKept(
   if (entries.size === 0)
     throw new UserError(["you have kept nothing that is to be committed", ...notes].join("\n"));
   const own = mkdtempSync(join(ensureReviewFolder(project.root), FOLDER));
+  const ended = new AbortController();
   try {
     const known = new Map([...staged].map(([name, { after }]) => [name, after]));
     const following = { root, head, tree, known };
     note(own, following);
     const index = join(own, "index");
     if (existsSync(join(gitDir, "index"))) copyFileSync(join(gitDir, "index"), index);
+    onOpen?.({ root, tree, index, signal: ended.signal });
     const made = runner.run(commitOf(plan, root, { index, draft, editor }), MOST_MS);
     const end = () => true;
     const isEnded = made.then(end, end);
@@ -97,6 +102,7 @@ export async function commitKept(
     }
     return { commit, notes };
   } finally {
+    ended.abort();
     rmSync(own, { recursive: true, force: true });
   }
 }

@@ -91,6 +91,61 @@ onEachNeovim((session, version) => {
     },
   );
 
+  /** It stands for the CLI, which runs outside of the project. */
+  const program = async (text: string) => {
+    const path = session.write(
+      ".git/claude",
+      `#!/bin/sh\ncd ${session.neovim.cwd}/.git\n${text}\n`,
+    );
+    chmodSync(path, 0o755);
+    await lua("require('claude-code').setup({ terminal = { command = (...) } })", path);
+  };
+  const shows = (lines: string[]) =>
+    eventually("the message", async () =>
+      expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")).toEqual(
+        expect.arrayContaining(lines),
+      ),
+    );
+
+  test("Claude's message comes above what is typed meanwhile; what goes wrong is said", async () => {
+    await session.neovim.command("Claude commit message");
+    await said("this is no message of a commit");
+    await open();
+    await program("echo no such model >&2; exit 1");
+    await keys("gm");
+    await said("Claude wrote no message: no such model");
+    await program("while [ ! -e go ]; do sleep 0.01; done; printf 'By\\033 Claude'");
+    await keys("gmimine<CR>and");
+    await shows(["mine", "and"]);
+    await session.neovim.command("Claude commit message");
+    await said("Claude writes the message already");
+    session.write(".git/go", "");
+    await shows(["By<1b> Claude", "", "mine", "and"]);
+    await keys(" more<Esc>");
+    await shows(["By<1b> Claude", "", "mine", "and more"]);
+    await keys("uu");
+    await eventually("both steps", async () =>
+      expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, 2, true)")).toEqual([
+        "mine",
+        "and",
+      ]),
+    );
+    await keys(":q!<CR>");
+    await said("nothing is committed");
+  });
+
+  test("Claude is ended with the message's window", async () => {
+    await program("echo $$ > pid; exec sleep 1000");
+    await open();
+    await keys("gm");
+    const pid = await eventually(
+      "Claude",
+      () => Number(readFileSync(session.path(".git/pid"))) || false,
+    );
+    await keys(":q<CR>");
+    await eventually("its end", () => !isAlive(pid));
+  });
+
   nightly.test.each([
     ["where the executable was killed, what is written then is not committed", true],
     ["where Neovim ends, nothing is committed", false],

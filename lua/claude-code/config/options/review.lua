@@ -43,6 +43,7 @@ return {
       { "done", "gQ", "keeps all that is left, and ends the review" },
       { "help", "g?", "shows these keys" },
       { "comment", "gC", "comments on the lines for Claude" },
+      { "message", "gm", "asks Claude for git's message, in the window of `:Claude commit`" },
     },
   },
 }

@@ -64,6 +64,7 @@ local function open_message(params)
   vim.cmd.edit({ bang = true })
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].modified = api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= ""
+  require("claude-code.editor.prompt.message").attach(buf)
   local written = false
   when_closed(buf, function()
     finish(params, written)
