@@ -6,7 +6,7 @@ import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
 import { IDE_NAME, type LockContent, lockFolder } from "./lock-file";
 
-/** How often we try again while the lock file cannot be written, or its folder not be watched. */
+/** How often we try again while the lock file cannot be written. */
 const RETRY_MS = 5_000;
 /** How long after an event we look: a file that is replaced makes several. */
 const FOLD_MS = 50;
@@ -76,7 +76,7 @@ export class LockKeeper {
     this.#write();
     clearTimeout(this.#retry);
     // A folder that several machines or containers share may report no events.
-    if (this.problem || !this.#watch.isWatching || this.#options.pid === undefined)
+    if (this.problem || this.#options.pid === undefined)
       this.#retry = setTimeout(() => this.#update(), RETRY_MS);
   }
 

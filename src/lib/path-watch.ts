@@ -1,19 +1,44 @@
 import { existsSync, type FSWatcher, watch } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { namesIn, statOf } from "./paths";
 
 /** Each folder costs a watch of the system, of which it has few. */
 const MAX_FOLDERS = 200;
 /** In ms. Bun (1.4.5) leaves out a change that follows within 2 ms on one that it has reported. */
 const UNSAID_MS = 5;
+/** How often a folder is looked at that cannot be watched. */
+const LOOK_MS = 1_000;
+
+interface Folder {
+  names: Set<string>;
+  /** Undefined: it is looked at by time. */
+  watcher?: FSWatcher;
+  /** What was seen then. */
+  seen: string;
+}
+
+/** The system's error (ENOSPC, EMFILE, …) for each folder of this process that it does not watch. */
+const refused = new Map<Folder, string>();
+
+/** Why changes of files are noticed late: a clause for the user; undefined as long as the system watches all. */
+export function watchProblem(): string | undefined {
+  const [code] = refused.values();
+  return code && `the system watches no more files (${code}), so they are looked at once a second`;
+}
 
 /**
  * Reports that one of some paths has changed, by the system's events: at once, and once more a little later.
- * Nothing runs at rest.
+ * Nothing runs at rest, unless the system refuses a watch: then it looks by time, and asks again for the watch.
  */
 export class PathWatch {
-  readonly #folders = new Map<string, { watcher: FSWatcher; names: Set<string> }>();
+  readonly #folders = new Map<string, Folder>();
+  #timer: Timer | undefined;
+  #watches = 0;
 
-  constructor(private readonly onChange: () => void) {}
+  constructor(
+    private readonly onChange: () => void,
+    private readonly lookMs = LOOK_MS,
+  ) {}
 
   /**
    * Watches these paths and no others; one ending with "/" is a folder with all that is in it. Returns
@@ -23,40 +48,51 @@ export class PathWatch {
     const wanted = new Map<string, Set<string>>();
     for (const path of paths) {
       const [folder, name] = placeOf(path);
-      const names = wanted.get(folder) ?? new Set();
-      if (!wanted.has(folder) && wanted.size >= MAX_FOLDERS) continue;
-      wanted.set(folder, names.add(name));
+      wanted.set(folder, (wanted.get(folder) ?? new Set()).add(name));
     }
-    for (const [folder, { watcher }] of this.#folders) {
-      if (wanted.has(folder)) continue;
-      watcher.close();
-      this.#folders.delete(folder);
-    }
+    for (const folder of this.#folders.keys()) if (!wanted.has(folder)) this.#forget(folder);
     let isNew = false;
-    for (const [folder, names] of wanted) isNew = this.#watch(folder, names) || isNew;
+    for (const [path, names] of wanted) {
+      const known = this.#folders.get(path);
+      const folder: Folder = known ?? { names, seen: stamps(path, names) };
+      isNew ||= !known || !names.isSubsetOf(known.names);
+      folder.names = names;
+      this.#folders.set(path, folder);
+      if (!folder.watcher) this.#watch(path, folder);
+    }
+    clearInterval(this.#timer);
+    if (this.#watches < this.#folders.size)
+      this.#timer = setInterval(() => this.#look(), this.lookMs).unref();
     return isNew;
   }
 
-  /** Returns whether one of the names is new. */
-  #watch(folder: string, names: Set<string>): boolean {
-    const known = this.#folders.get(folder);
-    if (known) {
-      const isNew = !names.isSubsetOf(known.names);
-      known.names = names;
-      return isNew;
-    }
+  #watch(path: string, folder: Folder): void {
+    if (this.#watches >= MAX_FOLDERS) return;
     try {
-      const watcher = watch(folder, { persistent: false }, (_event, name) => {
-        this.#report(folder, name);
-        setTimeout(() => this.#report(folder, name), UNSAID_MS);
+      folder.watcher = watch(path, { persistent: false }, (_event, name) => {
+        this.#report(path, name);
+        setTimeout(() => this.#report(path, name), UNSAID_MS);
       });
-      watcher.on("error", () => this.#ended(folder));
-      this.#folders.set(folder, { watcher, names });
-      return true;
-    } catch {
-      // Gone, or the system has no watches left: the next follow() tries again.
-      return false;
+      folder.watcher.on("error", () => this.#ended(path));
+      this.#watches += 1;
+      refused.delete(folder);
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT") refused.set(folder, code);
     }
+  }
+
+  #look(): void {
+    let isOther = false;
+    for (const [path, folder] of this.#folders) {
+      if (folder.watcher) continue;
+      // Before the look: what happens after it is an event.
+      this.#watch(path, folder);
+      const seen = stamps(path, folder.names);
+      isOther ||= seen !== folder.seen;
+      folder.seen = seen;
+    }
+    if (isOther) this.onChange();
   }
 
   #report(folder: string, name: string | null): void {
@@ -67,20 +103,32 @@ export class PathWatch {
     if (names.has("") || (name !== null && names.has(name))) this.onChange();
   }
 
-  #ended(folder: string): void {
-    this.#folders.get(folder)?.watcher.close();
-    this.#folders.delete(folder);
+  #ended(path: string): void {
+    this.#forget(path);
     this.onChange();
   }
 
-  /** Is anything watched? The system may have no watches left. */
-  get isWatching(): boolean {
-    return this.#folders.size > 0;
+  #forget(path: string): void {
+    const folder = this.#folders.get(path);
+    if (!folder) return;
+    this.#folders.delete(path);
+    refused.delete(folder);
+    if (folder.watcher) this.#watches -= 1;
+    folder.watcher?.close();
   }
 
   end(): void {
     this.follow([]);
   }
+}
+
+/** Another text where names in a folder have changed; "" stands for all of them. */
+function stamps(folder: string, names: Set<string>): string {
+  const stampOf = (name: string) => {
+    const { ino, size, ctimeMs } = statOf(join(folder, name)) ?? {};
+    return [name, ino, size, ctimeMs].join(" ");
+  };
+  return (names.has("") ? namesIn(folder) : [...names]).map(stampOf).join("/");
 }
 
 /**

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { PathWatch } from "../../src/lib/path-watch";
 import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
+import { platformSkip } from "../support/platform-skip";
 
 /* What the review watches by the system's events, which end with the folder that they are about. */
 let root: string;
@@ -88,3 +89,51 @@ test("other files are not reported", async () => {
   await Bun.sleep(200);
   expect(changes).toBe(before);
 });
+
+/** Prints each change until it was told the last one, in a user namespace with so many watches and instances. */
+const LIMITED = `
+  import { existsSync, renameSync, writeFileSync } from "node:fs";
+  import { PathWatch, watchProblem } from "${join(import.meta.dir, "../../src/lib/path-watch.ts")}";
+  const [root, watches, instances] = process.argv.slice(1);
+  const limit = (name, count) => writeFileSync("/proc/sys/user/max_inotify_" + name, count);
+  limit("watches", watches);
+  limit("instances", instances);
+  const write = (name) => writeFileSync(root + "/" + name, "new");
+  const steps = [
+    () => write("a"),
+    () => write("src/any"),
+    () => { write("draft"); renameSync(root + "/draft", root + "/a"); },
+    () => { limit("watches", "99"); limit("instances", "99"); write("a"); },
+    () => write("a"),
+  ];
+  const problems = [];
+  setInterval(() => {}, 1000);
+  const watch = new PathWatch(() => {
+    problems.push(watchProblem() ?? "");
+    next();
+  }, 20);
+  const next = () => {
+    const step = steps.shift();
+    setTimeout(step ?? (() => { console.log(JSON.stringify(problems)); watch.end(); process.exit(); }), 50);
+  };
+  watch.follow([root + "/a", root + "/src/"]);
+  next();`;
+
+test.each([
+  ["watch", "0", "1000", "ENOSPC"],
+  ["instance of inotify", "1000", "0", "EMFILE"],
+] as const)(
+  "looks by time where the system has no %s left, says so, and watches when it has",
+  (_of, watches, instances, code) => {
+    const namespace = ["unshare", "--user", "--map-root-user"];
+    if (!Bun.which("unshare") || Bun.spawnSync([...namespace, "true"]).exitCode !== 0)
+      return platformSkip("no user namespace, so no limit of inotify");
+    make();
+    const run = [process.execPath, "-e", LIMITED, root, watches, instances];
+    const { stdout, stderr } = Bun.spawnSync([...namespace, ...run]);
+    expect(stderr.toString()).toBe("");
+    const problems: string[] = JSON.parse(stdout.toString());
+    expect(problems.slice(0, 3)).toEqual(Array(3).fill(expect.stringContaining(`(${code})`)));
+    expect(problems.at(-1)).toBe("");
+  },
+);

@@ -22,6 +22,8 @@ local MOST_BYTES = 262144
 --- Files that are looked at, of a folder that may hold anything.
 local MOST_FILES = 500
 local MOST_NAME = 80
+--- How often the folder is read where the system watches no more, in ms.
+local LOOK_MS = 1000
 
 --- "shell": the turn is over and a command of it still runs; the CLI, too, calls that "working".
 local STATES = { idle = "idle", busy = "working", shell = "working", waiting = "blocked" }
@@ -121,7 +123,7 @@ function M.watch(callback)
   end)
   if not started then
     handle:close()
-    return nil
+    return require("claude-code.lib.timer").every(LOOK_MS, callback)
   end
   return function()
     handle:close()
