@@ -137,6 +137,10 @@ local function hooks_off(folder)
   end
 end
 
+local function reviewing(sentence)
+  return problem("warning", "review-incomplete", sentence, "correct that, then start Claude again")
+end
+
 local function language_servers()
   local lsp = require("claude-code.lib.lsp")
   local names = lsp.names(lsp.clients())
@@ -172,6 +176,9 @@ function M.findings(broken)
     add(server(status))
   end
   vim.list_extend(found, vim.iter(status.folders):map(hooks_off):totable())
+  local client = package.loaded["claude-code.editor.review.client"]
+  local summary = client and client.summary()
+  vim.list_extend(found, vim.tbl_map(reviewing, summary and summary.problems or {}))
   local folders = table.concat(status.folders, ", ")
   local nothing = "none, the home folder and those above are not published; :cd to a project"
   add(note("workspace: %s", folders ~= "" and folders or nothing))

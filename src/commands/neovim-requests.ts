@@ -14,8 +14,11 @@ import { WorktreeEndpoint } from "../worktrees/endpoint";
 export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log) {
   const remote = new RemoteEndpoint(editor, server.connect, log);
   const review = new ReviewEndpoint(editor, log);
-  const transcript = new TranscriptEndpoint(editor, log, (name, id) =>
-    remote.conversation(name, id),
+  const transcript = new TranscriptEndpoint(
+    editor,
+    log,
+    (name, id) => remote.conversation(name, id),
+    (folder, call) => review.ended(folder, call),
   );
   const prompt = new PromptEndpoint();
   const worktree = new WorktreeEndpoint();

@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { PathWatch } from "../lib/path-watch";
+import { PathWatch, watchProblem } from "../lib/path-watch";
 import { stateFolder } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
 import { ReviewService } from "./service";
+import { countsOf } from "./state/entry";
 import type { ReviewSummary } from "./summary";
+import type { EndedCall } from "./unrecorded";
 
 /** So long after an event others are waited for, which come in flocks. */
 const DEBOUNCE_MS = 80;
@@ -24,6 +26,12 @@ const REPORT_MS = 30_000;
 
 /** Methods after which Neovim shows something else than what was reported last. */
 const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
+
+/** Of a review of which nothing can be read. It is tried again. */
+const NOTHING = {
+  ...{ counts: countsOf([]), incomplete: true, comments: [], waits: true, runs: false },
+  ...{ version: "", watched: [], again: undefined },
+};
 
 /** The Neovim for which a review is served. */
 interface ReviewPort {
@@ -69,6 +77,14 @@ export class ReviewEndpoint {
     this.#soon(GONE_MS);
   }
 
+  /** A call has ended of a CLI that was started in `folder`: its hooks have run by now. */
+  ended(folder: string, call: EndedCall): void {
+    this.#service.ended(folder, call).then(
+      () => this.#soon(),
+      (error) => this.log.warn(`The review may lack a call: ${message(error)}`),
+    );
+  }
+
   /** A commit whose message is written may come to its end: its index is still to follow. */
   async end(): Promise<void> {
     this.#reports = false;
@@ -95,24 +111,31 @@ export class ReviewEndpoint {
   async #report(): Promise<void> {
     if (!this.#reports) return;
     const folder = join(stateFolder(), "review");
-    makePrivateFolder(folder);
-    const found = await this.#service.summary();
-    const again = this.#service.remember(() => this.port.loadedFiles());
+    const found = await this.#summary(folder).catch((error) => {
+      return { ...NOTHING, problems: [`Claude's changes cannot be recorded: ${message(error)}`] };
+    });
     if (!this.#reports) return;
-    if (again !== undefined) this.#soon(again);
+    if (found.again !== undefined) this.#soon(found.again);
     // What changed after it was read, and before it was watched, was no event.
     if (this.#watch.follow([`${folder}/`, ...found.watched])) this.#soon();
     // Before the answer: what changes while Neovim takes it is another event.
     const { counts, incomplete, comments, waits, runs, version } = found;
+    const problems = [watchProblem(), ...found.problems].filter((one) => one !== undefined);
     if (waits) this.#soon(RECHECK_MS);
-    const seen = JSON.stringify([counts, incomplete, runs, version]);
+    const seen = JSON.stringify([counts, incomplete, problems, runs, version]);
     if (seen === this.#sent) return;
     this.#sent = seen;
-    const summary: ReviewSummary = { counts, incomplete, comments, runs };
+    const summary: ReviewSummary = { counts, incomplete, problems, comments, runs };
     await this.port.call("review_changed", summary, REPORT_MS).catch((error) => {
       this.#sent = "";
       this.log.warn(`A report of the review failed: ${message(error)}`);
     });
+  }
+
+  async #summary(folder: string) {
+    makePrivateFolder(folder);
+    const summary = await this.#service.summary();
+    return { ...summary, again: this.#service.remember(() => this.port.loadedFiles()) };
   }
 
   answer(method: string, params: unknown): unknown {

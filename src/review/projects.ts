@@ -74,6 +74,13 @@ export class Projects {
     return { project, relativePath: project.relativePath(real) };
   }
 
+  /** The one of a CLI that was started in `folder`, where its hooks record; undefined outside of the workspace. */
+  around(folder: string): ReviewedProject | undefined {
+    const root = reviewRoot(folder);
+    const isHere = this.#folders.some((one) => isBelow(root, one) || isBelow(one, root));
+    return isHere ? this.#project(root) : undefined;
+  }
+
   /** Those outside of the workspace, too, about which something was asked. */
   known(): ReviewedProject[] {
     return [...new Set([...this.all(), ...this.#projects.values()])];
@@ -96,8 +103,11 @@ const SLICE_MS = 10;
 /** Lists all there is to review in a project, in order of the paths. */
 export async function entriesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
   const scope = scopeOf(recordedScope(project, request));
-  const entries = withRenames(await filesOf(project, request), scope);
-  return entries.sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
+  return withRenames(await filesOf(project, request), scope).sort(byPath);
+}
+
+export function byPath(a: Entry, b: Entry): number {
+  return a.file.path < b.file.path ? -1 : 1;
 }
 
 /** The same file by file: one that was moved is two. */
@@ -135,10 +145,11 @@ export function recordedScope(
 }
 
 /** Sentences for the user: what the review does not know. */
-export function incompleteOf(project: ReviewedProject): string[] {
+export function incompleteOf(project: ReviewedProject, unrecorded?: string): string[] {
   const sentences = [...new Set(project.incomplete)];
   const lost = incompleteSince(project.folder);
-  if (lost !== undefined) {
+  if (unrecorded !== undefined) sentences.push(unrecorded);
+  else if (lost !== undefined) {
     // Sweden's dates are those of ISO 8601, in local time.
     const time = new Date(lost).toLocaleString("sv");
     const advice = "see the disk's space and hooks.log";

@@ -14,7 +14,15 @@ import { type Undone, undo } from "./decide/undo";
 import { repositoryAround } from "./git/differing";
 import { noteIncomplete } from "./journal/folder";
 import type { Content, RecordedScope } from "./journal/record";
-import { damageOf, entriesOf, incompleteOf, Projects, recordedScope, textsIn } from "./projects";
+import {
+  byPath,
+  damageOf,
+  entriesOf,
+  incompleteOf,
+  Projects,
+  recordedScope,
+  textsIn,
+} from "./projects";
 import { recordOverwritten } from "./record/known";
 import { keepPrivatePatterns, PathPatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
@@ -32,6 +40,7 @@ import { asListed, type Counts, countsOf, type Entry, entryOf } from "./state/en
 import type { Comment, ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/tracked-file";
 import { commentsOf, WatchedProjects } from "./summary";
+import type { EndedCall } from "./unrecorded";
 import { bytesOf, isText } from "./weave/lines";
 import { ALL } from "./weave/row";
 
@@ -147,7 +156,12 @@ export class ReviewService {
         const path = project.path(file);
         return !this.#ignore.matches(path) || wanted.some((folder) => isBelow(path, folder));
       };
-      const found = await entriesOf(project, request);
+      const { unrecorded } = this.#watched.of(project);
+      const recorded = await entriesOf(project, request);
+      const others = (await unrecorded.entries(recorded)).filter(({ file }) => {
+        return !request.paths || named.some((path) => isBelow(project.path(file), path));
+      });
+      const found = [...recorded, ...others].sort(byPath);
       const all = found.filter(isListed);
       ignored += found.length - all.length;
       if (all.length === 0 && request.texts.length > 0) {
@@ -155,7 +169,7 @@ export class ReviewService {
         unwritten += countsOf(onDisk.filter(isListed)).hunks;
       }
       entries.push(...all);
-      incomplete.push(...incompleteOf(project));
+      incomplete.push(...incompleteOf(project, unrecorded.sentence));
       damage.push(...damageOf(project));
       for (const entry of all.slice(0, MOST_FILES - files.length)) {
         const hunks = entry.hunks.length <= left ? entry.hunks : entry.hunks.slice(0, 1);
@@ -173,6 +187,15 @@ export class ReviewService {
     const version = versionOf([versions, total, incomplete, damage, ignored, unwritten]);
     if (version === request.known) return { unchanged: true };
     return { version, files, counts: total, incomplete, damage, ignored, unwritten };
+  }
+
+  /** The CLI's transcript has this call, and hooks have recorded it, or will not. Throws the system's error. */
+  async ended(folder: string, call: EndedCall): Promise<void> {
+    await this.#projects.catchUp();
+    const project = this.#projects.around(folder);
+    const knows = ({ sessions }: ReviewedProject) => sessions.knows(call.session, call.use);
+    if (project && !this.#projects.known().some(knows))
+      this.#watched.of(project).unrecorded.take(call);
   }
 
   async summary() {
@@ -271,6 +294,7 @@ export class ReviewService {
         return keep(project, targets, recordedScope(project, request), "done");
       });
       noteIncomplete(project.folder, new Date(0));
+      this.#watched.of(project).unrecorded.done();
       results.push(shownDecision(project, kept));
     }
     return joined(results);

@@ -11,6 +11,7 @@ import { Commits } from "./state/commits";
 import { type Counts, countsOf, type Entry, withRenames } from "./state/entry";
 import type { Comment, ReviewedProject } from "./state/reviewed-project";
 import { endInterrupted } from "./state/sessions";
+import { Unrecorded } from "./unrecorded";
 import { linesOf } from "./weave/lines";
 import { ALL } from "./weave/row";
 
@@ -19,6 +20,8 @@ export interface ReviewSummary {
   counts: Counts;
   /** A change could not be recorded since the user last kept the rest: the status line shows it. */
   incomplete: boolean;
+  /** Sentences on what keeps the review from knowing all at once. */
+  problems: string[];
   /** All of the workspace; paths are absolute. */
   comments: Comment[];
   /** Something of Claude's may be changing files. */
@@ -51,6 +54,7 @@ export class WatchedProjects {
     return {
       counts: countsOf(all.flatMap(({ counted }) => counted)),
       incomplete: all.some(({ incomplete }) => incomplete),
+      problems: projects.map(({ unrecorded }) => unrecorded.sentence),
       comments: commentsOf(this.projects),
       /** Agents or commands outlive their turn: what they change, and their end, is no event. */
       waits: all.some(({ waits }) => waits),
@@ -65,6 +69,7 @@ export class WatchedProjects {
 class WatchedProject {
   #accepted: Accepted[] = [];
   readonly #commits: Commits;
+  readonly unrecorded: Unrecorded;
   /** What waits for the user, in the version in which it did before git was asked. */
   #checked: { entries: Entry[]; version: number } | undefined;
   /** What waited for the user is in the journal no more, and nothing has said so. */
@@ -74,6 +79,7 @@ class WatchedProject {
 
   constructor(private readonly project: ReviewedProject) {
     this.#commits = new Commits(project);
+    this.unrecorded = new Unrecorded(project);
   }
 
   /** The user accepted this text in a diff: Claude's edit counts as kept. */
@@ -133,7 +139,7 @@ class WatchedProject {
       counted: withRenames(entries, ALL).filter(({ file }) => {
         return !ignore.matches(this.project.path(file));
       }),
-      incomplete: incompleteSince(folder) !== undefined,
+      incomplete: (this.unrecorded.sentence ?? incompleteSince(folder)) !== undefined,
       waits: sessions.anyOutlives(),
       runs: sessions.anyRuns(),
       version,

@@ -5,6 +5,7 @@ import { conversationsFolder, conversationsOf, transcriptOf } from "../claude/co
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
+import type { EndedCall } from "../review/unrecorded";
 import type { ToHost } from "./entries";
 import { trailOf } from "./trail";
 import { View } from "./view";
@@ -57,6 +58,8 @@ export class TranscriptEndpoint {
     private readonly log: Log,
     /** Copies the conversation of a Claude in a remote, as it is now. */
     private readonly copy?: (remote: string, session: string) => Promise<Conversation>,
+    /** A call has ended of a CLI that was started in `folder`, in a session that is watched. */
+    private readonly onEnded?: (folder: string, call: EndedCall) => void,
   ) {}
 
   async answer(method: string, params: unknown): Promise<unknown> {
@@ -113,7 +116,10 @@ export class TranscriptEndpoint {
     }
     for (const { id, cwd } of sessions) {
       const path = transcriptOf(id) ?? expectedPath(id, cwd);
-      if (this.#watched.get(id)?.path !== path) this.#watched.set(id, new WatchedTranscript(path));
+      if (this.#watched.get(id)?.path === path) continue;
+      const onEnded = (call: Omit<EndedCall, "session">) =>
+        this.onEnded?.(cwd, { session: id, ...call });
+      this.#watched.set(id, new WatchedTranscript(path, onEnded));
     }
     this.#follow();
   }

@@ -31,6 +31,8 @@ export interface ToolCall {
   input: JsonObject;
   /** The folder in which Claude was then. */
   folder: string | undefined;
+  /** In ms since the epoch. */
+  at: number | undefined;
   /** Where Claude runs elsewhere. */
   toHost?: ToHost | undefined;
 }
@@ -43,6 +45,8 @@ export interface ToolResult {
   failed: boolean;
   /** What hooks get as `tool_response`. */
   detail: JsonObject;
+  /** The CLI's prompt_id. */
+  prompt: string | undefined;
 }
 
 interface Usage {
@@ -112,8 +116,8 @@ function fromAssistant(entry: JsonObject): Item[] {
     if (block.type === "redacted_thinking") return [];
     if (block.type === "tool_use") {
       const [id, name] = [string(block.id) ?? "", string(block.name) ?? "Tool"];
-      const folder = string(entry.cwd);
-      return [{ kind: "tool", id, name, input: object(block.input) ?? {}, folder }];
+      const [folder, at] = [string(entry.cwd), timeOf(entry)];
+      return [{ kind: "tool", id, name, input: object(block.input) ?? {}, folder, at }];
     }
     return [raw(`Block "${string(block.type)}"`, shownJson(block))];
   });
@@ -160,6 +164,7 @@ function fromUser(entry: JsonObject): Item[] {
     text: plain(block.content),
     failed: block.is_error === true,
     detail: results.length === 1 ? detail : {},
+    prompt: string(entry.promptId),
   }));
   const text = plain(all.filter(({ type }) => type !== "tool_result"));
   if (text.trim() === "") return items;

@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
-import { type Item, itemsOf, type ToolCall } from "./entries";
+import type { EndedCall } from "../review/unrecorded";
+import { callOf } from "./calls";
+import { type Item, itemsOf, type ToolCall, type ToolResult } from "./entries";
 import { TranscriptFile } from "./file";
 import { type Step, stepOf } from "./trail";
 
@@ -21,13 +23,18 @@ interface News {
 /** A conversation that is only watched: how full its context is, and what Claude reads and edits. */
 export class WatchedTranscript {
   readonly #file: TranscriptFile;
-  readonly #edits = new Map<string, ToolCall>();
+  readonly #calls = new Map<string, ToolCall>();
+  readonly #since = Date.now();
   /** As the CLI names it: an answer's `model` says nothing of a larger context. */
   #model: string | undefined;
   /** Whether all that is in the file came after the watch began. */
   #isNew = false;
 
-  constructor(readonly path: string) {
+  /** `onEnded` gets each call that begins from now on: a file may begin with a copy of another one. */
+  constructor(
+    readonly path: string,
+    private readonly onEnded?: (call: Omit<EndedCall, "session">) => void,
+  ) {
     this.#file = new TranscriptFile(path);
   }
 
@@ -39,8 +46,8 @@ export class WatchedTranscript {
     const items = [...before, ...lines].flatMap((line) => itemsOf(line));
     const usage = items.findLast((item) => item.kind === "usage")?.usage;
     this.#model = items.findLast((item) => item.kind === "model")?.name ?? this.#model;
-    const all = restarted && !this.#isNew ? [] : items.flatMap((item) => this.#step(item));
-    const steps = all.slice(-MAX_STEPS);
+    const all = items.flatMap((item) => this.#step(item));
+    const steps = restarted && !this.#isNew ? [] : all.slice(-MAX_STEPS);
     this.#isNew = false;
     if (!usage && steps.length === 0) return undefined;
     return { ...(usage && contextOf(usage.tokens, this.#model ?? usage.model)), steps };
@@ -48,14 +55,30 @@ export class WatchedTranscript {
 
   #step(item: Item): Step[] {
     if (item.kind === "tool") {
-      const steps = stepOf(item);
-      if (steps[0]?.act === "edited") this.#edits.set(item.id, item);
-      return steps;
+      this.#calls.set(item.id, item);
+      return stepOf(item);
     }
-    if (item.kind !== "result") return [];
-    const call = this.#edits.get(item.id);
-    this.#edits.delete(item.id);
-    return call ? stepOf(call, item) : [];
+    const call = item.kind === "result" && this.#calls.get(item.id);
+    if (!call) return [];
+    this.#calls.delete(item.id);
+    this.#end(call, item);
+    return stepOf(call, item).filter(({ act }) => act === "edited");
+  }
+
+  #end(call: ToolCall, { detail, failed, prompt }: ToolResult): void {
+    const { id: use, name: tool, input, at: began = 0 } = call;
+    // One in the background goes on.
+    if (began < this.#since || failed || detail.backgroundTaskId !== undefined) return;
+    const command = typeof input.command === "string" ? input.command : undefined;
+    this.onEnded?.({
+      use,
+      tool,
+      prompt,
+      command,
+      path: callOf(call).path,
+      response: detail,
+      began,
+    });
   }
 }
 

@@ -59,7 +59,7 @@ class Review {
     for (const name of ["gone.txt", "old.txt"]) await chmod(this.path(name), 0o755);
     this.git("init -q .", "add -A", "commit -qm first");
     await this.startNeovim(["main.lua"]);
-    this.claude = await this.startClaude("acceptEdits");
+    this.claude = await this.startClaude("acceptEdits", undefined, SETTINGS);
     await this.claude.waitForEditor();
   }
 
@@ -97,10 +97,10 @@ class Review {
   }
 
   /** `further`: beside the first one, by the name of its log. */
-  async startClaude(mode: string, further?: string): Promise<Claude> {
+  async startClaude(mode: string, further?: string, ...settings: string[]): Promise<Claude> {
     const { project, home, model } = this;
     const [lock] = await lockFiles(home);
-    const args = ["--permission-mode", mode, "--allowedTools=Bash", SETTINGS];
+    const args = ["--permission-mode", mode, "--allowedTools=Bash", ...settings];
     const port = lock?.port ?? 0;
     return Claude.start({ project, home, model, port, args, ...(further && { further }) });
   }
@@ -224,6 +224,45 @@ describe.each(NEOVIMS)("$name", (version) => {
     await review.command("Claude review done");
     await eventually(review.count, 0);
   });
+
+  test("a CLI without our hooks is read by its conversation and by git, and the user is told", async () => {
+    const state = () =>
+      review.neovim.lua<[boolean, string]>(`
+        local found = vim.tbl_filter(function(finding)
+          return finding.cause == "review-incomplete"
+        end, require("claude-code.status").findings())
+        local what = found[1] and found[1].what or ""
+        local line = require("claude-code").statusline()
+        return { line:find("review incomplete") ~= nil, what:match(".* recorded") or what }`);
+    expect(await state()).toEqual([false, ""]);
+    await using second = await review.startClaude("acceptEdits", "second.log");
+    await second.waitForEditor();
+    review.model.script([say("Hello.")]);
+    await second.prompt("chat");
+    await second.terminal.waitFor(/Hello\./, TURN_MS);
+    await second.waitForIdle();
+    expect(await state()).toEqual([false, ""]);
+    const main = review.path("main.lua");
+    review.model.script([
+      [...read(main), ...bash("echo unhooked >> crlf.txt")],
+      edit(main, "local three = 3", "local three = 33"),
+      say("Unhooked."),
+    ]);
+    await second.prompt("edit");
+    await second.terminal.waitFor(/Unhooked\./, TURN_MS);
+    await eventually(state, [true, "no hook of Claude's has recorded"]);
+    await review.command("Claude review!");
+    await eventually(review.list, [
+      "crlf.txt:1 changed, cannot be undone here (it was changed while nothing was recorded: git diff shows it)",
+      "main.lua:3 +1 -1  local three = 33  Edit",
+    ]);
+    await review.neovim.terminal.waitFor(/no hook of Claude's has recorded/);
+    await review.select("main.lua");
+    await review.neovim.terminal.type("gr");
+    await eventually(() => review.text("main.lua"), MAIN);
+    await review.command("Claude review done");
+    await eventually(state, [false, ""]);
+  });
 });
 
 /*
@@ -310,7 +349,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test("a second session, in auto mode, is told apart; a commit and a checkout of the user's decide", async () => {
-    await using second = await review.startClaude("auto", "second.log");
+    await using second = await review.startClaude("auto", "second.log", SETTINGS);
     await second.waitForEditor();
     review.model.script([
       read(review.path("main.lua")),

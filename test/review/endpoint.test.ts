@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Emitter } from "../../src/lib/emitter";
+import { stateFolder } from "../../src/lib/paths";
 import { answerRequests, type NeovimRequest } from "../../src/neovim/requests";
 import { ReviewEndpoint } from "../../src/review/endpoint";
 import type { ReviewSummary } from "../../src/review/summary";
@@ -40,5 +43,10 @@ test("a report that Neovim does not take stops neither answers nor what is repor
   giveUp.reject(new Error("no answer"));
   await eventually("the newest", () => reported.at(-1)?.counts.files === 1);
   expect(warnings.join()).toContain("no answer");
+  rmSync(join(stateFolder(), "review"), { recursive: true });
+  writeFileSync(join(stateFolder(), "review"), "");
+  const problems = [expect.stringMatching(/^Claude's changes cannot be recorded: .*review/)];
+  await eventually("the problem", () => reported.at(-1)?.incomplete === true);
+  expect(reported.at(-1)).toMatchObject({ counts: { files: 0 }, problems });
   endpoint.end();
 });

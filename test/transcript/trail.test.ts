@@ -119,4 +119,19 @@ describe("a conversation that is watched", () => {
       Array.from({ length: 50 }, (_, i) => `/${40 + i}`),
     );
   });
+
+  test("hears of calls that began since and ended well, but not in the background", () => {
+    const ended: string[] = [];
+    const watched = new WatchedTranscript(path, ({ use }) => ended.push(use));
+    const now = new Date(Date.now() + 1_000).toISOString();
+    const called = (id: string, timestamp = now) => ({ ...calls(id, "Bash", {}), timestamp });
+    append(prompt("x"), called("copied", "2026-01-01T00:00:00Z"), result("copied", "ok"));
+    append(called("failed"), result("failed", "no", {}, true), called("runs"));
+    append(called("background"), result("background", "ok", { backgroundTaskId: "1" }));
+    append(called("well"), result("well", "ok"));
+    watched.news();
+    append(result("runs", "ok"), result("runs", "ok"));
+    watched.news();
+    expect(ended).toEqual(["well", "runs"]);
+  });
 });

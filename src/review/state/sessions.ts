@@ -40,6 +40,7 @@ export class Sessions {
   readonly unended = new Map<string, Unended>();
   readonly #began = new Map<string, number>();
   readonly #calls = new Timeline();
+  readonly #known = new Set<string>();
   /** When the first call that is known began, in ms since the epoch. */
   #knownSince = 0;
   /** The session that did something last. */
@@ -55,6 +56,7 @@ export class Sessions {
     // What a call has changed is not asked for here.
     this.#calls.take(record.type === "change" ? { ...record, files: [] } : record);
     this.#forgetCalls();
+    if ("use" in record) this.#known.add(`${record.session}/${record.use}`);
     switch (record.type) {
       case "prompt":
         this.#prompt(record.session, record.prompt ?? record.id, record.text, record.at);
@@ -109,6 +111,11 @@ export class Sessions {
 
   turn(session: string, prompt: string | undefined): Turn | undefined {
     return this.#turns.get(session)?.find((turn) => turn.prompt === prompt);
+  }
+
+  /** Is something of this call recorded? */
+  knows(session: string, use: string): boolean {
+    return this.#known.has(`${session}/${use}`);
   }
 
   lastTurn(session: string): Turn | undefined {

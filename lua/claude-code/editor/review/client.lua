@@ -13,6 +13,7 @@ local M = {}
 ---@class claude-code.ReviewSummary
 ---@field counts claude-code.ReviewCounts
 ---@field incomplete boolean a change could not be recorded, and the user has not kept the rest since
+---@field problems string[] sentences on what keeps the review from knowing all at once
 ---@field comments claude-code.ReviewComment[]
 ---@field runs boolean something of Claude's may be changing files
 

@@ -11,6 +11,7 @@ local TURN_END_MS = 400
 
 local M = {}
 
+local told = {} ---@type table<string, true> problems
 local reported ---@type claude-code.ReviewCounts? in the last message about a turn that ended
 
 ---@return integer hunks and whole files that wait for a review
@@ -89,6 +90,12 @@ function M.on_changed(summary)
   local before = client.summary()
   client.on_changed(summary)
   announce(summary, before)
+  for _, problem in ipairs(summary.problems) do
+    if not told[problem] then
+      told[problem] = true
+      notify.warn(problem, "review.incomplete")
+    end
+  end
   local listing = package.loaded["claude-code.editor.review.listing"]
   local is_wanted = require("claude-code.config").get().review.signs == "always"
     or open_review() ~= nil

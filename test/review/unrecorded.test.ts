@@ -1,0 +1,122 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { type Listed, ReviewService } from "../../src/review/service";
+import type { ReviewSummary } from "../../src/review/summary";
+import type { EndedCall } from "../../src/review/unrecorded";
+import { RecordedHere } from "./recorded";
+
+/* What no hook has recorded, though the CLI's transcript says that Claude did it. */
+
+const FILES = { "a.txt": "one\ntwo\n", "b.txt": "b\n" };
+
+/** A turn of Claude's in a repository, of which a Neovim's server reads in the transcript alone. */
+class World extends RecordedHere {
+  readonly root = realpathSync(this.folder);
+  readonly service = new ReviewService();
+  began = Date.now();
+
+  constructor() {
+    super(FILES);
+    this.service.follow([this.root]);
+  }
+
+  ended(call: Partial<EndedCall>, folder = this.root): Promise<void> {
+    const { began } = this;
+    const whole = { session: "one", tool: "Edit", use: "use-1", began, ...call };
+    return this.inside(() => this.service.ended(folder, whole));
+  }
+
+  /** Claude edits a file without a hook. */
+  edited(name: string, text: string, originalFile: string, folder?: string): Promise<void> {
+    this.write(name, text);
+    return this.ended({ path: this.path(name), response: { originalFile } }, folder);
+  }
+
+  found() {
+    return this.inside(async () => {
+      const { files, incomplete, counts } = (await this.service.answer("list", {})) as Listed;
+      const summary = (await this.service.summary()) as ReviewSummary &
+        Awaited<ReturnType<ReviewService["summary"]>>;
+      const problems = summary.problems.filter((one) => one !== undefined);
+      // Each of the three knows of it, or none does.
+      expect([incomplete, summary.incomplete]).toEqual([problems, problems.length > 0]);
+      expect(counts.files).toBe(files.length);
+      return {
+        listed: files.map(({ path, kind }) => `${path.slice(this.root.length + 1)} ${kind}`),
+        problems,
+      };
+    });
+  }
+}
+
+test.each<[string, (world: World) => Promise<void>]>([
+  [
+    "a hook has recorded",
+    async (world) => {
+      await world.prompt();
+      await world.edit("a.txt", "one\nTWO\n");
+      await world.bash("true");
+      await world.ended({ path: world.path("a.txt") });
+      await world.ended({ tool: "Bash", use: "use-2" });
+      await world.answer("done", {});
+    },
+  ],
+  ["changes nothing", (world) => world.edited("a.txt", "one\ntwo\n", "one\ntwo\n")],
+  ["reads", (world) => world.ended({ tool: "Read", path: world.path("a.txt") })],
+  ["our own tools record", (world) => world.ended({ tool: "mcp__nvim-lsp__rename" })],
+  ["edits a file elsewhere", (world) => world.ended({ path: "/elsewhere/a.txt" })],
+  [
+    "belongs to a session in another folder",
+    (world) => world.edited("a.txt", "x\n", "one\ntwo\n", "/"),
+  ],
+])("says nothing of a call that %s", async (_what, work) => {
+  using world = new World();
+  await work(world);
+  expect(await world.found()).toEqual({ listed: [], problems: [] });
+});
+
+test("lists as hunks what the transcript says of an edit, and by git and time what it does not", async () => {
+  using world = new World();
+  world.write("mine.txt", "before the turn\n");
+  await Bun.sleep(80);
+  world.began = Date.now();
+  await world.edited("a.txt", "one\nTWO\n", "one\ntwo\n");
+  const because = expect.stringMatching(/^no hook of Claude's has recorded .* other settings/);
+  expect(await world.found()).toEqual({ listed: ["a.txt changed"], problems: [because] });
+  world.write("b.txt", "B\n");
+  await world.ended({ tool: "Bash", use: "use-2", command: "sed", response: { stdout: "" } });
+  const listed = ["a.txt changed", "b.txt unseen"];
+  expect(await world.found()).toEqual({ listed, problems: [because] });
+  // Later than all calls; and what is kept.
+  await Bun.sleep(20);
+  world.write("mine.txt", "after the calls\n");
+  await world.inside(() =>
+    world.service.answer("keep", { files: [{ path: world.path("a.txt") }] }),
+  );
+  expect(await world.found()).toEqual({ listed: ["b.txt unseen"], problems: [because] });
+  await world.inside(() => world.service.answer("back", {}));
+  // A hook that comes after all adds no second record.
+  await world.hook("post-tool-use", {
+    ...{ tool_name: "Edit", tool_use_id: "use-1", tool_input: { file_path: world.path("a.txt") } },
+    tool_response: { originalFile: "one\ntwo\n" },
+  });
+  expect(await world.found()).toEqual({ listed, problems: [because] });
+  // Another Neovim, and this one after a new start.
+  expect((await world.list()).incomplete).toEqual([
+    expect.stringContaining("could not be recorded"),
+  ]);
+  await world.inside(() => world.service.answer("done", {}));
+  expect(await world.found()).toEqual({ listed: [], problems: [] });
+  expect((await world.list()).incomplete).toEqual([]);
+});
+
+test("lists by git and time, and says why, where the state folder cannot be written", async () => {
+  using world = new World();
+  const state = join(world.home, ".local/state/claude-code.nvim");
+  mkdirSync(state, { recursive: true });
+  symlinkSync("/nowhere/review", join(state, "review"));
+  await world.edited("a.txt", "one\nTWO\n", "one\ntwo\n");
+  const because = expect.stringContaining(`${state} cannot be written`);
+  expect(await world.found()).toEqual({ listed: ["a.txt unseen"], problems: [because] });
+});
