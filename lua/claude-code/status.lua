@@ -138,7 +138,12 @@ local function hooks_off(folder)
 end
 
 local function reviewing(sentence)
-  return problem("warning", "review-incomplete", sentence, "correct that, then start Claude again")
+  return problem(
+    "warning",
+    "review-incomplete",
+    sentence,
+    "correct that, and start Claude again for its hooks"
+  )
 end
 
 local function language_servers()

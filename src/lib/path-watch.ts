@@ -20,10 +20,13 @@ interface Folder {
 /** The system's error (ENOSPC, EMFILE, …) for each folder of this process that it does not watch. */
 const refused = new Map<Folder, string>();
 
-/** Why changes of files are noticed late: a clause for the user; undefined as long as the system watches all. */
+/** Why changes of files are noticed late: a sentence for the user; undefined as long as the system watches all. */
 export function watchProblem(): string | undefined {
   const [code] = refused.values();
-  return code && `the system watches no more files (${code}), so they are looked at once a second`;
+  const limits = "limits: fs.inotify.max_user_watches, max_user_instances, open files";
+  return (
+    code && `the system watches no more files (${code}; ${limits}): they are read once a second`
+  );
 }
 
 /**

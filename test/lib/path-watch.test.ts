@@ -133,7 +133,7 @@ test.each([
     const { stdout, stderr } = Bun.spawnSync([...namespace, ...run]);
     expect(stderr.toString()).toBe("");
     const problems: string[] = JSON.parse(stdout.toString());
-    expect(problems.slice(0, 3)).toEqual(Array(3).fill(expect.stringContaining(`(${code})`)));
+    expect(problems.slice(0, 3)).toEqual(Array(3).fill(expect.stringContaining(`(${code};`)));
     expect(problems.at(-1)).toBe("");
   },
 );

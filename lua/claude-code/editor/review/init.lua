@@ -11,7 +11,7 @@ local TURN_END_MS = 400
 
 local M = {}
 
-local told = {} ---@type table<string, true> problems
+local warned = {} ---@type table<string, true> problems
 local reported ---@type claude-code.ReviewCounts? in the last message about a turn that ended
 
 ---@return integer hunks and whole files that wait for a review
@@ -91,8 +91,8 @@ function M.on_changed(summary)
   client.on_changed(summary)
   announce(summary, before)
   for _, problem in ipairs(summary.problems) do
-    if not told[problem] then
-      told[problem] = true
+    if not warned[problem] then
+      warned[problem] = true
       notify.warn(problem, "review.incomplete")
     end
   end
