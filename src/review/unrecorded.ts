@@ -18,6 +18,7 @@ export interface EndedCall extends ToolCall {
   use: string;
   /** In ms since the epoch. */
   began: number;
+  durationMs: number;
 }
 
 const COMMAND = new RegExp(`^(?:${OTHER_TOOLS_MATCHER})$`);
@@ -40,9 +41,9 @@ export class Unrecorded {
     const isEdit = EDITING_TOOLS.includes(call.tool);
     const isHere = isEdit && call.path !== undefined && pathBelow(root, call.path, true);
     if (!isHere && !COMMAND.test(call.tool)) return;
-    const now = Date.now();
+    const ended = call.began + call.durationMs;
     try {
-      new Recorder(root, now).change({ ...call, durationMs: now - call.began }, false);
+      new Recorder(root, ended).change(call, false);
       this.project.refresh();
       // It may have changed nothing.
       if (isEdit && !sessions.knows(call.session, call.use)) return;
@@ -50,7 +51,7 @@ export class Unrecorded {
       this.#problem = message(error);
     }
     this.#since = Math.min(this.#since, call.began);
-    this.#until = now;
+    this.#until = Math.max(this.#until, ended);
     noteIncomplete(folder);
   }
 
@@ -83,7 +84,7 @@ export class Unrecorded {
   #isInTime(path: string): boolean {
     try {
       const { ctimeMs } = lstatSync(join(this.project.root, path));
-      return ctimeMs >= this.#since - SLACK_MS && ctimeMs <= this.#until;
+      return ctimeMs >= this.#since - SLACK_MS && ctimeMs <= this.#until + SLACK_MS;
     } catch {
       return false; // gone: when, nobody knows
     }

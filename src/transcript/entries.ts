@@ -45,6 +45,8 @@ export interface ToolResult {
   failed: boolean;
   /** What hooks get as `tool_response`. */
   detail: JsonObject;
+  /** In ms since the epoch. */
+  at: number | undefined;
   /** The CLI's prompt_id. */
   prompt: string | undefined;
 }
@@ -164,6 +166,7 @@ function fromUser(entry: JsonObject): Item[] {
     text: plain(block.content),
     failed: block.is_error === true,
     detail: results.length === 1 ? detail : {},
+    at: timeOf(entry),
     prompt: string(entry.promptId),
   }));
   const text = plain(all.filter(({ type }) => type !== "tool_result"));

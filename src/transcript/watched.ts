@@ -65,10 +65,11 @@ export class WatchedTranscript {
     return stepOf(call, item).filter(({ act }) => act === "edited");
   }
 
-  #end(call: ToolCall, { detail, failed, prompt }: ToolResult): void {
+  #end(call: ToolCall, { detail, failed, prompt, at }: ToolResult): void {
     const { id: use, name: tool, input, at: began = 0 } = call;
     // One in the background goes on.
     if (began < this.#since || failed || detail.backgroundTaskId !== undefined) return;
+    const durationMs = (at ?? began) - began;
     const command = typeof input.command === "string" ? input.command : undefined;
     this.onEnded?.({
       use,
@@ -78,6 +79,7 @@ export class WatchedTranscript {
       path: callOf(call).path,
       response: detail,
       began,
+      durationMs,
     });
   }
 }

@@ -23,7 +23,8 @@ class World extends RecordedHere {
 
   ended(call: Partial<EndedCall>, folder = this.root): Promise<void> {
     const { began } = this;
-    const whole = { session: "one", tool: "Edit", use: "use-1", began, ...call };
+    const durationMs = Date.now() - began;
+    const whole = { session: "one", tool: "Edit", use: "use-1", began, durationMs, ...call };
     return this.inside(() => this.service.ended(folder, whole));
   }
 
@@ -89,7 +90,7 @@ test("lists as hunks what the transcript says of an edit, and by git and time wh
   const listed = ["a.txt changed", "b.txt unseen"];
   expect(await world.found()).toEqual({ listed, problems: [because] });
   // Later than all calls; and what is kept.
-  await Bun.sleep(20);
+  await Bun.sleep(80);
   world.write("mine.txt", "after the calls\n");
   await world.inside(() =>
     world.service.answer("keep", { files: [{ path: world.path("a.txt") }] }),

@@ -56,7 +56,8 @@ export class Sessions {
     // What a call has changed is not asked for here.
     this.#calls.take(record.type === "change" ? { ...record, files: [] } : record);
     this.#forgetCalls();
-    if ("use" in record) this.#known.add(`${record.session}/${record.use}`);
+    if ("use" in record && record.type !== "seen")
+      this.#known.add(`${record.session}/${record.use}`);
     switch (record.type) {
       case "prompt":
         this.#prompt(record.session, record.prompt ?? record.id, record.text, record.at);
