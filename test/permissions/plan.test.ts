@@ -118,6 +118,24 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     expect(await output).toMatchObject({ behavior: "allow" });
   });
 
+  test("has half of the rows that it and Claude's terminal below it have", async () => {
+    await editor.report(n, "working");
+    await output;
+    await lua(`local buf = vim.api.nvim_create_buf(false, true)
+      vim.api.nvim_buf_call(buf, function() vim.fn.termopen("cat") end)
+      vim.b[buf].claude_code_terminal = true
+      require("port").window.show(buf)
+      vim.cmd.wincmd("p")`);
+    const rows = () => lua<number>("return vim.api.nvim_win_get_height(0)");
+    const before = await rows();
+    output = editor.hook(ASKED, await editor.block());
+    await isShown();
+    expect(before).toBeLessThan(10);
+    expect(await rows()).toBeGreaterThanOrEqual(10);
+    await keys(":enew<CR>");
+    expect(await rows()).toBe(before);
+  });
+
   const BESIDE = ":rightbelow 20vsplit other.txt<CR>:wincmd p<CR>";
   test.each([
     ["the last window", "", [":quit<CR>", "GoMore<Esc>ZZ"]],

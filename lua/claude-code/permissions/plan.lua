@@ -7,6 +7,7 @@ local highlights = require("claude-code.editor.hunks.highlights")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
 local spare = require("claude-code.editor.windows.spare")
+local terminal = require("claude-code.terminal.providers.window")
 local when = require("claude-code.editor.diff.when")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
@@ -39,6 +40,7 @@ end
 --- Gives the window back once the plan is over, and the cursor to where it was.
 local function finish(plan)
   local win, borrowed = plan.win, plan.borrowed
+  terminal.take_back()
   plans[plan.request.id] = nil
   if plan.spare then
     plan.spare:finish()
@@ -175,6 +177,7 @@ local function on_left(plan)
   local borrowed, left = plan.borrowed, plan.spare
   plan.win, plan.borrowed, plan.spare, plan.origin = nil, nil, nil, nil
   windows.restore_bufhidden(borrowed)
+  terminal.take_back()
   vim.schedule(function()
     if left and vim.v.exiting == vim.NIL then
       left:finish()
@@ -276,6 +279,7 @@ function M.show(request, is_offered)
   end
   plan.origin = focus.origin()
   local win = windows.for_file()
+  terminal.yield_to(win)
   plan.borrowed = win and windows.borrow(win, plan.buf) or nil
   plan.win = win or windows.beside(plan.buf)
   plan.spare = plan.borrowed and spare.watch(plan.borrowed)

@@ -76,6 +76,52 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
+  const CLAUDE = `
+    local buf = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_call(buf, function() vim.fn.termopen("cat") end)
+    vim.b[buf].claude_code_terminal = true
+    require("port").window.show(buf)`;
+
+  test.each(["inline", "tab"])(
+    "Claude's terminal below leaves half of the rows (%s)",
+    async (layout) => {
+      await using a = await Attached.opened({ version, ui: { width: 80, height: 24 } }, OLD);
+      await a.nvim.lua(`${CLAUDE} vim.cmd.wincmd("p")`);
+      await a.diffLayout(layout);
+      const before = await a.picture();
+      for (const key of ["q", "<CR>"]) {
+        const id = await a.propose(a.main, NEW);
+        await a.shown();
+        const { sizes } = await a.nvim.lua<Shown>(DIFF);
+        expect(sizes[0]?.[1]).toBeGreaterThanOrEqual(10);
+        await a.nvim.type(key);
+        await a.outcome(id);
+        await a.cleared();
+        expect(await a.picture()).toEqual(before);
+      }
+    },
+  );
+
+  test("two sides with too little room left become one, where the cursor stays as it is", async () => {
+    await using a = await Attached.opened({ version, ui: { width: 140, height: 40 } }, OLD);
+    for (const [open, isInside] of [
+      [CLAUDE, false],
+      ["vim.cmd('botright vnew') vim.api.nvim_win_set_width(0, 70) vim.cmd.wincmd('p')", true],
+    ] as const) {
+      const id = await a.propose(a.main, NEW);
+      await a.shown();
+      expect((await a.nvim.lua<Shown>(DIFF)).sizes).toHaveLength(2);
+      await a.nvim.type("ggOmine<Esc>");
+      await a.nvim.lua(open);
+      await a.nvim.until("one side", 'return #require("port").diff_windows() == 1');
+      const inside = 'return vim.api.nvim_get_current_win() == require("port").diff_window()';
+      expect(await a.nvim.lua(inside)).toBe(isInside);
+      expect(await a.nvim.lua('return require("port").diff_text("new")')).toBe(`mine\n${NEW}`);
+      await a.reject(id);
+      await a.nvim.command("silent! wincmd t | silent! only");
+    }
+  });
+
   test("with `diff.focus = false` the diff is in sight, beside the cursor", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     await a.nvim.command("vsplit b.txt");

@@ -25,6 +25,7 @@ local views = require("claude-code.editor.diff.view")
 ---@field series { total: integer } those that wait together, until none waits
 ---@field aside? boolean the user left it undecided, so that it does not come back by itself
 ---@field asked_for? boolean the user wants to see it now, whatever else they do
+---@field stays? boolean it was on screen, and does not take the cursor again
 ---@field reported? boolean a message said that it waits
 ---@field unwatch? fun() while it is aside
 ---@field private opened? boolean it was on screen before
@@ -73,7 +74,7 @@ end
 ---@return boolean focused
 function Diff:show()
   local view, focused = views.open(self)
-  self.view, self.asked_for = view, nil
+  self.view, self.asked_for, self.stays = view, nil, nil
   return focused
 end
 
@@ -169,6 +170,13 @@ end
 function Diff:put_aside()
   if not self.outcome and not self.aside then
     self.queue.put_aside(self)
+  end
+end
+
+---There is room for another layout only. The cursor stays where it is.
+function Diff:lay_out_again()
+  if self.queue.find() == self then
+    self.queue.lay_out_again()
   end
 end
 

@@ -51,6 +51,10 @@ end
 
 function Inline.even_out() end
 
+function Inline.is_cramped()
+  return false
+end
+
 ---@return claude-code.DrawnHunk
 local function drawn(proposal, hunk)
   local lines = vim.list_slice(proposal.old.lines, hunk.old, hunk.old + hunk.old_count - 1)

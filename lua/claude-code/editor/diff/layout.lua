@@ -28,6 +28,7 @@ local M = {}
 ---@field close fun(self): integer?, integer? brings the user's windows back; also after `open` has
 --- failed. Of a window that is gone, and the one in its place
 ---@field even_out fun(self) the screen has another size
+---@field is_cramped fun(self): boolean is there too little room left for it?
 ---@field refresh fun(self) the proposal was edited
 ---@field reveal fun(self, hunk?: claude-code.Hunk) the cursor was moved to it
 
@@ -124,7 +125,7 @@ function M.close(layout, proposal, before, origin)
     saved_layout.replace(before, gone, instead)
     origin.win = origin.win == gone and instead or origin.win
   end
-  places.close_tab(before)
+  places.give_back(before)
 end
 
 return M

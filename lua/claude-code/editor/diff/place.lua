@@ -116,6 +116,7 @@ end
 function Place:take(buf)
   local file_win = not self.on_tab and windows.for_file(self.target, self.except)
   if file_win then
+    terminal().yield_to(file_win)
     return file_win, windows.borrow(file_win, buf)
   elseif not self.on_tab then
     return windows.beside(buf)
@@ -124,7 +125,15 @@ function Place:take(buf)
   local win = open_tab(buf, function(width, height)
     return fits(self.layout, width, height)
   end)
+  terminal().yield_to(win, win)
   return win
+end
+
+---Are two sides that were given room beside each other narrower than promised by now?
+---@param width integer of both
+---@return boolean
+function Place:is_cramped(width)
+  return not self.on_tab and not self.is_below and width < LEAST_WIDTH
 end
 
 ---Closes a tab page with nothing in it except Claude's terminal. A user who is there goes to the
@@ -147,7 +156,8 @@ end
 
 ---The diff has gone: so does its tab page, unless the user has put something there.
 ---@param saved claude-code.SavedLayout of the tab page before
-function M.close_tab(saved)
+function M.give_back(saved)
+  terminal().take_back()
   local ours = vim.tbl_filter(function(tab)
     return vim.t[tab][TAG]
   end, api.nvim_list_tabpages())

@@ -296,6 +296,18 @@ function M.put_aside(diff)
   })
 end
 
+---Shows the one on screen again, and leaves the cursor where it is.
+function M.lay_out_again()
+  local diff = queue.shown --[[@as claude-code.Diff]]
+  local is_inside = diff.view:is_inside()
+  if diff.view:hide() then
+    diff.view, queue.shown = nil, nil
+    diff.asked_for, diff.stays = is_inside or nil, not is_inside
+    table.insert(queue.waiting, 1, diff)
+    show_next()
+  end
+end
+
 ---Shows another of those that wait; the one on screen waits again, with the user's edits. Where it is the only one
 ---the cursor moves there.
 ---@param step 1|-1

@@ -120,6 +120,14 @@ function Sides:even_out()
   self:fold()
 end
 
+---@return boolean
+function Sides:is_cramped()
+  return self:is_intact()
+    and self.place:is_cramped(
+      api.nvim_win_get_width(self.old_win) + api.nvim_win_get_width(self.win) + 1
+    )
+end
+
 ---Diff mode finds the changes by itself.
 function Sides.refresh() end
 

@@ -60,7 +60,7 @@ end
 ---@return claude-code.View
 ---@return boolean focused
 function M.open(diff)
-  local typing = when.may_change(diff.asked_for) == "no_focus"
+  local typing = diff.stays or when.may_change(diff.asked_for) == "no_focus"
   local proposal, origin = diff.proposal, focus.origin()
   -- A user who types stays in that window.
   local layout, saved = layouts.open(proposal, typing and origin.win or nil)
@@ -110,7 +110,7 @@ function View:place_focus(typing)
       focus.give_back(self.origin, self.saved.previous)
     end)
   end
-  if wanted and self.origin.terminal then
+  if wanted and self.origin.terminal and not self.diff.stays then
     self:focus_when_idle()
   end
   return false

@@ -72,6 +72,9 @@ function M.start(view)
       columns, rows = vim.o.columns, vim.o.lines
       view.layout:even_out()
     end
+    if view.layout:is_cramped() then
+      return view.diff:lay_out_again()
+    end
     view:show_bars()
   end)
   watch:start_events()

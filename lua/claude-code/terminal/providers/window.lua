@@ -156,12 +156,21 @@ function M.mirror_to_tab(from, fits)
   end
 end
 
+--- Rows that terminals have again once `take_back` is called, by their windows.
+---@type table<integer, integer>
+local yielded = {}
+
 --- Gives a file at least half of the rows that it and the terminal below or above it have together.
 ---@param win? integer of the file, in this tab page
----@param reason integer window: once it is closed, the terminal has its rows again
+---@param reason? integer window: once it is closed, the terminal has its rows again; without one, by `take_back`
 function M.yield_to(win, reason)
   local terminal = find_any(0)
-  if not win or not terminal or api.nvim_win_get_width(terminal) < vim.o.columns then
+  if
+    not win
+    or not terminal
+    or api.nvim_win_get_width(terminal) < vim.o.columns
+    or vim.w[terminal].claude_code_yields
+  then
     return
   end
   local own, sizes = api.nvim_win_get_height(terminal), layout.save()
@@ -171,8 +180,20 @@ function M.yield_to(win, reason)
   for _, saved in ipairs(sizes.windows) do
     saved.height = ({ [terminal] = rows, [win] = both - rows })[saved.win] or saved.height
   end
-  vim.w[terminal].claude_code_yields = reason
+  vim.w[terminal].claude_code_yields = reason or 0
+  yielded[terminal] = not reason and own or nil
   layout.restore_sizes(sizes)
+end
+
+--- What a terminal has yielded to has gone.
+function M.take_back()
+  for terminal, rows in pairs(yielded) do
+    if api.nvim_win_is_valid(terminal) then
+      vim.w[terminal].claude_code_yields = nil
+      placement.set(terminal, "height", rows)
+    end
+  end
+  yielded = {}
 end
 
 --- Shows the terminal in this tab page, in the place of another session's, and moves there. It is
