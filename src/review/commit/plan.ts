@@ -4,12 +4,13 @@ import { headOf, treeOf } from "../git/committed";
 import { repositoryAround } from "../git/differing";
 import { type GitOptions, type GitResult, type GitWork, outputOf } from "../git/run";
 import { type Entries, rawChanges } from "../git/staged";
+import { asOnDisk } from "../state/commits";
 import { asLines } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import type { FileMark, TrackedFile } from "../state/tracked-file";
 import { compare } from "../weave/compare";
 import { keptText } from "../weave/kept-text";
-import { bytesOf, isText, type Lines, sameLines } from "../weave/lines";
+import { bytesOf, type Lines, sameLines } from "../weave/lines";
 import { type Change, isClaude } from "../weave/row";
 
 /** Node's longest timer, 24 days: a hook or a user takes as long as they like. */
@@ -209,18 +210,8 @@ function* atHead(tree: string, path: string, onDisk: Lines): GitWork<AtHead | st
   const bytes = yield { args: ["cat-file", ...how], ms: MOST_MS };
   if (bytes.code !== 0) return `has a filter that failed: ${saidBy(bytes)}`;
   const found = { mode, blob, lines: asLines(bytes.stdout), bytes: bytes.stdout };
-  const lines = withEnds(found.lines, onDisk);
-  if (!isText(lines) || sameLines(lines, found.lines)) return found;
-  const again = bytesOf(lines);
-  return (yield* hashed(path, again, [])) === blob ? { ...found, lines, bytes: again } : found;
-}
-
-/** With core.autocrlf a file may have either line ends, those that it was written with. */
-function withEnds(lines: Lines, onDisk: Lines): Lines {
-  const ends = new Set(onDisk.flatMap((line) => /\r?\n$/.exec(line)?.[0] ?? []));
-  const [end] = ends;
-  if (ends.size !== 1 || end === undefined) return lines;
-  return lines.map((line) => line.replace(/\r?\n$/, end));
+  const lines = yield* asOnDisk(path, blob, found.lines, onDisk);
+  return lines === found.lines ? found : { ...found, lines, bytes: bytesOf(lines) };
 }
 
 /** The blob of a text, by git's own conversions where they leave what is committed as it is. */

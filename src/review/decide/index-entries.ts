@@ -74,8 +74,8 @@ function* plan(project: ReviewedProject, undoings: readonly Undoing[]): GitWork<
       left.add(path);
       continue;
     }
-    const committed = { entry: before, lines: yield* textOf(path, before) };
-    const staged = { entry: after, lines: yield* textOf(path, after) };
+    const committed = { entry: before, lines: yield* textOf(path, before, undoing.view.lines) };
+    const staged = { entry: after, lines: yield* textOf(path, after, undoing.view.lines) };
     if (!holdsClaudes(undoing, committed, staged)) continue;
     const isClaudes = staged.lines && sameLines(staged.lines, undoing.view.lines);
     const undone = isClaudes ? yield* entryFor(project, undoing, committed, staged) : undefined;

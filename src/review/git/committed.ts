@@ -23,6 +23,7 @@ export function* treeOf(head: string | null): GitWork<string | undefined> {
 
 export interface CommittedFile {
   mode: number;
+  blob?: string;
   symlink: boolean;
   /**
    * As a checkout would write it, or as it stood in the work tree; of a symlink its target. Undefined where
@@ -61,7 +62,7 @@ export function* committedFiles(
       const bits = Number.parseInt(mode, 8);
       const symlink = (bits & 0o170000) === SYMLINK;
       if (filtered?.has(path) === false) blobs.push({ id, path, symlink });
-      files.set(path, { mode: bits & 0o777, symlink, bytes: undefined });
+      files.set(path, { mode: bits & 0o777, blob: id, symlink, bytes: undefined });
     }
     const texts = yield* textsOf(blobs);
     for (const blob of blobs) {

@@ -1,11 +1,11 @@
 import { gitFolder } from "../../lib/git-folder";
-import { type CommittedFile, committedFiles, headOf } from "../git/committed";
+import { committedFiles, headOf } from "../git/committed";
 import { pathsBetween } from "../git/differing";
 import { Git, type GitWork } from "../git/run";
 import { type Entries, stagedAt } from "../git/staged";
 import type { RecordOf } from "../journal/record";
 import { compare } from "../weave/compare";
-import { FILE, type Lines, sameLines } from "../weave/lines";
+import { bytesOf, FILE, isText, type Lines, sameLines } from "../weave/lines";
 import { ALL, inBase } from "../weave/row";
 import { asLines, hashOfLines } from "./contents";
 import { type Entry, entryOf } from "./entry";
@@ -13,6 +13,8 @@ import type { ReviewedProject, View } from "./reviewed-project";
 
 /** So long after its record a decision has changed git's index. */
 const DECISION_MS = 2_000;
+/** In git as the user's own a filter may run. */
+const HASH_MS = 60_000;
 
 type KeptFile = RecordOf<"keep">["files"][number];
 
@@ -87,17 +89,15 @@ export class Commits {
     }
     const changed = from === undefined ? undefined : new Set(yield* pathsBetween(from, to));
     const some = entries.filter(({ file }) => changed?.has(file.path) ?? true);
-    const paths = some.map(({ file }) => file.path);
-    const after = yield* committedFiles(to, paths);
-    const before = from === undefined ? new Map() : yield* committedFiles(from, paths);
+    const after = yield* linesIn(to, some);
+    const before = from === undefined ? new Map() : yield* linesIn(from, some);
     return after && before && { to, entries: some, before, after };
   }
 
   #keepCommitted({ to, entries, before, after }: Committed, all: readonly Entry[]): void {
     const project = this.project;
     const files = entries.flatMap((entry) => {
-      const { path } = entry.file;
-      return keptBy(project, entry, linesIn(before, path), linesIn(after, path));
+      return keptBy(project, entry, before.get(entry), after.get(entry));
     });
     if (all.length > 0) project.append({ type: "keep", why: "commit", head: to, files });
     else project.heads.settle(to);
@@ -112,8 +112,9 @@ export class Commits {
     for (const [path, entry] of staged) {
       const known = this.#staged.get(path);
       if (!known || !entry || blobOf(known) === blobOf(entry) || isInDoubt) continue;
-      const before = yield* textOf(path, known);
-      changed.push({ path, before, after: yield* textOf(path, entry) });
+      const { view } = entries.find(({ file }) => file.path === path) ?? {};
+      const before = yield* textOf(path, known, view?.lines);
+      changed.push({ path, before, after: yield* textOf(path, entry, view?.lines) });
     }
     return { entries: staged, changed };
   }
@@ -133,8 +134,8 @@ export class Commits {
 interface Committed {
   to: string;
   entries: readonly Entry[];
-  before: ReadonlyMap<string, CommittedFile>;
-  after: ReadonlyMap<string, CommittedFile>;
+  before: LinesOf;
+  after: LinesOf;
 }
 
 interface Staged {
@@ -143,17 +144,49 @@ interface Staged {
 }
 
 /** Undefined for what a filter driver makes. */
-function linesIn(files: ReadonlyMap<string, CommittedFile>, path: string): Lines | undefined {
-  const file = files.get(path);
-  return file ? file.bytes && asLines(file.bytes) : [];
+type LinesOf = ReadonlyMap<Entry, Lines | undefined>;
+
+function* linesIn(commit: string, entries: readonly Entry[]): GitWork<LinesOf | undefined> {
+  const files = yield* committedFiles(
+    commit,
+    entries.map(({ file }) => file.path),
+  );
+  const all = new Map<Entry, Lines | undefined>();
+  for (const entry of entries) {
+    const { path } = entry.file;
+    const { blob = "", bytes } = files?.get(path) ?? {};
+    const lines = files?.has(path) ? bytes && asLines(bytes) : [];
+    all.set(entry, lines && (yield* asOnDisk(path, blob, lines, entry.view?.lines)));
+  }
+  return files && all;
 }
 
-/** Reads an entry of the index as a checkout would write it; nothing for a blob that is all zeros. */
-export function* textOf(path: string, entry: string): GitWork<Lines | undefined> {
+/**
+ * A blob's lines as a checkout would write them, or with the line ends that its file has on disk, where git
+ * makes the same blob of both.
+ */
+export function* asOnDisk(
+  path: string,
+  blob: string,
+  lines: Lines,
+  onDisk: Lines = [],
+): GitWork<Lines> {
+  const ends = new Set(onDisk.flatMap((line) => /\r?\n$/.exec(line)?.[0] ?? []));
+  const [end] = ends;
+  if (ends.size !== 1 || end === undefined || !isText(lines)) return lines;
+  const again = lines.map((line) => line.replace(/\r?\n$/, end));
+  if (sameLines(again, lines)) return lines;
+  const args = ["hash-object", "--stdin", `--path=${path}`];
+  const { code, stdout } = yield { args, input: bytesOf(again), ms: HASH_MS };
+  return code === 0 && stdout.toString().trim() === blob ? again : lines;
+}
+
+/** Reads an entry of the index, `asOnDisk`; nothing for a blob that is all zeros. */
+export function* textOf(path: string, entry: string, onDisk?: Lines): GitWork<Lines | undefined> {
   const blob = blobOf(entry);
   if (/^0+$/.test(blob)) return [];
   const { code, stdout } = yield { args: ["cat-file", "--filters", `--path=${path}`, blob] };
-  return code === 0 ? asLines(stdout) : undefined;
+  return code === 0 ? yield* asOnDisk(path, blob, asLines(stdout), onDisk) : undefined;
 }
 
 function blobOf(entry: string): string {

@@ -69,6 +69,24 @@ test("what the user commits on a branch that is another name of one is kept", as
   expect(await left()).toEqual([]);
 });
 
+test.each(["commits", "stages"])(
+  "what the user %s is kept, though git keeps other line ends",
+  async (how) => {
+    const crlf = TEXT.replaceAll("\n", "\r\n");
+    world.write(".gitattributes", "* text=auto\n");
+    world.write("a", crlf);
+    await commit("attributes");
+    await prompt();
+    world.claude({ a: crlf.replace("1", "I").replace("7", "VII") });
+    expect(await left()).toEqual(["a changed 1>1@1 1>1@7"]);
+    world.write("a", crlf.replace("7", "VII"));
+    if (how === "commits") await commit("a part");
+    else await git("add", "a");
+    world.write("a", crlf.replace("1", "I").replace("7", "VII"));
+    expect(await left()).toEqual(["a changed 1>1@1"]);
+  },
+);
+
 test("what the user stages is kept", async () => {
   await claudeEdits();
   expect(await left()).toHaveLength(1);
