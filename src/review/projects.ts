@@ -103,11 +103,8 @@ const SLICE_MS = 10;
 /** Lists all there is to review in a project, in order of the paths. */
 export async function entriesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
   const scope = scopeOf(recordedScope(project, request));
-  return withRenames(await filesOf(project, request), scope).sort(byPath);
-}
-
-export function byPath(a: Entry, b: Entry): number {
-  return a.file.path < b.file.path ? -1 : 1;
+  const entries = withRenames(await filesOf(project, request), scope);
+  return entries.sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
 }
 
 /** The same file by file: one that was moved is two. */

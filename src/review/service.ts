@@ -14,15 +14,7 @@ import { type Undone, undo } from "./decide/undo";
 import { repositoryAround } from "./git/differing";
 import { noteIncomplete } from "./journal/folder";
 import type { Content, RecordedScope } from "./journal/record";
-import {
-  byPath,
-  damageOf,
-  entriesOf,
-  incompleteOf,
-  Projects,
-  recordedScope,
-  textsIn,
-} from "./projects";
+import { damageOf, entriesOf, incompleteOf, Projects, recordedScope, textsIn } from "./projects";
 import { recordOverwritten } from "./record/known";
 import { keepPrivatePatterns, PathPatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
@@ -157,11 +149,7 @@ export class ReviewService {
         return !this.#ignore.matches(path) || wanted.some((folder) => isBelow(path, folder));
       };
       const { unrecorded } = this.#watched.of(project);
-      const recorded = await entriesOf(project, request);
-      const others = (await unrecorded.entries(recorded)).filter(({ file }) => {
-        return !request.paths || named.some((path) => isBelow(project.path(file), path));
-      });
-      const found = [...recorded, ...others].sort(byPath);
+      const found = await entriesOf(project, request);
       const all = found.filter(isListed);
       ignored += found.length - all.length;
       if (all.length === 0 && request.texts.length > 0) {
@@ -195,7 +183,7 @@ export class ReviewService {
     const project = this.#projects.around(folder);
     const knows = ({ sessions }: ReviewedProject) => sessions.knows(call.session, call.use);
     if (project && !this.#projects.known().some(knows))
-      this.#watched.of(project).unrecorded.take(call);
+      await this.#watched.of(project).unrecorded.take(call);
   }
 
   async summary() {

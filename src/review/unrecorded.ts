@@ -1,49 +1,55 @@
-import { lstatSync } from "node:fs";
-import { join } from "node:path";
 import { EDITING_TOOLS, OTHER_TOOLS_MATCHER } from "../claude/names";
 import { message } from "../lib/errors";
 import { stateFolder } from "../lib/paths";
 import { differingPaths } from "./git/differing";
-import { Git } from "./git/run";
+import { sameContent } from "./journal/blobs";
 import { noteIncomplete, pathBelow } from "./journal/folder";
-import type { ToolCall } from "./record/recorded-project";
+import { withRenames } from "./record/bash-changes";
+import { changedAt } from "./record/compare";
+import { KnownContents } from "./record/known";
+import { callFields, type RecordedProject, type ToolCall } from "./record/recorded-project";
 import { Recorder } from "./record/recorder";
-import type { Entry } from "./state/entry";
+import { snapshotFile } from "./record/snapshot";
 import type { ReviewedProject } from "./state/reviewed-project";
 import { SLACK_MS } from "./state/spans";
-import { TrackedFile } from "./state/tracked-file";
 
-/** A call of a tool that has ended well, as the CLI's transcript has it. */
+/** A call of a tool that has ended, as the CLI's transcript has it. */
 export interface EndedCall extends ToolCall {
   use: string;
   /** In ms since the epoch. */
   began: number;
   durationMs: number;
+  /** It failed, or goes on in the background: hooks may have recorded nothing of it although they run. */
+  isVague: boolean;
 }
 
-const COMMAND = new RegExp(`^(?:${OTHER_TOOLS_MATCHER})$`);
+/** Agents' own calls are in transcripts of their own. */
+const AGENTS = ["Agent", "Task"];
+const COMMAND = new RegExp(`^(?:${OTHER_TOOLS_MATCHER}|${AGENTS.join("|")})$`);
 
 /**
  * What hooks did not record in a project. They end before the CLI writes the end of their call into its transcript
  * (measured with 2.1.332): a call that the journal lacks then has none, and is recorded here as far as that is known.
  */
 export class Unrecorded {
-  /** When the first of those calls began, and the last one had ended; in ms since the epoch. */
+  /** When the first of those calls began, in ms since the epoch. */
   #since = Number.POSITIVE_INFINITY;
-  #until = 0;
   #problem: string | undefined;
 
   constructor(private readonly project: ReviewedProject) {}
 
   /** Takes a call that no hook has recorded. */
-  take(call: EndedCall): void {
+  async take(call: EndedCall): Promise<void> {
     const { root, sessions, folder } = this.project;
     const isEdit = EDITING_TOOLS.includes(call.tool);
     const isHere = isEdit && call.path !== undefined && pathBelow(root, call.path, true);
-    if (!isHere && !COMMAND.test(call.tool)) return;
-    const ended = call.began + call.durationMs;
+    if (isEdit ? !isHere || call.isVague : !COMMAND.test(call.tool)) return;
+    const isVague = call.isVague || AGENTS.includes(call.tool);
+    if (isVague && (!call.prompt || sessions.turn(call.session, call.prompt))) return;
     try {
-      new Recorder(root, ended).change(call, false);
+      const recorder = new Recorder(root, call.began + call.durationMs);
+      recorder.change(call, false);
+      if (!isEdit) await recordByTime(recorder.project, call);
       this.project.refresh();
       // It may have changed nothing.
       if (isEdit && !sessions.knows(call.session, call.use)) return;
@@ -51,7 +57,6 @@ export class Unrecorded {
       this.#problem = message(error);
     }
     this.#since = Math.min(this.#since, call.began);
-    this.#until = Math.max(this.#until, ended);
     noteIncomplete(folder);
   }
 
@@ -60,40 +65,13 @@ export class Unrecorded {
     if (this.#since === Number.POSITIVE_INFINITY) return undefined;
     // Sweden's times are those of ISO 8601.
     const time = new Date(this.#since).toLocaleTimeString("sv");
-    const why = this.#problem
-      ? `${stateFolder()} cannot be written (${this.#problem})`
-      : `it cannot start ${process.execPath}, or has other settings or another $XDG_STATE_HOME`;
-    return `no hook of Claude's has recorded what it did since ${time}, because ${why}; what its conversation and git say is listed`;
-  }
-
-  /** Files that git knows to have changed in that time, and no record; beside those that are `listed`. */
-  async entries(listed: readonly Entry[]): Promise<Entry[]> {
-    const { root, contents } = this.project;
-    const git = this.sentence === undefined ? undefined : Git.in(root);
-    const { paths = [] } = (await git?.run(differingPaths(root))) ?? {};
-    const known = new Set(listed.map(({ file }) => file.path));
-    return paths
-      .filter((path) => !known.has(path) && this.#isInTime(path) && !this.#isExplained(path))
-      .map((path) => ({
-        ...{ file: new TrackedFile(path, contents), view: undefined, kind: "unseen" },
-        ...{ hunks: [], marks: [], owners: [] },
-        cannotUndo: "was changed while nothing was recorded: git diff shows it",
-      }));
-  }
-
-  #isInTime(path: string): boolean {
-    try {
-      const { ctimeMs } = lstatSync(join(this.project.root, path));
-      return ctimeMs >= this.#since - SLACK_MS && ctimeMs <= this.#until + SLACK_MS;
-    } catch {
-      return false; // gone: when, nobody knows
-    }
-  }
-
-  /** Does it hold what was recorded last? */
-  #isExplained(path: string): boolean {
-    const file = this.project.files.get(path);
-    return file?.weave !== undefined && this.project.view(file)?.weave === file.weave;
+    const [why, rest] = this.#problem
+      ? [`${stateFolder()} cannot be written (${this.#problem})`, "git diff shows what changed"]
+      : [
+          `it cannot start ${process.execPath}, or has other settings or another $XDG_STATE_HOME`,
+          "what its conversation and git say of that is listed",
+        ];
+    return `no hook of Claude's has recorded what it did since ${time}, because ${why}; ${rest}`;
   }
 
   /** The user knows of it. */
@@ -101,4 +79,21 @@ export class Unrecorded {
     this.#since = Number.POSITIVE_INFINITY;
     this.#problem = undefined;
   }
+}
+
+/** Records what git knows to have changed while a command ran, and no record explains. */
+async function recordByTime(project: RecordedProject, call: EndedCall): Promise<void> {
+  const { root, git } = project;
+  const known = new KnownContents(project);
+  const { paths = [] } = (await git?.run(differingPaths(root))) ?? {};
+  const files = paths.flatMap((path) => {
+    const file = snapshotFile(project, path);
+    const changed = file ? changedAt(root, path, file) - call.began : Number.NEGATIVE_INFINITY;
+    if (!file || changed < -SLACK_MS || changed > call.durationMs + SLACK_MS) return [];
+    const before = known.last(path) ?? ({ withheld: "unknown" } as const);
+    return sameContent(before, file.content) ? [] : [{ path, before, after: file.content }];
+  });
+  if (files.length === 0) return;
+  const change = { type: "change", ...callFields(call), source: "trees" } as const;
+  project.append({ ...change, files: withRenames(files), head: project.head() });
 }

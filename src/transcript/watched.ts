@@ -67,8 +67,8 @@ export class WatchedTranscript {
 
   #end(call: ToolCall, { detail, failed, prompt, at }: ToolResult): void {
     const { id: use, name: tool, input, at: began = 0 } = call;
-    // One in the background goes on.
-    if (began < this.#since || failed || detail.backgroundTaskId !== undefined) return;
+    if (began < this.#since) return;
+    const isVague = failed || detail.backgroundTaskId !== undefined;
     const durationMs = (at ?? began) - began;
     const command = typeof input.command === "string" ? input.command : undefined;
     this.onEnded?.({
@@ -80,6 +80,7 @@ export class WatchedTranscript {
       response: detail,
       began,
       durationMs,
+      isVague,
     });
   }
 }

@@ -253,7 +253,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await eventually(state, [true, "no hook of Claude's has recorded"]);
     await review.command("Claude review!");
     await eventually(review.list, [
-      "crlf.txt:1 changed, cannot be undone here (it was changed while nothing was recorded: git diff shows it)",
+      "crlf.txt:3 +1 -0  unhooked  Bash",
       "main.lua:3 +1 -1  local three = 33  Edit",
     ]);
     await review.neovim.terminal.waitFor(/no hook of Claude's has recorded/);

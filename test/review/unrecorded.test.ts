@@ -24,7 +24,15 @@ class World extends RecordedHere {
   ended(call: Partial<EndedCall>, folder = this.root): Promise<void> {
     const { began } = this;
     const durationMs = Date.now() - began;
-    const whole = { session: "one", tool: "Edit", use: "use-1", began, durationMs, ...call };
+    const whole = {
+      session: "one",
+      tool: "Edit",
+      use: "use-1",
+      began,
+      durationMs,
+      isVague: false,
+      ...call,
+    };
     return this.inside(() => this.service.ended(folder, whole));
   }
 
@@ -60,6 +68,8 @@ test.each<[string, (world: World) => Promise<void>]>([
       await world.bash("true");
       await world.ended({ path: world.path("a.txt") });
       await world.ended({ tool: "Bash", use: "use-2" });
+      await world.ended({ tool: "Bash", use: "use-3", prompt: "p1", isVague: true });
+      await world.ended({ tool: "Agent", use: "use-4", prompt: "p1" });
       await world.answer("done", {});
     },
   ],
@@ -89,20 +99,17 @@ test("lists as hunks what the transcript says of an edit, and by git and time wh
   await world.ended({ tool: "Bash", use: "use-2", command: "sed", response: { stdout: "" } });
   const listed = ["a.txt changed", "b.txt unseen"];
   expect(await world.found()).toEqual({ listed, problems: [because] });
-  // Later than all calls; and what is kept.
   await Bun.sleep(80);
   world.write("mine.txt", "after the calls\n");
-  await world.inside(() =>
-    world.service.answer("keep", { files: [{ path: world.path("a.txt") }] }),
-  );
-  expect(await world.found()).toEqual({ listed: ["b.txt unseen"], problems: [because] });
-  await world.inside(() => world.service.answer("back", {}));
-  // A hook that comes after all adds no second record.
-  await world.hook("post-tool-use", {
-    ...{ tool_name: "Edit", tool_use_id: "use-1", tool_input: { file_path: world.path("a.txt") } },
-    tool_response: { originalFile: "one\ntwo\n" },
+  const agent = { tool: "Agent", use: "use-3", prompt: "p1", began: Date.now(), durationMs: 0 };
+  await world.ended(agent);
+  expect(await world.found()).toEqual({
+    listed: [...listed, "mine.txt unseen"],
+    problems: [because],
   });
-  expect(await world.found()).toEqual({ listed, problems: [because] });
+  const files = ["a.txt", "b.txt", "mine.txt"].map((name) => ({ path: world.path(name) }));
+  await world.inside(() => world.service.answer("keep", { files }));
+  expect(await world.found()).toEqual({ listed: [], problems: [because] });
   // Another Neovim, and this one after a new start.
   expect((await world.list()).incomplete).toEqual([
     expect.stringContaining("could not be recorded"),
@@ -112,12 +119,12 @@ test("lists as hunks what the transcript says of an edit, and by git and time wh
   expect((await world.list()).incomplete).toEqual([]);
 });
 
-test("lists by git and time, and says why, where the state folder cannot be written", async () => {
+test("says why where the state folder cannot be written", async () => {
   using world = new World();
   const state = join(world.home, ".local/state/claude-code.nvim");
   mkdirSync(state, { recursive: true });
   symlinkSync("/nowhere/review", join(state, "review"));
   await world.edited("a.txt", "one\nTWO\n", "one\ntwo\n");
   const because = expect.stringContaining(`${state} cannot be written`);
-  expect(await world.found()).toEqual({ listed: ["a.txt unseen"], problems: [because] });
+  expect(await world.found()).toEqual({ listed: [], problems: [because] });
 });

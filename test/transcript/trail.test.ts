@@ -120,9 +120,11 @@ describe("a conversation that is watched", () => {
     );
   });
 
-  test("hears of calls that began since and ended well, but not in the background", () => {
+  test("hears of calls that began since, and which of them well or in the background", () => {
     const ended: string[] = [];
-    const watched = new WatchedTranscript(path, ({ use }) => ended.push(use));
+    const watched = new WatchedTranscript(path, ({ use, isVague }) =>
+      ended.push(isVague ? `${use}?` : use),
+    );
     const now = new Date(Date.now() + 1_000).toISOString();
     const called = (id: string, timestamp = now) => ({ ...calls(id, "Bash", {}), timestamp });
     append(prompt("x"), called("copied", "2026-01-01T00:00:00Z"), result("copied", "ok"));
@@ -132,6 +134,6 @@ describe("a conversation that is watched", () => {
     watched.news();
     append(result("runs", "ok"), result("runs", "ok"));
     watched.news();
-    expect(ended).toEqual(["well", "runs"]);
+    expect(ended).toEqual(["failed?", "background?", "well", "runs"]);
   });
 });

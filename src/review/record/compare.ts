@@ -363,7 +363,7 @@ function fileChange(path: string, before: SnapshotFile, after: SnapshotFile): Fi
 }
 
 /** When the file changed last; of one that is gone, when its folder did. In ms since the epoch. */
-function changedAt(root: string, path: string, after: SnapshotFile): number {
+export function changedAt(root: string, path: string, after: SnapshotFile): number {
   let existing = join(root, path);
   if ("absent" in after.content) existing = dirname(existing);
   for (; ; existing = dirname(existing)) {
