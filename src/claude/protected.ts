@@ -1,14 +1,34 @@
 import { isBelow } from "../lib/paths";
 
-/**
- * Names, in lower case, that run or configure programs, by themselves or once somebody opens the folder: Claude
- * Code's own editing tools ask about most of them each time. Its work trees are no configuration.
- */
-const PROTECTED =
-  /\/(\.(git|vscode|idea|husky|devcontainer|nvim-claude|gitconfig|gitmodules|mcp\.json|claude\.json|exrc|nvimrc|nvim\.lua|lazy\.lua|envrc|profile|bashrc|bash_profile|bash_login|zshrc|zprofile|zshenv|ripgreprc)|\.claude(?!\/worktrees\/[^/]+\/))(\/|$)/;
+/** Names about which the editing tools of Claude Code (2.1.330) ask each time; a nightly test compares them with it. */
+export const CLI_FILES = (
+  ".gitconfig .gitmodules .bashrc .bash_profile .zshrc .zprofile .profile .zshenv .zlogin .zlogout .bash_login " +
+  ".bash_aliases .bash_logout .envrc .ripgreprc .mcp.json .claude.json .npmrc .yarnrc .yarnrc.yml .pnp.cjs " +
+  ".pnp.loader.mjs .pnp.js .pnp.data.json .pnpmfile.cjs bunfig.toml .bunfig.toml .bazelrc .bazelversion .bazeliskrc " +
+  ".pre-commit-config.yaml lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml gradle-wrapper.properties " +
+  "maven-wrapper.properties .devcontainer.json pyrightconfig.json"
+).split(" ");
+export const CLI_FOLDERS =
+  ".git .vscode .idea .claude .husky .cargo .devcontainer .yarn .mvn .config/git".split(" ");
+/** Of programs that such a file runs or configures, Neovim's own first. */
+const OTHERS = (
+  ".exrc _exrc .nvimrc .nvim.lua .vimrc _vimrc .lvimrc .lazy.lua .neoconf.json .nvim-claude .mise.toml mise.toml " +
+  ".direnvrc .ssh"
+).split(" ");
+const PROTECTED = [...CLI_FILES, ...CLI_FOLDERS, ...OTHERS];
 
-/** A project may itself lie in such a folder: only what is below it counts. */
+/**
+ * Does one of these names, a file's or a folder's, stand in a path? Claude's work trees are no configuration. A
+ * project may itself lie in such a folder: only what is below it counts.
+ */
 export function isProtected(path: string, root: string): boolean {
   const below = isBelow(path, root) ? path.slice(root.length) : path;
-  return PROTECTED.test(`/${below}`.replaceAll("\\", "/").toLowerCase());
+  const folded = `/${below}/`
+    .replaceAll("\\", "/")
+    .replace(/\/{2,}/g, "/")
+    .toLowerCase();
+  // Some disks take these letters for others.
+  const text = folded.replaceAll("ı", "i").replaceAll("ſ", "s");
+  const named = text.replaceAll(/\/\.claude\/worktrees\/[^/]+(?=\/.)/g, "");
+  return PROTECTED.some((name) => named.includes(`/${name}/`));
 }
