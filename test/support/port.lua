@@ -26,6 +26,7 @@ local MODULES = {
   log = "claude-code.messages.log",
   messages = "claude-code.messages.notify",
   native_terminal = "claude-code.terminal.providers.native",
+  parsing = "claude-code.editor.documents.parsing",
   paths = "claude-code.editor.documents.path",
   pending_reports = "claude-code.editor.diagnostics.pending",
   privacy = "claude-code.editor.privacy",

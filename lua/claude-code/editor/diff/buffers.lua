@@ -3,6 +3,7 @@
 local api = vim.api
 local file_lines = require("claude-code.editor.documents.lines")
 local notify = require("claude-code.messages.notify")
+local parsing = require("claude-code.editor.documents.parsing")
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 local windows = require("claude-code.editor.windows")
@@ -65,8 +66,8 @@ function M.fill(buf, lines)
   vim.bo[buf].modified = false
 end
 
-local function has_long_line(buf)
-  return vim.iter(api.nvim_buf_get_lines(buf, 0, -1, true)):any(function(line)
+local function has_long_line(lines)
+  return vim.iter(lines):any(function(line)
     return #line > LONGEST_HIGHLIGHTED_LINE
   end)
 end
@@ -89,11 +90,15 @@ end
 local function colour(buf, like)
   local filetype = vim.bo[buf].filetype
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
-  if filetype == "" or size > HIGHLIGHT_LIMIT or has_long_line(buf) then
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, true)
+  if filetype == "" or size > HIGHLIGHT_LIMIT or has_long_line(lines) then
     return
   end
   local language = vim.treesitter.language.get_lang(filetype) or filetype
-  local wanted = size <= TREE_SITTER_LIMIT and is_for_tree_sitter(language, like)
+  local wanted = size <= TREE_SITTER_LIMIT
+    and not parsing.is_deep(lines)
+    and is_for_tree_sitter(language, like)
+  parsing.guard(buf)
   if not wanted or not pcall(vim.treesitter.start, buf, language) then
     local syntax = like and vim.bo[like].syntax or ""
     -- 'syntax' works through its own autocommand.

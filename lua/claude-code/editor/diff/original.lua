@@ -72,7 +72,9 @@ local function show_hover(results)
   if #lines == 0 then
     return notify.info("no information available", TOPIC)
   end
-  vim.lsp.util.open_floating_preview(lines, "markdown", { focus_id = TOPIC })
+  local is_deep = require("claude-code.editor.documents.parsing").is_deep(lines)
+  local syntax = is_deep and "plaintext" or "markdown"
+  vim.lsp.util.open_floating_preview(lines, syntax, { focus_id = TOPIC })
 end
 
 ---@param target? integer the file's buffer

@@ -268,7 +268,7 @@ local function new(n)
   api.nvim_buf_set_name(buf, M.NAME .. n)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "acwrite", "wipe", false
   fill(buf, prompt.draft:read())
-  vim.bo[buf].filetype = "markdown"
+  require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
   prompts[buf] = prompt
   follow(prompt)
   require("claude-code.editor.prompt.completion").attach(buf)

@@ -228,7 +228,7 @@ local function fill_base(buf, bytes, problem)
   local filetype =
     vim.filetype.match({ buf = buf, filename = api.nvim_buf_get_name(buf):sub(#SCHEME + 1) })
   if filetype then
-    vim.bo[buf].filetype = filetype
+    require("claude-code.editor.documents.parsing").set_filetype(buf, filetype)
   end
   vim.bo[buf].buftype = buftype
 end

@@ -157,7 +157,7 @@ local function attach(transcript)
     end),
     { buffer = buf }
   )
-  vim.bo[buf].filetype = "markdown"
+  require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
   -- After the file type's own.
   map_keys(transcript)
   require("claude-code.server.channel").on_detach(M.detach)

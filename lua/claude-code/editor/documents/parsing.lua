@@ -1,0 +1,106 @@
+--- Keeps tree-sitter away from text that ends Neovim: its Markdown parser aborts (SIGABRT, in 0.10 and 0.12) in blocks
+--- that are nested more than 251 deep, as one line of `>` is, or a list that is indented further line by line.
+local api = vim.api
+
+local M = {}
+
+---More blocks than this are nothing that is read.
+local MAX_DEPTH = 100
+---Parsers that parse Markdown, or code blocks of it.
+local LANGUAGES = { markdown = true, vimdoc = true }
+---TODO(0.10): there a parser parses all as soon as there is one.
+local PARSES_AT_ONCE = vim.fn.has("nvim-0.11") == 0
+
+---@return integer depth at most so many blocks are open in it: each `>` is one, as is a list's mark with a blank; an
+--- item goes on at two columns or more
+local function depth(line)
+  local marks = line:match("^[ \t>*+%-%d.)]*")
+  if #marks < MAX_DEPTH / 2 then
+    return 0
+  end
+  local function count(pattern)
+    return select(2, marks:gsub(pattern, ""))
+  end
+  return count(">") + count("[*+%-.)]%f[ \t]") + count(" ") / 2 + 2 * count("\t")
+end
+
+---@param lines string[]
+---@return boolean
+function M.is_deep(lines)
+  return vim.iter(lines):any(function(line)
+    return depth(line) > MAX_DEPTH
+  end)
+end
+
+---@param buf integer
+---@param first? integer 0-based row
+---@param last? integer exclusive
+---@return boolean
+local function has_deep(buf, first, last)
+  return M.is_deep(api.nvim_buf_get_lines(buf, first or 0, last or -1, false))
+end
+
+---Nothing is parsed in it from now on, whoever asks: its parser stays, and covers no text.
+local function refuse(buf)
+  local active = vim.treesitter.highlighter.active[buf]
+  local tree = active and active.tree
+  if not tree and not PARSES_AT_ONCE then
+    local ok, parser = pcall(vim.treesitter.get_parser, buf)
+    tree = ok and parser or nil
+  end
+  if tree then
+    tree:set_included_regions({})
+  end
+  -- Not in the middle of a change: 'syntax' takes over.
+  vim.schedule(function()
+    if api.nvim_buf_is_loaded(buf) then
+      vim.treesitter.stop(buf)
+    end
+  end)
+end
+
+local guarded = {} ---@type table<integer, true>
+
+---Looks at what is in the buffer, and at what comes, before anything parses it.
+---@param buf integer loaded
+function M.guard(buf)
+  local filetype = vim.bo[buf].filetype
+  if not LANGUAGES[vim.treesitter.language.get_lang(filetype) or filetype] then
+    return
+  end
+  local function check(first, last)
+    if has_deep(buf, first, last) then
+      refuse(buf)
+    end
+  end
+  check()
+  guarded[buf] = guarded[buf]
+    or api.nvim_buf_attach(buf, false, {
+      on_lines = function(_, _, _, first, _, last)
+        check(first, last)
+      end,
+      on_reload = function()
+        check()
+      end,
+      on_detach = function()
+        guarded[buf] = nil
+      end,
+    })
+end
+
+---Gives a buffer with text of Claude's its file type; only 'syntax' where the text is not to be parsed.
+---@param buf integer
+---@param filetype string
+function M.set_filetype(buf, filetype)
+  vim.bo[buf][has_deep(buf) and "syntax" or "filetype"] = filetype
+  M.guard(buf)
+end
+
+---@param buf integer loaded
+---@return vim.treesitter.LanguageTree? parser nil without one, or where the text is not to be parsed
+function M.parser(buf)
+  local ok, parser = pcall(vim.treesitter.get_parser, not has_deep(buf) and buf or -1)
+  return ok and parser or nil
+end
+
+return M

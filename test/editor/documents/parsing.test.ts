@@ -1,0 +1,152 @@
+import { describe, expect, test } from "bun:test";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { claims } from "../../support/claims";
+import { eventually } from "../../support/eventually";
+import { BOTH_NEOVIMS, TestNeovim } from "../../support/neovim";
+import { onBothNeovims } from "../../support/session";
+import { answer, line } from "../../transcript/entries";
+
+/* Text that ends Neovim (SIGABRT) where its Markdown parser reads it. */
+const STAIRS = Array.from({ length: 300 }, (_, depth) => `${"  ".repeat(depth)}- x`).join("\n");
+const TEXTS: [string, string][] = [
+  ["quotes", ">".repeat(600)],
+  ["quotes and lists", `${"> - 1.\t".repeat(200)}x`],
+  ["numbers", `${"1. ".repeat(400)}x`],
+  ["a list that goes in line by line", STAIRS],
+];
+/** As many configurations have it. */
+const TREE_SITTER = `vim.api.nvim_create_autocmd("FileType", { pattern = "markdown",
+  callback = function(args) vim.treesitter.start(args.buf, "markdown") end })`;
+const ID = "6a14035a-a165-4b1f-a000-29d9e074ba4b";
+
+onBothNeovims(
+  (session, { name: neovim }) => {
+    const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
+    const until = (text: string, where = "true") =>
+      eventually("the text", async () =>
+        expect(
+          await lua<boolean>(
+            `local last = ...
+            return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
+              return vim.list_contains(vim.api.nvim_buf_get_lines(buf, 0, -1, false), last) and ${where}
+            end)`,
+            text.split("\n").at(-1),
+          ),
+        ).toBe(true),
+      );
+    const say = (text: string) => {
+      const folder = join(session.neovim.home, ".claude/projects/-p");
+      mkdirSync(folder, { recursive: true });
+      appendFileSync(join(folder, `${ID}.jsonl`), line(answer(text)));
+    };
+
+    const WAYS: [string, (text: string) => Promise<unknown>][] = [
+      [
+        "a plan",
+        (text) =>
+          lua(
+            `require("claude-code.permissions.plan").show({ id = 7, plan = (...), session = 1, tool = "ExitPlanMode",
+              title = "x", lines = {}, suggestions = {} })`,
+            text,
+          ),
+      ],
+      [
+        "a conversation that grows",
+        async (text) => {
+          say("**first**");
+          await lua("require('port').transcript.open((...))", ID);
+          await until("**first**");
+          await lua("vim.cmd.redraw()");
+          say(text);
+        },
+      ],
+      [
+        "a file that is reloaded",
+        async (text) => {
+          const path = await session.open("open.md", "# one\n");
+          await lua("vim.cmd.doautocmd('BufEnter') vim.cmd.redraw()");
+          writeFileSync(path, `# one\n\n${text}\n`);
+        },
+      ],
+      [
+        "a proposal for an open file",
+        async (text) => {
+          const path = await session.open("proposed.md", "# one\n");
+          await lua("vim.cmd.redraw()");
+          session.client
+            .call("openDiff", {
+              old_file_path: path,
+              new_file_path: path,
+              new_file_contents: `# one\n\n${text}\n`,
+              tab_name: "proposed",
+            })
+            .catch(() => {});
+        },
+      ],
+      [
+        "a prompt",
+        async (text) => {
+          await session.neovim.command("Claude prompt");
+          await lua(
+            "vim.cmd.redraw() vim.api.nvim_buf_set_lines(0, 0, -1, true, ...)",
+            text.split("\n"),
+          );
+        },
+      ],
+      ...(neovim.includes("0.10")
+        ? []
+        : ([
+            [
+              "a file that Claude opens",
+              (text) =>
+                session.client.call("openFile", { filePath: session.write("new.md", text) }),
+            ],
+          ] as [string, (text: string) => Promise<unknown>][])),
+    ];
+
+    // Each of the texts, in one of the ways at least.
+    const cases = WAYS.flatMap(([way, show], i) =>
+      TEXTS.filter((_, j) => i === 0 || j === i % TEXTS.length).map(
+        ([name, text]) => [way, name, text, show] as const,
+      ),
+    );
+    test.each(cases)("%s does not end Neovim by %s", async (_way, _name, text, show) => {
+      claims("No text that Claude writes ends Neovim");
+      await session.reset();
+      await lua(TREE_SITTER);
+      await show(text);
+      await until(text);
+      await lua("vim.cmd.redraw()");
+      await until(text, "not vim.treesitter.highlighter.active[buf]");
+      await lua("vim.cmd.redraw() vim.cmd('silent! %bwipeout!')");
+    });
+  },
+  { ui: { width: 80, height: 24 } },
+);
+
+describe.each(BOTH_NEOVIMS)("the parser of $name", (version) => {
+  test("lives with all that is not refused", async () => {
+    await using neovim = await TestNeovim.start({ version });
+    const count = await neovim.lua<number>(`
+      math.randomseed(1)
+      local parsing, parsed = require("port").parsing, 0
+      local PARTS = { ">", "> ", "- ", "1. ", "* ", "+\\t", "\\t", "  ", " ", "2) ", "x", "[ ] ", "\`\`\`", "# " }
+      for _ = 1, 400 do
+        local lines = {}
+        for row = 1, math.random(40) do
+          local line, one = {}, PARTS[math.random(#PARTS)]
+          for i = 1, math.random(row * 8) do
+            line[i] = math.random(4) == 1 and PARTS[math.random(#PARTS)] or one
+          end
+          lines[row] = table.concat(line)
+        end
+        if not parsing.is_deep(lines) then
+          vim.treesitter.get_string_parser(table.concat(lines, "\\n") .. "\\n", "markdown"):parse(true)
+          parsed = parsed + 1
+        end
+      end
+      return parsed`);
+    expect(count).toBeGreaterThan(50);
+  });
+});
