@@ -106,6 +106,8 @@ export class ReviewService {
     commit: takes(requests.Commit, (request) => this.#commit(request)),
     /** `{ text }`: a message for the commit that is open, by Claude. */
     message: takes(requests.Message, (request) => this.#message(request)),
+    /** The path of git's message for that commit, or nothing. */
+    message_file: () => this.#open && join(gitFolder(this.#open.root) ?? "", "COMMIT_EDITMSG"),
     /** `{ hunk, owners }` at a row, what was kept included, or nothing. */
     why: takes(requests.Why, (request) => this.#why(request)),
     /** `{ text }`: the base text's bytes; nothing for a file without pending changes. */

@@ -89,6 +89,26 @@ onEachNeovim((session) => {
     },
   );
 
+  test.each([
+    ["a file with unsaved edits", "open.txt"],
+    ["a message of no commit of ours", ".git/COMMIT_EDITMSG"],
+  ])("`--commit` does not open %s", async (_what, file) => {
+    claims("Claude's `$VISUAL` opens only Claude's own files");
+    const path = await session.open(file, "one\n");
+    await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'unsaved' })");
+    const program = run(["--commit", "1", path], { CLAUDECODE: "1" });
+    expect(await program.exited).toBe(1);
+    expect(
+      await lua(
+        "return { vim.fn.getline(1), vim.bo.modified, vim.bo.bufhidden, vim.fn.winnr('$') }",
+      ),
+    ).toEqual(["unsaved", true, "", 1]);
+    await eventually("the reason", async () =>
+      expect(await lua<string>("return vim.fn.execute('messages')")).toContain("was not opened"),
+    );
+    await lua("vim.cmd('edit!')");
+  });
+
   describe("what is not the CLI's gets the user's own editor", () => {
     const EDITOR = (file: string) => `-x\n${file}\n`;
 

@@ -57,9 +57,25 @@ local function keep_draft(params, lines)
   notify.warn("Claude has ended; :Claude prompt shows your draft")
 end
 
+--- Asks the executable, as any program can ask for this.
+---@param open fun(buf: integer)
+local function with_message(params, open)
+  local real = require("claude-code.editor.documents.path").real
+  require("claude-code.server.requests").request("review/message_file", {}, function(path)
+    local is_message = type(path) == "string" and real(path) == real(params.path)
+    local buf = is_message and require("claude-code.editor.documents.load").of_file(params.path)
+    if buf and not vim.bo[buf].modified then
+      return open(buf)
+    end
+    local why = buf and "its buffer has unsaved edits: write them, and commit again"
+      or "it is the message of no commit that is under way"
+    require("claude-code.messages.notify").warn(("%s was not opened: %s"):format(params.path, why))
+    finish(params, false)
+  end)
+end
+
 --- git's message: whether it was written says whether git goes on. A draft counts as not written yet.
-local function open_message(params)
-  local buf = require("claude-code.editor.documents.load").of_file(params.path)
+local function open_message(params, buf)
   require("claude-code.editor.prompt").open_window(buf)
   vim.cmd.edit({ bang = true })
   vim.bo[buf].bufhidden = "wipe"
@@ -78,7 +94,9 @@ end
 ---@return claude-code.Failure?
 function M.open(params)
   if params.kind == "commit" then
-    open_message(params)
+    with_message(params, function(buf)
+      open_message(params, buf)
+    end)
     return vim.empty_dict()
   end
   if params.kind == "document" then
@@ -88,7 +106,8 @@ function M.open(params)
     end
   else
     local buf = require("claude-code.editor.documents.load").of_file(params.path)
-    vim.bo[buf].filetype, vim.bo[buf].bufhidden = "markdown", "wipe"
+    require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
+    vim.bo[buf].bufhidden = "wipe"
     vim.b[buf].claude_code_prompt = true
     local prompt = require("claude-code.editor.prompt")
     local win = prompt.open_window(buf, params.n)
