@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
-import { NEOVIMS } from "../support/neovim";
+import { NEOVIMS, temporaryFolder } from "../support/neovim";
 import { Editor } from "./editor";
 
 /* A plan as a document, without a CLI; test/genuine/plan.test.ts has that. */
@@ -9,8 +11,9 @@ const PLAN = "# Plan\n\n1. do it\n";
 const KEPT = `return vim.fn.getbufline(vim.fn.getbufinfo({ bufmodified = 1 })[1].bufnr, 1, "$")`;
 const ASKED = {
   tool_name: "ExitPlanMode",
-  tool_input: { plan: PLAN, planFilePath: "/p/.claude/plans/a.md" },
+  tool_input: { plan: PLAN, planFilePath: join(temporaryFolder(), "a.md") },
 };
+beforeEach(() => writeFileSync(ASKED.tool_input.planFilePath, PLAN));
 
 describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
   let editor: Editor;
@@ -47,15 +50,23 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
       "as it is",
       "",
       "Approve, and ask before each edit",
-      { planEdited: undefined, mode: "default" },
+      { planEdited: undefined, mode: "default", inFile: PLAN },
+    ],
+    [
+      "that is another in its file by now",
+      "",
+      "Approve, and ask before each edit",
+      { planEdited: PLAN.trimEnd(), mode: "default", inFile: "# Evil\n" },
     ],
     [
       "as it was edited",
       "Go2. and test<Esc>",
       "Approve, and let Claude edit without asking",
-      { planEdited: `${PLAN}2. and test\n`, mode: "acceptEdits" },
+      { planEdited: `${PLAN}2. and test\n`, mode: "acceptEdits", inFile: PLAN },
     ],
-  ])("approved %s", async (_name, typed, way, { planEdited, mode }) => {
+  ])("approved %s", async (_name, typed, way, { planEdited, mode, inFile }) => {
+    claims("Only the plan that you saw is approved");
+    writeFileSync(ASKED.tool_input.planFilePath, inFile);
     await keys(`${typed}<CR>`);
     await lua("choose(...)", way);
     expect(await output).toEqual({
@@ -84,6 +95,23 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     await lua("INPUT = 'smaller steps'");
     await keys("Q");
     expect(await output).toEqual({ behavior: "deny", message: "smaller steps" });
+  });
+
+  test("shows hidden characters and many blanks as marks, and conceals nothing", async () => {
+    claims("Invisible characters are shown as codes");
+    await editor.report(n, "working");
+    await output;
+    await lua("vim.o.conceallevel = 2");
+    const tag = String.fromCodePoint(0xe0063, 0xe0075);
+    const plan = `# Plan\n\n1. fix${tag}\n2. see\u{3164}[a](b)\n3. do${"\u{3000}".repeat(60)}; rm`;
+    output = editor.hook({ ...ASKED, tool_input: { plan } }, await editor.block());
+    await isShown();
+    const marks = `return vim.tbl_map(function(mark) return mark[4].virt_text[1][1] end,
+      vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace("claude-code.hidden"), 0, -1, { details = true }))`;
+    expect(await lua(marks)).toEqual(["<e0063><e0075>", "<3164>", "<60 blanks>"]);
+    expect(await lua("return { vim.wo.conceallevel, vim.go.conceallevel }")).toEqual([0, 2]);
+    expect(await lua<string>("return vim.wo.winbar")).toContain("hidden characters, line 3");
+    await lua("vim.o.conceallevel = 0");
   });
 
   test("a comment on lines that are selected can be typed", async () => {

@@ -28,6 +28,7 @@ local MARK = "%(%(%(%(%)%)%)%)"
 ---@field win? integer
 ---@field origin? claude-code.Origin
 ---@field is_answered? boolean by the user, here
+---@field hidden? integer first line with a hidden character
 
 ---@type table<integer, claude-code.Plan> by their requests
 local plans = {}
@@ -169,7 +170,10 @@ local DECIDING = {
 }
 
 local function fill(plan)
-  buffers.fill(plan.buf, vim.split(given(plan), "\n"))
+  local lines = vim.split(given(plan), "\n")
+  buffers.fill(plan.buf, lines)
+  local whole = { new = 1, new_count = #lines }
+  plan.hidden = require("claude-code.editor.hunks.hidden").show(plan.buf, { whole })
 end
 
 --- The user has left it: the file is there again where its window is closed, and nothing else is decided.
@@ -195,7 +199,7 @@ local function new(request)
   local name = "claude-code://plan/" .. request.id
   api.nvim_buf_set_name(buf, name)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "acwrite", "hide", false
-  vim.bo[buf].filetype = "markdown"
+  require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
   vim.b[buf].claude_code_plan = true
   for _, entry in ipairs(DECIDING) do
     vim.keymap.set("n", entry.key, function()
@@ -247,6 +251,9 @@ local function show_bar(plan)
   local name =
     require("claude-code.sessions.label").of({ n = plan.request.session, pid = plan.request.pid })
   local parts = { { " " .. name .. " has a plan", "File" } }
+  if plan.hidden then
+    table.insert(parts, { ("  hidden characters, line %d"):format(plan.hidden), "Warning" })
+  end
   local hints = {
     { keys = { "gC" }, words = "comment" },
     { keys = { "q" }, words = "send comments" },
@@ -283,6 +290,7 @@ function M.show(request, is_offered)
   plan.borrowed = win and windows.borrow(win, plan.buf) or nil
   plan.win = win or windows.beside(plan.buf)
   plan.spare = plan.borrowed and spare.watch(plan.borrowed)
+  vim.wo[plan.win][0].conceallevel = 0
   plan.guard:restart("appeared", not is_offered)
   show_bar(plan)
   focus.take(plan.win, plan.origin)

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Result } from "../../editor/methods";
 import { EditorBusyError } from "../../editor/port";
 import { isAlive } from "../../lib/process";
+import { readText } from "../../lib/read-regular";
 import { visibleLine } from "../../lib/visible";
 import { cliPid, type HookCall } from "../call";
 import type { HookInput } from "../input";
@@ -104,13 +105,22 @@ function allow(
     // Without it the CLI goes on asking whether the plan may be carried out.
     ...(tool_name === "ExitPlanMode" && {
       // With another text the CLI (2.1.330) writes it to the plan's file, and says who has edited it.
-      updatedInput: { ...tool_input, ...(plan !== undefined && { plan }) },
+      updatedInput: { ...tool_input, ...(plan === undefined ? shownPlan(tool_input) : { plan }) },
     }),
     ...(update !== undefined && { updatedPermissions: [update] }),
     ...(mode !== undefined && {
       updatedPermissions: [{ type: "setMode", mode, destination: "session" }],
     }),
   };
+}
+
+/**
+ * The CLI (2.1.330) reads the plan's file again unless it gets another plan than it gave. If the file has changed
+ * since, a line end more or less makes the plan that was shown another one.
+ */
+function shownPlan({ plan, planFilePath }: Record<string, unknown> = {}): { plan?: string } {
+  if (typeof plan !== "string" || readText(String(planFilePath)) === plan) return {};
+  return { plan: plan.endsWith("\n") ? plan.slice(0, -1) : `${plan}\n` };
 }
 
 /** With a reason Claude goes on, and receives it; without one it stops, as after No in its terminal. */
