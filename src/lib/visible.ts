@@ -1,9 +1,12 @@
 /**
  * Control characters, those that turn the direction of text, and invisible ones, of which some are letters
- * (U+3164); not the variation selectors of emojis.
+ * (U+3164); not the variation selectors of emojis. Joiners are among them behind a letter of ASCII or one another.
+ * Marks in buffers have the same (lua/claude-code/editor/hunks/hidden.lua).
  */
 const HIDDEN =
-  /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u{fe00}-\u{fe0f}]]/gv;
+  /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u{fe00}-\u{fe0f}\u{200c}\u{200d}]]|(?<![[^\0-\x7f]--[\u{200c}\u{200d}]])[\u{200c}\u{200d}]/gv;
+/** A blank of Braille is one to none but the reader. */
+const BLANKS = /[\s\u2800]+/g;
 
 /** Text with codes in the place of what nobody would see: `<202e>`. Line ends and tabs stay. */
 export function visible(text: string): string {
@@ -26,7 +29,7 @@ export function cutText(text: string, most: number): string {
 
 /** Visible text for one line of the screen, cut at so many characters. */
 export function visibleLine(text: string, most = Number.POSITIVE_INFINITY): string {
-  const line = visible(beginning(text, 4 * most).replace(/\s+/g, " ")).trim();
+  const line = visible(beginning(text, 4 * most).replace(BLANKS, " ")).trim();
   return line.length > most || text.length > 4 * most ? `${beginning(line, most - 1)}…` : line;
 }
 
@@ -38,4 +41,9 @@ export function visibleName(text: string): string {
 /** "3 files", "1 file". */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Can it be shown, and put into a prompt, as it is? */
+export function isPlain(name: string): boolean {
+  return visibleName(name) === name;
 }

@@ -264,7 +264,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     const id = await a.propose(a.file("main.txt", "x\n"), `x${"\u034f".repeat(30_000)}\u200by\n`);
     await a.barShows("hunk 1/1");
     const marks = await a.nvim.lua<string[]>(`
-      local space = vim.api.nvim_get_namespaces()["claude-code.diff.hidden"]
+      local space = vim.api.nvim_get_namespaces()["claude-code.hidden"]
       local buf = require("port").diff_buffers().new
       return vim.tbl_map(function(mark)
         return mark[4].virt_text and mark[4].virt_text[1][1] or "as Neovim shows it"

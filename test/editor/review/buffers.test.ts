@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { World } from "../../review/state/world";
+import { claims } from "../../support/claims";
 import { eventually } from "../../support/eventually";
 import { TestNeovim } from "../../support/neovim";
 import { onEachNeovim } from "../../support/session";
@@ -84,6 +85,24 @@ onEachNeovim((session, version) => {
     await eventually("the base text", async () =>
       expect(await lua<string>("return vim.fn.getline(501)")).toBe("one\n"),
     );
+  });
+
+  test("marks hidden characters and blanks with a text behind them, in Claude's lines alone", async () => {
+    claims("Invisible characters are shown as codes");
+    const hidden = `x\u{e0063}${" ".repeat(150)}rm\n`;
+    world.edited("a", `mine\u3164\n${TEN}`, `mine\u3164\n${hidden}${TEN}`);
+    await nvim().command("edit a | Claude review");
+    await entries(1);
+    const marked = `return vim.tbl_map(function(mark) return { mark[2], mark[4].virt_text[1][1] } end,
+      vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace("claude-code.hidden"), 0, -1, { details = true }))`;
+    await eventually("the marks", async () =>
+      expect(await lua<object>(marked)).toEqual([
+        [1, "<e0063>"],
+        [1, "<150 blanks>"],
+      ]),
+    );
+    await nvim().command("Claude review close");
+    await eventually("no mark", async () => expect(await lua<object>(marked)).toEqual([]));
   });
 
   test.each(first(1, ["bdelete", "bwipeout", "bunload"]))(

@@ -3,6 +3,7 @@
 local api, fn = vim.api, vim.fn
 local differences = require("claude-code.editor.hunks")
 local draw = require("claude-code.editor.hunks.draw")
+local hidden = require("claude-code.editor.hunks.hidden")
 local reveal = require("claude-code.editor.hunks.reveal")
 local text = require("claude-code.editor.review.buffer_text")
 
@@ -106,6 +107,7 @@ local function draw_review(buf, pen, hunks, are_first)
   for _, part in ipairs(parts) do
     draw.new_lines(buf, pen, part)
   end
+  hidden.show(buf, parts)
   local win, wrap_width = shown_in(buf)
   local margin = margin_in(win, are_first)
   for _, part in ipairs(parts) do
@@ -139,6 +141,7 @@ end
 ---@return "signs"|"review"|nil what is drawn
 function M.show(buf, before, hunks, is_review)
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  hidden.show(buf, {})
   ---@type claude-code.Pen
   local function pen(row, column, options)
     api.nvim_buf_set_extmark(buf, NAMESPACE, row, column, options)

@@ -1,36 +1,17 @@
---- Characters that a proposal adds and that change how its text looks, or that nobody sees: control
---- characters, those that turn the direction of the text (CVE-2021-42574), invisible ones, and blanks
---- that push what follows out of the window.
+--- Characters that change how a text looks, or that nobody sees: control characters, those that turn the direction of
+--- the text (CVE-2021-42574), invisible ones, and blanks that push what follows out of the window.
 local api = vim.api
 local highlights = require("claude-code.editor.hunks.highlights")
 
----First and last code point. Not among them: tab, form feed and carriage return, which are common;
----U+200C, U+200D and the variation selectors below U+FE10, which are part of words and emojis. A NUL
----is a line feed in a buffer's line.
-local RANGES = {
-  { 0x01, 0x08 },
-  { 0x0a, 0x0b },
-  { 0x0e, 0x1f },
-  { 0x7f, 0x7f },
-  { 0x80, 0x9f },
-  { 0xad, 0xad },
-  { 0x34f, 0x34f },
-  { 0x61c, 0x61c },
-  { 0x115f, 0x1160 },
-  { 0x17b4, 0x17b5 },
-  { 0x180b, 0x180f },
-  { 0x200b, 0x200b },
-  { 0x200e, 0x200f },
-  { 0x2028, 0x202e },
-  { 0x2060, 0x206f },
-  { 0x3164, 0x3164 },
-  { 0xfeff, 0xfeff },
-  { 0xffa0, 0xffa0 },
-  { 0xfff9, 0xfffb },
-  { 0xe0000, 0xe0fff },
-}
+---Code points, the same as those of `src/lib/visible.ts` (a test compares them). Not among them: tab, form feed and
+---carriage return, which are common. A NUL is a line feed in a buffer's line.
+local RANGES = "1-8 a-b e-1f 7f-9f ad 34f 600-605 61c 6dd 70f 890-891 8e2 115f-1160 17b4-17b5 180b-180f 200b 200e-200f "
+  .. "2028-202e 2060-206f 3164 feff ffa0 fff0-fffb 110bd 110cd 13430-1343f 1bca0-1bca3 1d173-1d17a e0000-e0fff"
+---They join letters and emojis; behind a letter of ASCII or one another they are hidden, too.
+local JOINERS = "200c-200d"
+local BLANKS = "9 20 a0 1680 2000-200a 202f 205f 2800 3000"
 
----A text behind so many blanks is outside of many windows; a tab counts as four.
+---A text behind so many columns of blanks is outside of many windows; a tab counts as four.
 local MANY_BLANKS = 80
 local LEAST_BLANKS = MANY_BLANKS / 4
 
@@ -40,20 +21,34 @@ local MOST_MARKS = 1000
 local PIECE_OF_LINE = 4000
 ---Bytes of the codes of one cell.
 local MOST_CODES = 60
-local NAMESPACE = api.nvim_create_namespace("claude-code.diff.hidden")
+local NAMESPACE = api.nvim_create_namespace("claude-code.hidden")
 
 local M = {}
+
+---@param ranges string
+---@return vim.lpeg.Pattern character one of them
+---@return vim.lpeg.Pattern byte that one may begin with
+local function compile(ranges)
+  local lpeg = vim.lpeg
+  local character, first_bytes = lpeg.P(false), lpeg.P(false)
+  for first, last in ranges:gmatch("(%x+)-?(%x*)") do
+    local from = tonumber(first, 16)
+    local to = tonumber(last, 16) or from
+    character = character + lpeg.utfR(from, to)
+    first_bytes = first_bytes
+      + lpeg.R(vim.fn.nr2char(from):sub(1, 1) .. vim.fn.nr2char(to):sub(1, 1))
+  end
+  return character, first_bytes
+end
 
 ---By LPeg, as a pattern of Lua or Vim takes seconds for 100,000 lines.
 ---@return vim.lpeg.Pattern of a line; captures where the next of them begins, and what follows
 local function compile_characters()
   local lpeg = vim.lpeg
-  local hidden, first_bytes = lpeg.P(false), lpeg.P(false)
-  for _, range in ipairs(RANGES) do
-    local from, to = vim.fn.nr2char(range[1]), vim.fn.nr2char(range[2])
-    hidden = hidden + lpeg.utfR(range[1], range[2])
-    first_bytes = first_bytes + lpeg.R(from:sub(1, 1) .. to:sub(1, 1))
-  end
+  local hidden, first_bytes = compile(RANGES)
+  local joiner, joiners_byte = compile(JOINERS)
+  local joins = lpeg.B(lpeg.R("\128\255")) - lpeg.B(joiner)
+  hidden, first_bytes = hidden + (joiner - joins), first_bytes + joiners_byte
   local others = (1 - first_bytes) ^ 1 + (first_bytes - hidden)
   return others ^ 0 * lpeg.Cp() * hidden * lpeg.Cp()
 end
@@ -61,23 +56,25 @@ end
 ---@return vim.lpeg.Pattern pattern of a line; captures blanks that may be many, with a text behind them
 local function compile_blanks()
   local lpeg = vim.lpeg
-  local blank = lpeg.S(" \t")
-  local others = (1 - blank) ^ 1 + blank * blank ^ (2 - LEAST_BLANKS) * -blank
+  local blank, first_bytes = compile(BLANKS)
+  local others = (1 - first_bytes) ^ 1
+    + (first_bytes - blank)
+    + blank * blank ^ (2 - LEAST_BLANKS) * -blank
   return others ^ 0 * lpeg.Cp() * blank ^ LEAST_BLANKS * lpeg.Cp() * #lpeg.P(1)
 end
 
-local CHARACTERS, BLANKS = compile_characters(), compile_blanks()
+local NEXT, NEXT_BLANKS = compile_characters(), compile_blanks()
 
 ---@return integer? first 1-based, of the next blanks that are many
 ---@return integer? next
 local function find_blanks(line, from)
-  local first, next = BLANKS:match(line, from)
+  local first, next = NEXT_BLANKS:match(line, from)
   while first do
-    local _, tabs = line:sub(first, next - 1):gsub("\t", "")
-    if next - first + 3 * tabs >= MANY_BLANKS then
+    local blanks = line:sub(first, next - 1):gsub("\t", (" "):rep(4))
+    if vim.fn.strdisplaywidth(blanks) >= MANY_BLANKS then
       return first, next
     end
-    first, next = BLANKS:match(line, next)
+    first, next = NEXT_BLANKS:match(line, next)
   end
 end
 
@@ -101,7 +98,7 @@ local function after_cell(line, next)
 end
 
 ---@class claude-code.HiddenMarking
----@field buf integer the proposal's
+---@field buf integer
 ---@field left integer how many marks may still be set
 ---@field found? integer line 1-based, of the first mark
 
@@ -123,17 +120,17 @@ local function codes_of(line, first, next)
     return nil, next
   end
   local last = after_cell(line, next)
-  local other, after = CHARACTERS:match(line, next)
+  local other, after = NEXT:match(line, next)
   while other and other < last and #codes < MOST_CODES do
     codes = codes .. (code_of(line:sub(other, after - 1)) or "")
-    other, after = CHARACTERS:match(line, after --[[@as integer]])
+    other, after = NEXT:match(line, after --[[@as integer]])
   end
   return codes, last
 end
 
 ---@param marking claude-code.HiddenMarking
 local function mark_line(marking, row, line)
-  local first, next = CHARACTERS:match(line, 1)
+  local first, next = NEXT:match(line, 1)
   while first and marking.left > 0 do
     local codes, last = codes_of(line, first, next --[[@as integer]])
     if codes then
@@ -142,28 +139,37 @@ local function mark_line(marking, row, line)
       local range = { end_col = last - 1, hl_group = highlights.name("Warning") }
       set_mark(marking, row, first - 1, range)
     end
-    first, next = CHARACTERS:match(line, last)
+    first, next = NEXT:match(line, last)
   end
   first, next = find_blanks(line, 1)
   while first and marking.left > 0 do
-    set_mark(marking, row, first - 1, inline(("<%d blanks>"):format(next - first)))
+    local count = vim.fn.strchars(line:sub(first, next - 1))
+    set_mark(marking, row, first - 1, inline(("<%d blanks>"):format(count)))
     first, next = find_blanks(line, next --[[@as integer]])
   end
 end
 
----Shows those in the lines that hunks add or change.
----@param proposal claude-code.Proposal
+---Shows those in the lines of hunks, in the place of what was shown before.
+---@param buf integer
+---@param hunks { new: integer, new_count: integer }[] first lines, from 1
 ---@return integer? line 1-based, of the first one
-function M.show(proposal)
-  local marking = { buf = proposal.new_buf, left = MOST_MARKS }
-  api.nvim_buf_clear_namespace(marking.buf, NAMESPACE, 0, -1)
-  local lines = proposal:lines()
-  for _, hunk in ipairs(proposal:hunks().list) do
-    for number = hunk.new, hunk.new + hunk.new_count - 1 do
-      mark_line(marking, number - 1, lines[number])
+function M.show(buf, hunks)
+  local marking = { buf = buf, left = MOST_MARKS }
+  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  for _, hunk in ipairs(hunks) do
+    local row = math.max(hunk.new - 1, 0)
+    for i, line in ipairs(api.nvim_buf_get_lines(buf, row, row + hunk.new_count, false)) do
+      mark_line(marking, row + i - 1, line)
     end
   end
   return marking.found
+end
+
+---@param text string
+---@param from? integer 1-based byte
+---@return integer? first byte of the next character that is hidden
+function M.next_in(text, from)
+  return (NEXT:match(text, from or 1))
 end
 
 return M
