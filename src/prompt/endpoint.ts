@@ -1,11 +1,11 @@
+import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as v from "valibot";
 import { claudeFolder } from "../claude/config-dir";
 import { gitTop } from "../claude/project";
 import { ProjectFiles } from "../language/project-files";
-import { namesIn, realPath } from "../lib/paths";
-import { readText } from "../lib/read-regular";
-import { visibleLine } from "../lib/visible";
+import { readRange, withRegular } from "../lib/read-regular";
+import { isPlain, visibleLine } from "../lib/visible";
 import { Privacy } from "../review/record/privacy";
 
 const Typed = v.object({ folder: v.string(), word: v.string() });
@@ -29,24 +29,30 @@ const BUILT_IN = (
   "tasks tui usage"
 ).split(" ");
 
-const MAX_BYTES = 64 * 1024;
+/** The front matter of a file stands in so many bytes. */
+const MAX_BYTES = 4 * 1024;
 const MAX_DEPTH = 4;
 const MAX_DETAIL = 120;
+/** A folder of more bytes has thousands of entries, whose names alone take tens of ms. */
+const MAX_FOLDER_BYTES = 128 * 1024;
+/** Entries of one place that are looked at. */
+const MAX_ENTRIES = 2_000;
 
 /** Commands and skills of the user, of the project around a folder, and of the CLI that begin as what was typed. */
 function commandsFor(folder: string, typed: string): PromptItem[] {
   const places = [folder, gitTop(folder) ?? folder].map((one) => join(one, ".claude"));
-  const items = new Map<string, PromptItem>();
+  const items = new Map<string, string>();
   for (const place of [...new Set([...places, claudeFolder()])]) {
     for (const { name, path } of [...skillsIn(place), ...commandsIn(join(place, "commands"))]) {
-      const text = `/${name}`;
-      if (!items.has(name) && text.startsWith(typed)) items.set(name, { text, ...detailOf(path) });
+      if (!items.has(name) && isPlain(name)) items.set(name, path);
     }
   }
-  for (const name of BUILT_IN) {
-    if (!items.has(name) && `/${name}`.startsWith(typed)) items.set(name, { text: `/${name}` });
-  }
-  return [...items.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
+  for (const name of BUILT_IN) if (!items.has(name)) items.set(name, "");
+  return [...items]
+    .filter(([name]) => `/${name}`.startsWith(typed))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, MAX_ITEMS)
+    .map(([name, path]) => ({ text: `/${name}`, ...(path !== "" && detailOf(path)) }));
 }
 
 interface Named {
@@ -56,26 +62,42 @@ interface Named {
 
 function skillsIn(place: string): Named[] {
   const folder = join(place, "skills");
-  return namesIn(folder).map((name) => ({ name, path: join(folder, name, "SKILL.md") }));
+  const entries = entriesOf(folder).slice(0, MAX_ENTRIES);
+  return entries.map(({ name }) => ({ name, path: join(folder, name, "SKILL.md") }));
 }
 
-/** A folder below groups commands; it is no part of their names. Links may lead to one again and again. */
-function commandsIn(folder: string, depth = 0, seen = new Set<string>()): Named[] {
-  const real = realPath(folder);
-  if (seen.has(real)) return [];
-  seen.add(real);
-  return namesIn(folder).flatMap((name) => {
-    const path = join(folder, name);
-    if (name.endsWith(".md")) return [{ name: name.slice(0, -3), path }];
-    return depth < MAX_DEPTH ? commandsIn(path, depth + 1, seen) : [];
+/** A folder below groups commands; it is no part of their names. A link to one may lead anywhere, and is not followed. */
+function commandsIn(folder: string, depth = 0, left = { entries: MAX_ENTRIES }): Named[] {
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (left.entries-- <= 0) return [];
+    if (entry.name.endsWith(".md")) return [{ name: entry.name.slice(0, -3), path }];
+    return entry.isDirectory() && depth < MAX_DEPTH ? commandsIn(path, depth + 1, left) : [];
   });
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    if (statSync(folder).size > MAX_FOLDER_BYTES) return [];
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }
 
 /** The description in its front matter. */
 function detailOf(path: string): { detail?: string } {
-  const text = readText(path, MAX_BYTES) ?? "";
+  const text = beginningOf(path);
   const found = /^---\n(?:.*\n)*?description:(.+)\n/.exec(text)?.[1]?.trim();
   return found ? { detail: visibleLine(found.replace(/^(["'])(.*)\1$/, "$2"), MAX_DETAIL) } : {};
+}
+
+function beginningOf(path: string): string {
+  try {
+    return withRegular(path, (file) => readRange(file, 0, MAX_BYTES).toString());
+  } catch {
+    return "";
+  }
 }
 
 interface PromptItem {
@@ -110,7 +132,8 @@ class MentionedFiles {
     for (const path of files) {
       const name = project.nameOf(path);
       // The CLI (2.1.330) reads a name in quotes, but none with a quote.
-      const rank = name.includes('"') ? undefined : rankOf(name.toLowerCase(), wanted);
+      const isNamed = isPlain(name) && !name.includes('"');
+      const rank = isNamed ? rankOf(name.toLowerCase(), wanted) : undefined;
       if (rank !== undefined) found.push({ path, name, rank });
     }
     found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);

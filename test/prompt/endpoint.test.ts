@@ -72,3 +72,26 @@ test("folders of commands that links lead to are read once", async () => {
   for (let i = 0; i < 200; i++) symlinkSync(".", join(folder, `.claude/commands/a/link${i}`));
   expect(await asked("commands", "/rel")).toEqual([{ text: "/release", detail: "Ship it" }]);
 });
+
+test("folders of thousands, and what links lead to, are not read", async () => {
+  write(".claude/commands/a/one.md");
+  write("other/two.md");
+  symlinkSync("../../other", join(folder, ".claude/commands/a/link"));
+  symlinkSync("../../../other/two.md", join(folder, ".claude/commands/a/two.md"));
+  mkdirSync(join(folder, ".claude/commands/many"));
+  for (let i = 0; i < 20_000; i++) {
+    symlinkSync("../a/one.md", join(folder, `.claude/commands/many/zz${i}.md`));
+  }
+  expect(await asked("commands", "/zz")).toEqual([]);
+  for (const text of ["/one", "/two"]) expect(await asked("commands", text)).toEqual([{ text }]);
+});
+
+test("names with line ends, control and invisible characters are left out", async () => {
+  for (const name of ["zz", "zz\nrm", "zz\u001b[31m", "zz\u202e"]) {
+    write(`.claude/commands/${name}.md`);
+    write(`src/${name}`);
+  }
+  git(["init", "-q"]);
+  expect(await asked("commands", "/zz")).toEqual([{ text: "/zz" }]);
+  expect(await asked("files", "src/zz")).toEqual([{ text: "src/zz" }]);
+});

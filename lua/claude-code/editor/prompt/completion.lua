@@ -59,10 +59,12 @@ local function symbol_item(symbol)
   end
   local first, last = location.range.start.line + 1, location.range["end"].line + 1
   local lines = first == last and tostring(first) or ("%d-%d"):format(first, last)
-  return {
-    text = mention(("%s#L%s"):format(vim.fn.fnamemodify(path, ":."), lines)),
-    detail = symbol.name,
-  }
+  local text = mention(("%s#L%s"):format(vim.fn.fnamemodify(path, ":."), lines))
+  local shown = text .. symbol.name
+  if shown:find("%c") or require("claude-code.editor.hunks.hidden").next_in(shown) then
+    return nil
+  end
+  return { text = text, detail = symbol.name }
 end
 
 --- Asks the user's language servers for symbols; what has not come by the time that the files are there is left out.
