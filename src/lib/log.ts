@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { printError } from "./output";
 import { stateFolder } from "./paths";
 import { APPENDING, makePrivateFolder } from "./private-folder";
+import { visible } from "./visible";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
@@ -79,7 +80,7 @@ export class Log {
   }
 
   #append(text: string): void {
-    const line = text.slice(0, LINE_CHARACTERS).replaceAll(/[\r\n]+/g, "\\n");
+    const line = visible(text.slice(0, LINE_CHARACTERS).replaceAll(/[\r\n]+/g, "\\n"));
     const stamped = `${new Date().toISOString()} ${line}\n`;
     try {
       if (!this.#file) return void printError(stamped);

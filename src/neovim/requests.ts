@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
+import { visible } from "../lib/visible";
 
 /** What Neovim asks of us: `AREA/METHOD`. */
 export const NeovimRequest = v.object({ id: v.number(), method: v.string(), params: v.unknown() });
@@ -32,10 +33,10 @@ export function answerRequests(
       // Lua takes a field that is undefined for vim.NIL.
       return value === undefined ? {} : { value };
     } catch (error) {
-      if (error instanceof UserError) return { error: error.message };
+      if (error instanceof UserError) return { error: visible(error.message) };
       log.error(`${method} failed: ${message(error)}`);
       const what = v.isValiError(error) ? "the request is not in the contract" : message(error);
-      return { error: `${method} failed: ${what} (see :Claude log)` };
+      return { error: visible(`${method} failed: ${what} (see :Claude log)`) };
     }
   };
   port.onRequest.on(async (request) => {

@@ -44,12 +44,18 @@ onNewestNeovim((session) => {
     appendFileSync(path(), "x".repeat(5 * 1024 * 1024 + 1));
     await pipelined(1, "Upgrade: websocket", "example.com");
     expect(refusals()).toHaveLength(1);
-    await session.neovim.lua(`require("port").log.warn("from Neovim")`);
-    await eventually("the line", () => readFileSync(path(), "utf8").includes("from Neovim"));
+    await session.neovim.lua(`require("port").messages.warn("from\\27 Neovim")`);
+    await eventually("the line", () => readFileSync(path(), "utf8").includes("from<1b> Neovim"));
     expect(statSync(path()).size).toBeLessThan(10_000);
     expect(statSync(`${path()}.old`).size).toBeGreaterThan(5 * 1024 * 1024);
     expect(statSync(path()).mode & 0o777).toBe(0o600);
   });
+});
+
+test("control characters and invisible ones are codes in a line", () => {
+  const file = join(temporaryFolder(), "log");
+  new Log({ file }).warn("a\u0000\u001b[31m\u202eb\nc");
+  expect(readFileSync(file, "utf8")).toEndWith("WARN a<00><1b>[31m<202e>b\\nc\n");
 });
 
 test("a cause has one line a minute, and a thousand causes are few lines", () => {

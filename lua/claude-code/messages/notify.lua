@@ -150,6 +150,9 @@ local function notifier(level, name, highlight)
     show_line(text, highlight)
   end
   return function(text, topic)
+    text = text:gsub("[%z\1-\8\11-\31\127]", function(control)
+      return ("<%02x>"):format(control:byte())
+    end)
     if pending[text] then
       return
     end
