@@ -34,7 +34,7 @@ const MAX_BYTES = 4 * 1024;
 const MAX_DEPTH = 4;
 const MAX_DETAIL = 120;
 /** A folder of more bytes has thousands of entries, whose names alone take tens of ms. */
-const MAX_FOLDER_BYTES = 128 * 1024;
+const MAX_FOLDER_BYTES = 64 * 1024;
 /** Entries of one place that are looked at. */
 const MAX_ENTRIES = 2_000;
 

@@ -90,7 +90,8 @@ onEachNeovim((session, version) => {
   test("marks hidden characters and blanks with a text behind them, in Claude's lines alone", async () => {
     claims("Invisible characters are shown as codes");
     const hidden = `x\u{e0063}${" ".repeat(150)}rm\n`;
-    world.edited("a", `mine\u3164\n${TEN}`, `mine\u3164\n${hidden}${TEN}`);
+    const bytes = (text: string) => Buffer.from(text).toString("latin1");
+    world.edited("a", bytes(`mine\u3164\n${TEN}`), bytes(`mine\u3164\n${hidden}${TEN}`));
     await nvim().command("edit a | Claude review");
     await entries(1);
     const marked = `return vim.tbl_map(function(mark) return { mark[2], mark[4].virt_text[1][1] } end,
