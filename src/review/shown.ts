@@ -37,8 +37,9 @@ export function shownFile(project: ReviewedProject, entry: Entry, hunks = entry.
   return { ...shown, version: versionOf(shown) };
 }
 
-/** Where nothing but bytes could be shown; a deleted file as it was. */
-function isBinary({ kind, view }: Entry): boolean {
+/** Where nothing but bytes could be shown; a deleted file as it was. A symlink would show another file. */
+function isBinary({ file, kind, view }: Entry): boolean {
+  if (file.symlink && kind !== "deleted") return true;
   const lines = kind === "deleted" ? view?.weave.base(ALL) : view?.lines;
   return kind === "binary" || (lines !== undefined && blobOf(lines) !== undefined);
 }

@@ -87,6 +87,11 @@ onEachNeovim((session) => {
       world.record({ type: "change", ...call, files: [link] });
       await nvim().command("packadd cfilter | Claude review!");
       await eventually("the list", async () => (await rows()) === HUNKS * FILES + 6);
+      const linkRow = await lua<string[]>(`
+        return vim.iter(vim.fn.getqflist()):map(function(item)
+          return item.module:match("e.ln$") and { item.module, item.text:match("symlink to %S+") } or nil
+        end):flatten():totable()`);
+      expect(linkRow).toEqual([at("e.ln"), "symlink to d.sh"]);
       await nvim().command("Cfilter /deleted\\|new file\\|mode/");
       await nvim().command("cdo Claude undo");
       const left = () => Object.keys(files).map((name) => world.read(at(name)));

@@ -16,7 +16,6 @@ local WORDS = {
   created = "new file",
   deleted = "deleted",
   mode = "mode changed",
-  symlink = "symlink",
   unseen = "changed",
   changed = "changed",
 }
@@ -47,7 +46,7 @@ function M.words(file)
   if file.kind == "renamed" then
     words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
   elseif file.binary then
-    words = (words and words .. ", " or "") .. listing.binary_words(file.path)
+    words = (words and words .. ", " or "") .. listing.binary_words(file)
   elseif file.kind == "created" and file.hunk_count == 0 then
     words = "new empty file"
   elseif file.kind == "changed" then

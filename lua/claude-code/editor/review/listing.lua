@@ -6,6 +6,7 @@ local file_lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local requests = require("claude-code.server.requests")
 local text = require("claude-code.editor.review.buffer_text")
+local visible = require("claude-code.lib.text").visible
 
 --- The buffers with the base text of a file: what stood there before Claude's unreviewed changes. A deleted file
 --- is read there before it is brought back. One that is binary has words there.
@@ -46,8 +47,8 @@ local M = {
 
 ---@class claude-code.ReviewFile
 ---@field path string absolute
----@field kind "changed"|"created"|"deleted"|"renamed"|"binary"|"mode"|"unseen"
----@field binary? boolean its bytes are no text
+---@field kind "changed"|"created"|"deleted"|"renamed"|"binary"|"mode"|"symlink"|"unseen"
+---@field binary? boolean its bytes are no text, or it is a symlink
 ---@field from? string
 ---@field same_text? boolean a renamed file has the text of the other one
 ---@field hunk_count integer
@@ -202,10 +203,16 @@ function M.refresh(callback)
   end)
 end
 
----@param name string absolute
+---@param file claude-code.ReviewFile
 ---@return string
-function M.binary_words(name)
-  local stat = vim.uv.fs_stat(name)
+function M.binary_words(file)
+  local target = vim.uv.fs_readlink(file.path)
+  if target then
+    return "symlink to " .. visible(target)
+  elseif file.kind == "symlink" then
+    return "was a symlink"
+  end
+  local stat = vim.uv.fs_stat(file.path)
   return stat and ("binary file, %.1f kB"):format(stat.size / 1000) or "binary file"
 end
 
@@ -244,7 +251,7 @@ function M.load_base(buf)
   local file = api.nvim_buf_get_name(buf):sub(#SCHEME + 1)
   requests.request("review/base", { path = file }, function(value, problem)
     local listed = M.of_path(file)
-    local words = listed and listed.binary and M.binary_words(file) or nil
+    local words = listed and listed.binary and M.binary_words(listed) or nil
     fill_base(buf, words or value and value.text, problem)
   end)
 end
