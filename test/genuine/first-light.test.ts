@@ -32,6 +32,8 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect([lock.mode, lock.folderMode]).toEqual([0o600, 0o700]);
     expect(await lockFiles(home)).toHaveLength(1);
 
+    // Its connection comes before the tools that it asks for.
+    await claude.terminal.waitFor("⧉ In");
     model.script([[{ text: "Hello, human." }]]);
     await claude.prompt("Hello");
     const request = await model.nextRequest();
