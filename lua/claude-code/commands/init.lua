@@ -131,7 +131,9 @@ local function run(name, args)
     return notify.error(problem)
   end
   read_session(subcommand, args)
-  subcommand.run(args)
+  if not notify.guard(subcommand.run, args) then
+    return
+  end
   local command = name == "" and "Claude" or "Claude " .. name
   -- What the user did with the plugin, for clients (spec 03, 5.4).
   local event = { name = "run_claude_command", data = { command = command } }

@@ -27,6 +27,7 @@ end
 ---@return integer height that all lines need, those that are wrapped too
 local function open(title, lines, enter, config)
   local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].modifiable = true
   api.nvim_buf_set_lines(buf, 0, -1, true, lines)
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].modifiable = false

@@ -165,6 +165,36 @@ local function notifier(level, name, highlight)
   end
 end
 
+--- What Neovim may refuse whatever the plugin does, by the number of its error: where the user is, how they have set
+--- it, and how much room there is.
+M.REFUSALS = {
+  E11 = "Neovim's command-line window is open; :q closes it",
+  E36 = "there is no room for another window; close one, or make Neovim larger",
+  E37 = "this window's text has unsaved changes; :w writes it",
+  E1513 = "this window is pinned to its buffer ('winfixbuf'); go to another one",
+}
+
+---@param failure any as an error has it
+---@return string? sentence
+function M.refusal(failure)
+  return M.REFUSALS[tostring(failure):match("%f[%w]E%d+")]
+end
+
+--- Calls `work`. What Neovim refuses is a message; any other error is thrown, with where it is from.
+---@return boolean done
+---@return any result
+function M.guard(work, ...)
+  local ok, result = xpcall(work, debug.traceback, ...)
+  local refusal = not ok and M.refusal(result)
+  if refusal then
+    require("claude-code.messages.log").warn(result)
+    M.warn(refusal)
+  elseif not ok then
+    error(result, 0)
+  end
+  return ok, ok and result or nil
+end
+
 M.error = notifier(levels.ERROR, "error", "ErrorMsg")
 M.warn = notifier(levels.WARN, "warn", "WarningMsg")
 M.info = notifier(levels.INFO, "info", "None")

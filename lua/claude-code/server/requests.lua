@@ -57,10 +57,10 @@ function M.on_answer(answer)
   if not callback then
     return -- of an executable that is gone
   end
-  local ok, failure = xpcall(callback, debug.traceback, answer.value, answer.error)
+  local notify = require("claude-code.messages.notify")
+  local ok, failure = pcall(notify.guard, callback, answer.value, answer.error)
   if not ok then
-    local text = "an answer of the executable was not shown: "
-    require("claude-code.messages.notify").error(text .. failure)
+    notify.error("an answer of the executable was not shown: " .. failure)
   end
 end
 

@@ -16,7 +16,8 @@ local function call(terminal, name, ...)
   local ok, value, message = pcall(terminal[name], ...)
   local notify = require("claude-code.messages.notify")
   if not ok then
-    notify.error(("%s() of the terminal's provider failed: %s"):format(name, value))
+    local words = "%s() of the terminal's provider failed: %s"
+    notify.error(notify.refusal(value) or words:format(name, value))
     return nil
   elseif not value and message then
     notify.error(message)

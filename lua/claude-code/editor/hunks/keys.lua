@@ -41,7 +41,7 @@ local function map(buf, owner, mode, key, entry)
     return
   end
   local function run()
-    entry.run(mode, key)
+    require("claude-code.messages.notify").guard(entry.run, mode, key)
   end
   mapped[run] = { owner = owner, before = before }
   local nowait = entry.nowait or vim.bo[buf].buftype == "quickfix"

@@ -11,7 +11,7 @@ local RETRY_MS = 200
 local M = {}
 
 ---Why nothing can be done while `in_command_window`, for the user.
-M.COMMAND_WINDOW = "Neovim's command-line window is open; :q closes it"
+M.COMMAND_WINDOW = require("claude-code.messages.notify").REFUSALS.E11
 
 ---Is it open (`q:`)? Neovim then refuses most of what concerns other buffers (E11).
 ---@return boolean

@@ -21,29 +21,6 @@ local M = {}
 ---@field front? boolean
 ---@field folders? string[] of a Claude elsewhere: it may see what was read from these alone
 
----@return boolean would leaving this buffer be refused ('nohidden' and unsaved)?
-local function holds_edits(buf)
-  local hide = vim.bo[buf].bufhidden
-  local hidden = hide == "hide" or (hide == "" and vim.o.hidden)
-  return vim.bo[buf].modified and not hidden and #vim.fn.win_findbuf(buf) < 2
-end
-
----@return integer win in which `buf` shows now
-local function show(buf)
-  local win = windows.for_file(buf)
-  if not win then
-    return windows.beside(buf)
-  end
-  local before = api.nvim_win_get_buf(win)
-  if before == buf then
-    return win
-  elseif holds_edits(before) then
-    return api.nvim_open_win(buf, false, { split = "above", win = win })
-  end
-  api.nvim_win_set_buf(win, buf)
-  return win
-end
-
 ---The file that is shown as soon as the user stops typing. Of several the last: the others are
 ---loaded, and would only flash by.
 local waiting ---@type { buf: integer, range: claude-code.Range? }?
@@ -61,7 +38,7 @@ function M.bring_to_front(buf, range)
     vim.cmd.stopinsert()
   end
   local win = loading.without_question(function()
-    local win = show(buf)
+    local win = windows.bring(buf, windows.for_file(buf))
     api.nvim_set_current_win(win)
     return win
   end)
@@ -72,7 +49,7 @@ end
 
 local function show_waiting()
   if waiting and blocked.may_change() == "all" then
-    M.bring_to_front(waiting.buf, waiting.range)
+    notify.guard(M.bring_to_front, waiting.buf, waiting.range)
   elseif waiting then
     blocked.retry(show_waiting)
   end

@@ -267,6 +267,7 @@ local function new(n)
   }
   api.nvim_buf_set_name(buf, M.NAME .. n)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "acwrite", "wipe", false
+  vim.bo[buf].modifiable = true
   fill(buf, prompt.draft:read())
   require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
   prompts[buf] = prompt
@@ -295,7 +296,13 @@ function M.open(n)
     end
   end
   local prompt = new(n)
-  prompt.win = M.open_window(prompt.buf, n)
+  local ok, win = pcall(M.open_window, prompt.buf, n)
+  if not ok then
+    prompts[prompt.buf] = nil
+    api.nvim_buf_delete(prompt.buf, { force = true })
+    error(win, 0)
+  end
+  prompt.win = win
   local title = "Prompt for " .. prompt.label
   M.show_bar(prompt.win, title, ":wq sends   :q keeps the draft")
   vim.cmd.normal({ "G$", bang = true })

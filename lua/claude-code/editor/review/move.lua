@@ -59,27 +59,28 @@ local function next_file(step, from)
 end
 
 ---Shows a buffer without the question about a swap file (E325): keys that are typed next are about hunks.
----@param command fun()
-local function show(buf, command)
-  local ok, message = pcall(function()
+---@param win? integer nil: beside the special ones
+---@return boolean shown in the current window
+local function show(buf, win)
+  local ok, is_shown = pcall(notify.guard, function()
     loading.load(buf)
-    loading.without_question(command)
+    vim.bo[buf].buflisted = true
+    loading.without_question(function()
+      api.nvim_set_current_win(windows.bring(buf, win))
+    end)
   end)
   if not ok then
-    notify.error(message)
+    notify.error(tostring(is_shown))
   end
-  return ok
+  return ok and is_shown
 end
 
 ---@param file claude-code.ReviewFile
 ---@param hunk? claude-code.ReviewHunk
 local function open(file, hunk)
-  local name = listing.shown_name(file)
-  local is_there = api.nvim_buf_get_name(0) == name
-    or show(vim.fn.bufadd(name), function()
-      vim.cmd.edit({ args = { vim.fn.fnameescape(name) } })
-    end)
-  if not is_there then
+  local name, here = listing.shown_name(file), api.nvim_get_current_win()
+  local win = listing.base_file(api.nvim_win_get_buf(here)) and here or windows.for_file()
+  if api.nvim_buf_get_name(0) ~= name and not show(vim.fn.bufadd(name), win) then
     return
   end
   go(hunk and hunk.new[1] or 1)
@@ -91,11 +92,8 @@ end
 function M.entry(row)
   local buf = vim.fn.getqflist()[row].bufnr
   -- Neovim itself would take a terminal's.
-  api.nvim_set_current_win(windows.for_file(buf) or windows.beside(buf))
-  local is_shown = show(buf, function()
+  if show(buf, windows.for_file(buf)) then
     vim.cmd.cc({ count = row })
-  end)
-  if is_shown then
     vim.cmd("normal! zv")
     reveal()
   end

@@ -274,7 +274,7 @@ local function begin(review, answer)
     return
   end
   review.is_listed = true
-  list.open()
+  notify.guard(list.open)
   local show = review.jumps and move.entry or move.show_entry
   show(1)
 end

@@ -192,6 +192,29 @@ function M.beside(buf)
   return win
 end
 
+---@return boolean would leaving this buffer be refused ('nohidden' and unsaved)?
+local function holds_edits(buf)
+  local hide = vim.bo[buf].bufhidden
+  local hidden = hide == "hide" or (hide == "" and vim.o.hidden)
+  return vim.bo[buf].modified and not hidden and #fn.win_findbuf(buf) < 2
+end
+
+---Shows a buffer in a window, or in a new one if that may not let go of what it shows, or is missing.
+---@param buf integer loaded
+---@param win? integer
+---@return integer win that shows it
+function M.bring(buf, win)
+  local before = win and api.nvim_win_get_buf(win)
+  if not win or not before then
+    return M.beside(buf)
+  elseif before ~= buf and holds_edits(before) then
+    return api.nvim_open_win(buf, false, { split = "above", win = win })
+  elseif before ~= buf then
+    api.nvim_win_set_buf(win, buf)
+  end
+  return win
+end
+
 ---Does another plugin (or the user) compare something in this tab page? All windows in diff mode
 ---of a tab page are compared with each other, so ours must not be among them.
 ---@return boolean
@@ -281,11 +304,8 @@ function M.replace_buffer(buf, prepare)
       prepare(other)
     end
     api.nvim_win_call(win, function()
-      if other then
-        vim.cmd.buffer(other)
-      else
-        vim.cmd.enew()
-      end
+      -- A window that is pinned to it ('winfixbuf') closes with it.
+      pcall(vim.cmd[other and "buffer" or "enew"], other and { count = other } or {})
     end)
   end
 end
