@@ -25,6 +25,9 @@ interface Case {
   before?: string;
   claude: string[];
   after?: string;
+  /** Rows of `a` in which the user undoes what Claude has changed. */
+  undo?: [number, number];
+  isTakenBack?: boolean;
   /** The committed names, else the message. */
   commit: string[] | string;
   notes?: string;
@@ -79,6 +82,25 @@ const CASES: Record<string, Case> = {
     commit: "git's index differs from HEAD already: commit or unstage mine first",
     status: "M  a\nA  mine\n",
   },
+  "the user has staged before, in Claude's file": {
+    before: "echo mine >> a; git add a",
+    claude: [CLAUDES, "git add -A"],
+    commit: "git's index differs from HEAD already: commit or unstage a first",
+    status: "M  a\n",
+  },
+  "a hunk that Claude has staged was undone": {
+    claude: [`${CLAUDES}; sed -i s/7/VII/ a`, "git add -A"],
+    undo: [6, 8],
+    commit: ["M\ta"],
+    status: "",
+  },
+  "the undo of a hunk that Claude has staged was taken back": {
+    claude: [`${CLAUDES}; sed -i s/7/VII/ a`, "git add -A"],
+    undo: [6, 8],
+    isTakenBack: true,
+    commit: ["M\ta"],
+    status: "",
+  },
   "the user has staged since, also in Claude's file": {
     claude: [CLAUDES, "git add a"],
     after: "echo mine >> a; git add a; echo mine > mine; git add mine",
@@ -99,12 +121,16 @@ const CASES: Record<string, Case> = {
   },
 };
 
-test.each(Object.entries(CASES))("%s", async (_what, { before, claude, after, ...expected }) => {
+test.each(Object.entries(CASES))("%s", async (_what, one) => {
+  const { before, claude, after, undo, isTakenBack, ...expected } = one;
   if (before) world.sh(before);
   await world.prompt();
   for (const command of claude) await world.bash(command);
   await world.stop();
   if (after) world.sh(after);
+  const range = { files: [{ path: world.path("a"), range: undo }] };
+  if (undo) await world.answer("undo", range);
+  if (isTakenBack) await world.answer("back", {});
   const { files } = await world.list();
   await world.answer("keep", { files: files.map(({ path }) => ({ path })) });
   const root = realpathSync(world.folder);

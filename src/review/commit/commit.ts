@@ -76,9 +76,12 @@ export async function commitKept(
     const names = named(plan.users);
     throw new UserError(`git's index differs from HEAD already: commit or unstage ${names} first`);
   }
-  notes.push(...(await keptElsewhere(root, new Set([project, ...others]))));
-  if (entries.size === 0)
-    throw new UserError(["you have kept nothing that is to be committed", ...notes].join("\n"));
+  // The user writes the message in the meantime.
+  const elsewhere = keptElsewhere(root, new Set([project, ...others])).catch(() => []);
+  if (entries.size === 0) {
+    const nothing = "you have kept nothing that is to be committed";
+    throw new UserError([nothing, ...notes, ...(await elsewhere)].join("\n"));
+  }
   const own = mkdtempSync(join(ensureReviewFolder(project.root), FOLDER));
   const ended = new AbortController();
   try {
@@ -100,7 +103,7 @@ export async function commitKept(
     if (!(await followed(runner, following))) {
       notes.push("git's index could not be written, and is behind the commit: run git reset");
     }
-    return { commit, notes };
+    return { commit, notes: [...notes, ...(await elsewhere)] };
   } finally {
     ended.abort();
     rmSync(own, { recursive: true, force: true });
@@ -111,7 +114,7 @@ export async function commitKept(
 async function keptElsewhere(here: string, projects: Iterable<ReviewedProject>): Promise<string[]> {
   const notes: string[] = [];
   for (const project of projects) {
-    const keeps = project.decisions.filter(({ type }) => type === "keep");
+    const keeps = project.decisions.filter((one) => one.type === "keep" && one.why !== "home");
     const kept = new Set(keeps.flatMap(({ files }) => files.map(({ path }) => path)));
     for (const [folder, files] of byRepository(project)) {
       const root = join(project.root, folder);

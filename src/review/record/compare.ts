@@ -7,7 +7,7 @@ import { pathsBetween, touchedPaths } from "../git/differing";
 import { Git } from "../git/run";
 import { sameContent } from "../journal/blobs";
 import { JournalReader } from "../journal/read";
-import type { Content, FileChange, JournalRecord, NewRecord } from "../journal/record";
+import type { Content, FileChange, JournalRecord, NewRecord, RecordOf } from "../journal/record";
 import { endInterrupted, Sessions } from "../state/sessions";
 import { type CallSpan, CUT_OFF_MS, lastSpan, spansOf } from "../state/spans";
 import { withRenames } from "./bash-changes";
@@ -99,7 +99,7 @@ function recordUnexplained(
     const change = { path, before: content, after: content, staged: true };
     byCall.set(span, [...(byCall.get(span) ?? []), change]);
   }
-  for (const [{ call }, index] of intoIndexes(spans, last, now)) {
+  for (const [{ call }, index] of intoIndexes(records, spans, last, now)) {
     project.append({ type: "change", ...callFields(call), source: "trees", files: [], index });
   }
   return [...byCall].map(([{ call }, files]) => {
@@ -130,22 +130,31 @@ function* stagedAlone(
   }
 }
 
-/** What calls have put into git's indexes: each was written last while one ran, and by nobody since. */
+/**
+ * What calls have put into git's indexes: each was written last while one ran, and by nobody since. What the user had
+ * staged there before stays theirs.
+ */
 function* intoIndexes(
+  records: readonly JournalRecord[],
   spans: readonly CallSpan[],
   last: Snapshot,
   now: Snapshot,
 ): Generator<[CallSpan, Record<string, string>]> {
+  const changes = records.filter(({ type }) => type === "change") as RecordOf<"change">[];
+  const claudes = new Map(changes.flatMap(({ index = {} }) => Object.entries(index)));
   for (const [folder, index] of Object.entries(now.indexes ?? {})) {
     const before = last.indexes && (own(last.indexes, folder)?.entries ?? {});
     const span = spans.findLast(
       ({ from, to, paths }) => !paths && from <= index.at && to >= index.at,
     );
     if (!before || !span) continue;
-    const changed = Object.entries(index.entries).filter(
-      ([path, one]) => own(before, path) !== one,
-    );
-    const entries = changed.map(([path, one]) => [folder === "" ? path : `${folder}/${path}`, one]);
+    const entries = Object.entries(index.entries).flatMap(([name, entry]): [string, string][] => {
+      const path = folder === "" ? name : `${folder}/${name}`;
+      const was = own(before, name);
+      return was === undefined || (was !== entry && was === claudes.get(path))
+        ? [[path, entry]]
+        : [];
+    });
     if (span.isOpen && now.indexes) now.indexes[folder] = { at: index.at, entries: before };
     else if (entries.length > 0) yield [span, Object.fromEntries(entries)];
   }

@@ -233,7 +233,7 @@ export class ReviewedProject {
         this.decisions.push(record);
         return;
       case "back":
-        this.#changesIndex(this.decision(record.decision), record.at);
+        this.#changesIndex(this.decision(record.decision), record.at, true);
         return this.#takenBack(record.decision, record.path);
       case "comment":
         return this.#comment(record);
@@ -266,9 +266,14 @@ export class ReviewedProject {
     return [...this.#comments.values()].slice(-MOST_COMMENTS);
   }
 
-  #changesIndex(decision: Decision | undefined, at: number): void {
-    const isUndo = decision?.type === "undo";
-    if (isUndo && decision.files.some(({ index }) => index)) this.indexChanged = at;
+  /** What an undo makes of Claude's entries of git's index is not the user's. */
+  #changesIndex(decision: Decision | undefined, at: number, isTakenBack = false): void {
+    for (const { path, index } of decision?.type === "undo" ? decision.files : []) {
+      if (!index) continue;
+      this.indexChanged = at;
+      const [was, is] = isTakenBack ? [index[1], index[0]] : index;
+      if (this.staged.get(path) === was) this.staged.set(path, is);
+    }
   }
 
   /** In one file alone if it is given. */
