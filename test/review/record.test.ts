@@ -301,8 +301,15 @@ describe("what the CLI says of Bash", () => {
         },
       ]),
     );
+    world.write("left-out.txt", "one\r\ntwo\r\n");
+    const file = {
+      filePath: world.path("left-out.txt"),
+      hunks: [hunk(1, 1, 1, 1, "-one", "+ONE")],
+    };
+    await world.bash("sed -i s/one/ONE/ left-out.txt", diff([file]));
     expect(world.files).toEqual([
       'crlf.txt: "one\\r\\ntwo\\nthree\\r\\n" > "ONE\\r\\nTWO\\nthree\\r\\n"',
+      'left-out.txt: unknown > "ONE\\r\\ntwo\\r\\n"',
     ]);
   });
 

@@ -65,7 +65,8 @@ function fileChange(
   }
   const last = () => known.last(path, use);
   const before = diff ? byHunks(project, known, path, { diff, state, last }) : last();
-  if (!before && !known.isBlind) return "unknown";
+  // A comparison may still know it.
+  if (!before && project.isRepository && !known.isBlind) return "unknown";
   if (!before) return { path, before: { withheld: "unknown" }, after, symlink };
   if (sameContent(before, after)) return undefined;
   const mode = "absent" in after ? known.mode(path) : undefined;
@@ -84,8 +85,8 @@ function byHunks(
   // They do not fit: it has changed again since.
   if (!bytes) return last();
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-  // What a line that was not UTF-8 held is nowhere to be found.
-  return known.shownAs(path, text) ?? (isLossy(diff) ? undefined : blobs.put(bytes));
+  // The bytes of some lines are nowhere to be found.
+  return known.shownAs(path, text) ?? (isLossy(diff, now) ? undefined : blobs.put(bytes));
 }
 
 /** A file that was created with the bytes of one that was deleted was moved. */
@@ -153,30 +154,30 @@ export function changedByBash(response: unknown): string[] {
   return [...new Set(paths)];
 }
 
-/** Does a line come back that was not UTF-8? */
-function isLossy({ hunks }: DiffFile): boolean {
-  return hunks.some(({ lines }) => lines.some((line) => /^-.*\uFFFD/.test(line)));
+/** Does a line come back that was not UTF-8, or without the carriage return that others still have? */
+function isLossy({ hunks }: DiffFile, now: Uint8Array): boolean {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const back = lines.filter((line) => line.startsWith("-"));
+  const lacksCr = now.includes(0x0d) && !lines.some((line) => line.endsWith("\r"));
+  return back.some((line) => lacksCr || line.includes("\uFFFD"));
 }
 
 const NO_LINE_END = "\\";
 
 /**
  * The bytes before the hunks, made of those after them. Lines that stay keep their bytes, and one that
- * comes back and was not UTF-8 holds U+FFFD. Where the CLI leaves out carriage returns (2.1.330 does so
- * at times), lines that come back get the line end of most others. Undefined where the hunks do not fit
- * the bytes.
+ * comes back and was not UTF-8 holds U+FFFD; the CLI may have left out its carriage return (2.1.330 does so
+ * at times). Undefined where the hunks do not fit the bytes.
  */
 function bytesBefore(after: Uint8Array, { hunks }: DiffFile): Uint8Array | undefined {
   const lines = linesOf(after).slice(1);
-  const showsCr = hunks.some((hunk) => hunk.lines.some((line) => line.endsWith("\r")));
-  const usual = !showsCr && mostlyCrlf(lines) ? "\r\n" : "\n";
   const result: string[] = [];
   let at = 0;
   for (const hunk of [...hunks].sort((a, b) => a.newStart - b.newStart)) {
     const start = hunk.newLines === 0 ? Math.min(hunk.newStart, lines.length) : hunk.newStart - 1;
     if (start < at) return undefined;
     result.push(...lines.slice(at, start));
-    const end = reverseHunk(hunk, lines, start, usual, result);
+    const end = reverseHunk(hunk, lines, start, result);
     if (end === undefined) return undefined;
     at = end;
   }
@@ -189,7 +190,6 @@ function reverseHunk(
   hunk: DiffFile["hunks"][number],
   lines: readonly string[],
   start: number,
-  usual: string,
   result: string[],
 ): number | undefined {
   let at = start;
@@ -198,7 +198,7 @@ function reverseHunk(
     const endless = hunk.lines[index + 1]?.startsWith(NO_LINE_END) ?? false;
     if (mark === NO_LINE_END) continue;
     if (mark === "-") {
-      result.push(Buffer.from(text).toString("latin1") + (endless ? "" : usual));
+      result.push(Buffer.from(text).toString("latin1") + (endless ? "" : "\n"));
       continue;
     }
     const present = lines[at];
@@ -214,8 +214,4 @@ function plain(line: string): string {
   return Buffer.from(line, "latin1")
     .toString("utf8")
     .replace(/\r?\n$|\r$/, "");
-}
-
-function mostlyCrlf(lines: readonly string[]): boolean {
-  return lines.filter((line) => line.endsWith("\r\n")).length * 2 > lines.length;
 }
