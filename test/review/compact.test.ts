@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { journalPath } from "../../src/review/journal/append";
 import { compaction } from "../../src/review/journal/compact";
+import { recordsOf } from "../../src/review/journal/read";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
 import type { Listed } from "../../src/review/service";
 import { World } from "./state/world";
@@ -42,6 +43,7 @@ async function history(): Promise<void> {
       world.claude({}, { session, prompt, tool: "Bash", source: "bash", use });
     }
     const text = TEN.replace(`line ${turn % 10}\n`, `turn ${turn}\n`);
+    world.record({ type: "seen", session, use: `${turn}`, path: "a", content: { absent: true } });
     world.claude({ a: text, b: text }, { session, prompt });
     if (turn % 4 === 0) world.write("b", `${text}mine\n`);
     if (turn % 3 === 0) await world.keep([whole("a")]);
@@ -59,6 +61,7 @@ test("what was decided goes, and what waits stays as it was", async () => {
   rewriteJournal(world.folder, compaction(later()));
   expect(await state()).toEqual(before);
   expect(size()).toBeLessThan(bytes / 3);
+  expect(recordsOf(world.folder, "seen")).toEqual([]);
   const once = size();
   rewriteJournal(world.folder, compaction(later()));
   expect(size()).toBe(once);

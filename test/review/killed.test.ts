@@ -95,14 +95,15 @@ nightly.test("drafts of a process that was killed go, and nothing else", async (
   using world = new World();
   const draft = ".claude-code-nvim.0123abcd.tmp";
   const others = [".claude-code-nvim.89abcdef.tmp", ".claude-code-nvim.notes.tmp", "a.tmp"];
-  world.claude({ "in/a": BEFORE });
+  const claudes = ".claude-code-nvim.ffffffff.tmp";
+  world.claude({ "in/a": BEFORE, [`in/${claudes}`]: "x" });
   await world.undo([{ path: world.path("in/a") }]);
   const old = new Date(Date.now() - 60 * 60_000);
-  for (const name of [draft, ...others]) {
+  for (const name of [draft, claudes, ...others]) {
     world.write(`in/${name}`, "x");
     // The first of the others is being written now.
     if (name !== others[0]) utimesSync(world.path(`in/${name}`), old, old);
   }
   await world.another().answer("list", {});
-  expect(readdirSync(world.path("in")).sort()).toEqual(others.toSorted());
+  expect(readdirSync(world.path("in")).sort()).toEqual([claudes, ...others].toSorted());
 });
