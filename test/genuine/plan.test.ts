@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { claims } from "../support/claims";
 import { CASE_MS, requireNamespace } from "../support/namespace";
 import { NEOVIMS } from "../support/toolchain";
 import { eventually } from "./eventually";
@@ -9,41 +10,44 @@ import { InTerminal } from "./in-terminal";
 const PLAN = "# Plan\n\n1. do it\n";
 
 requireNamespace();
-describe.each(NEOVIMS)("a plan in $name", (version) => {
-  const claude = new InTerminal().inBlock(version, {
-    files: { "main.lua": "return 1\n" },
-    terminal: `permission_mode = "plan"`,
-  });
-  const { lua, keys } = claude;
-  const name = () => lua<string>("return vim.fs.dirname(vim.api.nvim_buf_get_name(0))");
-  let path = "";
-  const received = (text: string) =>
-    eventually(
-      async () => claude.model.requests.some((one) => JSON.stringify(one).includes(text)),
-      true,
-    );
+const CASES = NEOVIMS.flatMap((version) =>
+  [false, true].map((isChanged) => ({ name: version.name, version, isChanged })),
+);
+describe.each(CASES)(
+  "a plan in $name, changed in its file: $isChanged",
+  ({ version, isChanged }) => {
+    const claude = new InTerminal().inBlock(version, {
+      files: { "main.lua": "return 1\n" },
+      terminal: `permission_mode = "plan"`,
+    });
+    const { lua, keys } = claude;
+    const name = () => lua<string>("return vim.fs.dirname(vim.api.nvim_buf_get_name(0))");
+    let path = "";
+    const received = (text: string) =>
+      eventually(
+        async () => claude.model.requests.some((one) => JSON.stringify(one).includes(text)),
+        true,
+      );
 
-  async function plan(): Promise<void> {
-    claude.model.script([
-      [{ tool: "Write", input: { file_path: path, content: PLAN } }],
-      [{ tool: "ExitPlanMode", input: {} }],
-      [{ text: "Going on." }],
-    ]);
-    await claude.send("make a plan");
-    await eventually(name, "claude-code://plan", CASE_MS);
-    expect(await claude.lines()).toEqual(PLAN.trimEnd().split("\n"));
-  }
+    async function plan(): Promise<void> {
+      claude.model.script([
+        [{ tool: "Write", input: { file_path: path, content: PLAN } }],
+        [{ tool: "ExitPlanMode", input: {} }],
+        [{ text: "Going on." }],
+      ]);
+      await claude.send("make a plan");
+      await eventually(name, "claude-code://plan", CASE_MS);
+      expect(await claude.lines()).toEqual(PLAN.trimEnd().split("\n"));
+    }
 
-  test(
-    "comments go to Claude, which goes on planning; what is approved is the edited text",
-    async () => {
+    async function begin(): Promise<void> {
       await lua(`
-        vim.ui.input = function(_, callback) callback("first the tests") end
-        vim.ui.select = function(items, options, callback)
-          WAYS = vim.tbl_map(options.format_item, items)
-          callback(items[2])
-        end
-        return true`);
+      vim.ui.input = function(_, callback) callback("first the tests") end
+      vim.ui.select = function(items, options, callback)
+        WAYS = vim.tbl_map(options.format_item, items)
+        callback(items[2])
+      end
+      return true`);
       await claude.begin();
       claude.model.script([[{ text: "Hello." }]]);
       await claude.send("hi");
@@ -52,6 +56,20 @@ describe.each(NEOVIMS)("a plan in $name", (version) => {
       path = /[^" \\]*\/plans\/[^"\\ ]*\.md/.exec(asked)?.[0] ?? "";
       await plan();
       await Bun.sleep(500); // Longer than a pause in typing: the key is meant for it.
+    }
+
+    const changed = async () => {
+      claims("Only the plan that you saw is approved");
+      await begin();
+      writeFileSync(path, "# Plan\n\n1. EVIL\n");
+      await keys("<CR>");
+      await received("Approved Plan");
+      expect(JSON.stringify(claude.model.requests)).not.toContain("EVIL");
+      expect(readFileSync(path, "utf8")).toBe(PLAN.trimEnd());
+    };
+
+    const edited = async () => {
+      await begin();
       await keys("GgCq");
       await received("first the tests");
       await claude.showing(/Going on/);
@@ -64,7 +82,14 @@ describe.each(NEOVIMS)("a plan in $name", (version) => {
       await received("2. and test it");
       await claude.showing(/accept edits on/);
       expect(await name()).not.toContain("plan");
-    },
-    2 * CASE_MS,
-  );
-});
+    };
+
+    test(
+      isChanged
+        ? "what Claude receives is the plan that was shown"
+        : "comments go to Claude, which goes on planning; what is approved is the edited text",
+      isChanged ? changed : edited,
+      2 * CASE_MS,
+    );
+  },
+);
