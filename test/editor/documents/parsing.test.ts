@@ -21,7 +21,7 @@ const TREE_SITTER = `vim.api.nvim_create_autocmd("FileType", { pattern = "markdo
 const ID = "6a14035a-a165-4b1f-a000-29d9e074ba4b";
 
 onBothNeovims(
-  (session, { name: neovim }) => {
+  (session) => {
     const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
     const until = (text: string, where = "true") =>
       eventually("the text", async () =>
@@ -94,15 +94,17 @@ onBothNeovims(
           );
         },
       ],
-      ...(neovim.includes("0.10")
-        ? []
-        : ([
-            [
-              "a file that Claude opens",
-              (text) =>
-                session.client.call("openFile", { filePath: session.write("new.md", text) }),
-            ],
-          ] as [string, (text: string) => Promise<unknown>][])),
+      [
+        "a file that Claude opens",
+        (text) => session.client.call("openFile", { filePath: session.write("new.md", text) }),
+      ],
+      [
+        "a file of another encoding that is reloaded",
+        async (text) => {
+          const path = await session.open("utf16.md", Buffer.from("\ufeff# one\n", "utf16le"));
+          writeFileSync(path, Buffer.from(`\ufeff# one\n\n${text}\n`, "utf16le"));
+        },
+      ],
     ];
 
     // Each of the texts, in one of the ways at least.

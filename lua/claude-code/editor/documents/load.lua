@@ -2,6 +2,7 @@
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local notify = require("claude-code.messages.notify")
+local parsing = require("claude-code.editor.documents.parsing")
 local path = require("claude-code.editor.documents.path")
 
 local M = {}
@@ -101,6 +102,9 @@ end)
 ---@param name "filetype"|"syntax"
 local function define(buf, name)
   local value = vim.bo[buf][name]
+  if name == "filetype" then
+    return parsing.set_filetype(buf, value)
+  end
   vim.bo[buf][name] = value
 end
 
@@ -150,7 +154,9 @@ function M.load(buf, is_unseen)
   if is_unseen then
     vim.opt.eventignore:append({ "Syntax", "FileType" })
   end
-  local ok, message = pcall(vim.fn.bufload, buf)
+  local ok, message = pcall(parsing.while_reading, buf, function()
+    vim.fn.bufload(buf)
+  end)
   vim.o.shortmess, vim.o.eventignore = shortmess, eventignore
   if not ok then
     error(message, 0)

@@ -88,12 +88,31 @@ function M.guard(buf)
     })
 end
 
----Gives a buffer with text of Claude's its file type; only 'syntax' where the text is not to be parsed.
+---Gives a buffer with text of Claude's its file type, or fires its event again; only 'syntax' where the text is not to
+---be parsed.
 ---@param buf integer
 ---@param filetype string
 function M.set_filetype(buf, filetype)
   vim.bo[buf][has_deep(buf) and "syntax" or "filetype"] = filetype
   M.guard(buf)
+end
+
+---Runs `read`, which reads a file into a buffer. The FileType event waits for a look at the text where it makes a
+---parser that parses at once. Errors are passed on.
+---@param buf integer
+---@param read fun()
+function M.while_reading(buf, read)
+  local eventignore = vim.o.eventignore
+  if not PARSES_AT_ONCE or eventignore:find("FileType", 1, true) then
+    return read()
+  end
+  vim.opt.eventignore:append("FileType")
+  local ok, message = pcall(read)
+  vim.o.eventignore = eventignore
+  if not ok then
+    error(message, 0)
+  end
+  M.set_filetype(buf, vim.bo[buf].filetype)
 end
 
 ---@param buf integer loaded

@@ -73,8 +73,10 @@ local function read_again(buf)
       break
     end
     read = version
-    api.nvim_buf_call(buf, function()
-      vim.cmd("silent! keepjumps keepalt edit!")
+    require("claude-code.editor.documents.parsing").while_reading(buf, function()
+      api.nvim_buf_call(buf, function()
+        vim.cmd("silent! keepjumps keepalt edit!")
+      end)
     end)
     version = disk.version(name)
   end
