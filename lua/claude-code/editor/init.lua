@@ -27,6 +27,7 @@ local function attach(info)
   require("claude-code.editor.selection").start()
   require("claude-code.editor.review").start()
   require("claude-code.editor.input.keyboard").follow()
+  require("claude-code.editor.documents.parsing").start()
   require("claude-code.server").on_attach(info.version)
   local followers = { "sessions.transcripts", "editor.transcript", "remote", "context.mention" }
   for _, name in ipairs(followers) do

@@ -65,7 +65,7 @@ onBothNeovims(
         "a file that is reloaded",
         async (text) => {
           const path = await session.open("open.md", "# one\n");
-          await lua("vim.cmd.doautocmd('BufEnter') vim.cmd.redraw()");
+          await lua("vim.cmd.redraw()");
           writeFileSync(path, `# one\n\n${text}\n`);
         },
       ],

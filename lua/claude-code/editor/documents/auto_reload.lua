@@ -161,7 +161,6 @@ local function follow(buf)
   end
   state.stops[buf] = stop
   note_absence(buf)
-  require("claude-code.editor.documents.parsing").guard(buf)
 end
 
 local function is_needed()

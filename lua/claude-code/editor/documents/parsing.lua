@@ -88,6 +88,13 @@ function M.guard(buf)
     })
 end
 
+---Guards each buffer with Markdown, whoever opens it: Claude may write to its file.
+function M.start()
+  local events = require("claude-code.lib.autocommands").new("parsing")
+  events:on("FileType", M.guard)
+  vim.iter(api.nvim_list_bufs()):filter(api.nvim_buf_is_loaded):each(M.guard)
+end
+
 ---Gives a buffer with text of Claude's its file type, or fires its event again; only 'syntax' where the text is not to
 ---be parsed.
 ---@param buf integer
