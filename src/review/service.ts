@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
+import { EDITING_TOOLS } from "../claude/names";
 import { UserError } from "../lib/errors";
 import { fileVersion } from "../lib/file-version";
 import { gitFolder } from "../lib/git-folder";
@@ -161,11 +162,13 @@ export class ReviewService {
       entries.push(...all);
       incomplete.push(...incompleteOf(project, unrecorded.sentence));
       damage.push(...damageOf(project));
-      for (const entry of all.slice(0, MOST_FILES - files.length)) {
+      const shown = new Map<Entry, ShownFile>();
+      for (const entry of editedFirst(all).slice(0, MOST_FILES - files.length)) {
         const hunks = entry.hunks.length <= left ? entry.hunks : entry.hunks.slice(0, 1);
         left -= hunks.length;
-        files.push(shownFile(project, entry, hunks));
+        shown.set(entry, shownFile(project, entry, hunks));
       }
+      files.push(...all.flatMap((entry) => shown.get(entry) ?? []));
     }
     const total = countsOf(entries);
     if (files.length < total.files) {
@@ -425,4 +428,10 @@ function joined(results: readonly ShownDecision[]): ShownDecision {
     ...(decision !== undefined && { decision }),
     files: results.flatMap(({ files }) => files),
   };
+}
+
+/** Those that a tool such as Edit changed before those that a command did, which may be very many. */
+function editedFirst(entries: Entry[]): Entry[] {
+  const isEdited = ({ owners }: Entry) => owners.some(({ tool }) => EDITING_TOOLS.includes(tool));
+  return [...entries.filter(isEdited), ...entries.filter((entry) => !isEdited(entry))];
 }

@@ -12,6 +12,9 @@ import { ALL, type Change } from "./weave/row";
  * without "\n"; a "\r" before it is part of them.
  */
 
+/** The byte order mark of UTF-8, in Latin-1. */
+const MARK = "\u00ef\u00bb\u00bf";
+
 /** Bytes of a line in the list. */
 const MOST_CODE = 200;
 
@@ -56,6 +59,7 @@ function shownMode(project: ReviewedProject, { before, after, changes }: ModeCha
 
 export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = false) {
   const { id, added, removed, mixed, conflict } = hunk;
+  const ends = endsOf(hunk);
   return {
     id,
     old: hunk.old,
@@ -64,6 +68,7 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
     removed,
     mixed,
     ...(conflict && { conflict }),
+    ...(ends !== undefined && { ends }),
     owners: hunk.owners.map((owner) => shownOwner(project, owner)),
     ...(hunk.isInParts && { in_parts: true }),
     ...(!withLines && { code: rowOf(codeOf(hunk)).subarray(0, MOST_CODE) }),
@@ -77,6 +82,23 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
 /** The first line that says something, of what is there now, else of what was there. */
 function codeOf({ newLines, oldLines }: Hunk): string {
   return [...newLines, ...oldLines].find((line) => line.trim() !== "")?.trimStart() ?? "";
+}
+
+/** What differs where no character does, in the words of a diff (`change_of_ends` of its text.lua). */
+function endsOf({ oldLines, newLines }: Hunk): string | undefined {
+  const bare = (line: string | undefined) => line?.replace(MARK, "").replace(/\r?\n$/, "");
+  const isSame = oldLines.every((line, i) => bare(line) === bare(newLines[i]));
+  if (!isSame || oldLines.length === 0 || oldLines.length !== newLines.length) return undefined;
+  const [hadNewline, hasNewline] = [oldLines, newLines].map((lines) =>
+    lines.at(-1)?.endsWith("\n"),
+  );
+  if (hadNewline !== hasNewline) return `last newline ${hasNewline ? "added" : "removed"}`;
+  const isMarked = newLines[0]?.startsWith(MARK) ?? false;
+  if (isMarked !== oldLines[0]?.startsWith(MARK)) {
+    return `byte order mark ${isMarked ? "added" : "removed"}`;
+  }
+  const isCrlf = newLines.some((line, i) => line !== oldLines[i] && line.endsWith("\r\n"));
+  return `line ends: ${isCrlf ? "LF to CRLF" : "CRLF to LF"}`;
 }
 
 export function shownOwner(project: ReviewedProject, change: Change) {

@@ -816,6 +816,29 @@ onEachNeovim((session) => {
       expect(await bars()).toEqual(["", ""]);
     });
 
+    test("says, as does the list, that only line ends changed, the last newline or a byte order mark", async () => {
+      const [lf, crlf, mark] = ["1\n2\n", "1\r\n2\r\n", "\u00ef\u00bb\u00bf"];
+      for (const [words, before, after] of [
+        ["last newline added", "a\nb", "a\nb\n"],
+        ["last newline removed", lf, "1\n2"],
+        ["line ends: LF to CRLF", lf, crlf],
+        ["line ends: CRLF to LF", crlf, lf],
+        ["byte order mark added", lf, mark + lf],
+        ["byte order mark removed", mark + lf, lf],
+      ] as const) {
+        edited("a", before, after);
+        const items = await review(1);
+        expect(items[0]?.text).toContain(`[${words}]`);
+        await eventually(words, async () => (await bars()).join().includes(words));
+        await nvim().type("gr");
+        await eventually("the bytes of before", () => read("a") === before);
+        await says("is left to review");
+        await lua("_G.said = {}");
+      }
+      edited("a", lf, "1\r\ntwo\r\n");
+      expect((await review(1))[0]?.text).not.toContain("[");
+    });
+
     test("has as many keys as there is room for, and the end of a long path", async () => {
       edited("a", TEN, five);
       await review(1);
@@ -1295,10 +1318,11 @@ onEachNeovim((session) => {
       "of 2,002 files says in its title, and in a message, that two have no room",
       async () => {
         const names = Array.from({ length: 2_001 }, (_, i) => `many/f${i}`);
-        claude(Object.fromEntries(names.map((name) => [name, "new\n"])));
-        claude({ "few/z": "new\n" });
+        claude(Object.fromEntries(names.map((name) => [name, "new\n"])), { tool: "Bash" });
+        claude({ "z/edited": "new\n" });
         await nvim().command("Claude review!");
-        await listed(2_000);
+        // A tool made the last one, which has room before what a command made.
+        expect((await listed(2_000)).at(-1)?.name).toBe(at("z/edited"));
         const title = () => lua<string>("return vim.fn.getqflist({ title = 0 }).title");
         expect(await title()).toBe(
           "Claude's changes (2 more files follow once these are decided, or name a folder)",
@@ -1306,7 +1330,7 @@ onEachNeovim((session) => {
         const message =
           "only 2000 of 2002 files are listed: decide about some of them, or name a folder (:Claude review src/)";
         expect((await said()).join("\n")).toContain(message);
-        await nvim().command(`Claude review! ${at("few")}`);
+        await nvim().command(`Claude review! ${at("z")}`);
         await listed(1);
         expect(await title()).toBe("Claude's changes");
       },

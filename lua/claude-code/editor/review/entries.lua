@@ -95,6 +95,7 @@ end
 ---@param is_stale boolean the buffer lacks it
 local function flags(hunk, is_stale)
   local found = { is_stale and "[not in your buffer, which has unsaved edits]" or nil }
+  found[#found + 1] = hunk.ends and ("[%s]"):format(hunk.ends) or nil
   if hunk.conflict then
     found[#found + 1] = ("[%s edits conflict]"):format(listing.WHOSE[hunk.conflict])
   elseif hunk.mixed then

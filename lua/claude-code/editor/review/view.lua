@@ -86,6 +86,7 @@ local function parts_in(win)
     at and { ("+%d "):format(at.added), "Added" },
     at and { ("−%d "):format(at.removed), "Removed" },
     mode and { (" %s "):format(entries.mode_words(mode)), "Note" },
+    at and at.ends and { (" %s "):format(at.ends), "Note" },
     at and warning(at)
   )
 end
