@@ -5,6 +5,9 @@ local sessions = require("claude-code.sessions")
 
 local M = {}
 
+--- By then the CLI has taken the text back.
+local REDRAW_MS = 200
+
 ---@class claude-code.EditorFile
 ---@field path string
 ---@field kind "prompt"|"transcript"|"document"|"commit"
@@ -130,7 +133,12 @@ function M.open(params)
     elseif not received and table.concat(lines):find("%S") then
       keep_draft(params, lines)
     elseif received and params.n then
-      require("claude-code.terminal.running").focus(params.n)
+      local running = require("claude-code.terminal.running")
+      running.focus(params.n)
+      -- The CLI (2.1.330) leaves there that it waits.
+      require("claude-code.lib.timer").once(REDRAW_MS, function()
+        running.call(params.n, "redraw")
+      end)
     end
   end)
   return vim.empty_dict()

@@ -101,6 +101,14 @@ local function resize(terminal, fewer)
   end
 end
 
+--- Lets the program draw the whole screen again.
+function Terminal:redraw()
+  resize(self, 1)
+  timer.once(PROGRAM_MS, function()
+    resize(self, 0)
+  end)
+end
+
 --- Neovim (0.10 to 0.12) loses a row of a terminal whose window gets smaller and bigger in one moment, and its
 --- program, whose size is the same, does not draw again. The tab line does that as the last tab page but one closes:
 --- programs then get another size, and their own again.
@@ -111,10 +119,7 @@ local function follow_tab_line()
         return
       end
       for _, terminal in ipairs(M.open()) do
-        resize(terminal, 1)
-        timer.once(PROGRAM_MS, function()
-          resize(terminal, 0)
-        end)
+        terminal:redraw()
       end
     end)
   end)
