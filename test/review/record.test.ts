@@ -222,6 +222,17 @@ describe("what stood there before is what the disk had, whatever git calls clean
   });
 });
 
+nightly.test("line ends of some among more touched files than are read", async () => {
+  using world = new RecordedHere();
+  world.write(".gitattributes", "* text=auto\n");
+  for (let i = 0; i < 1_500; i++) world.write(`d/${i}.txt`, "one\r\n");
+  world.git("config core.splitIndex true", "add -A", "commit -qm second");
+  await world.prompt();
+  await world.failing("touch d/*; sed -i 's/\\r//' d/7.txt d/8.txt; git add -A");
+  const found = ["d/7.txt", "d/8.txt"].map((name) => `${name}: "one\\r\\n" > "one\\n"`);
+  expect(world.files.toSorted()).toEqual(found);
+});
+
 /** The CLI's answer of a command that changed these files. */
 const diff = (files: { filePath: string; [field: string]: unknown }[]) => {
   return { files, moreFiles: 0, changedFiles: files.map(({ filePath }) => filePath) };

@@ -68,8 +68,9 @@ export function* committedFiles(
     for (const blob of blobs) {
       const file = files.get(blob.path) as CommittedFile;
       const bytes = texts.get(blob) ?? (yield* textOf(blob));
-      const size = sizes?.get(`${blob.id} ${blob.path}`);
-      file.bytes = sizes && bytes && !blob.symlink ? ofSize(bytes, size) : bytes;
+      const { id, size } = sizes?.get(blob.path) ?? {};
+      const stood = bytes && id === blob.id ? ofSize(bytes, size) : undefined;
+      file.bytes = sizes && !blob.symlink ? stood : bytes;
     }
   }
   return files;
@@ -107,14 +108,19 @@ function* textOf({ id, path, symlink }: Blob): GitWork<Uint8Array | undefined> {
   return code === 0 ? stdout : undefined;
 }
 
-/** What an index says of the sizes in the work tree, by `BLOB PATH`. */
-function* sizesIn(index: string, paths: readonly string[]): GitWork<Map<string, number>> {
+/** What an index says of files, by their paths: their blobs, and sizes in the work tree. No paths: all. */
+export function* sizesIn(
+  index: string,
+  paths: readonly string[],
+): GitWork<Map<string, { id: string; size: number }>> {
   const args = ["--literal-pathspecs", "ls-files", "--stage", "--debug", "-z", "--full-name", "--"];
-  const { stdout } = yield { args: [...args, ...paths], index };
+  const { stdout } = yield { args: [...args, ...paths], index, ms: MOST_MS };
   const entries = stdout
     .toString()
     .matchAll(/(?:^|\n)\d+ (\w+) 0\t([^\0]*)\0[^\0]*? {2}size: (\d+)/g);
-  return new Map([...entries].map(([, id, path, size]) => [`${id} ${path}`, Number(size)]));
+  return new Map(
+    [...entries].map(([, id = "", path = "", size]) => [path, { id, size: Number(size) }]),
+  );
 }
 
 /** A text with the line ends by which it has that size: they can only all be the same. */

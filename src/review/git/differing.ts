@@ -4,7 +4,7 @@ import { gitFolder } from "../../lib/git-folder";
 import { realPath, statOf } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
-import { headOf } from "./committed";
+import { headOf, sizesIn } from "./committed";
 import { Git, type GitWork } from "./run";
 
 /** So many repositories inside of another one are looked into, each by a git of its own. */
@@ -15,7 +15,7 @@ const MOST_MS = 120_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 /** An index of two million files. */
 const MOST_INDEX_BYTES = 256 * 1024 * 1024;
-/** Each is read. More are touched by what changes nothing in them: a copy of the work tree. */
+/** Each is read; of more only those that have other sizes, as with other line ends. */
 const MOST_TOUCHED = 1_000;
 
 /** A repository, and those inside of it. */
@@ -159,12 +159,15 @@ function copyIndex(root: string, copy: string): string | undefined {
   }
 }
 
-/** The files whose sizes or times are not those that git has noted in a copy of the index; none of too many. */
-export function* touchedPaths(index: string): GitWork<string[]> {
+/** The files whose sizes or times are not those that git has noted in a copy of the index. */
+export function* touchedPaths(root: string, index: string): GitWork<string[]> {
   const args = ["diff-files", "-z", "--name-only", "--ignore-submodules=all"];
   const { code, stdout } = yield { args, index, ms: MOST_MS };
   const paths = stdout.toString().split("\0").filter(Boolean);
-  return code === 0 && paths.length <= MOST_TOUCHED ? paths : [];
+  if (code !== 0) return [];
+  if (paths.length <= MOST_TOUCHED) return paths;
+  const sizes = yield* sizesIn(index, []);
+  return paths.filter((path) => statOf(join(root, path))?.size !== sizes.get(path)?.size);
 }
 
 function staged(entries: readonly { path: string; entry: string }[]): Staged {

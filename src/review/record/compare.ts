@@ -263,7 +263,9 @@ function* differences(project: RecordedProject, { spans, known, last, now }: Com
     // What is clean before and after may have got other line ends.
     const copies = [last, now].map(({ at }) => indexCopy(project.folder, at, folder));
     const [copy = "", copyNow = ""] = copies;
-    const touched = isSameFile(copy, copyNow) ? [] : git.wait(touchedPaths(copy));
+    const touched = isSameFile(copy, copyNow)
+      ? []
+      : git.wait(touchedPaths(join(project.root, folder), copy));
     for (const path of [...(between ?? []), ...touched]) paths.add(join(folder, path));
   }
   const clean = [...paths].filter((path) => !own(last.files, path));
