@@ -79,8 +79,8 @@ export async function commitKept(
   // The user writes the message in the meantime.
   const elsewhere = keptElsewhere(root, new Set([project, ...others])).catch(() => []);
   if (entries.size === 0) {
-    const nothing = "you have kept nothing that is to be committed";
-    throw new UserError([nothing, ...notes, ...(await elsewhere)].join("\n"));
+    notes.unshift("you have kept nothing that is to be committed");
+    throw new UserError([...notes, ...(await elsewhere)].join("\n"));
   }
   const own = mkdtempSync(join(ensureReviewFolder(project.root), FOLDER));
   const ended = new AbortController();
@@ -92,8 +92,7 @@ export async function commitKept(
     if (existsSync(join(gitDir, "index"))) copyFileSync(join(gitDir, "index"), index);
     onOpen?.({ root, tree, index, signal: ended.signal });
     const made = runner.run(commitOf(plan, root, { index, draft, editor }), MOST_MS);
-    const end = () => true;
-    const isEnded = made.then(end, end);
+    const isEnded = Promise.allSettled([made]);
     while ((headCommit(root) ?? head) === head) {
       if (await Promise.race([isEnded, Bun.sleep(LOOK_MS)])) break;
     }

@@ -28,15 +28,11 @@ export interface Following {
   known: Entries;
 }
 
-type Note = Omit<Following, "known"> & {
-  known: Record<string, string>;
-  owner: ReturnType<typeof ownProcess>;
-};
+type Owner = ReturnType<typeof ownProcess>;
 
 /** Writes it down for the next start: git goes on where this process is killed. Throws the system's error. */
 export function note(folder: string, { known, ...following }: Following): void {
-  const owner = ownProcess();
-  const text = JSON.stringify({ ...following, known: Object.fromEntries(known), owner });
+  const text = JSON.stringify({ ...following, known: [...known], owner: ownProcess() });
   writePrivateFile(join(folder, NOTE), text);
 }
 
@@ -45,12 +41,13 @@ export async function followLeft(reviewFolder: string): Promise<void> {
   for (const name of namesIn(reviewFolder).filter((one) => one.startsWith(FOLDER))) {
     const folder = join(reviewFolder, name);
     const found = readPrivateJson(join(folder, NOTE));
-    const { owner, known, ...rest } = (found ?? {}) as unknown as Note;
+    const { owner, ...following } = (found ?? {}) as unknown as Following & { owner?: Owner };
     const at = lstatSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (owner && !isGone(owner)) continue;
-    const following = { ...rest, known: new Map(Object.entries(known ?? {})) };
-    const runner = found && Git.in(following.root);
-    const isDone = await runner?.run(follow(following)).catch(() => false);
+    following.known = new Map(following.known);
+    const isDone = await (owner && Git.in(following.root))
+      ?.run(follow(following))
+      .catch(() => false);
     // Without a new commit git may be at work still.
     if (isDone || Date.now() - at > DAY_MS) rmSync(folder, { recursive: true, force: true });
   }
@@ -75,7 +72,8 @@ export async function followed(runner: Git, following: Following): Promise<boole
 function* follow({ root, head, tree, known }: Following): GitWork<boolean> {
   const now = (yield* headOf(root)) ?? null;
   if (now === null || now === head) return false;
-  const committed = newEntries(yield* git(["diff-tree", "-r", ...RAW, tree, now]));
+  const raw = yield* git(["diff-tree", "-r", ...RAW, tree, now]);
+  const committed = new Map([...rawChanges(raw)].map(([path, { after }]) => [path, after]));
   for (const [path, { after }] of yield* stagedSince(tree)) {
     if (known.get(path) !== after) committed.delete(path);
   }
@@ -88,8 +86,4 @@ function* follow({ root, head, tree, known }: Following): GitWork<boolean> {
 export function* putEntries(entries: Entries, options: GitOptions = {}): GitWork<void> {
   const { args, input } = putting(entries);
   yield* git(args, { ...options, input });
-}
-
-function newEntries(raw: string): Entries {
-  return new Map([...rawChanges(raw)].map(([path, { after }]) => [path, after]));
 }

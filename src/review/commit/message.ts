@@ -32,24 +32,19 @@ export interface OpenCommit {
   signal: AbortSignal;
 }
 
-/** How Claude is started: words, and variables that are the user's own. */
-interface Command {
-  command: string[];
-  env: Record<string, string>;
-}
-
 /**
  * Asks Claude for the message of a commit. It receives what is committed, but for private files, and nothing else. It
- * runs outside of the project, whose settings nobody may have looked at. Throws UserError.
+ * runs outside of the project, whose settings nobody may have looked at. `env`: variables of the user's. Throws
+ * UserError.
  */
-export async function messageFor(commit: OpenCommit, { command, env }: Command): Promise<string> {
-  const diff = await Git.in(commit.root)?.run(diffOf(commit));
-  const { signal } = commit;
-  const options = { cwd: stateFolder(), env, stdin: Buffer.from(`${ASK}\n\n${diff}`) };
-  const { out, err, code } = await run([...command, ...FLAGS], {
-    ...options,
-    ...{ timeout: MAX_MS, signal },
-  }).catch((error) => ({ out: "", err: reason(error), code: 1 }));
+export async function messageFor(
+  commit: OpenCommit,
+  { command, env }: { command: string[]; env: Record<string, string> },
+): Promise<string> {
+  const stdin = Buffer.from(`${ASK}\n\n${await Git.in(commit.root)?.run(diffOf(commit))}`);
+  const options = { cwd: stateFolder(), env, stdin, timeout: MAX_MS, signal: commit.signal };
+  const ran = run([...command, ...FLAGS], options);
+  const { out, err, code } = await ran.catch((error) => ({ out: "", err: reason(error), code: 1 }));
   const text = out.trim().replace(/^```\w*\n(.*)\n```$/s, "$1");
   if (code === 0 && text) return visible(beginning(text, MAX_MESSAGE).replace(/\r\n?/g, "\n"));
   const why = (err || out).trim() || `it ended with ${code ?? "no answer in time"}`;
