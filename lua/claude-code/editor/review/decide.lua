@@ -365,7 +365,8 @@ end
 ---Commits what the user has kept in the project of the current file, else in the first one.
 ---@param with_draft boolean the message begins with the prompts that made it
 function M.commit(with_draft)
-  local name = path.of_buffer(vim.api.nvim_get_current_buf())
+  local buf = list.lines()
+  local name = path.of_buffer(buf) or listing.base_file(buf)
   local texts = listing.unsaved()
   requests.ask("review/commit", { path = name, draft = with_draft, texts = texts }, report_commit)
 end
