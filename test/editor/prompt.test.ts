@@ -301,6 +301,30 @@ onEachNeovim(
         expect(await complete("fix {dia")).toEqual(["4 {diagnostics}"]);
       });
 
+      test("leaves out symbols with line ends, control or invisible characters", async () => {
+        await lua(`
+          local function symbol(name, file)
+            local range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 1 } }
+            return { name = name, kind = 12, location = { uri = "file://" .. vim.fn.getcwd() .. file, range = range } }
+          end
+          local symbols = { symbol("evil", "/ok.lua"), symbol("evil", "/x%0Arm"), symbol("evil", "/e%1b.lua"),
+            symbol("evil", "/%e2%80%ae.lua"), symbol("e\\27[31m", "/a.lua"), { name = 1, location = 2 } }
+          local function request(method, _, callback)
+            local isnt = method ~= "initialize"
+            callback(nil, isnt and symbols or { capabilities = { workspaceSymbolProvider = true } })
+            return true, 1
+          end
+          local server = { request = request }
+          function server.notify() return true end
+          function server.is_closing() return false end
+          function server.terminate() end
+          vim.lsp.start({ name = "symbols", cmd = function() return server end }, { bufnr = 0 })`);
+        await open();
+        expect(await complete("@evil")).toEqual(["0 @ok.lua#L1"]);
+        await lua("vim.lsp.stop_client(vim.lsp.get_clients({ name = 'symbols' }), true)");
+        expect(await messages()).not.toContain("E5");
+      });
+
       test.each([
         ["see @pars", "see @src/deep/parser.ts"],
         ["/ti", "/tidy"],

@@ -12,9 +12,9 @@ local LANGUAGES = { markdown = true, vimdoc = true }
 local PARSES_AT_ONCE = vim.fn.has("nvim-0.11") == 0
 
 ---@return integer depth at most so many blocks are open in it: each `>` is one, as is a list's mark with a blank; an
---- item goes on at two columns or more
+--- item goes on at two columns or more. A comment's own mark, as `///`, may stand before them.
 local function depth(line)
-  local marks = line:match("^[ \t>*+%-%d.)]*")
+  local marks = line:match("^[%p%s%d]*")
   if #marks < MAX_DEPTH / 2 then
     return 0
   end

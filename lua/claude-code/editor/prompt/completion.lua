@@ -60,7 +60,7 @@ local function symbol_item(symbol)
   local first, last = location.range.start.line + 1, location.range["end"].line + 1
   local lines = first == last and tostring(first) or ("%d-%d"):format(first, last)
   local text = mention(("%s#L%s"):format(vim.fn.fnamemodify(path, ":."), lines))
-  local shown = text .. symbol.name
+  local shown = text .. tostring(symbol.name)
   if shown:find("%c") or require("claude-code.editor.hunks.hidden").next_in(shown) then
     return nil
   end
@@ -77,7 +77,9 @@ local function ask_symbols(query)
     lsp.call(client, "request", "workspace/symbol", { query = query }, function(_, symbols)
       found.waiting = found.waiting - 1
       for _, symbol in ipairs(vim.list_slice(symbols or {}, 1, MOST_SYMBOLS)) do
-        found.items[#found.items + 1] = symbol_item(symbol)
+        -- A server may answer anything.
+        local ok, item = pcall(symbol_item, symbol)
+        found.items[#found.items + 1] = ok and item or nil
       end
     end)
   end
