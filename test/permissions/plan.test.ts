@@ -108,7 +108,9 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     await isShown();
     const marks = `return vim.tbl_map(function(mark) return mark[4].virt_text[1][1] end,
       vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace("claude-code.hidden"), 0, -1, { details = true }))`;
-    expect(await lua(marks)).toEqual(["<e0063><e0075>", "<3164>", "<60 blanks>"]);
+    // In 0.10 characters of that kind have a cell each.
+    const codes = (await lua<string[]>(marks)).join("");
+    expect(codes).toBe("<e0063><e0075><3164><60 blanks>");
     expect(await lua("return { vim.wo.conceallevel, vim.go.conceallevel }")).toEqual([0, 2]);
     expect(await lua<string>("return vim.wo.winbar")).toContain("hidden characters, line 3");
     await lua("vim.o.conceallevel = 0");
