@@ -78,7 +78,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.type("ihello");
     const id = await a.propose(a.main, NEW);
     await a.shown();
-    await a.says(":Claude diff goes to the change of main.txt, which is open beside");
+    await a.says(":Claude diff goes to the proposed change of main.txt");
     await a.nvim.type(" you");
     expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("hello you");
     expect(await a.mode()).toBe("i");

@@ -95,7 +95,7 @@ function Diff:report_shown(focused)
   local destination = self.proposal.destination
   local reported = destination:report(self.proposal.unsaved, destination.written)
   if not reported and not focused then
-    local text = ":Claude diff goes to the change of %s, which is open beside"
+    local text = ":Claude diff goes to the proposed change of %s"
     notify.info(text:format(self.proposal:title()), "diff")
   end
   self:emit("DiffOpened")

@@ -14,7 +14,7 @@ local windows = require("claude-code.editor.windows")
 ---@field private since number by `clock.now`
 ---@field private event "appeared"|"was updated"|"got the cursor" what happened then
 ---@field private is_expected? boolean the user has asked for what it shows
----@field private reported? number the keys that a message was about, by when they began
+---@field private reported? string the last message, and when the keys that it was about began
 local DecisionGuard = {}
 DecisionGuard.__index = DecisionGuard
 
@@ -159,12 +159,12 @@ function DecisionGuard:is_active()
   return began - self.since < pauses * clock.QUIET_MS
 end
 
----Says why nothing was decided, once for keys that are typed without a pause.
+---Says why nothing was decided; the same only once for keys that are typed without a pause.
 ---@param again string what to do then
 function DecisionGuard:report(again)
-  local began = keyboard.run()
-  if self.reported ~= began then
-    self.reported = began
+  local reported = again .. keyboard.run()
+  if self.reported ~= reported then
+    self.reported = reported
     notify.info(("%s: %s %s just now"):format(again, self.title, self.event), "diff")
   end
 end
