@@ -86,7 +86,7 @@ plugs("x", { "send" }, '<Cmd>lua require("claude-code.context.send").selection()
 plugs({ "x", "t" }, { "" }, "<Cmd>Claude %s<CR>")
 plugs("t", { "next", "answer", "sessions" }, "<Cmd>Claude %s<CR>")
 plugs("x", { "focus", "mention" }, "<Cmd>Claude %s<CR>")
-plugs("x", { "diagnostics", "comment", "keep", "undo" }, ":Claude %s<CR>")
+plugs("x", { "prompt", "diagnostics", "comment", "keep", "undo" }, ":Claude %s<CR>")
 
 local buffers = api.nvim_create_augroup("claude-code.buffers", { clear = true })
 

@@ -25,7 +25,7 @@ M.suggested = {
   mapping("nx", "am", "claude-mention", "Mention to Claude"),
   mapping("nx", "cd", "claude-diagnostics", "Send to Claude with diagnostics"),
   mapping("n", "at", "claude-transcript", "Read the conversation"),
-  mapping("n", "aw", "claude-prompt", "Write a prompt"),
+  mapping("nx", "aw", "claude-prompt", "Write a prompt"),
   mapping("n", "av", "claude-review", "Review Claude's changes"),
   mapping("n", "aa", "claude-diff-accept", "Accept edit"),
   mapping("n", "ad", "claude-diff-reject", "Reject edit"),

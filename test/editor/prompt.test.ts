@@ -34,6 +34,7 @@ onEachNeovim(
     const open = async () => {
       await session.neovim.command("Claude prompt");
       expect(await name()).toStartWith("claude-code://prompt/");
+      await lua("vim.cmd.stopinsert()");
     };
 
     beforeEach(async () => {
@@ -71,6 +72,24 @@ onEachNeovim(
       expect(await name()).not.toContain("prompt");
       await open();
       expect(await lines()).toEqual([""]);
+    });
+
+    test("an empty one is in insert mode; after lines in visual mode it is about them", async () => {
+      const mode = () => lua<string>("return vim.fn.mode()");
+      await session.neovim.type(":Claude prompt<CR>");
+      await eventually("insert mode", async () => (await mode()) === "i");
+      await session.neovim.type("half<Esc>:q<CR>");
+      await says("your prompt is kept");
+      await session.neovim.type(":Claude prompt<CR>");
+      await eventually("the draft", async () => (await lines())[0] === "half");
+      expect(await mode()).toBe("n");
+      await session.neovim.type("cc<Esc>:q<CR>");
+      await eventually("the file", async () => (await name()).endsWith("a.txt"));
+      await session.neovim.type("2GVj:Claude prompt<CR>Why?<Esc>");
+      await eventually("the question", async () => (await lines())[0] === "Why?");
+      expect(await lines()).toEqual(["Why?", "{selection}"]);
+      await session.neovim.type(":wq<CR>");
+      await eventually("the lines", () => received().includes("Why?\na.txt:2-3\n"));
     });
 
     test.each([
@@ -372,11 +391,14 @@ onEachNeovim(
       await lua("vim.fn.setqflist({}) vim.cmd.wincmd('t') vim.cmd.edit('.env')");
       await keys("ggV<Esc>");
       await open();
-      await type(["a {quickfix}{selection} b"]);
-      await keys(":wq<CR>");
-      await eventually("the rest", () => received().includes("a  b"));
-      for (const one of ["quickfix", "selection"])
-        expect(await messages()).toContain(`{${one}} was left out`);
+      for (const one of ["quickfix", "selection"]) {
+        await type([`a {${one}} b`]);
+        await keys(":wq<CR>");
+        await says(`your prompt is kept, and not sent: {${one}} stands for nothing here`);
+        await open();
+        expect(await lines()).toEqual([`a {${one}} b`]);
+      }
+      expect(received()).not.toContain("a ");
     });
   },
   {

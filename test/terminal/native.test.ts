@@ -674,7 +674,8 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
   test("with :qa in a prompt that was changed: it stays a draft", async () => {
     await using neovim = await start();
     await neovim.command("Claude prompt");
-    type(neovim, "ihalf of<Esc>:qa<CR>");
+    await waitForMode(neovim, "i");
+    type(neovim, "half of<Esc>:qa<CR>");
     await ends(neovim);
     const folder = join(neovim.home, ".local/state/nvim/claude-code/drafts");
     const drafts = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));

@@ -41,14 +41,16 @@ return {
   },
 
   --- Opens a Markdown buffer for a prompt of the current session, or of session {N}, with the draft
-  --- that you had begun. `:wq` sends it; `:q` keeps it as a draft. See |claude-code-prompt|.
+  --- that you had begun. `:wq` sends it; `:q` keeps it as a draft. After lines in visual mode it is
+  --- about them. See |claude-code-prompt|.
   prompt = {
     args = "[N]",
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      local prompt = require("claude-code.editor.prompt")
-      require("claude-code.terminal.select").with_named(args, prompt.open)
+      require("claude-code.terminal.select").with_named(args, function(n)
+        require("claude-code.editor.prompt").open(n, args.range == 2)
+      end)
     end,
   },
 

@@ -109,8 +109,9 @@ end
 --- would drop it, or make it a part of what the user writes in its own window (Ctrl+G).
 ---@param what string that is not sent, for the message
 ---@param n? integer the session; the current one if left out
+---@param kept? string that it is kept
 ---@return boolean refused
-function M.refuse_while_asking(what, n)
+function M.refuse_while_asking(what, n, kept)
   local row = require("claude-code.sessions").get(n or running.current() or 0) or {}
   local why = is_asking(n)
       and "Claude asks something in its terminal: answer it first, then send %s"
@@ -120,7 +121,8 @@ function M.refuse_while_asking(what, n)
   if not why then
     return false
   end
-  require("claude-code.messages.notify").warn(why:format(what), "send")
+  local text = (kept and kept .. "; " or "") .. why:format(what)
+  require("claude-code.messages.notify").warn(text, "send")
   return true
 end
 

@@ -13,7 +13,7 @@ const SEEN_MS = 5 * QUIET_MS;
 
 /** Where the user works: Lua or keys lead there, from a.txt in the current window. */
 const PLACES: Record<string, { lua?: string; keys?: string }> = {
-  "a prompt": { lua: "vim.cmd('Claude prompt')", keys: "iwrite tests<Esc>" },
+  "a prompt": { lua: "vim.cmd('Claude prompt')", keys: "write tests<Esc>" },
   "a commit message": { lua: "vim.cmd.new('COMMIT_EDITMSG') vim.bo.filetype = 'gitcommit'" },
   "a written commit message": {
     lua: "vim.cmd.new('COMMIT_EDITMSG') vim.bo.filetype = 'gitcommit'",

@@ -68,24 +68,22 @@ local FIND = {
   end,
 }
 
---- Replaces the placeholders of a prompt. One that has nothing to stand for is left out, and a message names it.
+--- Replaces the placeholders of a prompt.
 ---@param text string
 ---@param buf integer the buffer in which the user was
 ---@return string
+---@return string? missing the first one that has nothing to stand for
 function M.run(text, buf)
   local is_file = api.nvim_buf_is_loaded(buf)
     and api.nvim_buf_get_name(buf) ~= ""
     and not require("claude-code.editor.privacy").hides(buf)
-  return (
-    text:gsub("{(%l+)}", function(name)
-      local found = FIND[name] and (is_file or name == "quickfix") and FIND[name](buf)
-      if FIND[name] and not found then
-        local message = "{%s} was left out of your prompt: there is nothing of it"
-        require("claude-code.messages.notify").warn(message:format(name))
-      end
-      return FIND[name] and (found or "")
-    end)
-  )
+  local missing
+  local expanded = text:gsub("{(%l+)}", function(name)
+    local found = FIND[name] and (is_file or name == "quickfix") and FIND[name](buf)
+    missing = missing or FIND[name] and not found and name or nil
+    return found or nil
+  end)
+  return expanded, missing
 end
 
 return M

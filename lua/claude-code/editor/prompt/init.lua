@@ -155,14 +155,18 @@ local function send(prompt, lines)
     return
   end
   local terminal = require("claude-code.terminal.prompt")
-  local expand = require("claude-code.editor.prompt.expand").run
+  local expanded, missing = require("claude-code.editor.prompt.expand").run(text, prompt.source)
   local now = require("claude-code.terminal.running").terminal(prompt.n)
   if prompt.terminal and prompt.terminal ~= now then
     give_back(prompt, lines)
     notify.warn(("%s has ended; your prompt is kept as a draft"):format(prompt.label))
-  elseif terminal.refuse_while_asking("your prompt", prompt.n) then
+  elseif terminal.refuse_while_asking("it", prompt.n, "your prompt is kept") then
     give_back(prompt, lines)
-  elseif not terminal.paste(expand(text, prompt.source), true, prompt.n) then
+  elseif missing then
+    give_back(prompt, lines)
+    local said = "your prompt is kept, and not sent: {%s} stands for nothing here"
+    notify.warn(said:format(missing))
+  elseif not terminal.paste(expanded, true, prompt.n) then
     give_back(prompt, lines)
     notify.warn("no Claude runs: your prompt is kept as a draft; :Claude starts it")
   end
@@ -288,7 +292,8 @@ end
 
 --- Shows the prompt of a session below Claude's window, with what was begun.
 ---@param n? integer number of the session; the current one, or the next to be started, if left out
-function M.open(n)
+---@param is_about? boolean a new prompt is about the lines that were selected last
+function M.open(n, is_about)
   n = n or require("claude-code.terminal.running").current() or 1
   for buf, prompt in pairs(prompts) do
     if prompt.n == n then
@@ -306,6 +311,22 @@ function M.open(n)
   local title = "Prompt for " .. prompt.label
   M.show_bar(prompt.win, title, ":wq sends   :q keeps the draft")
   vim.cmd.normal({ "G$", bang = true })
+  if table.concat(lines_of(prompt)):find("%S") then
+    return
+  elseif is_about then
+    api.nvim_buf_set_lines(prompt.buf, 0, -1, true, { "", "{selection}" })
+  end
+  local has_begun = false
+  api.nvim_create_autocmd("InsertEnter", {
+    buffer = prompt.buf,
+    once = true,
+    callback = function()
+      has_begun = true
+    end,
+  })
+  require("claude-code.editor.windows.focus").begin_insert_mode(function()
+    return not has_begun and api.nvim_get_current_buf() == prompt.buf
+  end)
 end
 
 return M

@@ -59,18 +59,18 @@ function M.outside_terminal(work)
   end
 end
 
----Begins terminal mode in the current window. TODO(0.10): a terminal mode that is about to end also ends one that
----is asked for in the meantime: so once more, until it has begun.
+---Begins insert or terminal mode in the current window. TODO(0.10): a terminal mode that is about to end also ends
+---one that is asked for in the meantime: so once more, until it has begun.
 ---@param is_due fun(): boolean asked before it is tried again
 ---@param tries? integer
-function M.begin_terminal_mode(is_due, tries)
+function M.begin_insert_mode(is_due, tries)
   tries = tries or TRIES
   if api.nvim_get_mode().mode ~= "t" then
     vim.cmd.startinsert()
   end
   timer.once(RETRY_MS, function()
     if tries > 1 and is_due() then
-      M.begin_terminal_mode(is_due, tries - 1)
+      M.begin_insert_mode(is_due, tries - 1)
     else
       returning = 0
     end
@@ -90,7 +90,7 @@ function M.give_back(origin, previous)
   api.nvim_set_current_win(origin.win)
   if origin.terminal and vim.bo[api.nvim_win_get_buf(origin.win)].buftype == "terminal" then
     returning = origin.win
-    M.begin_terminal_mode(function()
+    M.begin_insert_mode(function()
       return is_returning() and vim.startswith(api.nvim_get_mode().mode, "n")
     end)
   end

@@ -46,7 +46,7 @@ function TerminalMode:enter(before)
   end
   vim.schedule(function()
     if is_due() then
-      focus.begin_terminal_mode(is_due)
+      focus.begin_insert_mode(is_due)
     end
   end)
 end
