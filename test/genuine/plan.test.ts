@@ -86,7 +86,7 @@ describe.each(CASES)(
 
     test(
       isChanged
-        ? "what Claude receives is the plan that was shown"
+        ? "gives Claude the plan that was shown"
         : "comments go to Claude, which goes on planning; what is approved is the edited text",
       isChanged ? changed : edited,
       2 * CASE_MS,

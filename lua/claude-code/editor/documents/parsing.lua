@@ -6,6 +6,8 @@ local M = {}
 
 ---More blocks than this are nothing that is read.
 local MAX_DEPTH = 100
+---Bytes of a line that are looked at: so many hold more than MAX_DEPTH.
+local MAX_MARKS = 1000
 ---Parsers that parse Markdown, or code blocks of it.
 local LANGUAGES = { markdown = true, vimdoc = true }
 ---TODO(0.10): there a parser parses all as soon as there is one.
@@ -14,7 +16,8 @@ local PARSES_AT_ONCE = vim.fn.has("nvim-0.11") == 0
 ---@return integer depth at most so many blocks are open in it: each `>` is one, as is a list's mark with a blank; an
 --- item goes on at two columns or more. A comment's own mark, as `///`, may stand before them.
 local function depth(line)
-  local marks = line:match("^[%p%s%d]*")
+  local head = #line > MAX_MARKS and line:sub(1, MAX_MARKS) or line
+  local marks = head:match("^[%p%s%d]*")
   if #marks < MAX_DEPTH / 2 then
     return 0
   end
@@ -27,9 +30,12 @@ end
 ---@param lines string[]
 ---@return boolean
 function M.is_deep(lines)
-  return vim.iter(lines):any(function(line)
-    return depth(line) > MAX_DEPTH
-  end)
+  for _, line in ipairs(lines) do
+    if depth(line) > MAX_DEPTH then
+      return true
+    end
+  end
+  return false
 end
 
 ---@param buf integer
@@ -59,13 +65,17 @@ local function refuse(buf)
   end)
 end
 
+---@param filetype string
+local function is_parsed(filetype)
+  return LANGUAGES[vim.treesitter.language.get_lang(filetype) or filetype] ~= nil
+end
+
 local guarded = {} ---@type table<integer, true>
 
 ---Looks at what is in the buffer, and at what comes, before anything parses it.
 ---@param buf integer loaded
 function M.guard(buf)
-  local filetype = vim.bo[buf].filetype
-  if not LANGUAGES[vim.treesitter.language.get_lang(filetype) or filetype] then
+  if not is_parsed(vim.bo[buf].filetype) then
     return
   end
   local function check(first, last)
@@ -100,7 +110,8 @@ end
 ---@param buf integer
 ---@param filetype string
 function M.set_filetype(buf, filetype)
-  vim.bo[buf][has_deep(buf) and "syntax" or "filetype"] = filetype
+  local is_refused = is_parsed(filetype) and has_deep(buf)
+  vim.bo[buf][is_refused and "syntax" or "filetype"] = filetype
   M.guard(buf)
 end
 
