@@ -8,6 +8,8 @@ local M = {}
 local MAX_DEPTH = 100
 ---Bytes of a line that are looked at: so many hold more than MAX_DEPTH.
 local MAX_MARKS = 1000
+---A look at more takes longer than 50 ms: they are not parsed.
+local MAX_LINES = 200000
 ---Parsers that parse Markdown, or code blocks of it.
 local LANGUAGES = { markdown = true, vimdoc = true }
 ---TODO(0.10): there a parser parses all as soon as there is one.
@@ -43,7 +45,8 @@ end
 ---@param last? integer exclusive
 ---@return boolean
 local function has_deep(buf, first, last)
-  return M.is_deep(api.nvim_buf_get_lines(buf, first or 0, last or -1, false))
+  return not first and api.nvim_buf_line_count(buf) > MAX_LINES
+    or M.is_deep(api.nvim_buf_get_lines(buf, first or 0, last or -1, false))
 end
 
 ---Nothing is parsed in it from now on, whoever asks: its parser stays, and covers no text.
