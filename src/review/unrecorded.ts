@@ -48,8 +48,11 @@ export class Unrecorded {
     if (isVague && (!call.prompt || sessions.turn(call.session, call.prompt))) return;
     try {
       const recorder = new Recorder(root, call.began + call.durationMs);
+      const { git } = recorder.project;
+      // Before the first record: a comparison beside this must not find what the second one has.
+      const differing = isEdit ? undefined : await git?.run(differingPaths(root));
       recorder.change(call, false);
-      if (!isEdit) await recordByTime(recorder.project, call);
+      recordByTime(recorder.project, call, differing?.paths ?? []);
       this.project.refresh();
       // It may have changed nothing.
       if (isEdit && !sessions.knows(call.session, call.use)) return;
@@ -81,11 +84,10 @@ export class Unrecorded {
   }
 }
 
-/** Records what git knows to have changed while a command ran, and no record explains. */
-async function recordByTime(project: RecordedProject, call: EndedCall): Promise<void> {
-  const { root, git } = project;
+/** Records which of these paths have changed while the call ran, and no record explains. */
+function recordByTime(project: RecordedProject, call: EndedCall, paths: readonly string[]): void {
+  const { root } = project;
   const known = new KnownContents(project);
-  const { paths = [] } = (await git?.run(differingPaths(root))) ?? {};
   const files = paths.flatMap((path) => {
     const file = snapshotFile(project, path);
     const changed = file ? changedAt(root, path, file) - call.began : Number.NEGATIVE_INFINITY;
