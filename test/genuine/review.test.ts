@@ -244,7 +244,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await state()).toEqual([false, ""]);
     const main = review.path("main.lua");
     review.model.script([
-      [...read(main), ...bash("echo unhooked >> crlf.txt")],
+      [...read(main), ...bash("echo unhooked >> new.txt")],
       edit(main, "local three = 3", "local three = 33"),
       say("Unhooked."),
     ]);
@@ -253,8 +253,8 @@ describe.each(NEOVIMS)("$name", (version) => {
     await eventually(state, [true, "no hook of Claude's has recorded"]);
     await review.command("Claude review!");
     await eventually(review.list, [
-      "crlf.txt:3 +1 -0  unhooked  Bash",
       "main.lua:3 +1 -1  local three = 33  Edit",
+      "new.txt:2 +1 -0  unhooked  Bash",
     ]);
     await review.neovim.terminal.waitFor(/no hook of Claude's has recorded/);
     await review.select("main.lua");
