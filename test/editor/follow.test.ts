@@ -134,6 +134,29 @@ onEachNeovim(
         expect(await lua<number>("return vim.fn.winnr('$')")).toBe(1);
       });
 
+      test("a file that it opens first has its events, its filetype, and a text that is known", async () => {
+        session.write("first.lua", "return 1\n");
+        const path = session.path("first.lua");
+        await lua(`
+          _G.read = {}
+          vim.api.nvim_create_autocmd({ "BufReadPost", "FileType", "BufWinEnter" }, {
+            pattern = { "*.lua", "lua" }, callback = function(args) table.insert(_G.read, args.event) end })`);
+        await session.neovim.command("Claude follow");
+        append(calls("9", "Read", { file_path: path }));
+        await eventually("the file", async () => (await followed()).name === "first.lua");
+        const read = await lua<string[]>("return _G.read");
+        expect(new Set(read)).toEqual(new Set(["FileType", "BufReadPost", "BufWinEnter"]));
+        // A text that is read without an event may be anybody's.
+        const hides = `return require("port").privacy.hides(vim.fn.bufnr("first.lua"))`;
+        expect(await lua(hides)).toBe(false);
+        await session.neovim.command("bwipeout! first.lua | noautocmd edit first.lua");
+        expect(await lua(hides)).toBe(true);
+        await session.neovim.command("edit! | enew | file typed.txt");
+        expect(await lua(hides)).toBe(false);
+        expect(await lua(`return require("port").privacy.hides(0)`)).toBe(false);
+        await session.neovim.command("only!");
+      });
+
       test("what Claude names cannot harm: numbers that are no lines, files too big to open", async () => {
         const big = session.write("big.txt", "");
         truncateSync(big, 200_000_000);

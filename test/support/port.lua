@@ -47,6 +47,7 @@ local MODULES = {
   session_rows = "claude-code.sessions",
   session_sources = "claude-code.sessions.sources",
   statusline = "claude-code.statusline",
+  supply = "claude-code.editor.documents.supply",
   terminal = "claude-code.terminal",
   terminal_size = "claude-code.terminal.providers.placement",
   timer = "claude-code.lib.timer",

@@ -10,18 +10,22 @@ local M = {}
 ---@param most number in bytes
 ---@param count number in bytes
 local function read(path, most, count)
-  local file = uv.fs_open(path, FLAGS, 0)
+  local file, problem = uv.fs_open(path, FLAGS, 0)
   local stat = file and uv.fs_fstat(file)
   local bytes ---@type string?
   if stat and stat.type == "file" and stat.size <= most then
     -- No more than the file is said to hold.
     count = math.min(count, stat.size)
-    bytes = count == 0 and "" or uv.fs_read(file, count, 0)
+    if count == 0 then
+      bytes = ""
+    else
+      bytes, problem = uv.fs_read(file, count, 0)
+    end
   end
   if file then
     uv.fs_close(file)
   end
-  return bytes
+  return bytes, problem
 end
 
 ---@param path string
@@ -34,6 +38,7 @@ end
 ---@param path string
 ---@param count integer in bytes
 ---@return string? bytes the first ones; nil for what is not a regular file, or cannot be read
+---@return string? problem the system's, where that cannot be read
 function M.head(path, count)
   return read(path, math.huge, count)
 end

@@ -2,16 +2,21 @@
 --- (W11, W12, W13, W16).
 local api = vim.api
 
-local M = {}
+local M = {
+  ---Tells an autocommand of documents/supply.lua from those of plugins.
+  OWN = "claude-code reads the file",
+}
 
----Autocommands that would run for this buffer.
+---Autocommands of others that would run for this buffer.
 ---@param buf integer
 ---@param event string
 ---@return vim.api.keyset.get_autocmds.ret[]
 function M.autocommands(buf, event)
   local name = api.nvim_buf_get_name(buf)
   return vim.tbl_filter(function(autocmd)
-    if autocmd.buflocal then
+    if autocmd.desc == M.OWN then
+      return false
+    elseif autocmd.buflocal then
       return autocmd.buffer == buf
     end
     -- A pattern without a slash is matched with the last part of the name.

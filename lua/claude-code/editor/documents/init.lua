@@ -4,10 +4,10 @@ local blocked = require("claude-code.editor.input.blocked")
 local disk = require("claude-code.editor.documents.disk")
 local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
+local regular_file = require("claude-code.lib.regular_file")
 local reload = require("claude-code.editor.documents.reload")
+local supply = require("claude-code.editor.documents.supply")
 
----A bigger file would keep Neovim still for seconds.
-local MOST_BYTES = 64 * 1024 * 1024
 ---Limit of a buffer whose text is sent.
 local MOST_SENT = 10 * 1024 * 1024
 ---How much of a file is read to recognize a binary file, in bytes.
@@ -26,19 +26,13 @@ function M.problem_with(name)
     return name .. " is a folder, not a file"
   elseif stat.type ~= "file" then
     return ("%s is not a regular file (%s)"):format(name, stat.type)
-  elseif stat.size > MOST_BYTES then
-    return path.too_big(name, stat.size, MOST_BYTES)
+  elseif stat.size > supply.MOST_BYTES then
+    return path.too_big(name, stat.size, supply.MOST_BYTES)
   end
-  local file, reason = io.open(name, "rb")
-  local head ---@type string? nil at the end of an empty file, and with a reason after an error
-  if file then
-    head, reason = file:read(SNIFF)
-    file:close()
+  local head, reason = regular_file.head(name, SNIFF)
+  if not head then
+    return ("%s cannot be read: %s"):format(name, reason or "it is not a regular file any more")
   end
-  if reason then
-    return ("%s cannot be read: %s"):format(name, reason)
-  end
-  head = head or ""
   local utf16 = head:find("^\255\254") or head:find("^\254\255")
   if head:find("\0", 1, true) and not utf16 then
     return name .. " is a binary file"

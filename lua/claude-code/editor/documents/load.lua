@@ -4,6 +4,7 @@ local autocommands = require("claude-code.lib.autocommands")
 local notify = require("claude-code.messages.notify")
 local parsing = require("claude-code.editor.documents.parsing")
 local path = require("claude-code.editor.documents.path")
+local supply = require("claude-code.editor.documents.supply")
 
 local M = {}
 
@@ -142,7 +143,7 @@ function M.wake(buf)
 end
 
 ---Loads a buffer. A file that is open elsewhere, or was when an editor crashed, opens read-only.
----Throws errors of autocommands.
+---Throws errors of autocommands, and one for what is no regular file.
 ---@param buf integer
 ---@param is_unseen? boolean nobody sees it yet
 function M.load(buf, is_unseen)
@@ -154,8 +155,10 @@ function M.load(buf, is_unseen)
   if is_unseen then
     vim.opt.eventignore:append({ "Syntax", "FileType" })
   end
-  local ok, message = pcall(parsing.while_reading, buf, function()
-    vim.fn.bufload(buf)
+  local ok, message = pcall(supply.with_events, function()
+    supply.read(buf, function()
+      vim.fn.bufload(buf)
+    end)
   end)
   vim.o.shortmess, vim.o.eventignore = shortmess, eventignore
   if not ok then

@@ -8,6 +8,7 @@ local file_change = require("claude-code.editor.documents.file_change")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local sources = require("claude-code.editor.documents.sources")
+local supply = require("claude-code.editor.documents.supply")
 local timer = require("claude-code.lib.timer")
 
 ---How often a file is read that changes while it is read; then Neovim reads it.
@@ -73,11 +74,14 @@ local function read_again(buf)
       break
     end
     read = version
-    require("claude-code.editor.documents.parsing").while_reading(buf, function()
+    local ok = pcall(supply.read, buf, function()
       api.nvim_buf_call(buf, function()
         vim.cmd("silent! keepjumps keepalt edit!")
       end)
     end)
+    if not ok then
+      return
+    end
     version = disk.version(name)
   end
   if read then
@@ -140,15 +144,25 @@ local function compare_text(buf)
   local version = disk.version(api.nvim_buf_get_name(buf))
   local is_other = notes[buf].version ~= version
   notes[buf].version, notes[buf].is_outdated = version, nil
-  local differed = checktime.compare(buf, function(is_wanted)
+  local bytes ---@type string?
+  local function decide(is_wanted)
     if not is_wanted then
       return ""
     end
     text = file_change.read(buf)
     -- Neovim by itself makes a line end of an empty file, and two line ends of one in an empty buffer.
     is_newer = text ~= nil or file_change.is_nothing(buf)
-    return is_newer and "" or "edit"
+    bytes = not is_newer and supply.bytes(buf) or nil
+    return bytes and "edit" or ""
+  end
+  local differed = supply.during(buf, function()
+    return bytes
+  end, function()
+    return checktime.compare(buf, decide)
   end)
+  if bytes then
+    checktime.take_time(buf)
+  end
   if is_other and not differed and not vim.bo[buf].modified then
     -- To Neovim a file of the same time, or of one exactly a second later (FAT), is the same.
     text = file_change.read(buf)
@@ -227,9 +241,11 @@ local function compare(buf)
     return false
   end
   local restore = save_views(buf)
-  checktime.note_file(buf)
+  local ok = pcall(supply.read, buf, function()
+    checktime.note_file(buf)
+  end)
   restore()
-  return true
+  return ok
 end
 
 ---@param buf integer modified

@@ -13,6 +13,9 @@ local paths = require("claude-code.editor.documents.path")
 
 local sources = {} ---@type table<integer, claude-code.BufferSources> by buffer
 
+---Do events name each buffer that is read?
+local is_followed = false
+
 local M = {}
 
 ---Only the plugin that made a URL knows which part of it is the file: `gitsigns:///work/.git//:0:.env`,
@@ -64,6 +67,7 @@ end
 ---For buffers that were read before `on_read` was called for each.
 ---@param bufs integer[]
 function M.start(bufs)
+  is_followed = true
   for _, buf in ipairs(bufs) do
     local is_known = #(sources[buf] or { names = {} }).names > 0
     if not is_known and vim.api.nvim_buf_is_loaded(buf) then
@@ -72,15 +76,30 @@ function M.start(bufs)
   end
 end
 
+---Nobody follows the events any more.
+function M.stop()
+  is_followed = false
+end
+
 ---@param buf integer that is gone
 function M.forget(buf)
   sources[buf] = nil
 end
 
+---A buffer was given another name: what no event has named was not read, but typed.
 ---@param buf integer
----@return string[]? files from which its text may be; nil if nobody knows
+function M.on_named(buf)
+  sources[buf] = sources[buf] or { names = {} }
+end
+
+---@param buf integer
+---@return string[]? files from which its text may be; nil if nobody knows, also where it was read without an event
 function M.of(buf)
-  local known = sources[buf] or { names = {} }
+  local known = sources[buf]
+  if not known then
+    local is_read = is_followed and vim.api.nvim_buf_is_loaded(buf) and paths.of_buffer(buf)
+    return not is_read and {} or nil
+  end
   return not known.is_unknown and known.names or nil
 end
 

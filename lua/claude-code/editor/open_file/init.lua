@@ -9,6 +9,7 @@ local path = require("claude-code.editor.documents.path")
 local ranges = require("claude-code.editor.open_file.range")
 local reload = require("claude-code.editor.documents.reload")
 local scope = require("claude-code.editor.documents.scope")
+local supply = require("claude-code.editor.documents.supply")
 local windows = require("claude-code.editor.windows")
 
 local M = {}
@@ -38,9 +39,11 @@ function M.bring_to_front(buf, range)
     vim.cmd.stopinsert()
   end
   local win = loading.without_question(function()
-    local win = windows.bring(buf, windows.for_file(buf))
-    api.nvim_set_current_win(win)
-    return win
+    return supply.shown(buf, function()
+      local win = windows.bring(buf, windows.for_file(buf))
+      api.nvim_set_current_win(win)
+      return win
+    end)
   end)
   if range then
     ranges.select(win, range)

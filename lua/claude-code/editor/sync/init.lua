@@ -19,6 +19,7 @@ local SOURCES = {
   BufReadPre = sources.before_read,
   BufNewFile = sources.on_read,
   BufReadPost = sources.on_read,
+  BufFilePost = sources.on_named,
   BufWipeout = sources.forget,
 }
 local READ = { BufReadPost = true, FileChangedShellPost = true }
@@ -110,7 +111,9 @@ end
 
 ---Looked up again when its name changes, or the options do: that reads links.
 local function hides(buf)
-  if dirty.buffers[buf] or not (known[buf] or private[buf]) then
+  local before = known[buf]
+  local is_other = not before or before.loaded ~= api.nvim_buf_is_loaded(buf)
+  if dirty.buffers[buf] or (is_other and not private[buf]) then
     private[buf] = privacy.hides(buf) or nil
   end
   return private[buf] ~= nil
@@ -255,6 +258,7 @@ local function watch()
   end)
   return function()
     events:stop()
+    sources.stop()
   end
 end
 

@@ -88,13 +88,15 @@ local function show(step)
 end
 
 local function follow_events()
-  following.events:on("User", function(_, args)
-    local win = following.win
-    local is_free = api.nvim_win_is_valid(win) and api.nvim_get_current_win() ~= win
+  local function on_step(_, args)
+    local win = following and following.win
+    local is_free = win and api.nvim_win_is_valid(win) and api.nvim_get_current_win() ~= win
     if is_free and args.data.session.n == following.n then
       show(args.data.step)
     end
-  end, { pattern = "ClaudeCodeStep" })
+  end
+  -- Not in the autocommand: no event of what is loaded and shown would reach other plugins.
+  following.events:on("User", vim.schedule_wrap(on_step), { pattern = "ClaudeCodeStep" })
   following.events:on("WinClosed", function(_, args)
     if tonumber(args.match) == following.win then
       stop()
