@@ -89,9 +89,12 @@ end
 ---Neovim 0.10 to 0.12 do all that after a BufWriteCmd, which is to write the file: buf_write() in
 ---bufwrite.c then calls ml_timestamp(), clears BF_NEW and BF_NOTEDITED, and calls u_unchanged().
 ---:checktime alone takes over the time that it compares, not the one that :w does.
----@param buf integer without another BufWriteCmd
----@return boolean taken
+---@param buf integer
+---@return boolean taken not where a plugin has a BufWriteCmd
 function M.take_time(buf)
+  if #M.autocommands(buf, "BufWriteCmd") > 0 then
+    return false
+  end
   local readonly, ignored = vim.bo[buf].readonly, vim.o.eventignore
   vim.o.eventignore = ""
   local autocmd = api.nvim_create_autocmd("BufWriteCmd", {

@@ -153,10 +153,15 @@ end
 ---@param show fun(): T
 ---@return T
 function M.shown(buf, show)
-  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
-  return M.during(buf, function()
-    return M.bytes(buf) or lines
+  local lines, bytes = api.nvim_buf_get_lines(buf, 0, -1, false), nil ---@type string[], string?
+  local result = M.during(buf, function()
+    bytes = M.bytes(buf)
+    return bytes or lines
   end, show)
+  if bytes then
+    checktime.take_time(buf)
+  end
+  return result
 end
 
 return M
