@@ -40,7 +40,7 @@ export function removeOld(
 ): void {
   try {
     const names = readdirSync(folder).filter((name) => pattern.test(name));
-    for (const name of names.filter((one) => !others?.has(join(folder, one)))) {
+    for (const name of names.filter((one) => !others?.has(one))) {
       const path = join(folder, name);
       const stats = lstatSync(path, { throwIfNoEntry: false });
       if (stats && !stats.isSymbolicLink() && now - stats.mtimeMs > OLD_MS) {

@@ -24,10 +24,14 @@ export function readText(path: string, mostBytes?: number): string | undefined {
   }
 }
 
-/** The bytes for other ways to read it: `read` gets the open file and its size. */
-export function withRegular<T>(path: string, read: (file: number, size: number) => T): T {
+/** The bytes for other ways to read it: `read` gets the open file and its size. `flags`: more of open(2). */
+export function withRegular<T>(
+  path: string,
+  read: (file: number, size: number) => T,
+  flags = 0,
+): T {
   // Windows has neither FIFOs nor that flag.
-  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw new Error("it is not a regular file");

@@ -1,9 +1,8 @@
 import {
-  chmodSync,
-  chownSync,
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
@@ -27,27 +26,42 @@ export function writeText(path: string, text: string): void {
 }
 
 /**
- * Writes a file's bytes so that its mode (but for setuid and setgid), owner and hard links stay.
- * `stats`: lstat's of the file, which is no symlink; undefined for a new one. Throws the system's
+ * Writes a file's bytes so that its owner, hard links and mode stay, but for setuid and setgid, unless it gets
+ * another `mode`. `stats`: lstat's of the file, which is no symlink; undefined for a new one. Throws the system's
  * error; the file is then as it was, unless it has several names.
  */
-export function rewrite(file: string, bytes: Uint8Array, stats: Stats | undefined): void {
-  if (stats && stats.nlink > 1) return writeInPlace(file, bytes, stats);
+export function rewrite(
+  file: string,
+  bytes: Uint8Array,
+  stats: Stats | undefined,
+  mode = stats && keptMode(stats),
+): void {
+  if (stats && stats.nlink > 1) return writeInPlace(file, bytes, stats, mode);
   try {
-    replace(file, (draft) => writeLike(draft, bytes, stats));
+    replace(file, (draft) => writeLike(draft, bytes, stats, mode));
   } catch (error) {
     // The new file cannot get the owner and group of the old one: that one is written.
     if (!stats || !isDenied(error)) throw error;
-    writeInPlace(file, bytes, stats);
+    writeInPlace(file, bytes, stats, mode);
   }
 }
 
-/** Makes a file with the owner and mode of another one. Throws the system's error. */
-function writeLike(draft: string, bytes: Uint8Array, stats: Stats | undefined): void {
-  const mode = stats && keptMode(stats);
-  writeFileSync(draft, bytes, { flag: "wx", ...(mode !== undefined && { mode }) });
-  if (stats && process.platform !== "win32") chownSync(draft, stats.uid, stats.gid);
-  if (mode !== undefined) chmodSync(draft, mode);
+/** Makes a file with the owner of another one. Throws the system's error. */
+function writeLike(
+  draft: string,
+  bytes: Uint8Array,
+  stats: Stats | undefined,
+  mode: number | undefined,
+): void {
+  // By its descriptor: another one may take the draft's name at once.
+  const file = openSync(draft, "wx", mode);
+  try {
+    writeFileSync(file, bytes);
+    if (stats && process.platform !== "win32") fchownSync(file, stats.uid, stats.gid);
+    if (mode !== undefined) fchmodSync(file, mode);
+  } finally {
+    closeSync(file);
+  }
 }
 
 function isDenied(error: unknown): boolean {
@@ -56,7 +70,12 @@ function isDenied(error: unknown): boolean {
 }
 
 /** Refuses to write if another file (or a symlink, or a FIFO) has taken its place. */
-function writeInPlace(file: string, bytes: Uint8Array, stats: Stats): void {
+function writeInPlace(
+  file: string,
+  bytes: Uint8Array,
+  stats: Stats,
+  mode: number | undefined,
+): void {
   const { O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   const descriptor = openSync(file, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
@@ -64,7 +83,7 @@ function writeInPlace(file: string, bytes: Uint8Array, stats: Stats): void {
     if (dev !== stats.dev || ino !== stats.ino) throw new Error("another file is in its place now");
     ftruncateSync(descriptor);
     writeFileSync(descriptor, bytes);
-    if (stats.mode & 0o6000) fchmodSync(descriptor, keptMode(stats));
+    if (mode !== undefined && mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, mode);
   } finally {
     closeSync(descriptor);
   }

@@ -1,12 +1,11 @@
-import { lstatSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keptMode } from "../lib/atomic-write";
+import { below, OutsideError } from "../lib/below";
 import { message } from "../lib/errors";
-import { readRegular } from "../lib/read-regular";
 import type { CommittedFile } from "../review/git/committed";
 import type { GitWork } from "../review/git/run";
-import { isInside } from "../review/journal/folder";
 
 const MERGE_MS = 20_000;
 /** git's code for what it cannot merge, as a file that is no text; up to 127 it counts the conflicts. */
@@ -104,18 +103,18 @@ export interface Side extends CommittedFile {
  * `where`: "here" or "there".
  */
 export function sideOf(root: string, path: string, where: string): Side | undefined {
-  const full = join(root, path);
   try {
     if (path.includes("\uFFFD")) throw new Error("its name is not in UTF-8");
-    if (!isInside(root, full)) throw new Error("it lies behind a symlink");
-    const stats = lstatSync(full, { throwIfNoEntry: false });
-    if (!stats) return undefined;
-    const symlink = stats.isSymbolicLink();
-    if (stats.isDirectory()) throw new Error("it is a folder or a submodule");
-    const bytes = symlink ? Buffer.from(readlinkSync(full)) : readRegular(full, MAX_BYTES);
-    return { bytes, mode: keptMode(stats), symlink };
+    const found = below(root, path, (place) => {
+      if (place.stats()?.isDirectory()) throw new Error("it is a folder or a submodule");
+      return place.read(MAX_BYTES);
+    });
+    if (!found) return undefined;
+    const { bytes, stats } = found;
+    return { bytes, mode: keptMode(stats), symlink: stats.isSymbolicLink() };
   } catch (error) {
-    return { bytes: undefined, mode: 0, symlink: false, problem: `${where}: ${message(error)}` };
+    const why = error instanceof OutsideError ? "it lies behind a symlink" : message(error);
+    return { bytes: undefined, mode: 0, symlink: false, problem: `${where}: ${why}` };
   }
 }
 

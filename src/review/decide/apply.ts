@@ -1,10 +1,9 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { below, OutsideError, type Place, removeFoldersBelow } from "../../lib/below";
 import { message } from "../../lib/errors";
 import { isBelow } from "../../lib/paths";
-import { rewrite } from "../../lib/rewrite";
-import { isInside } from "../journal/folder";
-import { readOnDisk } from "../state/contents";
+import { readOnDisk, stampOf } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import type { TrackedFile } from "../state/tracked-file";
 import { compare } from "../weave/compare";
@@ -74,7 +73,7 @@ function applyToFile(
   const isByRows = inBuffer && formatOf(target) !== "" && formatOf(target) === formatOf(view.lines);
   try {
     if (isByRows || sameLines(view.lines, target)) {
-      if (mode !== undefined) setMode(project.root, path, mode);
+      if (mode !== undefined) below(project.root, path, (place) => place.setMode(mode));
       return isByRows ? editsBetween(view.lines, target) : {};
     }
     const bytes = removed ? undefined : project.contents.bytes(target);
@@ -123,34 +122,27 @@ interface Writing {
  * and hard links stay. Throws ChangedError, and the system's error; the file is then as it was.
  */
 export function writeBelow(root: string, { path, expected, bytes, mode }: Writing): void {
-  const file = join(root, path);
   const now = readOnDisk(root, path);
   if (!("lines" in now)) throw new ChangedError(`${path} ${now.problem}`);
-  if (!sameLines(now.lines, expected)) {
-    throw new ChangedError(`${path} has changed since it was shown`);
+  const changed = () => new ChangedError(`${path} has changed since it was shown`);
+  if (!sameLines(now.lines, expected)) throw changed();
+  const write = (place: Place) => {
+    const stats = place.stats();
+    if (now.stamp !== stampOf(stats)) throw changed();
+    if (bytes === undefined) return place.remove();
+    if (stats?.isSymbolicLink()) throw new ChangedError(`${path} is a symlink`);
+    place.write(bytes, mode);
+  };
+  try {
+    if (bytes && lstatSync(join(root, path), { throwIfNoEntry: false })?.isDirectory()) {
+      removeFoldersBelow(root, path);
+      now.stamp = "";
+    }
+    below(root, path, write, bytes !== undefined);
+  } catch (error) {
+    if (!(error instanceof OutsideError)) throw error;
+    throw new ChangedError(`${path} is not inside of the project`);
   }
-  if (bytes === undefined) return rmSync(file, { force: true });
-  mkdirSync(dirname(file), { recursive: true });
-  if (!isInside(root, file)) throw new ChangedError(`${path} is not inside of the project`);
-  const stats = lstatSync(file, { throwIfNoEntry: false });
-  if (stats?.isSymbolicLink()) throw new ChangedError(`${path} is a symlink`);
-  if (stats?.isDirectory()) removeFolders(file);
-  rewrite(file, bytes, stats?.isDirectory() ? undefined : stats);
-  if (mode !== undefined) chmodSync(file, mode);
-}
-
-/** Removes a folder in which nothing is but folders. Throws the system's error where there is more. */
-function removeFolders(folder: string): void {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) removeFolders(join(folder, entry.name));
-  }
-  rmdirSync(folder);
-}
-
-/** Sets the permission bits of a file below the root; a symlink is left alone. */
-function setMode(root: string, path: string, mode: number): void {
-  const file = join(root, path);
-  if (isInside(root, file) && lstatSync(file).isFile()) chmodSync(file, mode);
 }
 
 /**

@@ -52,12 +52,6 @@ export function pathBelow(root: string, path: string, throughSymlink = false): s
   return isText && !parts.includes(".git") ? parts.join("/") : undefined;
 }
 
-/** No folder on the way is a symlink that leads elsewhere. */
-export function isInside(root: string, file: string): boolean {
-  const folder = dirname(file);
-  return isBelow(file, root) && file !== root && realPath(folder) === folder;
-}
-
 /**
  * The file that says by its mtime when a change could not be recorded, as the disk was full. It is made
  * in time; its mtime then takes no space.

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { removeOld, removeOldDrafts } from "../../lib/atomic-write";
+import { below, type Place } from "../../lib/below";
 import { touch } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import { compaction } from "./compact";
-import { isInside, reviewFolder } from "./folder";
+import { reviewFolder } from "./folder";
 import { JOURNAL_BYTES } from "./read";
 import { filesOf, type Line, type Plan, rewriteJournal } from "./rewrite";
 
@@ -156,14 +157,16 @@ function removeUnused(reviewFolder: string, now: number): number {
  * has changed it. Never throws.
  */
 export function removeLeftovers(root: string, paths: Iterable<string>): void {
-  const files = new Set([...paths].map((path) => join(root, path)));
-  const folder = reviewFolder(root);
-  removeOldDrafts(folder);
-  removeOld(folder, IN_REVIEW);
-  const folders = new Set<string>();
-  for (const file of files) {
-    if (!folders.has(dirname(file)) && isInside(root, file)) folders.add(dirname(file));
-    if (folders.size >= MOST_FOLDERS) break;
+  const own = reviewFolder(root);
+  removeOldDrafts(own);
+  removeOld(own, IN_REVIEW);
+  for (const files of [...Map.groupBy(paths, dirname).values()].slice(0, MOST_FOLDERS)) {
+    const names = new Set(files.map((path) => basename(path)));
+    const remove = ({ folder }: Place) => removeOldDrafts(folder, Date.now(), names);
+    try {
+      below(root, files[0] ?? "", remove);
+    } catch {
+      // It lies behind a symlink, or cannot be entered.
+    }
   }
-  for (const one of folders) removeOldDrafts(one, Date.now(), files);
 }

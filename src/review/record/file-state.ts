@@ -1,9 +1,9 @@
 import { lstatSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { readRegular } from "../../lib/read-regular";
+import { below, type FileBelow, OutsideError } from "../../lib/below";
 import { hashOf, MOST_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
-import { bytesAt, stampOf } from "../state/contents";
+import { stampOf } from "../state/contents";
 import type { RecordedProject } from "./recorded-project";
 
 /** Above this even the hash costs too much time. */
@@ -18,6 +18,10 @@ export interface FileState {
   bytes: Uint8Array | undefined;
 }
 
+const ABSENT: FileState = {
+  ...{ content: { absent: true }, symlink: false, stats: undefined, bytes: undefined },
+};
+
 /**
  * Reads a path below the root, and keeps what it holds; `known` stands for a file that still has its
  * stamp. Where a folder is, the file is absent. Undefined for what is neither: a socket. Throws the
@@ -30,16 +34,28 @@ export function readState(
 ): FileState | undefined {
   const path = join(root, relativePath);
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (!stats || stats.isDirectory())
-    return { content: { absent: true }, symlink: false, stats: undefined, bytes: undefined };
+  if (!stats || stats.isDirectory()) return ABSENT;
   const symlink = stats.isSymbolicLink();
   if (!symlink && !stats.isFile()) return undefined;
   const unread = (content: Content) => ({ content, symlink, stats, bytes: undefined });
   if (privacy.isPrivate(path)) return unread({ withheld: "private" });
   if (known?.stamp === stampOf(stats)) return unread(known.content);
-  if (stats.size > MOST_TEXT_BYTES) return unread(large(path, stats));
-  const bytes = bytesAt(path, stats);
-  return { content: blobs.put(bytes), symlink, stats, bytes };
+  if (stats.size > MOST_HASHED_BYTES) return unread({ withheld: "large" });
+  const found = readBelow(root, relativePath);
+  if (!found) return ABSENT;
+  const { bytes } = found;
+  if (bytes.length > MOST_TEXT_BYTES) return unread({ withheld: "large", hash: hashOf(bytes) });
+  return { ...found, content: blobs.put(bytes), symlink: found.stats.isSymbolicLink() };
+}
+
+/** Behind a symlink no file of the project is, as for git. */
+function readBelow(root: string, path: string): FileBelow | undefined {
+  try {
+    return below(root, path, (place) => place.read(MOST_HASHED_BYTES));
+  } catch (error) {
+    if (error instanceof OutsideError) return undefined;
+    throw error;
+  }
 }
 
 /** When a file came to where it is: a folder that is moved takes it along. In ms since the epoch. */
@@ -49,9 +65,4 @@ export function cameAt(root: string, relativePath: string): number {
     time = Math.max(time, lstatSync(join(root, path), { throwIfNoEntry: false })?.ctimeMs ?? 0);
   }
   return time;
-}
-
-function large(path: string, stats: Stats): Content {
-  if (stats.size > MOST_HASHED_BYTES) return { withheld: "large" };
-  return { withheld: "large", hash: hashOf(readRegular(path)) };
 }

@@ -1,8 +1,7 @@
-import { lstatSync, readlinkSync, type Stats } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { readRegular } from "../../lib/read-regular";
+import { below, OutsideError, type Place } from "../../lib/below";
 import { type Blobs, hashOf, isBinary, MOST_TEXT_BYTES } from "../journal/blobs";
-import { isInside } from "../journal/folder";
 import type { Content } from "../journal/record";
 import { blobOf, bytesOf, isText, type Lines, linesOf, opaqueLines } from "../weave/lines";
 
@@ -53,11 +52,11 @@ export type OnDisk =
  */
 export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
   try {
-    const file = join(root, path);
-    const stats = lstatSync(file, { throwIfNoEntry: false });
-    const stamp = stampOf(stats);
-    return known?.stamp === stamp ? known : read(root, file, stats, stamp);
+    const stamp = stampOf(lstatSync(join(root, path), { throwIfNoEntry: false }));
+    return known?.stamp === stamp ? known : (below(root, path, read) ?? read(undefined));
   } catch (error) {
+    if (error instanceof OutsideError)
+      return { problem: "is not inside of the project", stamp: "outside" };
     // A folder on the way that may not be searched, a name that is too long.
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOTDIR") return { lines: [], mode: undefined, stamp: code };
@@ -65,23 +64,25 @@ export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
   }
 }
 
-function read(root: string, file: string, stats: Stats | undefined, stamp: string): OnDisk {
-  if (!isInside(root, file)) return { problem: "is not inside of the project", stamp: "outside" };
+function read(place: Place | undefined): OnDisk {
+  const stats = place?.stats();
+  const stamp = stampOf(stats);
   // The file is gone, also where a folder stands in its place.
   if (!stats || stats.isDirectory()) return { lines: [], mode: undefined, stamp };
-  if (stats.isSymbolicLink())
-    return { lines: linesOf(bytesAt(file, stats)), mode: undefined, stamp };
-  if (!stats.isFile()) return { problem: "is no file any more", stamp };
+  if (!stats.isSymbolicLink() && !stats.isFile()) return { problem: "is no file any more", stamp };
   if (stats.size > MOST_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
-  return { lines: asLines(bytesAt(file, stats)), mode: stats.mode & 0o7777, stamp };
+  const found = place?.read(MOST_TEXT_BYTES);
+  if (!found) return { lines: [], mode: undefined, stamp: "" };
+  const isLink = found.stats.isSymbolicLink();
+  const lines = isLink ? linesOf(found.bytes) : asLines(found.bytes);
+  return {
+    lines,
+    mode: isLink ? undefined : found.stats.mode & 0o7777,
+    stamp: stampOf(found.stats),
+  };
 }
 
 /** The same as long as a file is not written to; "" for one that is absent. */
 export function stampOf(stats: Stats | undefined): string {
   return stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : "";
-}
-
-/** The bytes of a file, or a symlink's target. Throws the system's error. */
-export function bytesAt(path: string, stats: Stats): Buffer {
-  return stats.isSymbolicLink() ? Buffer.from(readlinkSync(path)) : readRegular(path);
 }

@@ -1,0 +1,169 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { isBelow, realPath } from "./paths";
+import { readRange, withRegular } from "./read-regular";
+import { rewrite } from "./rewrite";
+
+/* The files of a project. Whoever can write there may put a symlink in the place of any folder, at any moment. */
+
+const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
+/** Opens a folder that one may enter, and not list. Node has no name for it. */
+const O_PATH = process.platform === "linux" ? 0o10000000 : 0;
+
+/** A folder on the way is a symlink, or was replaced in the meantime. */
+export class OutsideError extends Error {
+  override readonly name = "OutsideError";
+}
+
+/** A regular file's bytes, or a symlink's target, and the stats of what was read. */
+export interface FileBelow {
+  stats: Stats;
+  bytes: Buffer;
+}
+
+/** A name in a folder that is open. Nothing follows a symlink; everything throws the system's error. */
+export class Place {
+  /** `folder`: by its descriptor, where the system can name that. */
+  constructor(
+    readonly folder: string,
+    private readonly name: string,
+  ) {}
+
+  get #path(): string {
+    return join(this.folder, this.name);
+  }
+
+  /** Undefined: nothing is there. */
+  stats(): Stats | undefined {
+    return lstatSync(this.#path, { throwIfNoEntry: false });
+  }
+
+  /** Undefined: nothing is there. Throws an Error for what is neither file nor symlink, or has more than `mostBytes`. */
+  read(mostBytes: number): FileBelow | undefined {
+    const stats = this.stats();
+    if (!stats) return undefined;
+    if (stats.isSymbolicLink()) return { stats, bytes: Buffer.from(readlinkSync(this.#path)) };
+    const read = (file: number, size: number) => {
+      if (size > mostBytes) throw new Error(`it has ${size} bytes`);
+      return { stats: fstatSync(file), bytes: readRange(file, 0, size) };
+    };
+    return withRegular(this.#path, read, O_NOFOLLOW);
+  }
+
+  /** As `rewrite` writes a file; a folder is none. */
+  write(bytes: Uint8Array, mode: number | undefined): void {
+    rewrite(this.#path, bytes, this.stats(), mode);
+  }
+
+  /** Of a regular file. */
+  setMode(mode: number): void {
+    withRegular(this.#path, (file) => fchmodSync(file, mode), O_NOFOLLOW);
+  }
+
+  remove(): void {
+    rmSync(this.#path, { force: true });
+  }
+
+  makeFolder(): void {
+    mkdirSync(this.#path, { recursive: true });
+  }
+
+  removeFolder(): void {
+    rmdirSync(this.#path);
+  }
+}
+
+/**
+ * Calls `use` with the place of a file below a root, which is a real path, while the file's folder is open: what was
+ * looked at is what is read, and nothing is written elsewhere. Undefined where there is no such folder, unless it `makes`
+ * those that are missing. Throws OutsideError, what `use` throws, and the system's error. Linux alone has names for open
+ * folders: elsewhere the folder is looked at before and after `use`, and a symlink that comes and goes in between counts
+ * for what is written.
+ */
+export function below<T>(
+  root: string,
+  path: string,
+  use: (place: Place) => T,
+  makes = false,
+): T | undefined {
+  const file = join(root, path);
+  if (file === root || !isBelow(file, root)) throw new OutsideError(`${path} leads out of ${root}`);
+  return inFolder(root, dirname(file), (folder) => use(new Place(folder, basename(file))), makes);
+}
+
+/** Removes a folder below a root in which nothing is but folders. Throws as `below`, and where there is more. */
+export function removeFoldersBelow(root: string, path: string): void {
+  const inside = inFolder(root, join(root, path), (folder) =>
+    readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()),
+  );
+  for (const { name } of inside ?? []) removeFoldersBelow(root, join(path, name));
+  below(root, path, (place) => place.removeFolder());
+}
+
+function inFolder<T>(
+  root: string,
+  folder: string,
+  use: (folder: string) => T,
+  makes = false,
+): T | undefined {
+  const opened = open(folder);
+  if (opened === undefined) {
+    if (!makes || folder === root) return undefined;
+    below(root, relative(root, folder), (place) => place.makeFolder(), true);
+    return inFolder(root, folder, use);
+  }
+  try {
+    const through = `/proc/self/fd/${opened}`;
+    const real = process.platform === "linux" ? linkAt(through) : undefined;
+    if (real === undefined) return checked(folder, opened, use);
+    if (real !== folder) throw new OutsideError(`${folder} is, or lies behind, a symlink`);
+    return use(through);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+function open(folder: string): number | undefined {
+  try {
+    return openSync(folder, O_RDONLY | O_DIRECTORY | O_PATH);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // A container without /proc.
+    return undefined;
+  }
+}
+
+function checked<T>(folder: string, opened: number, use: (folder: string) => T): T {
+  const { dev, ino } = fstatSync(opened);
+  const check = () => {
+    const now = statSync(folder);
+    if (realPath(folder) === folder && now.dev === dev && now.ino === ino) return;
+    throw new OutsideError(`${folder} is, or lies behind, a symlink`);
+  };
+  check();
+  const result = use(folder);
+  check();
+  return result;
+}
