@@ -1,9 +1,10 @@
 /**
  * Holds the direction of imports: `bun scripts/check-imports.ts` prints each import that breaks a
  * rule, with the reason for the rule, each circle of files, and each pair of folders that need each
- * other, and then exits 1. It reads every file of lua/, plugin/ and src/ whole: what a function
+ * other, and who opens a project's files by name, and then exits 1. It reads every file of lua/, plugin/ and src/ whole: what a function
  * requires later, and a type alone, count as well.
  */
+import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { cycles, type Import } from "./imports/cycles";
 import { foldersBothWays } from "./imports/folders";
@@ -124,12 +125,26 @@ const typescriptRules: Rule[] = [
   },
 ];
 
+/** Who opens, changes or removes by its name what is no file of a project, or follows symlinks as the user wants. */
+const OPENERS =
+  `src/lib/ src/review/journal/ src/setup/ src/commands/uninstall.ts src/claude/left-behind.ts
+  src/review/record/comparison-request.ts src/review/commit/commit.ts src/worktrees/merge.ts src/transcript/file.ts
+  src/sessions/conversations.ts src/remote/conversation.ts src/remote/endpoint.ts src/prompt/endpoint.ts
+  src/locate/project-file.ts src/ide/tools/open-diff.ts`.split(/\s+/);
+const OPENS =
+  /^import \{[^}]*\b((open|read|(read|write|append|copy)File|readlink|chmod|rename|rm|unlink|rmdir|mkdir|(sym)?link)Sync|readRegular|readText|withRegular|rewrite|writeText)\b[^}]*\} from/m;
+const openers = [...new Set(typescriptImports(ROOT).map(({ from }) => from))]
+  .filter((file) => !OPENERS.some((one) => file.startsWith(one)))
+  .filter((file) => OPENS.test(readFileSync(`${ROOT}/${file}`, "utf8")))
+  .map((file) => `${file}: opens a file by its name; src/lib/below.ts opens those of a project`);
+
 const lua = luaImports(ROOT);
 const typescript = typescriptImports(ROOT);
 const findings = [
   ...problems(lua, luaRules),
   ...problems(typescript, typescriptRules),
   ...pairsOfFolders([...lua, ...typescript]),
+  ...openers,
 ];
 for (const finding of findings) console.error(finding);
 process.exit(findings.length > 0 ? 1 : 0);

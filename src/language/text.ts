@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import type {
   LanguagePlace,
   LanguagePlaces,
@@ -5,7 +6,8 @@ import type {
   ServerState,
   SymbolAnswer,
 } from "../editor/language";
-import { readText } from "../lib/read-regular";
+import { below } from "../lib/below";
+import { realPath } from "../lib/paths";
 import { counted, cutText } from "../lib/visible";
 import type { ProjectFiles } from "./project-files";
 import type { Relation } from "./servers";
@@ -168,9 +170,20 @@ export class LanguageText {
   #code({ file, line, text }: LanguagePlace, { files }: Pick<LanguagePlaces, "files">): string {
     const { path = "", is_own } = files[file - 1] ?? {};
     if (text !== undefined || !is_own) return code(text ?? "");
-    const known = this.#files.get(path) ?? readText(path, MAX_SOURCE)?.split(/\r\n|\n|\r/) ?? [];
+    const known = this.#files.get(path) ?? this.#read(path).split(/\r\n|\n|\r/);
     this.#files.set(path, known);
     return code(known[line - 1] ?? "");
+  }
+
+  /** The text that Neovim has looked at, and not what a symlink has put there since; else "". */
+  #read(path: string): string {
+    const { root } = this.project;
+    try {
+      const found = below(root, relative(root, realPath(path)), (place) => place.read(MAX_SOURCE));
+      return found?.stats.isFile() ? found.bytes.toString() : "";
+    } catch {
+      return "";
+    }
   }
 }
 

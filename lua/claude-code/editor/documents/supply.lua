@@ -14,18 +14,17 @@ local M = {
   MOST_BYTES = 64 * 1024 * 1024,
 }
 
----Calls `callback` in an autocommand that others nest in: the events of what it loads fire also where we are in another
+---Calls `load` in an autocommand that others nest in: the events of what it loads fire also where we are in another
 ---one. Throws its errors.
----@param callback fun()
-function M.with_events(callback)
+---@param load fun()
+function M.with_events(load)
   local ok, problem ---@type boolean?, any
   local function call()
-    ok, problem = pcall(callback)
+    ok, problem = pcall(load)
   end
-  local on = { pattern = "ClaudeCodeReads", nested = true, callback = call }
-  local id = api.nvim_create_autocmd("User", on)
+  local on = { pattern = "ClaudeCodeReads", nested = true, once = true, callback = call }
+  api.nvim_create_autocmd("User", on)
   api.nvim_exec_autocmds("User", { pattern = on.pattern, modeline = false })
-  api.nvim_del_autocmd(id)
   if ok == nil then
     -- 'eventignore'
     call()
@@ -35,13 +34,12 @@ function M.with_events(callback)
   end
 end
 
----Reads a copy into the current buffer, which is empty, as `:edit` reads a file.
+---Reads bytes into the current buffer, which is empty, as `:edit` reads a file.
 local function read_copy(bytes)
-  local copy = vim.fn.tempname()
+  local copy, cpoptions = vim.fn.tempname(), vim.go.cpoptions
   local file = assert(uv.fs_open(copy, "wx", 384))
   local written = uv.fs_write(file, bytes)
   uv.fs_close(file)
-  local cpoptions = vim.go.cpoptions
   -- With "a" the copy would become a buffer.
   vim.go.cpoptions = cpoptions:gsub("a", "")
   vim.b.claude_code_copy = copy
@@ -49,29 +47,23 @@ local function read_copy(bytes)
   vim.b.claude_code_copy = nil
   vim.go.cpoptions = cpoptions
   uv.fs_unlink(copy)
-  if written ~= #bytes or not ok then
-    error(problem or "its copy cannot be written", 0)
-  end
+  assert(ok and written == #bytes, problem)
   if bytes ~= "" then
     api.nvim_buf_set_lines(0, -2, -1, true, {})
+    api.nvim_buf_set_mark(0, "]", api.nvim_buf_line_count(0), 0, {})
   end
 end
 
 ---@param text string|string[]
 local function fill(buf, text)
-  local function fire(event)
-    api.nvim_exec_autocmds(event, { buffer = buf, modeline = false })
-  end
-  fire("BufReadPre")
+  api.nvim_exec_autocmds("BufReadPre", { buffer = buf, modeline = false })
   local options, name = vim.bo[buf], api.nvim_buf_get_name(buf)
   local levels, is_first = options.undolevels, #vim.fn.undotree().entries == 0
-  if is_first then
-    options.undolevels = -1
-  end
+  options.undolevels = is_first and -1 or levels
   local stat = uv.fs_stat(name)
   -- Root may write everything.
-  local readonly = stat ~= nil
-    and (bit.band(stat.mode, WRITABLE) == 0 or vim.fn.filewritable(name) == 0)
+  local is_locked = stat ~= nil and bit.band(stat.mode, WRITABLE) == 0
+  local readonly = is_locked or vim.fn.filewritable(name) == 0
   options.readonly, options.modifiable = false, true
   if type(text) == "table" then
     api.nvim_buf_set_lines(buf, 0, -1, false, text)
@@ -87,10 +79,7 @@ local function fill(buf, text)
   if checktime.has_never_read(buf) then
     checktime.take_time(buf)
   end
-  if text ~= "" then
-    api.nvim_buf_set_mark(buf, "]", api.nvim_buf_line_count(buf), 0, {})
-  end
-  fire("BufReadPost")
+  api.nvim_exec_autocmds("BufReadPost", { buffer = buf, modeline = false })
 end
 
 ---@param buf integer
@@ -102,7 +91,7 @@ function M.bytes(buf)
   return regular_file.read(api.nvim_buf_get_name(buf), math.max(M.MOST_BYTES, 2 * size))
 end
 
----Calls `callback`, in which Neovim may read the file of a buffer. Throws its errors.
+---Calls `callback`, in which Neovim may read the file of a buffer, unless a plugin does. Throws its errors.
 ---@generic T
 ---@param buf integer
 ---@param supply fun(): string|string[] the file's bytes, or rows
@@ -110,43 +99,41 @@ end
 ---@return T
 function M.during(buf, supply, callback)
   if #checktime.autocommands(buf, "BufReadCmd") > 0 then
-    -- A plugin reads it.
     return callback()
   end
-  local problem ---@type any
+  local is_filled, problem = true, nil ---@type boolean, any
   local function on_read()
-    local ok, message = pcall(function()
+    is_filled, problem = pcall(function()
       fill(buf, supply())
     end)
-    problem = not ok and message or nil
   end
   local on = { buffer = buf, nested = true, desc = checktime.OWN, callback = on_read }
   local id = api.nvim_create_autocmd("BufReadCmd", on)
   local ok, result = pcall(callback)
   pcall(api.nvim_del_autocmd, id)
-  if problem or not ok then
+  if not (ok and is_filled) then
     error(problem or result, 0)
   end
   return result
 end
 
----Calls `callback`, in which Neovim reads the file of a buffer, as it is now. What is not there is left to Neovim.
----Throws its errors, and one for what cannot be read.
+---Calls `load`, by which Neovim reads the file of a buffer. A file that is not there is left to Neovim. Throws its
+---errors, and one for what cannot be read.
 ---@param buf integer
----@param callback fun()
-function M.read(buf, callback)
+---@param load fun()
+function M.read(buf, load)
   local stat = uv.fs_stat(api.nvim_buf_get_name(buf))
   if not stat or stat.type == "directory" then
-    return callback()
+    return load()
   end
   local bytes = M.bytes(buf) or error("it is not a regular file that can be read, or too large", 0)
   M.during(buf, function()
     -- By now Neovim has noted the time of the file: a text that is older would be taken for the file's.
     return M.bytes(buf) or bytes
-  end, callback)
+  end, load)
 end
 
----Calls `show`, which brings a loaded buffer into a window: Neovim may read its file again then. What cannot be read
+---Calls `show`, which brings a loaded buffer into a window, where Neovim may read its file again. What cannot be read
 ---leaves the text as it is.
 ---@generic T
 ---@param buf integer
