@@ -130,7 +130,10 @@ const OPENERS =
   `src/lib/ src/review/journal/ src/setup/ src/commands/uninstall.ts src/claude/left-behind.ts
   src/review/record/comparison-request.ts src/review/commit/commit.ts src/worktrees/merge.ts src/transcript/file.ts
   src/sessions/conversations.ts src/remote/conversation.ts src/remote/endpoint.ts src/prompt/endpoint.ts
-  src/locate/project-file.ts src/ide/tools/open-diff.ts`.split(/\s+/);
+  src/locate/project-file.ts src/ide/tools/open-diff.ts src/hooks/permission/index.ts src/review/commit/follow.ts
+  src/review/git/differing.ts src/review/record/compare.ts src/review/record/snapshot.ts`.split(
+    /\s+/,
+  );
 const OPENS =
   /^import \{[^}]*\b((open|read|(read|write|append|copy)File|readlink|chmod|rename|rm|unlink|rmdir|mkdir|(sym)?link)Sync|readRegular|readText|withRegular|rewrite|writeText)\b[^}]*\} from/m;
 const openers = [...new Set(typescriptImports(ROOT).map(({ from }) => from))]

@@ -175,12 +175,11 @@ export class LanguageText {
     return code(known[line - 1] ?? "");
   }
 
-  /** The text that Neovim has looked at, and not what a symlink has put there since; else "". */
   #read(path: string): string {
     const { root } = this.project;
     try {
-      const found = below(root, relative(root, realPath(path)), (place) => place.read(MAX_SOURCE));
-      return found?.stats.isFile() ? found.bytes.toString() : "";
+      const place = relative(root, realPath(path));
+      return `${below(root, place, (one) => one.read(MAX_SOURCE))?.bytes ?? ""}`;
     } catch {
       return "";
     }

@@ -27,6 +27,7 @@ const O_PATH = process.platform === "linux" ? 0o10000000 : 0;
 /** A folder on the way is a symlink, or was replaced in the meantime. */
 export class OutsideError extends Error {
   override readonly name = "OutsideError";
+  override readonly message = "it lies behind a symlink";
 }
 
 /** A regular file's bytes, or a symlink's target, and the stats of what was read. */
@@ -37,53 +38,38 @@ export interface FileBelow {
 
 /** A name in a folder that is open. Nothing follows a symlink; everything throws the system's error. */
 export class Place {
-  /** `folder`: by its descriptor, where the system can name that. */
-  constructor(
-    readonly folder: string,
-    private readonly name: string,
-  ) {}
-
-  get #path(): string {
-    return join(this.folder, this.name);
-  }
+  /** `path`: by the folder's descriptor, where the system can name that. */
+  constructor(readonly path: string) {}
 
   /** Undefined: nothing is there. */
   stats(): Stats | undefined {
-    return lstatSync(this.#path, { throwIfNoEntry: false });
+    return lstatSync(this.path, { throwIfNoEntry: false });
   }
 
   /** Undefined: nothing is there. Throws an Error for what is neither file nor symlink, or has more than `mostBytes`. */
   read(mostBytes: number): FileBelow | undefined {
     const stats = this.stats();
     if (!stats) return undefined;
-    if (stats.isSymbolicLink()) return { stats, bytes: Buffer.from(readlinkSync(this.#path)) };
+    if (stats.isSymbolicLink()) return { stats, bytes: Buffer.from(readlinkSync(this.path)) };
     const read = (file: number, size: number) => {
       if (size > mostBytes) throw new Error(`it has ${size} bytes`);
       return { stats: fstatSync(file), bytes: readRange(file, 0, size) };
     };
-    return withRegular(this.#path, read, O_NOFOLLOW);
+    return withRegular(this.path, read, O_NOFOLLOW);
   }
 
   /** As `rewrite` writes a file; a folder is none. */
   write(bytes: Uint8Array, mode: number | undefined): void {
-    rewrite(this.#path, bytes, this.stats(), mode);
+    rewrite(this.path, bytes, this.stats(), mode);
   }
 
   /** Of a regular file. */
   setMode(mode: number): void {
-    withRegular(this.#path, (file) => fchmodSync(file, mode), O_NOFOLLOW);
+    withRegular(this.path, (file) => fchmodSync(file, mode), O_NOFOLLOW);
   }
 
   remove(): void {
-    rmSync(this.#path, { force: true });
-  }
-
-  makeFolder(): void {
-    mkdirSync(this.#path, { recursive: true });
-  }
-
-  removeFolder(): void {
-    rmdirSync(this.#path);
+    rmSync(this.path, { force: true });
   }
 }
 
@@ -101,8 +87,13 @@ export function below<T>(
   makes = false,
 ): T | undefined {
   const file = join(root, path);
-  if (file === root || !isBelow(file, root)) throw new OutsideError(`${path} leads out of ${root}`);
-  return inFolder(root, dirname(file), (folder) => use(new Place(folder, basename(file))), makes);
+  if (file === root || !isBelow(file, root)) throw new OutsideError();
+  return inFolder(
+    root,
+    dirname(file),
+    (folder) => use(new Place(join(folder, basename(file)))),
+    makes,
+  );
 }
 
 /** Removes a folder below a root in which nothing is but folders. Throws as `below`, and where there is more. */
@@ -111,7 +102,7 @@ export function removeFoldersBelow(root: string, path: string): void {
     readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()),
   );
   for (const { name } of inside ?? []) removeFoldersBelow(root, join(path, name));
-  below(root, path, (place) => place.removeFolder());
+  below(root, path, (place) => rmdirSync(place.path));
 }
 
 function inFolder<T>(
@@ -123,14 +114,14 @@ function inFolder<T>(
   const opened = open(folder);
   if (opened === undefined) {
     if (!makes || folder === root) return undefined;
-    below(root, relative(root, folder), (place) => place.makeFolder(), true);
+    below(root, relative(root, folder), ({ path }) => mkdirSync(path, { recursive: true }), true);
     return inFolder(root, folder, use);
   }
   try {
     const through = `/proc/self/fd/${opened}`;
     const real = process.platform === "linux" ? linkAt(through) : undefined;
     if (real === undefined) return checked(folder, opened, use);
-    if (real !== folder) throw new OutsideError(`${folder} is, or lies behind, a symlink`);
+    if (real !== folder) throw new OutsideError();
     return use(through);
   } finally {
     closeSync(opened);
@@ -159,8 +150,8 @@ function checked<T>(folder: string, opened: number, use: (folder: string) => T):
   const { dev, ino } = fstatSync(opened);
   const check = () => {
     const now = statSync(folder);
-    if (realPath(folder) === folder && now.dev === dev && now.ino === ino) return;
-    throw new OutsideError(`${folder} is, or lies behind, a symlink`);
+    const isSame = realPath(folder) === folder && now.dev === dev && now.ino === ino;
+    if (!isSame) throw new OutsideError();
   };
   check();
   const result = use(folder);

@@ -36,31 +36,24 @@ export function rewrite(
   stats: Stats | undefined,
   mode = stats && keptMode(stats),
 ): void {
-  if (stats && stats.nlink > 1) return writeInPlace(file, bytes, stats, mode);
+  const inPlace = (old: Stats) => writeInPlace(file, bytes, old, mode);
+  if (stats && stats.nlink > 1) return inPlace(stats);
   try {
-    replace(file, (draft) => writeLike(draft, bytes, stats, mode));
+    replace(file, (name) => {
+      // By its descriptor: another file may take the draft's name at once.
+      const draft = openSync(name, "wx", mode);
+      try {
+        writeFileSync(draft, bytes);
+        if (stats && process.platform !== "win32") fchownSync(draft, stats.uid, stats.gid);
+        if (mode !== undefined) fchmodSync(draft, mode);
+      } finally {
+        closeSync(draft);
+      }
+    });
   } catch (error) {
     // The new file cannot get the owner and group of the old one: that one is written.
     if (!stats || !isDenied(error)) throw error;
-    writeInPlace(file, bytes, stats, mode);
-  }
-}
-
-/** Makes a file with the owner of another one. Throws the system's error. */
-function writeLike(
-  draft: string,
-  bytes: Uint8Array,
-  stats: Stats | undefined,
-  mode: number | undefined,
-): void {
-  // By its descriptor: another one may take the draft's name at once.
-  const file = openSync(draft, "wx", mode);
-  try {
-    writeFileSync(file, bytes);
-    if (stats && process.platform !== "win32") fchownSync(file, stats.uid, stats.gid);
-    if (mode !== undefined) fchmodSync(file, mode);
-  } finally {
-    closeSync(file);
+    inPlace(stats);
   }
 }
 

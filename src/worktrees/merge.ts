@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keptMode } from "../lib/atomic-write";
-import { below, OutsideError } from "../lib/below";
+import { below } from "../lib/below";
 import { message } from "../lib/errors";
 import type { CommittedFile } from "../review/git/committed";
 import type { GitWork } from "../review/git/run";
@@ -113,8 +113,7 @@ export function sideOf(root: string, path: string, where: string): Side | undefi
     const { bytes, stats } = found;
     return { bytes, mode: keptMode(stats), symlink: stats.isSymbolicLink() };
   } catch (error) {
-    const why = error instanceof OutsideError ? "it lies behind a symlink" : message(error);
-    return { bytes: undefined, mode: 0, symlink: false, problem: `${where}: ${why}` };
+    return { bytes: undefined, mode: 0, symlink: false, problem: `${where}: ${message(error)}` };
   }
 }
 

@@ -18,9 +18,8 @@ export interface FileState {
   bytes: Uint8Array | undefined;
 }
 
-const ABSENT: FileState = {
-  ...{ content: { absent: true }, symlink: false, stats: undefined, bytes: undefined },
-};
+const NONE = { symlink: false, stats: undefined, bytes: undefined };
+const ABSENT: FileState = { content: { absent: true }, ...NONE };
 
 /**
  * Reads a path below the root, and keeps what it holds; `known` stands for a file that still has its
