@@ -2,6 +2,7 @@
 --- wait for whatever has taken its place since it was looked at, such as a FIFO, a device or 3 GB.
 local api, uv = vim.api, vim.uv
 local checktime = require("claude-code.editor.documents.checktime")
+local parsing = require("claude-code.editor.documents.parsing")
 local regular_file = require("claude-code.lib.regular_file")
 
 ---Permission bits: anybody may write.
@@ -123,14 +124,17 @@ end
 ---@param load fun()
 function M.read(buf, load)
   local stat = uv.fs_stat(api.nvim_buf_get_name(buf))
+  local function read()
+    parsing.while_reading(buf, load)
+  end
   if not stat or stat.type == "directory" then
-    return load()
+    return read()
   end
   local bytes = M.bytes(buf) or error("it is not a regular file that can be read, or too large", 0)
   M.during(buf, function()
     -- By now Neovim has noted the time of the file: a text that is older would be taken for the file's.
     return M.bytes(buf) or bytes
-  end, load)
+  end, read)
 end
 
 ---Calls `show`, which brings a loaded buffer into a window, where Neovim may read its file again. What cannot be read
