@@ -16,11 +16,7 @@ local function read(path, most, count)
   if stat and stat.type == "file" and stat.size <= most then
     -- No more than the file is said to hold.
     count = math.min(count, stat.size)
-    if count == 0 then
-      bytes = ""
-    else
-      bytes, problem = uv.fs_read(file, count, 0)
-    end
+    bytes, problem = uv.fs_read(file, count, 0)
   end
   if file then
     uv.fs_close(file)

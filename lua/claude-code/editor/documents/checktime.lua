@@ -3,7 +3,7 @@
 local api = vim.api
 
 local M = {
-  ---Tells an autocommand of documents/supply.lua from those of plugins.
+  ---The description of an autocommand of documents/supply.lua, which is none of a plugin's.
   OWN = "claude-code reads the file",
 }
 

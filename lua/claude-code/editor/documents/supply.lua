@@ -7,8 +7,6 @@ local regular_file = require("claude-code.lib.regular_file")
 
 ---Permission bits: anybody may write.
 local WRITABLE = 146
----nvim_cmd() knows no `++edit`.
-local READ = "silent keepalt keepjumps lockmarks noautocmd 0read ++edit `=b:claude_code_copy`"
 
 local M = {
   ---A bigger file would keep Neovim still for seconds; one that is open may grow beyond it.
@@ -27,12 +25,9 @@ function M.with_events(load)
   api.nvim_create_autocmd("User", on)
   api.nvim_exec_autocmds("User", { pattern = on.pattern, modeline = false })
   if ok == nil then
-    -- 'eventignore'
-    call()
+    return load() -- 'eventignore'
   end
-  if not ok then
-    error(problem, 0)
-  end
+  return ok or error(problem, 0)
 end
 
 ---Reads bytes into the current buffer, which is empty, as `:edit` reads a file.
@@ -44,7 +39,10 @@ local function read_copy(bytes)
   -- With "a" the copy would become a buffer.
   vim.go.cpoptions = cpoptions:gsub("a", "")
   vim.b.claude_code_copy = copy
-  local ok, problem = pcall(vim.cmd, READ)
+  local ok, problem = pcall(function()
+    -- nvim_cmd() knows no `++edit`.
+    vim.cmd("silent keepalt keepjumps lockmarks noautocmd 0read ++edit `=b:claude_code_copy`")
+  end)
   vim.b.claude_code_copy = nil
   vim.go.cpoptions = cpoptions
   uv.fs_unlink(copy)
@@ -60,11 +58,12 @@ local function fill(buf, text)
   api.nvim_exec_autocmds("BufReadPre", { buffer = buf, modeline = false })
   local options, name = vim.bo[buf], api.nvim_buf_get_name(buf)
   local levels, is_first = options.undolevels, #vim.fn.undotree().entries == 0
-  options.undolevels = is_first and -1 or levels
-  local stat = uv.fs_stat(name)
+  if is_first then -- Else it is not even set: that would end the step in which `:edit!` keeps the text of before.
+    options.undolevels = -1
+  end
+  local mode = (uv.fs_stat(name) or {}).mode or WRITABLE
   -- Root may write everything.
-  local is_locked = stat ~= nil and bit.band(stat.mode, WRITABLE) == 0
-  local readonly = is_locked or vim.fn.filewritable(name) == 0
+  local readonly = bit.band(mode, WRITABLE) == 0 or vim.fn.filewritable(name) == 0
   options.readonly, options.modifiable = false, true
   if type(text) == "table" then
     api.nvim_buf_set_lines(buf, 0, -1, false, text)
@@ -74,8 +73,7 @@ local function fill(buf, text)
   options.undolevels, options.readonly = levels, readonly
   local undo = is_first and options.undofile and vim.fn.undofile(name)
   if undo and uv.fs_stat(undo) then
-    local mods = { silent = true, emsg_silent = true }
-    pcall(vim.cmd.rundo, { undo, magic = { file = false }, mods = mods })
+    pcall(vim.cmd.rundo, { undo, magic = { file = false }, mods = { emsg_silent = true } })
   end
   if checktime.has_never_read(buf) then
     checktime.take_time(buf)
@@ -86,9 +84,7 @@ end
 ---@param buf integer
 ---@return string? bytes of its file; nil for what is not a regular file, is too large, or cannot be read
 function M.bytes(buf)
-  local size = api.nvim_buf_is_loaded(buf)
-      and api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
-    or 0
+  local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
   return regular_file.read(api.nvim_buf_get_name(buf), math.max(M.MOST_BYTES, 2 * size))
 end
 
