@@ -136,11 +136,4 @@ function M.while_reading(buf, read)
   M.set_filetype(buf, vim.bo[buf].filetype)
 end
 
----@param buf integer loaded
----@return vim.treesitter.LanguageTree? parser nil without one, or where the text is not to be parsed
-function M.parser(buf)
-  local ok, parser = pcall(vim.treesitter.get_parser, not has_deep(buf) and buf or -1)
-  return ok and parser or nil
-end
-
 return M

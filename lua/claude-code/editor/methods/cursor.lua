@@ -142,7 +142,9 @@ end
 ---@return string? name such as `Greeter.hello`; nil outside of any, or without a parser
 local function enclosing(buf, lnum, byte)
   local size = vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf))
-  local parser = size <= MOST_BYTES and require("claude-code.editor.documents.parsing").parser(buf)
+  -- Markdown has none, and may end Neovim (documents/parsing.lua).
+  local is_code = size <= MOST_BYTES and vim.bo[buf].filetype ~= "markdown"
+  local parser = is_code and vim.F.npcall(vim.treesitter.get_parser, buf)
   local tree = parser and parser:parse()[1]
   local node = tree and tree:root():named_descendant_for_range(lnum, byte, lnum, byte)
   local found, names = nil, {} ---@type TSNode?, string[]
