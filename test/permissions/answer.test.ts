@@ -111,7 +111,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     const [output] = await editor.early(BASH);
     expect(await editor.requests()).toEqual([]);
     await editor.report(n, "blocked");
-    await editor.says("Claude (docs) needs input; :Claude answer answers it");
+    await editor.says(":Claude answer: Claude (docs) needs input");
     const { id } = await editor.wait();
     await editor.answer(id, "{ allow = true }");
     expect(await output).toEqual({ behavior: "allow" });

@@ -57,7 +57,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     await report(1, "blocked", "approve Bash: npm test");
     await eventually("the message", async () => (await messages()) !== "");
     expect(await messages()).toBe(
-      "claude-code.nvim: Claude 1 (docs) needs input: approve Bash: npm test; :Claude next shows it",
+      "claude-code.nvim: :Claude next: Claude 1 (docs) needs input: approve Bash: npm test",
     );
   });
 
@@ -68,9 +68,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     ]);
     await eventually("the message", async () => (await messages()) !== "");
     await Bun.sleep(MERGED_MS);
-    expect(await messages()).toBe(
-      "claude-code.nvim: 2 Claude sessions need you; :Claude next shows it",
-    );
+    expect(await messages()).toBe("claude-code.nvim: :Claude next: 2 Claude sessions need you");
   });
 
   test("is not reported where it is on screen, answered by then, or only done", async () => {

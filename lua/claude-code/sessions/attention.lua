@@ -94,11 +94,12 @@ local function report(found)
       notify.error(("the function notify.by failed: %s"):format(message))
     end
   elseif user.has_focus then
-    local how = can_answer(found[1]) and "; :Claude answer answers it"
-      or found[1].n and "; :Claude next shows it"
-      or found[1].job and "; :Claude sessions shows it"
+    -- First: a narrow screen cuts the text.
+    local how = can_answer(found[1]) and ":Claude answer: "
+      or found[1].n and ":Claude next: "
+      or found[1].job and ":Claude sessions: "
       or ""
-    notify.warn(text_of(found) .. how, "sessions")
+    notify.warn(how .. text_of(found), "sessions")
   elseif #api.nvim_list_uis() > 0 then
     call_outside(text_of(found))
   end

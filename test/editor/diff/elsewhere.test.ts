@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
-import { NEOVIMS } from "../../support/neovim";
+import { NEOVIMS, type NeovimVersion } from "../../support/neovim";
 import { Attached } from "../attached";
 
 /* Diffs and plans that appear while the user works elsewhere: no key that was meant for that decides them. */
@@ -93,12 +93,9 @@ class User {
     );
   }
 
-  static async start(options: Parameters<typeof Attached.start>[0]): Promise<User> {
-    const a = await Attached.start({
-      waitsForPauses: true,
-      ui: { width: 160, height: 45 },
-      ...options,
-    });
+  static async start(version: NeovimVersion, hasUI = true): Promise<User> {
+    const ui = hasUI ? { ui: { width: 160, height: 45 } } : {};
+    const a = await Attached.start({ version, waitsForPauses: true, ...ui });
     for (const name of ["a.txt", "b.txt", "c.txt"]) a.file(name, OLD);
     await a.attach();
     await a.holdClock();
@@ -180,7 +177,7 @@ class User {
 describe.each(NEOVIMS)("$name", (version) => {
   let me: User;
   beforeAll(async () => {
-    me = await User.start({ version });
+    me = await User.start(version);
   });
   afterAll(() => me.a[Symbol.asyncDispose]());
 
@@ -215,11 +212,11 @@ describe.each(NEOVIMS)("$name", (version) => {
           // Most seem to be over 0.8 s after it has appeared.
           await me.pauses(800);
           expect(await me.isInside()).toBe(GIVING.includes(place));
-          if (!GIVING.includes(place))
-            await me.a.says(thing === "diff" ? ":Claude diff" : ":Claude answer");
           await me.types(keys);
           if (effect !== again || thing === "diff" || keys === "<CR>")
             expect(await me.a.nvim.lua(`return ${effect}`)).toEqual(expected);
+          if (!GIVING.includes(place))
+            await me.a.says(thing === "diff" ? ":Claude diff" : ":Claude answer");
           await me.pauses(QUIET_MS);
           if (!GIVING.includes(place)) await me.types("<CR>q");
           expect(me.decided()).toEqual([]);
@@ -227,6 +224,29 @@ describe.each(NEOVIMS)("$name", (version) => {
         }
     },
   );
+
+  test("without a UI, too, it waits, and a key decides it once it was asked for", async () => {
+    const alone = await User.start(version, false);
+    await using a = alone.a;
+    await alone.goesTo("the quickfix list", false);
+    await a.nvim.lua("vim.notify = function(text) TOLD = text end");
+    for (const thing of ["diff", "plan"] as const) {
+      await alone.receives(thing);
+      await alone.pauses(3 * SEEN_MS);
+      const way = thing === "diff" ? ":Claude diff" : ":Claude answer";
+      await a.nvim.until("the message", "return (TOLD or ''):find(...) ~= nil", way);
+      expect(await alone.isInside()).toBe(false);
+      await a.nvim.command(way.slice(1));
+      expect(await alone.isInside()).toBe(true);
+      await alone.types("<CR>");
+      expect(alone.decided()).toEqual([]);
+      await alone.pauses(QUIET_MS);
+      await alone.types(thing === "diff" ? "<CR>" : "Q");
+      if (thing === "diff") expect(alone.decided()).toHaveLength(1);
+      else expect(await a.mode()).toBe("c");
+      await alone.pauses(QUIET_MS);
+    }
+  });
 
   const Keys = fc.constantFrom(
     ...[
@@ -260,7 +280,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     "keys typed elsewhere decide nothing, whatever they are and whenever it appears",
     async () => {
       const property = fc.asyncProperty(Rounds, async (rounds) => {
-        if (me.a.nvim.process.exitCode !== null) me = await User.start({ version });
+        if (me.a.nvim.process.exitCode !== null) me = await User.start(version);
         for (const { place, isBeside, acts } of rounds) {
           await me.goesTo(place, isBeside);
           for (const act of acts) {

@@ -315,7 +315,7 @@ function M.switch(step)
   local diff, waiting = queue.shown, queue.waiting
   local is_open = diff and not diff.outcome and not diff.aside
   if diff and is_open and #waiting == 0 and not diff.view:is_inside() then
-    diff.view:enter()
+    diff.view:enter(true)
     return
   elseif #waiting == 0 then
     notify.info("there is no other proposal", TOPIC)

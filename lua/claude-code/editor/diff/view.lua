@@ -122,7 +122,6 @@ function View:focus_when_idle()
   self.watch:replace("idle", function()
     return keyboard.after_idle(when.pause_ms(), function()
       if api.nvim_get_current_win() == self.origin.win and when.may_change() == "all" then
-        self.guard:restart("appeared")
         self:enter()
       end
     end)
@@ -130,8 +129,10 @@ function View:focus_when_idle()
 end
 
 ---Moves the cursor into it from where the user is now.
-function View:enter()
+---@param asked? boolean they have asked for it
+function View:enter(asked)
   self.origin = focus.origin()
+  self.guard:restart("got the cursor", asked)
   self:take_focus()
 end
 
