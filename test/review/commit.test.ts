@@ -225,6 +225,19 @@ async function half(): Promise<void> {
   await keep("a", "II");
 }
 
+test("where git cannot write, as on a full disk, it says so, and nothing changes", async () => {
+  firstCommit({ a: "one\n" });
+  world.claude({ a: "one\ntwo\n" });
+  await keep("a");
+  const before = [index(), branch()];
+  for (let one = 0; one < 256; one++) {
+    const name = join(world.root, ".git/objects", one.toString(16).padStart(2, "0"));
+    if (!existsSync(name)) writeFileSync(name, "");
+  }
+  expect(await outcomeOf(commit())).toThrow(/^nothing is committed: .*unable to create/s);
+  expect([index(), branch()]).toEqual(before);
+});
+
 test("files that come, go, move, get another mode or are links; what cannot be told is named", async () => {
   firstCommit({
     ".gitignore": "ignored\n",

@@ -238,8 +238,12 @@ function* hashed(
 ): GitWork<string | undefined> {
   const how = path === undefined ? "--no-filters" : `--path=${path}`;
   const args = ["hash-object", ...more, "--stdin", how];
-  const { code, stdout } = yield { args, input, ms: MOST_MS };
-  return code === 0 ? stdout.toString().trim() : undefined;
+  const result = yield { args, input, ms: MOST_MS };
+  if (result.code === 0) return result.stdout.toString().trim();
+  // The disk may be full. All else, as a filter that fails, concerns this file alone.
+  if (/unable to (write|create)/.test(`${result.stderr}`))
+    throw new UserError(`nothing is committed: ${saidBy(result)}`);
+  return undefined;
 }
 
 /** What a command says. Throws UserError where it fails. */
