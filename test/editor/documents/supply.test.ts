@@ -45,6 +45,8 @@ const READ = `
   local function ours() supply.read(buf, read) end
   if not is_ours then read() elseif is_again then ours() else supply.with_events(ours) end
   vim.api.nvim_del_autocmd(id)
+  -- In 0.10 the file type comes last: documents/parsing.lua.
+  table.sort(events)
   vim.api.nvim_buf_call(buf, function()
     found = { events, vim.fn.execute("messages"), vim.fn.getpos("'["), vim.fn.getpos("']"), vim.fn.bufname("#") }
     for _, option in ipairs({ "binary", "bomb", "endofline", "fileencoding", "fileformat", "filetype", "modified",

@@ -133,7 +133,9 @@ function M.while_reading(buf, read)
   if not ok then
     error(message, 0)
   end
-  M.set_filetype(buf, vim.bo[buf].filetype)
+  if vim.bo[buf].filetype ~= "" then
+    M.set_filetype(buf, vim.bo[buf].filetype)
+  end
 end
 
 return M
