@@ -250,7 +250,11 @@ export const METHODS = {
     params: v.object({ waited: v.optional(v.literal(true)) }),
     result: v.object({ unknown: v.optional(v.string()) }),
   },
-  edit_is_held: { params: v.object({ path: v.string() }), result: v.optional(v.boolean()) },
+  /** `text`: what the file is about to have. */
+  edit_is_held: {
+    params: v.object({ path: v.string(), text: v.optional(v.string()) }),
+    result: v.optional(v.boolean()),
+  },
   /** Waits for the user's unsaved edits of the file. */
   edit_hold: { params: v.object({ path: v.string() }), result: v.unknown() },
   permission_wanted: {

@@ -1,20 +1,42 @@
-import { relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
+import * as v from "valibot";
 import { ASKING_MODES } from "../claude/names";
+import { below } from "../lib/below";
+import { realPath } from "../lib/paths";
 import type { HookCall } from "./call";
 import { editedPath } from "./input";
 
 const HOLD_MS = 60_000;
+/** Neovim merges no larger file. */
+const MAX_BYTES = 2 * 1024 * 1024;
+
+const Replacement = v.object({
+  old_string: v.pipe(v.string(), v.nonEmpty()),
+  new_string: v.string(),
+  replace_all: v.optional(v.boolean(), false),
+});
+const ToolInput = v.union([
+  v.object({ content: v.string() }),
+  v.object({ edits: v.array(Replacement) }),
+  v.pipe(
+    Replacement,
+    v.transform((edit) => ({ edits: [edit] })),
+  ),
+]);
 
 /**
- * Claude is about to edit a file: it waits for the user's unsaved edits of it, and has to read the file
- * again once they are written. Whoever is away, or wants none of that, holds nothing.
+ * Claude is about to edit a file: once in a turn it waits for the user's unsaved edits of it, if they would
+ * conflict, and has to read the file again once they are written. Whoever is away, or wants none of that, holds
+ * nothing.
  */
 export async function preEdit(call: HookCall): Promise<object | undefined> {
   const path = editedPath(call.input, call.cwd);
   // Where the CLI asks, the diff shows unsaved edits.
   const asks = ASKING_MODES.includes(call.input.permission_mode ?? "");
   if (path === undefined || asks) return undefined;
-  if ((await call.ask("edit_is_held", { path })) !== true) return undefined;
+  const text = textAfter(call.input.tool_input, path);
+  const params = { path, ...(text !== undefined && { text }) };
+  if ((await call.ask("edit_is_held", params)) !== true) return undefined;
   const end = await call.runTask("edit_hold", { path }, HOLD_MS).catch(() => undefined);
   if (end !== "written") return undefined;
   const name = relative(call.cwd, path);
@@ -25,4 +47,29 @@ export async function preEdit(call: HookCall): Promise<object | undefined> {
       permissionDecisionReason: `The user has just saved ${name} with changes of their own. Read it again, then make your edit.`,
     },
   };
+}
+
+/** The file's text once the tool has run; undefined where it fails, and of a notebook. */
+function textAfter(input: unknown, path: string): string | undefined {
+  const { success, output } = v.safeParse(ToolInput, input);
+  if (!success) return undefined;
+  if ("content" in output) return output.content;
+  const before = textNow(realPath(path))?.replaceAll("\r\n", "\n");
+  // It stands for bytes that are no UTF-8.
+  if (before?.includes("\uFFFD")) return undefined;
+  return output.edits.reduce((text, { old_string, new_string, replace_all }) => {
+    if (!text?.includes(old_string)) return undefined;
+    return replace_all
+      ? text.replaceAll(old_string, () => new_string)
+      : text.replace(old_string, () => new_string);
+  }, before);
+}
+
+function textNow(real: string): string | undefined {
+  try {
+    const found = below(dirname(real), basename(real), (place) => place.read(MAX_BYTES));
+    return found?.bytes.toString();
+  } catch {
+    return undefined;
+  }
 }

@@ -36,4 +36,20 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     expect(results.at(-1)).toContain("Read it again");
     expect(await claude.onDisk("main.lua")).toBe("-- mine\nreturn 1\n");
   });
+
+  test("beside unsaved edits makes all its edits without waiting, and :w asks nothing", async () => {
+    const buffer = "vim.fn.bufnr('main.lua')";
+    await lua(`vim.fn.appendbufline(${buffer}, '$', '-- unsaved thought') return 1`);
+    const path = claude.path("main.lua");
+    const edits = [1, 2, 3, 4].map((n) => edit(path, "-- mine", `-- mine\n-- of Claude ${n}`));
+    claude.model.script([read(path), ...edits, [{ text: "All four." }]]);
+    await claude.send("grow it");
+    await claude.showing(/All four\./);
+    const theirs = ["-- mine", ...[4, 3, 2, 1].map((n) => `-- of Claude ${n}`), "return 1"];
+    expect(await claude.onDisk("main.lua")).toBe(`${theirs.join("\n")}\n`);
+    const both = [...theirs, "-- unsaved thought"];
+    await eventually(() => lua<string[]>(`return vim.fn.getbufline(${buffer}, 1, '$')`), both);
+    await lua(`vim.api.nvim_buf_call(${buffer}, function() vim.cmd.write() end) return 1`);
+    expect(await claude.onDisk("main.lua")).toBe(`${both.join("\n")}\n`);
+  });
 });

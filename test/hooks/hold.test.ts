@@ -4,7 +4,9 @@ import { NEOVIMS } from "../support/neovim";
 import { Calls } from "./calls";
 import { Project } from "./project";
 
-/* Claude is about to edit a file that has unsaved edits of the user's. */
+const EDIT = { file_path: "config.ts" };
+
+/* Claude is about to edit a file that has unsaved edits of the user's at the same place. */
 describe.each(NEOVIMS)("an edit in $name", (version) => {
   let project: Project;
   /** The message is whole there. */
@@ -12,6 +14,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
 
   beforeAll(async () => {
     project = await Project.open(version, "{}", undefined, UI);
+    await project.hook("session-start", { source: "startup" });
   });
   afterAll(() => project[Symbol.asyncDispose]());
 
@@ -19,21 +22,24 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
   const messages = () => lua<string>("return vim.fn.execute('messages')");
 
   async function unsaved(): Promise<string> {
-    const path = project.write("config.ts", "one\ntwo\n");
+    const path = project.write("config.ts", "one\ntwo\nthree\nfour\n");
     await lua("vim.cmd.messages('clear')");
     await project.neovim.command(`edit! ${path}`);
-    await project.neovim.type("omine<Esc>");
+    await project.neovim.type("ggomine<Esc>");
     return path;
   }
 
   const begins = (path: string, more: object = {}) => {
-    const tool = { tool_name: "Edit", tool_input: { file_path: path } };
+    const change = { old_string: "one\n", new_string: "ONE\n" };
+    const tool = { tool_name: "Edit", tool_input: { file_path: path, ...change } };
     return project.hook("pre-edit", { permission_mode: "acceptEdits", ...tool, ...more });
   };
 
   const waits = () =>
     eventually("the message", async () =>
-      (await messages()).includes("Claude waits for config.ts; :w lets it go on, or :Claude go-on"),
+      (await messages()).includes(
+        ":w, or :Claude go-on: Claude waits to edit lines of config.ts that you have not saved",
+      ),
     );
 
   const status = () => lua<string>('return require("claude-code").statusline()');
@@ -88,6 +94,21 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     ["where Claude asks by itself", { permission_mode: "default" }, ""],
     ["where the option is off", {}, "wait_for_unsaved = false"],
     ["of a file without unsaved edits", { tool_input: { file_path: "other.ts" } }, ""],
+    [
+      "with an edit elsewhere",
+      { tool_input: { ...EDIT, old_string: "four", new_string: "x" } },
+      "",
+    ],
+    [
+      "with an edit that fails",
+      { tool_input: { ...EDIT, old_string: "six", new_string: "x" } },
+      "",
+    ],
+    [
+      "with a whole text that has the same edit",
+      { tool_input: { ...EDIT, content: "one\nmine\ntwo\nthree\nfour\n" } },
+      "",
+    ],
   ])("waits for nobody %s", async (_name, more, option) => {
     const path = await unsaved();
     await lua(`require("port").config.setup({ ${option} })`);
@@ -96,7 +117,27 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     await lua(`require("port").config.setup({})`);
   });
 
-  test("goes on with all of the turn after :Claude go-on, and waits in the next one", async () => {
+  test.each([
+    ["a replacement of all", { old_string: "o", new_string: "0", replace_all: true }],
+    [
+      "several edits",
+      {
+        edits: [
+          { old_string: "four", new_string: "4" },
+          { old_string: "two", new_string: "2" },
+        ],
+      },
+    ],
+    ["a text of 1 MB", { content: `${"x".repeat(99)}\n`.repeat(10_000) }],
+  ])("waits for %s that conflicts", async (_name, input) => {
+    const path = await unsaved();
+    const hook = begins(path, { tool_input: { ...EDIT, ...input } });
+    await waits();
+    await project.neovim.type("u");
+    expect((await hook).output).toBeUndefined();
+  });
+
+  test("waits once in a turn, and again in the next one", async () => {
     const path = await unsaved();
     const hook = begins(path, { prompt_id: "one" });
     await waits();

@@ -61,7 +61,15 @@ return {
   --- Drops the hunk under the cursor: its old lines come back. |u| undoes that.
   ["diff drop-hunk"] = { run = answers("act", "drop_hunk") },
 
-  --- Merges your unsaved edits of the file into the proposed edit, with git. If you accept the
-  --- result, it also replaces the edits in their buffer. |u| undoes the merge.
-  ["diff merge"] = { run = answers("act", "merge") },
+  --- Merges your unsaved edits of the file into the proposed edit. If you accept the result, it also replaces the
+  --- edits in their buffer. In a file that changed on disk where you have unsaved edits, merges both texts. |u|
+  --- undoes the merge.
+  ["diff merge"] = {
+    run = function()
+      local unsaved = require("claude-code.editor.documents.unsaved")
+      if not unsaved.resolve(vim.api.nvim_get_current_buf()) then
+        answer("act", "merge")
+      end
+    end,
+  },
 }

@@ -202,7 +202,7 @@ return {
     end,
   },
 
-  --- Lets Claude edit a file that it waits for though you have not saved it, and any other until the turn ends.
+  --- Lets Claude edit a file that it waits for though you have not saved it. It waits no more until the turn ends.
   --- See |claude-code-option-wait_for_unsaved|.
   ["go-on"] = {
     run = function()

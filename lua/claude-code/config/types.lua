@@ -17,8 +17,8 @@
 ---@field remotes table<string, claude-code.Remote|fun(folder: string): claude-code.Remote>
 ---@field permissions claude-code.PermissionsConfig|{}
 ---@field notify claude-code.NotifyConfig|{}
----Whether Claude waits before it edits a file that you have not saved, in the permission modes that
----edit without asking.
+---Whether Claude waits, once in a turn, before it edits lines of a file that you have edited and
+---not saved, in the permission modes that edit without asking.
 ---@field wait_for_unsaved boolean
 ---@field keymaps boolean Whether the suggested mappings are created: <leader>a… and <leader>cd.
 ---@field mcp claude-code.McpConfig|{}

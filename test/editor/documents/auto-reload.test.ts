@@ -227,7 +227,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     const buf = await a.edit(a.file("main.lua", "one\n"));
     await a.nvim.type("Amine<Esc>");
     a.file("main.lua", "two\n");
-    await a.says("main.lua changed on disk");
+    await a.says("unsaved edits of main.lua, which conflict");
     // It looks once more after a moment.
     await Bun.sleep(700);
     await a.nvim.type("u");
@@ -235,14 +235,13 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.nvim.lua("return vim.bo.modified")).toBe(false);
   });
 
-  test("unsaved edits are kept, and said once for each change; :w! and :e! do what is said", async () => {
+  test("unsaved edits that conflict are kept, and said once for each change; :e! loads the file", async () => {
     await using a = await withClient();
     const path = a.file("main.lua", "one\n");
     await a.edit(path);
     await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
     const text =
-      "main.lua changed on disk, and it has unsaved edits, which are kept; " +
-      ":w! overwrites the file, :e! loads it";
+      "gm or :Claude diff merge merges your unsaved edits of main.lua, which conflict with what was written to it";
     const said = async () => (await a.messages()).split(text).length - 1;
     for (let times = 1; times <= 2; times++) {
       writeFileSync(path, `theirs ${times}\n`);

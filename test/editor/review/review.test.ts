@@ -603,12 +603,12 @@ onEachNeovim((session) => {
       await nvim().command("setlocal wrap<");
     });
 
-    test("a buffer with unsaved edits of an older text: its file is listed, and decided on disk", async () => {
+    test("a buffer with unsaved edits of the same line: its file is listed, and decided on disk", async () => {
       write("a", TEN);
       await nvim().command(`edit ${at("a")}`);
-      await lua(`vim.api.nvim_buf_set_lines(0, 0, 1, false, { "mine" })`);
+      await lua(`vim.api.nvim_buf_set_lines(0, 4, 5, false, { "mine" })`);
       claude({ a: five });
-      await says("changed on disk");
+      await says("which conflict with what was written to it");
       const items = await review(1);
       expect(items[0]?.text).toContain("[not in your buffer, which has unsaved edits]");
       await eventually("the bar", async () => (await bar()).includes("not in this buffer"));
@@ -618,9 +618,24 @@ onEachNeovim((session) => {
       await nvim().command("copen");
       await nvim().type("gr");
       await eventually("the old text on disk", () => read("a") === TEN);
-      expect((await lines(await lua(`return vim.fn.bufnr("${at("a")}")`)))[0]).toBe("mine");
+      expect((await lines(await lua(`return vim.fn.bufnr("${at("a")}")`)))[4]).toBe("mine");
       await nvim().command("silent! cclose");
       await nvim().command(`edit! ${at("a")}`);
+    });
+
+    test("an edit that was merged beside unsaved ones is undone beside them", async () => {
+      write("a", TEN);
+      await nvim().command(`edit ${at("a")}`);
+      await lua(`vim.api.nvim_buf_set_lines(0, 0, 1, false, { "mine" })`);
+      claude({ a: five });
+      await eventually("both texts", async () => (await lines())[4] === "five");
+      await review(1);
+      await eventually("the hunk", async () => (await cursor())[0] === 5);
+      await nvim().type("gr");
+      await eventually("the old line", async () => (await lines())[4] === "line 5");
+      expect([(await lines())[0], await lua("return vim.bo.modified")]).toEqual(["mine", true]);
+      await nvim().type(":write<CR>");
+      expect(read("a")).toBe(TEN.replace("line 1\n", "mine\n"));
     });
 
     test("line ends that .editorconfig changes stay until the user writes the file", async () => {

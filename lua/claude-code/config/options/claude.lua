@@ -51,10 +51,11 @@ return {
     key = "wait_for_unsaved",
     type = t.boolean,
     default = true,
-    description = "Whether Claude waits before it edits a file that you have not saved, in the "
-      .. "permission modes that edit without asking. `:w` lets it go on, and it reads the file "
+    description = "Whether Claude waits, once in a turn, before it edits lines of a file that you have edited and not "
+      .. "saved, in the permission modes that edit without asking. `:w` lets it go on, and it reads the file "
       .. "again; `:Claude go-on`, or a minute, lets it edit the file on disk. It does not wait "
-      .. "if you have typed nothing for five minutes, and Claude's shell never does.",
+      .. "if you have typed nothing for five minutes, and Claude's shell never does. See "
+      .. "|claude-code-unsaved|.",
   },
   {
     key = "keymaps",

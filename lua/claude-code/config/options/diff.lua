@@ -59,7 +59,7 @@ return {
       },
       { "next_diff", "]f", "shows the next proposal that waits" },
       { "previous_diff", "[f", "shows the previous proposal that waits" },
-      { "merge", "gm", "merges unsaved edits of the file into the proposal, with git" },
+      { "merge", "gm", "merges unsaved edits of the file into the proposal" },
     },
   },
 }

@@ -193,11 +193,11 @@ end
 ---@private
 function Diff:expect_write()
   local proposal = self.proposal
-  if proposal.merge and proposal.merge:holds_edits() then
-    require("claude-code.editor.documents.reload").allow_overwrite(proposal.target)
-  end
   local auto_reload = require("claude-code.editor.documents.auto_reload")
   auto_reload.expect_write({ path = proposal.new_path })
+  if proposal.merge and proposal.merge:is_done() then
+    require("claude-code.editor.documents.unsaved").allow_overwrite(proposal.target)
+  end
 end
 
 ---The review keeps the edit once the client has made it. The executable answers this behind the diff itself: if

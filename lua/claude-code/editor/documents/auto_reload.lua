@@ -10,6 +10,7 @@ local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local timer = require("claude-code.lib.timer")
+local unsaved = require("claude-code.editor.documents.unsaved")
 
 ---In ms: how long nothing more must change; how long a file that is written on and on may wait; how long a file
 ---may be gone while it is replaced.
@@ -161,6 +162,7 @@ local function follow(buf)
   end
   state.stops[buf] = stop
   note_absence(buf)
+  unsaved.follow(buf)
 end
 
 local function is_needed()
@@ -185,9 +187,20 @@ local function watch()
   events:on("BufWritePost", function(buf)
     -- The first time it may have made the file's folder.
     note_absence(buf)
+    unsaved.follow(buf)
     disk.look()
   end)
-  events:on("BufUnload", forget)
+  -- Else Neovim would ask whether to overwrite what was written a moment ago (W12).
+  events:on("BufWritePre", function(buf, args)
+    local is_meant = vim.v.cmdbang == 0 and path.normal(args.match) == path.of_buffer(buf)
+    if is_meant and vim.bo[buf].modified and unsaved.is_outdated(buf) then
+      unsaved.merge(buf)
+    end
+  end, { nested = true })
+  events:on("BufUnload", function(buf)
+    forget(buf)
+    unsaved.bases[buf] = nil
+  end)
   events:on("FocusGained", disk.look)
   events:on("BufEnter", function(buf)
     if state and not state.stops[buf] then

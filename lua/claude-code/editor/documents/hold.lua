@@ -1,34 +1,37 @@
---- Claude waits with an edit for the user's unsaved edits of the file: until they are written or discarded, the user
---- lets it go on, or the PreToolUse hook has waited long enough (src/hooks/pre-edit.ts).
+--- Claude waits with an edit that would conflict with the user's unsaved edits of the file: until they are written or
+--- discarded, the user lets it go on, or the PreToolUse hook has waited long enough (src/hooks/pre-edit.ts).
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local task = require("claude-code.lib.task")
+local unsaved = require("claude-code.editor.documents.unsaved")
 
 --- Who has typed nothing for so long is not there, in ms.
 local AWAY_MS = 5 * 60 * 1000
 
 local M = {}
 
----@type table<fun(outcome: "written"|"as_before"), { buf: integer, prompt?: string }> by the ends of the holds
+---@type table<fun(outcome: "written"|"as_before"), { buf: integer }> by the ends of the holds
 local held = {}
 
----@type table<string, true> the prompts whose turns wait for nothing any more
+---@type table<string, true> the prompts whose turns have waited once
 local let_through = {}
 
 local function has_unsaved(buf)
   return buf ~= nil and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
 end
 
----@param params { path: string, prompt?: string }
----@return boolean whether an edit of the file has to wait
+---@param params { path: string, prompt?: string, text?: string }
+---@return boolean whether the edit has to wait
 function M.is_needed(params)
+  local buf = path.loaded_buffer(params.path) --[[@as integer]]
   local is_here = #api.nvim_list_uis() > 0
     and require("claude-code.editor.input.keyboard").away_ms() < AWAY_MS
   return is_here
     and require("claude-code.config").get().wait_for_unsaved
     and not let_through[params.prompt or ""]
-    and has_unsaved(path.loaded_buffer(params.path))
+    and has_unsaved(buf)
+    and unsaved.would_conflict(buf, params.text)
 end
 
 ---@param wanted? integer buffer; nil for all
@@ -72,14 +75,17 @@ function M.wait(params)
     end
     vim.cmd.redrawstatus({ bang = true })
   end
-  notify.warn(("Claude waits for %s; :w lets it go on, or :Claude go-on"):format(name))
+  local way = unsaved.is_stale(buf) and unsaved.way(buf) .. ", then :w" or ":w"
+  local text = "%s, or :Claude go-on: Claude waits to edit lines of %s that you have not saved"
+  notify.warn(text:format(way, name))
   local stop
   local outcome = task.await(function(done)
-    held[done] = { buf = buf, prompt = params.prompt }
+    held[done] = { buf = buf }
     show("waits for " .. name)
     local events = follow()
     function stop()
       held[done] = nil
+      let_through[params.prompt or ""] = params.prompt and true
       if next(held) == nil then
         events:stop()
       end
@@ -97,13 +103,10 @@ function M.text()
   return hold and "waits for " .. path.title(api.nvim_buf_get_name(hold.buf))
 end
 
---- Lets Claude go on with all that waits until its turn ends, as if nothing were unsaved.
+--- Lets Claude go on with all that waits, as if nothing were unsaved.
 function M.go_on()
   if next(held) == nil then
     notify.info("Claude waits for no file")
-  end
-  for _, hold in pairs(held) do
-    let_through[hold.prompt or ""] = hold.prompt and true
   end
   let_go(nil, "as_before")
 end

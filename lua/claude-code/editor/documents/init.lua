@@ -107,7 +107,8 @@ function M.save(params)
   reload.now({ path = params.path })
   if reload.is_stale(buf) then
     return nil,
-      params.path .. " changed on disk after Neovim read it: :e! loads the file, :w! overwrites it"
+      params.path
+        .. " changed on disk where it has unsaved edits: gm merges both, :e! loads the file, :w! overwrites it"
   end
   local was_modified = vim.bo[buf].modified
   local written, problem = write(buf)

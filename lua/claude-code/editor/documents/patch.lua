@@ -2,6 +2,7 @@
 --- cursors and views stay with their lines, and language servers receive the changes alone.
 local api = vim.api
 local file_lines = require("claude-code.editor.documents.lines")
+local sources = require("claude-code.editor.documents.sources")
 
 ---Hunks up to this size are aligned line by line, so that marks stay with the most similar line.
 local LINEMATCH = 60
@@ -166,6 +167,31 @@ function M.apply(buf, change)
   end
   M.break_undo(buf)
   restore_views(buf, views)
+end
+
+---The same with lines that come from a file, also in a buffer that is read-only (W10) or not modifiable.
+---@param buf integer loaded
+---@param change claude-code.FileChange
+---@param file string real path
+---@return boolean ok
+---@return any message
+function M.from_file(buf, change, file)
+  local options = vim.bo[buf]
+  local readonly, modifiable = options.readonly, options.modifiable
+  options.readonly, options.modifiable = false, true
+  local ok, message = pcall(function()
+    sources.on_lines_read(buf, file)
+    M.apply(buf, change)
+    options.endofline = change.endofline
+  end)
+  options.readonly, options.modifiable = readonly, modifiable
+  return ok, message
+end
+
+---Others follow what the buffer takes over from its file.
+---@param buf integer
+function M.emit_changed(buf)
+  pcall(api.nvim_exec_autocmds, "FileChangedShellPost", { buffer = buf, modeline = false })
 end
 
 return M

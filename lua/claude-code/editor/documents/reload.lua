@@ -1,15 +1,14 @@
 --- Reloads buffers whose file was written outside: without any prompt, unsaved edits kept.
 local api, uv = vim.api, vim.uv
-local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
 local checktime = require("claude-code.editor.documents.checktime")
 local disk = require("claude-code.editor.documents.disk")
 local file_change = require("claude-code.editor.documents.file_change")
-local notify = require("claude-code.messages.notify")
+local patches = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
-local sources = require("claude-code.editor.documents.sources")
 local supply = require("claude-code.editor.documents.supply")
 local timer = require("claude-code.lib.timer")
+local unsaved = require("claude-code.editor.documents.unsaved")
 
 ---How often a file is read that changes while it is read; then Neovim reads it.
 local READS = 3
@@ -20,19 +19,14 @@ local EMPTY_NS, WRITE_MS = 20 * 1000000, 300
 ---A file that has been empty for so long is written by nobody, in seconds.
 local SETTLED_S = 5
 
----How long a write that replaces unsaved edits may take to come, in ms.
-local OVERWRITE_MS = 10000
-
 local M = {}
 
 ---@class claude-code.ReloadNotes of a buffer
----@field is_stale? boolean it has edits, and lacks what was written to its file since it was read: `:w` asks
 ---@field version? string of its file, when it was last compared here
 ---@field emptied? string version of its file that was seen empty
 ---@field is_outdated? boolean its text is older than Neovim believes, since it could not be changed (E565)
+---@field is_due? boolean it is looked at again soon
 ---@field taken_over? integer the change by which it took over its file last
----@field overwritable? { tick: integer, till: number } its unsaved edits, at this changedtick, are in what is
---- about to be written
 
 ---By buffer; what was never noted is empty.
 ---@type table<integer, claude-code.ReloadNotes>
@@ -60,10 +54,6 @@ local function save_views(buf)
   end
 end
 
-local function emit_changed(buf)
-  pcall(api.nvim_exec_autocmds, "FileChangedShellPost", { buffer = buf, modeline = false })
-end
-
 ---Lets Neovim read the whole file, until it is the one that was read: while `:edit` runs nobody follows the file. Not
 ---one that has just been deleted: that would empty the buffer.
 local function read_again(buf)
@@ -85,19 +75,8 @@ local function read_again(buf)
     version = disk.version(name)
   end
   if read then
-    emit_changed(buf)
+    patches.emit_changed(buf)
   end
-end
-
----Calls `change` with a buffer that can be changed without W10.
----@return boolean ok, any message
-local function while_writable(buf, change)
-  local options = vim.bo[buf]
-  local readonly, modifiable = options.readonly, options.modifiable
-  options.readonly, options.modifiable = false, true
-  local ok, message = pcall(change)
-  options.readonly, options.modifiable = readonly, modifiable
-  return ok, message
 end
 
 ---Changes the lines that differ, until the file is the one that was read.
@@ -107,12 +86,7 @@ local function patch(buf, text)
     if not text then
       break
     end
-    local change = text
-    local ok, message = while_writable(buf, function()
-      sources.on_lines_read(buf, change.file)
-      require("claude-code.editor.documents.patch").apply(buf, change)
-      vim.bo[buf].endofline = change.endofline
-    end)
+    local ok, message = patches.from_file(buf, text, text.file)
     if not ok and blocked.is_textlock_error(message) then
       notes[buf].is_outdated = true
       return blocked.retry(function()
@@ -121,7 +95,7 @@ local function patch(buf, text)
     elseif not ok or not checktime.take_time(buf) then
       break
     elseif disk.version(api.nvim_buf_get_name(buf)) == text.version then
-      return emit_changed(buf)
+      return patches.emit_changed(buf)
     end
     text = file_change.read(buf)
   end
@@ -172,6 +146,12 @@ local function compare_text(buf)
   return is_newer, is_newer and (text or file_change.read(buf)) or nil
 end
 
+---@param before integer number of its last change until now
+local function note_taken_over(buf, before)
+  local now = api.nvim_buf_call(buf, vim.fn.changenr)
+  notes[buf].taken_over = now > before and now or notes[buf].taken_over
+end
+
 ---@param buf integer without edits that would be lost
 local function take_over(buf)
   local restore, undolevels = save_views(buf), vim.bo[buf].undolevels
@@ -189,42 +169,25 @@ local function take_over(buf)
     end
     restore()
   end
-  notes[buf].is_stale = nil
+  unsaved.finish(buf)
+  unsaved.follow(buf)
   vim.bo[buf].undolevels = undolevels
-  local now = api.nvim_buf_call(buf, vim.fn.changenr)
-  notes[buf].taken_over = now > change and now or notes[buf].taken_over
+  note_taken_over(buf, change)
 end
 
----Looks once more: a program may write the file just now.
+---Looks once more: a program may write the file just now, or the user types there.
 local function check_soon(buf)
   local function check()
     if blocked.may_change() == "nothing" then
       return blocked.retry(check)
     end
+    notes[buf].is_due = nil
     M.check(buf)
   end
-  timer.once(WRITE_MS, check)
-end
-
-local function mark_stale(buf)
-  if notes[buf].is_stale then
-    return
+  if not notes[buf].is_due then
+    notes[buf].is_due = true
+    timer.once(WRITE_MS, check)
   end
-  notes[buf].is_stale = true
-  check_soon(buf)
-  -- Not `once`, which removes only the event that came.
-  local events = autocommands.new("reload." .. buf)
-  events:on({ "BufWritePost", "BufReadPost", "BufWipeout" }, function()
-    notes[buf].is_stale = nil
-    events:stop()
-  end, { buffer = buf })
-  events:on("BufModifiedSet", function()
-    -- The edits were undone, and the text is that of before.
-    if not vim.bo[buf].modified then
-      notes[buf].is_outdated = true
-      check_soon(buf)
-    end
-  end, { buffer = buf })
 end
 
 ---@return ""
@@ -237,55 +200,49 @@ end
 local function compare(buf)
   if not checktime.has_never_read(buf) then
     return checktime.compare(buf, keep)
-  elseif notes[buf].is_stale then
+  elseif unsaved.is_stale(buf) then
     return false
   end
-  local restore = save_views(buf)
+  local restore, base = save_views(buf), unsaved.bases[buf]
   local ok = pcall(supply.read, buf, function()
     checktime.note_file(buf)
   end)
   restore()
+  unsaved.bases[buf] = base
   return ok
 end
 
 ---@param buf integer modified
 local function keep_edits(buf)
-  local differed = compare(buf)
-  local change = (differed or notes[buf].is_stale) and file_change.read(buf)
-  if change and is_same(buf, change) then
-    -- Another Neovim has made the same edit, and written it.
-    patch(buf, change)
-    notes[buf].is_stale = nil
-  elseif differed then
-    mark_stale(buf)
-    local base = path.base(api.nvim_buf_get_name(buf))
-    local text = "%s changed on disk, and it has unsaved edits, which are kept; "
-      .. ":w! overwrites the file, :e! loads it"
-    notify.warn(text:format(base))
+  local note, was_stale = notes[buf], unsaved.is_stale(buf)
+  note.is_outdated = compare(buf) or note.is_outdated or was_stale or unsaved.is_outdated(buf)
+  if not note.is_outdated then
+    return
+  elseif api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode ~= "n" then
+    -- Insert mode and a command line hold numbers of lines, which a merge would change.
+    return check_soon(buf)
+  end
+  local change = api.nvim_buf_call(buf, vim.fn.changenr)
+  local _, problem = unsaved.merge(buf)
+  if problem == "locked" then
+    return check_soon(buf)
+  end
+  note.is_outdated = nil
+  note_taken_over(buf, change)
+  if problem then
+    unsaved.begin(buf, problem, function()
+      -- If its edits were undone, the text is that of before.
+      note.is_outdated = not vim.bo[buf].modified or nil
+      check_soon(buf)
+    end)
   end
 end
 
----Does this buffer hold edits over an older state of the file?
+---Does this buffer have edits, and lack what its file has by now: as they conflict, or the user types just now?
 ---@param buf integer
 ---@return boolean
 function M.is_stale(buf)
-  return notes[buf].is_stale == true and vim.bo[buf].modified
-end
-
----What is about to be written contains the unsaved edits that the buffer has now: the buffer is
----reloaded as an unmodified one is. :undo leads back to the edits.
----@param buf integer
-function M.allow_overwrite(buf)
-  notes[buf].overwritable =
-    { tick = api.nvim_buf_get_changedtick(buf), till = uv.now() + OVERWRITE_MS }
-end
-
-local function has_edits(buf)
-  local allowed = notes[buf].overwritable
-  local is_overwritable = allowed
-    and allowed.tick == api.nvim_buf_get_changedtick(buf)
-    and uv.now() <= allowed.till
-  return vim.bo[buf].modified and not is_overwritable
+  return unsaved.is_stale(buf) or notes[buf].is_outdated == true and vim.bo[buf].modified
 end
 
 ---Whoever writes a file may empty it first. Waits a moment for the text, once for each time.
@@ -315,7 +272,7 @@ function M.check(buf)
     end)
   end
   await_text(buf, name)
-  if has_edits(buf) then
+  if vim.bo[buf].modified then
     keep_edits(buf)
   else
     take_over(buf)

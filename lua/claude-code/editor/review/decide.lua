@@ -154,9 +154,10 @@ local function choose(target)
     notify.warn(path.title(entry.path) .. " is a symlink: decide in the quickfix window")
     return picked(nil)
   elseif reload.is_stale(buf) then
-    local words = "%s has unsaved edits of an older text than Claude changed: decide in the quickfix "
-      .. "window, or write the buffer (:w!) or load the file (:e!) first"
-    notify.warn(words:format(path.title(name)))
+    local way = require("claude-code.editor.documents.unsaved").way(buf)
+    local words =
+      "%s first, or decide in the quickfix window: unsaved edits of %s conflict with Claude's"
+    notify.warn(words:format(way, path.title(name)))
     return picked(nil)
   end
   local choice = { path = whole or path.real(name) }

@@ -1,0 +1,77 @@
+--- Merges two changed versions of a text, three ways, on whole lines, as `git merge-file --diff3` does.
+local are_same = require("claude-code.editor.documents.lines").are_same
+
+---Lines of the three texts together. Beyond that a merge may take longer than 100 ms, in which Neovim stands still.
+local MOST_LINES = 100000
+
+local M = {}
+
+-- TODO(0.11): vim.diff has this name from 0.12 on.
+local diff = vim.text and vim.text.diff or vim.diff
+
+---@return table[] hunks of both sides, from the top down; rows of the base are 0-based
+local function compare(base, sides)
+  local hunks = {}
+  local function joined(lines)
+    return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
+  end
+  for side, lines in ipairs(sides) do
+    for _, hunk in ipairs(diff(joined(base), joined(lines), { result_type = "indices" })) do
+      local from, count, _, added = unpack(hunk)
+      -- Of no lines the one before is named.
+      from = count > 0 and from - 1 or from
+      table.insert(hunks, { side = side, from = from, to = from + count, growth = added - count })
+    end
+  end
+  table.sort(hunks, function(a, b)
+    return a.from < b.from
+  end)
+  return hunks
+end
+
+---@param ours string[]
+---@param base? string[] nil if nobody knows it: then each difference is a conflict
+---@param theirs string[]
+---@param labels string[] what the marks of a conflict call the three
+---@return string[]? lines nil if the texts are too long
+---@return integer conflicts
+function M.three_way(ours, base, theirs, labels)
+  local old = base or ours
+  if #ours + #old + #theirs > MOST_LINES then
+    return nil, 0
+  end
+  local hunks = compare(old, { ours, theirs })
+  local lines, conflicts, done, shifts, next = {}, 0, 0, { 0, 0 }, 1
+  while hunks[next] do
+    -- Hunks that touch each other are one change.
+    local from, to, before_it = hunks[next].from, hunks[next].to, vim.list_slice(shifts)
+    while hunks[next] and hunks[next].from <= to do
+      local hunk = hunks[next]
+      shifts[hunk.side] = shifts[hunk.side] + hunk.growth
+      to, next = math.max(to, hunk.to), next + 1
+    end
+    local mine = vim.list_slice(ours, from + before_it[1] + 1, to + shifts[1])
+    local other = vim.list_slice(theirs, from + before_it[2] + 1, to + shifts[2])
+    local before = vim.list_slice(old, from + 1, to)
+    local parts = { mine }
+    if are_same(mine, other) or base and are_same(mine, before) then
+      parts = { other }
+    elseif not base or not are_same(other, before) then
+      conflicts = conflicts + 1
+      parts =
+        { { "<<<<<<< " .. labels[1] }, mine, { "=======" }, other, { ">>>>>>> " .. labels[3] } }
+      if base then
+        table.insert(parts, 3, before)
+        table.insert(parts, 3, { "||||||| " .. labels[2] })
+      end
+    end
+    vim.list_extend(lines, old, done + 1, from)
+    vim.iter(parts):each(function(part)
+      vim.list_extend(lines, part)
+    end)
+    done = to
+  end
+  return vim.list_extend(lines, old, done + 1, #old), conflicts
+end
+
+return M

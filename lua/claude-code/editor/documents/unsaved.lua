@@ -1,0 +1,225 @@
+--- Unsaved edits of a buffer whose file was changed by someone else. Both texts are merged into the buffer, in one undo
+--- step. If both changed the same lines, neither text is touched until the user asks for the merge (`gm`).
+local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
+local checktime = require("claude-code.editor.documents.checktime")
+local disk = require("claude-code.editor.documents.disk")
+local file_change = require("claude-code.editor.documents.file_change")
+local file_lines = require("claude-code.editor.documents.lines")
+local merge = require("claude-code.editor.documents.merge")
+local notify = require("claude-code.messages.notify")
+local patch = require("claude-code.editor.documents.patch")
+local path = require("claude-code.editor.documents.path")
+local timer = require("claude-code.lib.timer")
+
+local LABELS = { "your unsaved edits", "before both", "the file on disk" }
+---How long a write that replaces unsaved edits may take to come, in ms.
+local OVERWRITE_MS = 10000
+---No text of a larger buffer is kept, in bytes.
+local MOST_BYTES = 2 * 1024 * 1024
+
+local M = {
+  bases = {}, ---@type table<integer, claude-code.BaseText> by buffer
+}
+
+---@class claude-code.BaseText that a buffer had when it was last read from its file, or written to it
+---@field version string of the file
+---@field lines? string[] nil: too large, or not known
+---@field endofline? boolean
+---@field merged? string[] its lines, with edits that are in what is about to be written
+
+---@class claude-code.UnsavedConflict
+---@field events claude-code.Autocommands
+---@field keys string[] that merge
+---@field said? string version of the file that a message was about
+
+local conflicts = {} ---@type table<integer, claude-code.UnsavedConflict> by buffer
+
+---@return string[] lines that the undo history of a modified buffer leads back to
+local function lines_before_edits(buf)
+  local history, copy = vim.fn.tempname(), api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(copy, 0, -1, false, api.nvim_buf_get_lines(buf, 0, -1, false))
+  pcall(function()
+    local file = { history, magic = { file = false }, mods = { silent = true } }
+    api.nvim_buf_call(buf, function()
+      vim.cmd.wundo(file)
+    end)
+    api.nvim_buf_call(copy, function()
+      vim.cmd.rundo(file)
+      vim.cmd.earlier({ "1f", mods = { silent = true } })
+    end)
+  end)
+  local lines = api.nvim_buf_get_lines(copy, 0, -1, false)
+  api.nvim_buf_delete(copy, { force = true })
+  os.remove(history)
+  return lines
+end
+
+---Remembers the text on which later edits are merged; of a buffer with edits, if the file still has the one before.
+---@param buf integer loaded
+function M.follow(buf)
+  local options, lines = vim.bo[buf], nil ---@type vim.bo, string[]?
+  if options.modified and M.bases[buf] then
+    return
+  elseif options.modified then
+    local change = file_change.read(buf)
+    lines = change and file_lines.are_same(change.new, lines_before_edits(buf)) and change.new
+  elseif api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) <= MOST_BYTES then
+    lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  end
+  local version = disk.version(api.nvim_buf_get_name(buf))
+  M.bases[buf] = { version = version, lines = lines or nil, endofline = options.endofline }
+end
+
+---The user has merged the unsaved edits that the buffer has now into what is about to be written: where both conflict,
+---that replaces them. |u| leads back.
+---@param buf integer
+function M.allow_overwrite(buf)
+  local base = M.bases[buf] or { version = "" }
+  M.bases[buf], base.merged = base, api.nvim_buf_get_lines(buf, 0, -1, false)
+  timer.once(OVERWRITE_MS, function()
+    base.merged = nil
+  end)
+end
+
+---@param buf integer
+---@return boolean has its file changed since?
+function M.is_outdated(buf)
+  return M.bases[buf] ~= nil and M.bases[buf].version ~= disk.version(api.nvim_buf_get_name(buf))
+end
+
+---Does this buffer have edits that conflict with what its file has by now?
+---@param buf integer
+---@return boolean
+function M.is_stale(buf)
+  return conflicts[buf] ~= nil and vim.bo[buf].modified
+end
+
+---There is no conflict any more.
+---@param buf integer
+function M.finish(buf)
+  local conflict = conflicts[buf]
+  conflicts[buf] = nil
+  for _, key in ipairs(conflict and conflict.keys or {}) do
+    pcall(vim.keymap.del, "n", key, { buffer = buf })
+  end
+  if conflict then
+    conflict.events:stop()
+  end
+end
+
+---Takes the file's text into a modified buffer, and lets Neovim know it.
+---@param buf integer
+---@param with_marks? boolean also if there are conflicts
+---@return integer? conflicts nil: nothing was changed
+---@return "conflict"|"locked"|"unreadable"|nil problem locked: for now (E565)
+function M.merge(buf, with_marks)
+  local change, base = file_change.read(buf), M.bases[buf] or {}
+  if not change or change.version == "" then
+    return nil, "unreadable"
+  end
+  local lines, count = merge.three_way(change.old, base.lines, change.new, LABELS)
+  if count > 0 and base.merged then
+    lines, count = merge.three_way(change.old, base.merged, change.new, LABELS)
+  end
+  if not lines or count > 0 and not with_marks then
+    return nil, lines and "conflict" or "unreadable"
+  end
+  local endofline = change.endofline
+  if base.endofline == endofline then
+    endofline = vim.bo[buf].endofline
+  end
+  if not patch.from_file(buf, file_change.between(change.old, lines, endofline), change.file) then
+    return nil, "locked"
+  end
+  checktime.take_time(buf)
+  M.bases[buf] = { version = change.version, lines = change.new, endofline = change.endofline }
+  vim.bo[buf].modified = endofline ~= change.endofline or not file_lines.are_same(lines, change.new)
+  M.finish(buf)
+  patch.emit_changed(buf)
+  return count
+end
+
+---@param buf integer
+---@return string words key and command that merge
+function M.way(buf)
+  local key = conflicts[buf] and conflicts[buf].keys[1]
+  return (key and key .. " or " or "") .. ":Claude diff merge"
+end
+
+local function report(buf, problem)
+  local text = problem == "conflict"
+      and M.way(buf) .. " merges your unsaved edits of %s, which conflict with what was written to it"
+    or ":w! overwrites %s, :e! loads it: it changed on disk, and has unsaved edits, which are kept"
+  notify.warn(text:format(path.base(api.nvim_buf_get_name(buf))))
+end
+
+---Merges with marks where there are conflicts; |u| undoes it.
+---@param buf integer current
+---@return boolean was_stale
+function M.resolve(buf)
+  if not M.is_stale(buf) then
+    return false
+  end
+  local count, problem = M.merge(buf, true)
+  if count then
+    vim.cmd("normal! m'")
+    vim.fn.search("^<<<<<<< " .. LABELS[1], "cw")
+    local words = require("claude-code.lib.text").count(count, "conflict")
+    notify.info(("resolve %s, then :w; u undoes the merge"):format(words))
+  else
+    report(buf, problem)
+  end
+  return true
+end
+
+---@return string[] keys but for those that the user has mapped
+local function map(buf)
+  local keys = require("claude-code.config").get().diff.keys.merge or {}
+  local options = { buffer = buf, desc = "Merge your unsaved edits", nowait = true, unique = true }
+  return vim.tbl_filter(function(key)
+    return (pcall(vim.keymap.set, "n", key, function()
+      M.resolve(buf)
+    end, options))
+  end, type(keys) == "string" and { keys } or keys)
+end
+
+---Both texts stay as they are until the user decides. Says so once for each change of the file.
+---@param buf integer modified
+---@param problem "conflict"|"unreadable"
+---@param again fun() looks again: a program may write the file just now
+function M.begin(buf, problem, again)
+  if not conflicts[buf] then
+    local events = autocommands.new("unsaved." .. buf)
+    conflicts[buf] = { events = events, keys = map(buf) }
+    -- Not `once`, which removes only the event that came.
+    events:on({ "BufWritePost", "BufReadPost", "BufWipeout" }, M.finish, { buffer = buf })
+    events:on("BufModifiedSet", function()
+      if not vim.bo[buf].modified then
+        again()
+      end
+    end, { buffer = buf })
+    again()
+  end
+  local version = disk.written_version(api.nvim_buf_get_name(buf))
+  if conflicts[buf].said ~= version then
+    conflicts[buf].said = version
+    report(buf, problem)
+  end
+end
+
+---Would an edit of the file conflict with the buffer's unsaved edits, or does the file by now?
+---@param buf integer modified
+---@param text? string that the file is about to get; nil if nobody knows
+---@return boolean
+function M.would_conflict(buf, text)
+  if not text then
+    return M.is_stale(buf)
+  end
+  local ours, base = api.nvim_buf_get_lines(buf, 0, -1, false), M.bases[buf] or {}
+  local theirs = file_lines.parse(text).lines
+  local lines, count = merge.three_way(ours, base.lines, theirs, LABELS)
+  return lines == nil or count > 0
+end
+
+return M

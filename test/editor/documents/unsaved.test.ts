@@ -1,0 +1,249 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+const LINES = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);
+const text = (lines: string[]) => lines.map((line) => `${line}\n`).join("");
+/** The texts with another line in the place of some. */
+const having = (changes: Record<number, string>, lines = LINES) =>
+  lines.map((line, i) => changes[i + 1] ?? line);
+
+describe.each(NEOVIMS)("$name", (version) => {
+  const UI = { width: 120, height: 40 };
+  /** With a client, so that files are followed. */
+  const open = async (content: string | Uint8Array = text(LINES), before = "") => {
+    const a = await Attached.asNew({ version, ui: UI });
+    await a.edit(a.file("main.txt", content));
+    if (before) await a.nvim.type(before);
+    await a.attach();
+    await a.call("clients", { clients: [{ id: 1, name: "claude-code" }] });
+    return a;
+  };
+  const isModified = (a: Attached) => a.nvim.lua<boolean>("return vim.bo.modified");
+  const shows = (a: Attached, lines: string[], modified = true) =>
+    eventually("both texts", async () =>
+      expect([await a.lines(), await isModified(a)]).toEqual([lines, modified]),
+    );
+  /** `:w`, which asks nothing. */
+  const saves = async (a: Attached, content: string | Uint8Array) => {
+    await a.nvim.type(":silent write<CR>");
+    expect(await a.mode()).toBe("n");
+    expect(readFileSync(a.main)).toEqual(Buffer.from(content));
+    expect(await isModified(a)).toBe(false);
+  };
+
+  test("merges edits of others again and again beside unsaved ones, each in one undo step", async () => {
+    await using a = await open();
+    await a.nvim.type("Gomine<Esc>20GA mine<Esc>");
+    await a.nvim.lua(`
+      NS = vim.api.nvim_create_namespace("test")
+      vim.api.nvim_buf_set_extmark(0, NS, 29, 2, {})
+      vim.api.nvim_buf_set_mark(0, "a", 10, 3, {})
+      vim.wo.foldmethod = "manual"
+      vim.cmd("32,35fold")
+      vim.cmd("normal! 20Gzt3l")`);
+    const mine = [...having({ 20: "line 20 mine" }), "mine"];
+    for (const count of [1, 2, 3]) {
+      const top = Array.from({ length: count }, (_, i) => `top ${i}`);
+      writeFileSync(a.main, text([...top, ...LINES]));
+      await shows(a, [...top, ...mine]);
+    }
+    expect(
+      await a.nvim.lua<unknown>(`return {
+        vim.api.nvim_buf_get_extmarks(0, NS, 0, -1, {})[1][2], vim.api.nvim_buf_get_mark(0, "a")[1],
+        vim.fn.foldclosed(36), vim.fn.line("."), vim.fn.line("w0"), vim.fn.col("."), vim.fn.mode() }`),
+    ).toEqual([32, 13, 35, 23, 23, 12, "n"]);
+    expect(await a.messages()).not.toContain("unsaved");
+    await a.nvim.type("u");
+    expect(await a.lines()).toEqual(["top 0", "top 1", ...mine]);
+    await a.nvim.type("uuu");
+    expect(await a.lines()).toEqual([...LINES, "mine"]);
+    expect(await isModified(a)).toBe(true);
+    await a.nvim.type("<C-r><C-r><C-r><C-r>");
+    await saves(a, text(["top 0", "top 1", "top 2", ...mine]));
+  });
+
+  test("merges before :w what was written just now, but :w! overwrites it", async () => {
+    await using a = await open();
+    await a.nvim.type("Gomine<Esc>");
+    const write = (command: string, line: string) =>
+      a.nvim.lua(
+        `local file = assert(io.open("main.txt", "w"))
+         file:write((...))
+         file:close()
+         vim.cmd("silent ${command}")`,
+        text(having({ 1: line })),
+      );
+    await write("write", "theirs");
+    const both = [...having({ 1: "theirs" }), "mine"];
+    expect(a.read("main.txt")).toBe(text(both));
+    await a.nvim.type("Gonow<Esc>");
+    await write("write!", "lost");
+    expect(a.read("main.txt")).toBe(text([...both, "now"]));
+    expect(await a.lines()).toEqual([...both, "now"]);
+  });
+
+  const CONFLICT = ["<<<<<<< your unsaved edits", "mine", "||||||| before both", "line 3"].concat([
+    "=======",
+    "theirs",
+    ">>>>>>> the file on disk",
+  ]);
+
+  test.each(["gm", ":Claude diff merge<CR>"])(
+    "leaves both texts where they conflict until %s",
+    async (keys) => {
+      await using a = await open();
+      await a.nvim.type("3Gccmine<Esc>30G");
+      const theirs = having({ 3: "theirs", 10: "theirs, too" });
+      writeFileSync(a.main, text(theirs));
+      await a.says(
+        "gm or :Claude diff merge merges your unsaved edits of main.txt, which conflict",
+      );
+      expect(await a.lines()).toEqual(having({ 3: "mine" }));
+      expect(a.read("main.txt")).toBe(text(theirs));
+      await a.nvim.type(keys);
+      await a.says("resolve 1 conflict, then :w; u undoes the merge");
+      const merged = [...theirs.slice(0, 2), ...CONFLICT, ...theirs.slice(3)];
+      expect(await a.lines()).toEqual(merged);
+      expect(await a.nvim.lua("return { vim.fn.line('.'), vim.fn.maparg('gm', 'n') }")).toEqual([
+        3,
+        "",
+      ]);
+      await a.nvim.type("u");
+      expect(await a.lines()).toEqual(having({ 3: "mine" }));
+      await a.nvim.type("<C-r>:5,9delete<CR>:3delete<CR>");
+      await saves(a, text(having({ 3: "mine", 10: "theirs, too" })));
+    },
+  );
+
+  test("merges by itself once an edit that conflicted was taken back", async () => {
+    await using a = await open();
+    await a.nvim.type("Gomine<Esc>3Gccmine<Esc>");
+    writeFileSync(a.main, text(having({ 3: "theirs" })));
+    await a.says("which conflict");
+    await a.nvim.type("u:silent write<CR>");
+    expect(a.read("main.txt")).toBe(text([...having({ 3: "theirs" }), "mine"]));
+  });
+
+  test("waits for the end of insert mode and of a command line", async () => {
+    await using a = await open();
+    for (const [index, [begin, end]] of [
+      ["Gomine", " typed<Esc>"],
+      [":$delete", "<CR>"],
+    ].entries()) {
+      const before = await a.lines();
+      await a.nvim.type(begin as string);
+      const during = await a.lines();
+      writeFileSync(a.main, text([`top ${index}`, ...LINES]));
+      // It looks several times.
+      await Bun.sleep(700);
+      expect(await a.lines()).toEqual(during);
+      if (index === 0) {
+        expect((await a.answer("document_save", { path: a.main })).error).toContain(
+          "changed on disk",
+        );
+      }
+      await a.nvim.type(end as string);
+      const rest = index === 0 ? [...LINES, "mine typed"] : before.slice(1, -1);
+      await shows(a, [`top ${index}`, ...rest], index === 0);
+    }
+  });
+
+  test("merges what is in two windows or in none, and what was unsaved before Claude started", async () => {
+    await using a = await open(undefined, "Gomine<Esc>:split<CR>gg");
+    const buf = await a.nvim.lua<number>("return vim.fn.bufnr()");
+    writeFileSync(a.main, text(["theirs", ...LINES]));
+    await shows(a, ["theirs", ...LINES, "mine"]);
+    const cursors =
+      "return vim.tbl_map(function(win) return vim.fn.line('.', win) end, vim.api.nvim_list_wins())";
+    expect(await a.nvim.lua(cursors)).toEqual([2, 42]);
+    await a.nvim.command("only | enew");
+    writeFileSync(a.main, text(["theirs", "again", ...LINES]));
+    await eventually("both texts", async () =>
+      expect(await a.lines(buf)).toEqual(["theirs", "again", ...LINES, "mine"]),
+    );
+  });
+
+  const dos = (lines: string[]) => lines.map((line) => `${line}\r\n`).join("");
+  test.each<[string, string | Uint8Array, string | Uint8Array, string | Uint8Array]>([
+    ["CRLF", dos(LINES), dos(having({ 1: "x" })), dos([...having({ 1: "x" }), "mine"])],
+    [
+      "a BOM",
+      `\uFEFF${text(LINES)}`,
+      `\uFEFF${text(having({ 2: "x" }))}`,
+      `\uFEFF${text([...having({ 2: "x" }), "mine"])}`,
+    ],
+    [
+      "no last line end, which the file gets",
+      text(LINES).slice(0, -1),
+      text(having({ 1: "x" })),
+      text([...having({ 1: "x" }), "mine"]),
+    ],
+  ])("keeps %s", async (_name, before, theirs, both) => {
+    await using a = await open(before);
+    await a.nvim.command("setlocal nofixendofline");
+    await a.nvim.type("Gomine<Esc>");
+    writeFileSync(a.main, theirs);
+    await a.nvim.until("both texts", "return vim.fn.search('^x$\\\\|^ö$', 'nw') > 0");
+    await saves(a, both);
+  });
+
+  test.each<[string, string | Uint8Array]>([
+    ["line ends", dos(having({ 1: "x" }))],
+    ["its encoding", new Uint8Array([0xe4, 0x0a])],
+    ["bytes that are no text", "a\0b\n"],
+    [
+      "more lines than are merged in 100 ms",
+      text(Array.from({ length: 120_000 }, (_, i) => `${i}`)),
+    ],
+  ])("touches nothing where the file changed %s", async (_name, theirs) => {
+    await using a = await open();
+    await a.nvim.type("Gomine<Esc>");
+    writeFileSync(a.main, theirs);
+    await a.says(":w! overwrites main.txt, :e! loads it");
+    await a.nvim.type("gm");
+    expect(await a.lines()).toEqual([...LINES, "mine"]);
+  });
+
+  test("takes 10,000 unsaved lines against 10,000 changed ones for a conflict", async () => {
+    const many = (word: string) => Array.from({ length: 10_000 }, (_, i) => `${word} ${i}`);
+    await using a = await open(text(many("line")));
+    await a.nvim.command("%s/line/mine/");
+    renameSync(a.file("other.txt", text(many("theirs"))), a.main);
+    await a.says("which conflict");
+    expect(await a.lines()).toEqual(many("mine"));
+    await a.nvim.type("gm");
+    await a.says("resolve 1 conflict");
+    await a.nvim.command("silent global/^line/delete");
+    expect(await a.lines()).toHaveLength(20_004);
+  });
+
+  test("merges as git does", async () => {
+    await using a = await Attached.asNew({ version, ui: UI });
+    const line = fc.constantFrom(..."abcdefgh");
+    const change = fc.tuple(fc.nat(12), fc.nat(2), fc.array(line, { maxLength: 2 }));
+    const input = fc.tuple(fc.array(line, { maxLength: 12 }), fc.array(change), fc.array(change));
+    const labels = ["ours", "base", "theirs"];
+    await fc.assert(
+      fc.asyncProperty(input, async ([base, ...changes]) => {
+        const [ours, theirs] = changes.map((list) => {
+          const lines = [...base];
+          for (const [at, count, added] of list.slice(0, 3)) lines.splice(at, count, ...added);
+          return lines;
+        }) as [string[], string[]];
+        const files = [ours, base, theirs].map((lines, i) => a.file(`${i}.txt`, text(lines)));
+        const options = labels.flatMap((label) => ["-L", label]);
+        const git = Bun.spawnSync(["git", "merge-file", "-p", "--diff3", ...options, ...files]);
+        const merged = await a.nvim.lua<[string[], number]>(
+          "return { require('claude-code.editor.documents.merge').three_way(...) }",
+          ...[ours, base, theirs, labels],
+        );
+        expect([text(merged[0]), merged[1]]).toEqual([git.stdout.toString(), git.exitCode]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
