@@ -165,12 +165,11 @@ local yielded = {}
 ---@param reason? integer window: once it is closed, the terminal has its rows again; without one, by `take_back`
 function M.yield_to(win, reason)
   local terminal = find_any(0)
-  if
-    not win
-    or not terminal
-    or api.nvim_win_get_width(terminal) < vim.o.columns
-    or vim.w[terminal].claude_code_yields
-  then
+  if not win or not terminal or api.nvim_win_get_width(terminal) < vim.o.columns then
+    return
+  end
+  local before = vim.w[terminal].claude_code_yields
+  if before and api.nvim_win_is_valid(before) then
     return
   end
   local own, sizes = api.nvim_win_get_height(terminal), layout.save()
