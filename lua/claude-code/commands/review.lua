@@ -113,11 +113,12 @@ return {
   why = { run = calls("review.keys", "why") },
 
   --- Comments for Claude on the line under the cursor, or on the lines of the range. Without {text}
-  --- it asks for one; an empty one deletes the comment. With ! all comments that wait are pasted
-  --- into Claude's prompt and submitted; a Claude outside of Neovim gets a mention of them, for you
-  --- to submit. See |claude-code-comments|.
+  --- it asks for one, or changes the one that is there; an empty one deletes it. With ! all comments
+  --- that wait are pasted into Claude's prompt and submitted; a Claude outside of Neovim gets a
+  --- mention of them, for you to submit. `list` shows all in the quickfix window. See
+  --- |claude-code-comments|.
   comment = {
-    args = "[text]",
+    args = "[text|list]",
     bang = true,
     range = "lines",
     complete = complete.files,

@@ -191,6 +191,47 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     expect(await read()).toMatchObject({ contents: [{ text: none }] });
   });
 
+  test("all are listed, two of one line as well, with what became of their lines, and deleted there", async () => {
+    const lists = (expected: string[]) =>
+      eventually("the list", async () => {
+        await neovim.command("Claude comment list");
+        const items = await neovim.lua<string[]>(`return vim.tbl_map(function(item)
+          return vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ":t") .. " " .. item.text
+        end, vim.fn.getqflist())`);
+        expect(items).toEqual(expected);
+      });
+    await neovim.command("2Claude comment first");
+    await neovim.command("2Claude comment second");
+    await neovim.command("4Claude comment below");
+    await draws(["2: first|second", "4: below"]);
+    write("b.ts", LINES);
+    await neovim.command("edit b.ts | 1Claude comment other");
+    await draws(["1: other"]);
+    await lists([
+      "a.ts waits  first",
+      "a.ts waits  second",
+      "a.ts waits  below",
+      "b.ts waits  other",
+    ]);
+    await neovim.command("1,2Claude comment delete");
+    await lists(["a.ts waits  below", "b.ts waits  other"]);
+    await neovim.type("<CR>");
+    await draws(["4: below"]);
+    using cli = await TestClient.open(await neovim.lock(), "claude-code");
+    await cli.request("resources/read", { uri: "review:comments" });
+    await draws(["4: sent: below"]);
+    // Claude changes the line, in a buffer that nobody reads again, and leaves one that is like it.
+    await neovim.lua(
+      'vim.api.nvim_buf_set_lines(0, 0, 4, false, { "0", "four", "2", "4", "four" })',
+    );
+    await draws([]);
+    await neovim.command("undo");
+    await draws(["4: sent: below"]);
+    write("b.ts", ["ONE"]);
+    await neovim.command("bwipeout! b.ts");
+    await lists(["a.ts sent, untouched  below", "b.ts sent, changed  other"]);
+  });
+
   test("lines that are empty, very long, or no text; the last one; a file without a line end", async () => {
     const path = join(neovim.cwd, "odd");
     writeFileSync(path, Buffer.from(`\xff\xfe\0\n\n${"long ".repeat(10_000)}\n\xe9nd`, "latin1"));

@@ -31,30 +31,14 @@ const OPTIONS: Record<string, string> = {
     vim.o.directory, vim.go.undolevels, vim.o.cmdheight = "/nowhere", -1, 0`,
 };
 
-const COMMANDS = [
-  ":Claude review",
-  ":Claude review!",
-  ":lua PRESS(']f')",
-  ":lua PRESS(']c')",
-  ":Claude why",
-  ":lua PRESS('q')",
-  ":Claude undo",
-  ":Claude back",
-  ":lua PRESS(']f')",
-  ":1Claude comment words",
-  ":Claude review close",
-  ":Claude commit",
-  ":Claude diff",
-  ":Claude status",
-  ":lua PRESS('q')",
-  ":Claude log",
-  ":Claude prompt",
-  ":Claude",
-  ":Claude follow",
-  ":Claude trail",
-  ":Claude transcript",
-  ":Claude sessions",
-];
+const COMMANDS = `
+  :Claude review | :Claude review! | :lua PRESS(']f') | :lua PRESS(']c') | :Claude why |
+  :lua PRESS('q') | :Claude undo | :Claude back | :lua PRESS(']f') | :1Claude comment words |
+  :Claude review close | :Claude commit | :Claude diff | :Claude status | :lua PRESS('q') |
+  :Claude log | :Claude prompt | :Claude | :Claude follow | :Claude trail | :Claude transcript |
+  :Claude sessions`
+  .trim()
+  .split(/\s*\|\s*/);
 
 describe.each(BOTH_NEOVIMS)("whatever the options, no raw error in $name", (version) => {
   for (const [name, lua] of Object.entries(OPTIONS)) {

@@ -19,6 +19,7 @@ local M = {}
 ---@field is_attached boolean
 ---@field missed? integer tick of the text because of whose hunks the list was last asked for
 ---@field marks? "signs"|"review" what shows them
+---@field on_lines? fun() after each change of its text
 ---@field comment_marks table<string, integer> extmarks by the ids of the comments
 local Buffer = {}
 Buffer.__index = Buffer
@@ -55,6 +56,11 @@ function M.attach(buf)
   self.is_attached = api.nvim_buf_attach(buf, false, {
     -- It would detach otherwise.
     on_reload = function() end,
+    on_lines = function()
+      if self.on_lines then
+        self.on_lines()
+      end
+    end,
     on_detach = function()
       self.is_attached, attached[buf] = false, nil
     end,

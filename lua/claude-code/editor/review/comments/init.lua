@@ -116,22 +116,20 @@ local function send_all()
   end
 end
 
----The comment at a row; one that waits to be sent rather than one that was.
+---The comment at a row, of several the last one that waits to be sent, or else that was.
 ---@param buf integer
 ---@param row integer from 1
 ---@return claude-code.ReviewComment?
 function M.at(buf, row)
-  local sent
+  local waits, sent
   for _, comment in ipairs(store.of_buffer(buf)) do
     local place = store.place(comment)
     if row >= place.first and row <= place.last then
-      if not comment.is_sent then
-        return comment
-      end
-      sent = sent or not place.is_outdated and comment or nil
+      waits = not comment.is_sent and comment or waits
+      sent = not place.is_outdated and comment or sent
     end
   end
-  return sent
+  return waits or sent
 end
 
 local function report()
@@ -149,7 +147,7 @@ end
 ---@field first integer
 ---@field last integer
 ---@field lines string[]
----@field comment? claude-code.ReviewComment that is there
+---@field comment? claude-code.ReviewComment that is there, and changes
 
 ---@return claude-code.CommentTarget?
 local function target_of(buf, first, last)
@@ -182,7 +180,7 @@ local function save(target, text, callback)
   store.save({ change }, callback)
 end
 
----Makes a comment, or changes the one that is there.
+---Makes a comment; without words asks for them, and changes the one that is there.
 ---@param target claude-code.CommentTarget
 ---@param args claude-code.CommandArgs
 local function comment_on(target, args)
@@ -193,6 +191,7 @@ local function comment_on(target, args)
     save(target, vim.trim(text), args.bang and send_all or report)
   end
   if args.args ~= "" then
+    target.comment = nil
     return done(args.args)
   end
   local default = target.comment and target.comment.text or ""
@@ -203,6 +202,10 @@ end
 function M.command(args)
   if args.bang and args.args == "" and args.range == 0 then
     return send_all()
+  elseif args.args == "list" and args.range == 0 then
+    return require("claude-code.editor.review.comments.list").show()
+  elseif args.args == "delete" and vim.bo.buftype == "quickfix" then
+    return require("claude-code.editor.review.comments.list").delete(args.line1, args.line2)
   end
   local buf, first, last = list.lines(args.range > 0 and { args.line1, args.line2 } or nil)
   if listing.base_file(buf) and not api.nvim_buf_is_loaded(buf) then

@@ -21,6 +21,9 @@ local MOST_BYTES_OF_LINE = 1000
 ---Larger files are not read only to find a comment.
 local MOST_BYTES = 10 * 1024 * 1024
 
+---Milliseconds after the last change of a text.
+local TYPED_MS = 100
+
 local M = {}
 
 ---@class claude-code.ReviewComment
@@ -46,6 +49,11 @@ local M = {}
 
 ---@type claude-code.ReviewComment[] in the order in which they were made
 local all = {}
+
+---@return claude-code.ReviewComment[] in the order in which they were made
+function M.all()
+  return all
+end
 
 ---@return claude-code.ReviewComment[] those that Claude has not received
 function M.waiting()
@@ -82,17 +90,26 @@ local function stands_at(lines, row, wanted)
   return true
 end
 
----The place nearest to where the lines stood.
+---The place nearest to where the lines stood. Of a comment that was sent the only one: others like them may be those
+---that Claude left alone.
 ---@param comment claude-code.ReviewComment
 ---@return claude-code.CommentPlace
 local function found(lines, comment)
   local first, count = comment.rows[1], comment.rows[2]
+  local places = {} ---@type claude-code.CommentPlace[]
   for distance = 0, math.max(#lines, first) do
     for _, row in ipairs({ first - distance, first + distance }) do
       if row >= 1 and row <= #lines and stands_at(lines, row, comment.lines) then
-        return { first = row, last = math.min(row + count - 1, #lines), is_outdated = false }
+        local last = math.min(row + count - 1, #lines)
+        places[#places + 1] = { first = row, last = last, is_outdated = false }
+        if distance == 0 or not comment.is_sent then
+          return places[1]
+        end
       end
     end
+  end
+  if #places == 1 then
+    return places[1]
   end
   -- If the file is gone, where they were.
   local end_row = #lines > 0 and #lines or first + count - 1
@@ -125,18 +142,33 @@ local function marked(buf, id)
   return { first = first, last = last, is_outdated = details.invalid == true }
 end
 
+local touched = {} ---@type table<integer, true> buffers with comments whose text has changed
+
+local show_touched = require("claude-code.lib.timer").debounce(TYPED_MS, function()
+  for buf in pairs(touched) do
+    M.show(buf)
+  end
+  touched = {}
+end)
+
 ---@param buf integer loaded
 ---@param comment claude-code.ReviewComment
 ---@return claude-code.CommentPlace
 local function in_buffer(buf, comment)
-  local own = buffers.attach(buf).comment_marks
+  local shown, lines = buffers.attach(buf), api.nvim_buf_get_lines(buf, 0, -1, false)
+  local own = shown.comment_marks
+  shown.on_lines = function()
+    touched[buf] = true
+    show_touched()
+  end
+  local place = marked(buf, own[comment.id])
   -- What was sent is of interest as long as its lines are as they were.
-  local place = not comment.is_sent and marked(buf, own[comment.id]) or nil
-  if place then
+  local is_there = place and not place.is_outdated and stands_at(lines, place.first, comment.lines)
+  if place and (is_there or not comment.is_sent) then
     return place
   end
-  place = found(api.nvim_buf_get_lines(buf, 0, -1, false), comment)
-  if not place.is_outdated and not comment.is_sent then
+  place = found(lines, comment)
+  if not place.is_outdated then
     own[comment.id] = mark(buf, place)
   end
   return place
@@ -178,28 +210,26 @@ local function wrapped(text)
   return lines
 end
 
----@param comment claude-code.ReviewComment
-local function draw(buf, comment)
+---@param rows table<integer, claude-code.Chunk[][]> lines to draw, by the rows (from 1) below which they are
+---@param comment claude-code.ReviewComment its lines are added
+local function draw(rows, comment)
   local place = M.place(comment)
   if comment.is_sent and place.is_outdated then
     return
   end
   local text = (place.is_outdated and OUTDATED or "") .. comment.text
   local group = marks.highlights.name(comment.is_sent and "CommentSent" or "Comment")
-  local virtual = {}
+  local virtual = rows[place.last] or {}
+  rows[place.last] = virtual
   for i, line in ipairs(wrapped(text)) do
     local label = i == 1 and comment.is_sent and "sent: " or ""
-    virtual[i] = { { "▎ ", group }, { label .. line, group } }
+    virtual[#virtual + 1] = { { "▎ ", group }, { label .. line, group } }
   end
-  api.nvim_buf_set_extmark(buf, DRAWN, place.last - 1, 0, {
-    virt_lines = virtual,
-    strict = false,
-  })
 end
 
 ---Draws the comments of a buffer's file.
 ---@param is_other? boolean the buffer was read again, or has another name: they are found by their lines
-local function show(buf, is_other)
+function M.show(buf, is_other)
   local shown = buffers.get(buf)
   if not api.nvim_buf_is_loaded(buf) then
     return
@@ -208,8 +238,13 @@ local function show(buf, is_other)
     api.nvim_buf_clear_namespace(buf, PLACES, 0, -1)
   end
   api.nvim_buf_clear_namespace(buf, DRAWN, 0, -1)
+  local rows = {}
   for _, comment in ipairs(M.of_buffer(buf)) do
-    draw(buf, comment)
+    draw(rows, comment)
+  end
+  -- One mark for each row: Neovim would draw those of several in no certain order.
+  for row, virtual in pairs(rows) do
+    api.nvim_buf_set_extmark(buf, DRAWN, row - 1, 0, { virt_lines = virtual, strict = false })
   end
 end
 
@@ -217,7 +252,7 @@ end
 local function set(list)
   all = list
   for _, buf in ipairs(api.nvim_list_bufs()) do
-    show(buf)
+    M.show(buf)
   end
 end
 
@@ -276,11 +311,11 @@ end
 
 local events = autocommands.new("review.comments")
 events:on({ "BufReadPost", "BufFilePost" }, function(buf)
-  show(buf, true)
+  M.show(buf, true)
 end)
 events:on("BufWritePost", function(buf)
   record(buf)
-  show(buf)
+  M.show(buf)
 end)
 
 return M
