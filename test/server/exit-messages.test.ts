@@ -80,8 +80,8 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
       `IDENTITY.address = ADDRESS`,
     );
     const log = await neovim.lua<string>(`return require("port").log.path()`);
-    expect(message).toContain("the executable ended (exit code 5)");
-    expect(message).toContain("Neovim at /nonexistent/socket cannot be reached");
+    const reason = "Neovim at /nonexistent/socket cannot be reached";
+    expect(message).toMatch(new RegExp(`${reason}.*: the executable ended \\(exit code 5\\)`, "s"));
     expect(message).toContain(`:Claude log (${log})`);
     expect(existsSync(log)).toBe(true);
   });

@@ -55,13 +55,16 @@ end
 ---@param ending claude-code.Ending
 ---@return string
 function M.crash(ending)
-  local text = "the executable ended (%s): read :Claude log (%s), then :Claude%s (%s)"
+  -- The reason first: a line of the screen has room for little more.
+  local reason = ending.stderr[#ending.stderr]
+  local text = (reason and reason:gsub("%%", "%%%%") .. ": " or "")
+    .. "the executable ended (%s): read :Claude log (%s), then :Claude%s (%s)"
   local log = require("claude-code.messages.log").path()
   -- A power cut may have damaged it.
   local again = ending.binary.source == "managed"
       and "; if it is damaged, :Claude install! replaces it"
     or ""
-  return text:format(cause(ending), log, again, details(ending))
+  return text:format(cause(ending), log, again, ending.binary.path)
 end
 
 --- Nil unless the plugin's files are those of another version than Neovim has loaded.
