@@ -17,13 +17,13 @@ describe.each(NEOVIMS)("in $name", (version) => {
   const signs = async (a: Attached) =>
     (await a.marks("diff.waiting")).map(({ row, sign_text }) => [row + 1, sign_text?.trim()]);
 
-  test('"waits" moves nothing: a word in the status line, a sign in the file, and keys', async () => {
+  test('"waits" moves nothing: a message, a word in the status line, a sign in the file, and keys', async () => {
     await using a = await start("waits");
     const before = await a.picture();
     const id = await a.propose(a.main, NEW);
     await a.waits();
     expect(await a.picture()).toEqual(before);
-    expect(await a.messages()).toBe("");
+    await a.says("]f or :Claude diff shows a change of main.txt");
     expect(await a.nvim.lua('return require("claude-code").statusline()')).toContain(
       "1 edit waits",
     );
@@ -40,6 +40,8 @@ describe.each(NEOVIMS)("in $name", (version) => {
     await using a = await start("waits");
     const [first, second] = [await a.propose(a.main, NEW), await a.propose(a.file("b", OLD), NEW)];
     expect(await a.nvim.lua("return require('port').diff_count()")).toBe(2);
+    // Once for those that wait together.
+    expect((await a.messages()).match(/ shows a change of /g)).toHaveLength(1);
     await a.nvim.command("Claude diff");
     await a.shown();
     await a.accepts(first);

@@ -23,7 +23,7 @@ return {
     type = t.one_of("always", "waits", "never"),
     default = "always",
     description = 'What a proposed edit does to your windows. "always": it opens as soon as you do not '
-      .. 'type. "waits": nothing moves; the status line says `1 edit waits`, the file has a '
+      .. 'type. "waits": nothing moves; a message and the status line say so, the file has a '
       .. 'sign, and `]f` or `:Claude diff` shows it. "never": Claude asks in its terminal, '
       .. 'which shows the diff only if "Diff tool" in Claude\'s `/config` is "terminal".',
   },

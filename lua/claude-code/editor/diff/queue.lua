@@ -223,6 +223,9 @@ function M.add(params)
   if diff.aside then
     diff:emit("DiffWaiting")
     update_keys()
+    if diff.number == 1 then
+      notify.info(("%s shows a change of %s"):format(ways_back(), diff.proposal:title()), TOPIC)
+    end
   end
   local is_next = not queue.shown and next_up() == diff
   local failure = is_next and try_next() or nil
