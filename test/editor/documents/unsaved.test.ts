@@ -167,6 +167,29 @@ describe.each(NEOVIMS)("$name", (version) => {
     );
   });
 
+  test("merges without a UI, and what a rebase that stops puts into a file", async () => {
+    await using a = await Attached.start({ version });
+    const git = (...command: string[]) =>
+      Bun.spawnSync(["git", "-c", "user.name=x", "-c", "user.email=x@x", ...command], {
+        cwd: a.nvim.cwd,
+      }).exitCode;
+    const commit = (line: string) => {
+      a.file("main.txt", text(having({ 9: line })));
+      return git("add", "main.txt") + git("commit", "-qm", line);
+    };
+    expect(git("init", "-qb", "main") + commit("base") + git("branch", "other")).toBe(0);
+    expect(commit("main") + git("checkout", "-q", "other") + commit("other")).toBe(0);
+    await a.edit(a.main);
+    await a.attach();
+    await a.call("clients", { clients: [{ id: 1, name: "claude-code" }] });
+    await a.nvim.type("Gomine<Esc>");
+    expect(git("rebase", "-q", "main")).not.toBe(0);
+    const theirs = a.read("main.txt");
+    expect(theirs).toContain("<<<<<<<");
+    await shows(a, [...theirs.trimEnd().split("\n"), "mine"]);
+    await saves(a, `${theirs}mine\n`);
+  });
+
   const dos = (lines: string[]) => lines.map((line) => `${line}\r\n`).join("");
   test.each<[string, string | Uint8Array, string | Uint8Array, string | Uint8Array]>([
     ["CRLF", dos(LINES), dos(having({ 1: "x" })), dos([...having({ 1: "x" }), "mine"])],
