@@ -10,18 +10,13 @@ const HOLD_MS = 60_000;
 /** Neovim merges no larger file. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-const Replacement = v.object({
-  old_string: v.pipe(v.string(), v.nonEmpty()),
-  new_string: v.string(),
-  replace_all: v.optional(v.boolean(), false),
-});
 const ToolInput = v.union([
   v.object({ content: v.string() }),
-  v.object({ edits: v.array(Replacement) }),
-  v.pipe(
-    Replacement,
-    v.transform((edit) => ({ edits: [edit] })),
-  ),
+  v.object({
+    old_string: v.pipe(v.string(), v.nonEmpty()),
+    new_string: v.string(),
+    replace_all: v.optional(v.boolean(), false),
+  }),
 ]);
 
 /**
@@ -55,14 +50,12 @@ function textAfter(input: unknown, path: string): string | undefined {
   if (!success) return undefined;
   if ("content" in output) return output.content;
   const before = textNow(realPath(path))?.replaceAll("\r\n", "\n");
-  // It stands for bytes that are no UTF-8.
-  if (before?.includes("\uFFFD")) return undefined;
-  return output.edits.reduce((text, { old_string, new_string, replace_all }) => {
-    if (!text?.includes(old_string)) return undefined;
-    return replace_all
-      ? text.replaceAll(old_string, () => new_string)
-      : text.replace(old_string, () => new_string);
-  }, before);
+  const { old_string, new_string, replace_all } = output;
+  // U+FFFD stands for bytes that are no UTF-8.
+  if (!before?.includes(old_string) || before.includes("\uFFFD")) return undefined;
+  return replace_all
+    ? before.replaceAll(old_string, () => new_string)
+    : before.replace(old_string, () => new_string);
 }
 
 function textNow(real: string): string | undefined {

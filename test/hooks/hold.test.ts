@@ -119,15 +119,6 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
 
   test.each([
     ["a replacement of all", { old_string: "o", new_string: "0", replace_all: true }],
-    [
-      "several edits",
-      {
-        edits: [
-          { old_string: "four", new_string: "4" },
-          { old_string: "two", new_string: "2" },
-        ],
-      },
-    ],
     ["a text of 1 MB", { content: `${"x".repeat(99)}\n`.repeat(10_000) }],
   ])("waits for %s that conflicts", async (_name, input) => {
     const path = await unsaved();

@@ -227,7 +227,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     const buf = await a.edit(a.file("main.lua", "one\n"));
     await a.nvim.type("Amine<Esc>");
     a.file("main.lua", "two\n");
-    await a.says("unsaved edits of main.lua, which conflict");
+    await a.says("gm merges main.lua with your unsaved edits");
     // It looks once more after a moment.
     await Bun.sleep(700);
     await a.nvim.type("u");
@@ -241,7 +241,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.edit(path);
     await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
     const text =
-      "gm or :Claude diff merge merges your unsaved edits of main.lua, which conflict with what was written to it";
+      "gm merges main.lua with your unsaved edits, which conflict with what was written to it";
     const said = async () => (await a.messages()).split(text).length - 1;
     for (let times = 1; times <= 2; times++) {
       writeFileSync(path, `theirs ${times}\n`);

@@ -99,9 +99,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.nvim.type("3Gccmine<Esc>30G");
       const theirs = having({ 3: "theirs", 10: "theirs, too" });
       writeFileSync(a.main, text(theirs));
-      await a.says(
-        "gm or :Claude diff merge merges your unsaved edits of main.txt, which conflict",
-      );
+      await a.says("gm merges main.txt with your unsaved edits, which conflict");
       expect(await a.lines()).toEqual(having({ 3: "mine" }));
       expect(a.read("main.txt")).toBe(text(theirs));
       await a.nvim.type(keys);

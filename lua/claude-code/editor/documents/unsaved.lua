@@ -141,15 +141,14 @@ function M.merge(buf, with_marks)
 end
 
 ---@param buf integer
----@return string words key and command that merge
+---@return string words key or command that merges
 function M.way(buf)
-  local key = conflicts[buf] and conflicts[buf].keys[1]
-  return (key and key .. " or " or "") .. ":Claude diff merge"
+  return conflicts[buf] and conflicts[buf].keys[1] or ":Claude diff merge"
 end
 
 local function report(buf, problem)
   local text = problem == "conflict"
-      and M.way(buf) .. " merges your unsaved edits of %s, which conflict with what was written to it"
+      and M.way(buf) .. " merges %s with your unsaved edits, which conflict with what was written to it"
     or ":w! overwrites %s, :e! loads it: it changed on disk, and has unsaved edits, which are kept"
   notify.warn(text:format(path.base(api.nvim_buf_get_name(buf))))
 end
