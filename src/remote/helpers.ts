@@ -16,7 +16,7 @@ const MOST_RUNNING = 2 * LIMITS.channels;
  * So many hooks of all remotes start at once: others, as of a remote that floods us, would keep Neovim and its
  * clients waiting. One that waits itself, for the user, has started after so long.
  */
-const MOST_STARTING = 4;
+const MOST_STARTING = 2;
 const TURN_MS = 200;
 let starting = 0;
 
