@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
 import { realPath, statOf } from "../../lib/paths";
@@ -122,6 +122,8 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
   const index = copy === undefined ? undefined : copyIndex(root, copy);
   const refreshing = index === undefined ? {} : { index, env: { GIT_OPTIONAL_LOCKS: "1" } };
   const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES, ...refreshing };
+  // git has written it anew, by the user's umask.
+  if (index !== undefined) chmodSync(index, 0o600);
   const unwatched = yield* unwatchedPaths(root);
   if (code !== 0 || head === undefined || !unwatched) return undefined;
   const entries = stdout.toString().split("\0");
