@@ -53,19 +53,13 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
         cwd: project,
         env: { PATH: `/nonexistent:${entry}`, TMUX: "x" },
       });
-      await a.edit(a.file("a.txt", "one\ntwo\n"));
-      await a.nvim.type("Omine<Esc>");
       await a.attach();
-      await a.propose(a.path("a.txt"), "one\nTWO\n");
-      await a.shown();
       const reported = async (name: string) =>
         eventually(name, async () => {
           const messages = (await a.messages()).replaceAll("\n", "");
           expect(messages).toContain(`\`${name}\` is not run: only ${named(entry)} leads to it`);
           expect(messages).toContain("where a project could put a program of its own");
         });
-      await a.nvim.type("gm");
-      await reported("git");
       await a.nvim.command("Claude");
       await reported("claude");
       const message = await a.nvim.lua<string>(

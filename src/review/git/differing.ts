@@ -122,7 +122,7 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
   const index = copy === undefined ? undefined : copyIndex(root, copy);
   const refreshing = index === undefined ? {} : { index, env: { GIT_OPTIONAL_LOCKS: "1" } };
   const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES, ...refreshing };
-  // git has written it anew, by the user's umask.
+  // git has written it again, by the umask of the user.
   if (index !== undefined) chmodSync(index, 0o600);
   const unwatched = yield* unwatchedPaths(root);
   if (code !== 0 || head === undefined || !unwatched) return undefined;

@@ -28,7 +28,7 @@ const OPTIONS: Record<string, string> = {
   "the preview window alone": "vim.wo.previewwindow = true",
   "the command-line window": "vim.api.nvim_feedkeys('q:', 'n', false)",
   "no swap file, no undo, no cmdline": `
-    vim.o.directory, vim.go.undolevels, vim.o.cmdheight = "/nowhere", -1, 0`,
+    vim.o.directory, vim.go.undolevels, vim.o.cmdheight = vim.fn.tempname(), -1, 0`,
 };
 
 const COMMANDS = `
