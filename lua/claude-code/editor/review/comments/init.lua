@@ -18,7 +18,7 @@ local MOST_CHARACTERS = 300
 
 local M = {}
 
----@return claude-code.ReviewComment[]
+---@return claude-code.ReviewComment[] that Claude may know
 local function waiting()
   local privacy = require("claude-code.editor.privacy")
   return vim.tbl_filter(function(comment)
@@ -37,7 +37,6 @@ local function quoted(lines)
   return quotes
 end
 
----@param comment claude-code.ReviewComment
 local function item(number, comment)
   local place, lines = store.place(comment)
   local rows = place.last > place.first and ("%d-%d"):format(place.first, place.last)
@@ -51,7 +50,6 @@ local function item(number, comment)
   )
 end
 
----@param comments claude-code.ReviewComment[]
 local function message(comments)
   local lines = { "My comments on these lines:" }
   for number, comment in ipairs(comments) do
@@ -61,7 +59,6 @@ local function message(comments)
   return table.concat(lines, "\n")
 end
 
----@param comments claude-code.ReviewComment[]
 local function mark_sent(comments)
   store.save(vim.tbl_map(function(comment)
     -- Before it counts as sent: then its mark says no longer where it stands.
@@ -142,15 +139,8 @@ local function report()
   notify.info(words .. " to be sent: :Claude comment! sends all", "send")
 end
 
----@class claude-code.CommentTarget
----@field path string real
----@field first integer
----@field last integer
----@field lines string[]
----@field comment? claude-code.ReviewComment that is there, and changes
-
----@return claude-code.CommentTarget?
-local function target_of(buf, first, last)
+---@return claude-code.ReviewCommentChange? new one, still without text
+local function new_on(buf, first, last)
   -- A deleted file's text is in a buffer of its own.
   local name = listing.base_file(buf) or path.of_buffer(buf)
   if not name then
@@ -159,42 +149,29 @@ local function target_of(buf, first, last)
   elseif require("claude-code.context.send").refuse_private(buf) then
     return nil
   end
-  local lines = api.nvim_buf_get_lines(buf, first - 1, last, false)
-  local target = { path = path.real(name), first = first, last = last, lines = lines }
-  target.comment = M.at(buf, first)
-  return target
+  local lines = store.snippet(api.nvim_buf_get_lines(buf, first - 1, last, false))
+  local rows = { first, last - first + 1 }
+  return { state = "open", path = path.real(name), rows = rows, lines = lines }
 end
 
----@param target claude-code.CommentTarget
----@param text string empty: the comment is deleted
----@param callback fun()
-local function save(target, text, callback)
-  local comment = target.comment
-  if text == "" then
-    return comment and store.save({ store.change(comment, "deleted") }, callback)
-  end
-  local rows, lines = { target.first, target.last - target.first + 1 }, store.snippet(target.lines)
-  local change = comment and store.change(comment, "open")
-    or { state = "open", path = target.path, rows = rows, lines = lines }
-  change.text = text
-  store.save({ change }, callback)
-end
-
----Makes a comment; without words asks for them, and changes the one that is there.
----@param target claude-code.CommentTarget
+---Makes a comment; without words asks for them, and changes the one that is there. An empty answer deletes it.
+---@param new claude-code.ReviewCommentChange
+---@param comment? claude-code.ReviewComment that is there
 ---@param args claude-code.CommandArgs
-local function comment_on(target, args)
-  local function done(text)
-    if not text then
-      return
+local function comment_on(new, comment, args)
+  local function done(answer)
+    local text = vim.trim(answer or "")
+    if answer and (text ~= "" or comment) then
+      local change = comment and store.change(comment, text == "" and "deleted" or "open") or new
+      change.text = text ~= "" and text or change.text
+      store.save({ change }, args.bang and send_all or report)
     end
-    save(target, vim.trim(text), args.bang and send_all or report)
   end
   if args.args ~= "" then
-    target.comment = nil
+    comment = nil
     return done(args.args)
   end
-  local default = target.comment and target.comment.text or ""
+  local default = comment and comment.text or ""
   vim.ui.input({ prompt = "Comment for Claude: ", default = default }, done)
 end
 
@@ -212,9 +189,9 @@ function M.command(args)
     return notify.warn("show the deleted file to comment on its lines")
   end
   vim.fn.bufload(buf)
-  local target = target_of(buf, first, last)
-  if target then
-    comment_on(target, args)
+  local new = new_on(buf, first, last)
+  if new then
+    comment_on(new, M.at(buf, first), args)
   end
 end
 

@@ -7,7 +7,6 @@ local M = {}
 
 local TITLE = "Your comments; :Claude comment delete takes a range"
 
----@param comment claude-code.ReviewComment
 ---@return table item of the list
 local function item(comment)
   local place, state = store.place(comment), comment.is_sent and "sent" or "waits"

@@ -92,7 +92,6 @@ end
 
 ---The place nearest to where the lines stood. Of a comment that was sent the only one: others like them may be those
 ---that Claude left alone.
----@param comment claude-code.ReviewComment
 ---@return claude-code.CommentPlace
 local function found(lines, comment)
   local first, count = comment.rows[1], comment.rows[2]
@@ -117,7 +116,6 @@ local function found(lines, comment)
   return { first = row, last = math.min(row + count - 1, end_row), is_outdated = true }
 end
 
----@param place claude-code.CommentPlace
 local function mark(buf, place)
   return api.nvim_buf_set_extmark(buf, PLACES, place.first - 1, 0, {
     end_row = place.last,
@@ -142,25 +140,16 @@ local function marked(buf, id)
   return { first = first, last = last, is_outdated = details.invalid == true }
 end
 
-local touched = {} ---@type table<integer, true> buffers with comments whose text has changed
-
-local show_touched = require("claude-code.lib.timer").debounce(TYPED_MS, function()
-  for buf in pairs(touched) do
-    M.show(buf)
+local show_again = require("claude-code.lib.timer").debounce(TYPED_MS, function()
+  for _, shown in ipairs(buffers.all()) do
+    M.show(shown.buf)
   end
-  touched = {}
 end)
 
----@param buf integer loaded
----@param comment claude-code.ReviewComment
----@return claude-code.CommentPlace
 local function in_buffer(buf, comment)
   local shown, lines = buffers.attach(buf), api.nvim_buf_get_lines(buf, 0, -1, false)
   local own = shown.comment_marks
-  shown.on_lines = function()
-    touched[buf] = true
-    show_touched()
-  end
+  shown.on_lines = show_again
   local place = marked(buf, own[comment.id])
   -- What was sent is of interest as long as its lines are as they were.
   local is_there = place and not place.is_outdated and stands_at(lines, place.first, comment.lines)
@@ -211,7 +200,6 @@ local function wrapped(text)
 end
 
 ---@param rows table<integer, claude-code.Chunk[][]> lines to draw, by the rows (from 1) below which they are
----@param comment claude-code.ReviewComment its lines are added
 local function draw(rows, comment)
   local place = M.place(comment)
   if comment.is_sent and place.is_outdated then
@@ -248,7 +236,6 @@ function M.show(buf, is_other)
   end
 end
 
----@param list claude-code.ReviewComment[]
 local function set(list)
   all = list
   for _, buf in ipairs(api.nvim_list_bufs()) do
