@@ -40,7 +40,6 @@ local function request_with_texts(method, params, callback)
 end
 
 ---@param is_whole? boolean the files of these entries
----@return claude-code.ReviewChoice[]
 local function of_list(first, last, is_whole)
   local choices, by_path = {}, {}
   for _, entry in ipairs(list.entries(first, last)) do
@@ -77,7 +76,6 @@ end
 
 ---@alias claude-code.ReviewPick fun(callback: fun(choices?: claude-code.ReviewChoice[])) nil: a message says why
 
----@param choices? claude-code.ReviewChoice[]
 ---@return claude-code.ReviewPick
 local function picked(choices)
   return function(callback)
@@ -100,7 +98,6 @@ end
 ---the meantime is no reason to do nothing.
 ---@param choice claude-code.ReviewChoice gets the hunk
 ---@param count integer of hunks
----@return claude-code.ReviewPick
 local function hunk_here(choice, count)
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   local shown = buffers.attach(buf)
@@ -136,7 +133,6 @@ local function hunk_here(choice, count)
 end
 
 ---What a target means here and now, whatever happens until its turn comes.
----@param target claude-code.ReviewTarget
 ---@return claude-code.ReviewPick
 local function choose(target)
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
@@ -174,9 +170,6 @@ local function choose(target)
 end
 
 ---An error (of the user's autocommands, say) must not hold up the decisions that wait for their turn.
----@param work function
----@param ... any
----@return any result
 local function attempt(work, ...)
   local ok, result = pcall(work, ...)
   if not ok then
@@ -185,31 +178,37 @@ local function attempt(work, ...)
   return ok, result
 end
 
----@param target claude-code.ReviewTarget
----@return fun(over: fun()) lead_on after a decision that is made here, in a file or in the list, unless the user
---- is elsewhere by then
+---Lists again, and moves the cursor in an open review, unless the user is elsewhere by then.
+---@param over fun()
+---@param move_on fun()
+local function refresh(over, move_on)
+  view.refresh(function()
+    if listing.review() and turns.is_here() then
+      turns.carry(function()
+        attempt(move_on)
+      end)
+    end
+    over()
+  end)
+end
+
+---@return fun(over: fun()) lead_on after a decision that is made here, in a file or in the list
 local function from_here(target)
   local place, name = turns.here(), path.of_buffer(0)
   local first, last = unpack(target.range or { place.row, place.row })
-  local decided = list.has_cursor() and list.entries(first, last) or nil
+  local decided = list.has_cursor() and list.keys(first, last) or nil
   return function(over)
     view.update(api.nvim_get_current_buf())
-    view.refresh(function()
-      if listing.review() and turns.is_here() then
-        local is_gone = not api.nvim_buf_is_loaded(place.buf)
-        local move_on = decided and move.onward_in_list or move.onward
-        turns.carry(function()
-          attempt(move_on, decided and first or is_gone and name or nil, decided)
-        end)
+    refresh(over, function()
+      if decided then
+        return move.onward_in_list(first, decided)
       end
-      over()
+      move.onward(not api.nvim_buf_is_loaded(place.buf) and name or nil)
     end)
   end
 end
 
 ---Carries a decision out. One that could be carried out in no file is taken back: it was none.
----@param decision claude-code.Decision
----@param callback fun()
 local function carry_out(decision, callback)
   local ok, is_done
   turns.carry(function()
@@ -224,8 +223,6 @@ local function carry_out(decision, callback)
   request_with_texts("back", { decision = decision.decision, files = files }, callback)
 end
 
----@param method "keep"|"undo"
----@param lead_on fun(over: fun())
 ---@param done fun(lead_on?: fun(over: fun()))
 local function send(method, params, lead_on, done)
   request_with_texts(method, params, function(decision, problem)
@@ -250,8 +247,6 @@ local function send(method, params, lead_on, done)
   end)
 end
 
----@param method "keep"|"undo"
----@param target claude-code.ReviewTarget
 ---@param options table more of the request
 local function request(method, target, options)
   local scope, follows = listing.scope(), not target.range and turns.follows()
@@ -288,7 +283,7 @@ end
 ---Takes the last decision back.
 function M.back()
   turns.add(function(done)
-    local before = list.keys()
+    local before = list.keys(1, math.huge)
     requests.request("review/last", {}, function(last, problem)
       if not last then
         notify.warn(problem or "there is no decision to take back")
@@ -308,13 +303,8 @@ function M.back()
           notify.info(("took back what was %s in %s"):format(words, where), "review")
         end
         done(function(over)
-          view.refresh(function()
-            if is_done and listing.review() and turns.is_here() then
-              turns.carry(function()
-                attempt(move.to_reopened, before, last.paths)
-              end)
-            end
-            over()
+          refresh(over, function()
+            move.to_reopened(is_done and last.paths or {}, before)
           end)
         end)
       end)

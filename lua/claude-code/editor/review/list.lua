@@ -23,8 +23,8 @@ local M = {}
 
 ---@class claude-code.ReviewQuickfix as this module filled the list last
 ---@field id? integer of the list
----@field whole? integer id of the one with all entries, where the user has filtered it
----@field only? table<string, true> keys of the entries that the user's filter has left
+---@field whole? integer id of the one with all entries
+---@field only? table<string, true> keys of the entries that the user's filter has left, if they are in the list
 ---@field items table[]
 ---@field title string
 ---@field restore? fun() gives the windows their sizes from before the list's window
@@ -42,29 +42,17 @@ local function entry_of(item)
   return item and type(item.user_data) == "table" and item.user_data.claude_code or nil
 end
 
----@param items table[]
----@return table<string, true>
-local function keys_of(items)
-  local keys = {}
-  for _, item in ipairs(items) do
-    local entry = entry_of(item)
-    if entry then
-      keys[M.key(entry)] = true
-    end
-  end
-  return keys
-end
-
 ---@return any of our list; 0 or nil if it is gone
 local function get(what)
   return quickfix.id and fn.getqflist({ id = quickfix.id, [what] = 0 })[what]
 end
 
----@param action " "|"r"|"a"
+---@param action " "|"r"
 local function set(action, what)
   fn.setqflist({}, action, what)
   quickfix.id = what.id or fn.getqflist({ id = 0 }).id
-  quickfix.items, quickfix.title = what.items or quickfix.items, what.title or quickfix.title
+  quickfix.whole = quickfix.only and quickfix.whole or quickfix.id
+  quickfix.items, quickfix.title = what.items, what.title
 end
 
 ---@return boolean is it the list that the quickfix window shows?
@@ -90,9 +78,15 @@ function M.entries(first, last)
   return found
 end
 
----@return table<string, true> keys of all entries
-function M.keys()
-  return keys_of(get("items") or {})
+---@param first integer
+---@param last integer
+---@return table<string, true> keys of these entries
+function M.keys(first, last)
+  local keys = {}
+  for _, entry in ipairs(M.entries(first, last)) do
+    keys[M.key(entry)] = true
+  end
+  return keys
 end
 
 ---Makes ours the current list again, if another one was made or chosen since.
@@ -106,9 +100,8 @@ end
 
 ---Goes on with the list of all entries.
 function M.unfilter()
-  if quickfix.whole then
-    quickfix.id, quickfix.items = quickfix.whole, {}
-    quickfix.whole, quickfix.only = nil, nil
+  if quickfix.only then
+    quickfix.id, quickfix.items, quickfix.only = quickfix.whole, {}, nil
   end
 end
 
@@ -116,17 +109,11 @@ end
 ---behind it (|:colder|): the keys are about the entries that are on screen.
 ---@return boolean done
 function M.adopt()
-  local id = fn.getqflist({ id = 0 }).id
-  local first = id ~= quickfix.id and fn.getqflist({ idx = 1, items = 0 }).items[1]
-  if not first or not entry_of(first) then
+  if M.is_current() or not entry_of(fn.getqflist({ idx = 1, items = 0 }).items[1]) then
     return false
   end
-  local whole = quickfix.whole or quickfix.id
-  M.unfilter()
-  if id ~= whole then
-    quickfix.whole, quickfix.only = whole, keys_of(fn.getqflist())
-    quickfix.id, quickfix.items = id, {}
-  end
+  quickfix.id, quickfix.items = fn.getqflist({ id = 0 }).id, {}
+  quickfix.only = quickfix.id ~= quickfix.whole and M.keys(1, math.huge) or nil
   return true
 end
 
@@ -164,25 +151,18 @@ local function windows_of_list()
     :totable()
 end
 
----@param items table[]
----@param entry? claude-code.ReviewEntry
-local function row_of(items, entry)
-  for row, item in ipairs(items) do
-    if entry and item.user_data and vim.deep_equal(item.user_data.claude_code, entry) then
-      return row
-    end
-  end
-end
-
 ---Fills the list again, and leaves the cursor of each of its windows at its entry, or at the row where it was:
 ---the next key must not decide about another one.
----@param items table[]
 local function fill_again(items, title)
   local index = #items > 0 and math.min(math.max(get("idx"), 1), #items) or nil
+  local rows = {}
+  for row, item in ipairs(items) do
+    rows[M.key(item.user_data.claude_code)] = row
+  end
   local places = vim.tbl_map(function(win)
     local row, column = unpack(api.nvim_win_get_cursor(win))
     local shown = M.entries(row, row)[1]
-    return { win = win, row = row_of(items, shown) or row, column = column }
+    return { win = win, row = shown and rows[M.key(shown)] or row, column = column }
   end, windows_of_list())
   set("r", { id = quickfix.id, items = items, title = title, idx = index })
   for _, place in ipairs(places) do
@@ -204,13 +184,12 @@ function M.fill(scope)
   local title = TITLES[scope.scope] .. (name and (": " .. name) or "") .. (more or "")
   title = title .. (listing.ignored(", and ") or "")
   local count, only = #items, quickfix.only
-  local left = only
-    and vim.tbl_filter(function(one)
-      return only[M.key(one.user_data.claude_code)]
-    end, items)
-  if left and #left > 0 and get("nr") > 0 then
+  local left = vim.tbl_filter(function(one)
+    return only and only[M.key(one.user_data.claude_code)]
+  end, items)
+  if #left > 0 and get("nr") > 0 then
     items, title = left, get("title")
-  elseif left then
+  elseif only then
     M.unfilter()
     choose()
   end
@@ -236,7 +215,7 @@ function M.select(name, hunk)
     end
   end
   if index then
-    set("a", { id = quickfix.id, idx = index })
+    fn.setqflist({}, "a", { id = quickfix.id, idx = index })
   end
 end
 

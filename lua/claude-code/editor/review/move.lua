@@ -24,12 +24,7 @@ local function go(row)
   reveal()
 end
 
----@generic T
----@param all T[] in order
----@param step 1|-1
----@param from integer|string
----@param place_of fun(one: T): integer|string
----@return T? the next one behind that place, or before it
+---@return any of those that are in order of their places the next one behind `from`, or before it
 local function next_from(all, step, from, place_of)
   for i = step == 1 and 1 or #all, step == 1 and #all or 1, step do
     local place = place_of(all[i])
@@ -39,8 +34,7 @@ local function next_from(all, step, from, place_of)
   end
 end
 
----@param hunk claude-code.ReviewHunk
----@return integer row of the cursor at its beginning
+---@return integer row of the cursor at a hunk's beginning
 local function first_row(hunk)
   return math.max(hunk.new[1], 1)
 end
@@ -75,8 +69,6 @@ local function show(buf, win)
   return ok and is_shown
 end
 
----@param file claude-code.ReviewFile
----@param hunk? claude-code.ReviewHunk
 local function open(file, hunk)
   local name, here = listing.shown_name(file), api.nvim_get_current_win()
   local win = listing.base_file(api.nvim_win_get_buf(here)) and here or windows.for_file()
@@ -162,13 +154,11 @@ end
 
 ---After a decision in the list: its next entry that was not decided, shown beside it; behind the last one the first.
 ---@param first integer row of the first entry that was decided
----@param decided claude-code.ReviewEntry[]
+---@param decided table<string, true> as `list.keys` gives them
 function M.onward_in_list(first, decided)
   local entries, row = list.entries(1, math.huge), nil
   for i = #entries, 1, -1 do
-    local is_left = not vim.iter(decided):any(function(entry)
-      return vim.deep_equal(entry, entries[i])
-    end)
+    local is_left = not decided[list.key(entries[i])]
     if is_left and (i >= first or not row or row < first) then
       row = i
     end
@@ -179,21 +169,19 @@ function M.onward_in_list(first, decided)
 end
 
 ---After a decision was taken back: to the first entry that it has reopened.
----@param before table<string, true> entries that were there, as `list.keys` gives them
 ---@param paths string[]
-function M.to_reopened(before, paths)
+---@param before table<string, true> entries that were there, as `list.keys` gives them
+function M.to_reopened(paths, before)
   for row, entry in ipairs(list.entries(1, math.huge)) do
     if vim.list_contains(paths, entry.path) and not before[list.key(entry)] then
       if list.has_cursor() then
         return M.show_entry(row)
       end
       local file = listing.of_path(entry.path) --[[@as claude-code.ReviewFile]]
-      return open(
-        file,
-        vim.iter(file.hunks):find(function(hunk)
-          return hunk.id == entry.hunk
-        end)
-      )
+      local hunk = vim.iter(file.hunks):find(function(one)
+        return one.id == entry.hunk
+      end)
+      return open(file, hunk)
     end
   end
 end
