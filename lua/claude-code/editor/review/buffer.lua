@@ -147,7 +147,6 @@ function M.hunk_at(hunks, row)
   end)
 end
 
----@param hunks claude-code.ReviewHunk[]
 local function ids_of(hunks)
   return vim.iter(hunks):fold("", function(ids, hunk)
     return ids .. " " .. hunk.id

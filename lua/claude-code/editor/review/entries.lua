@@ -91,7 +91,6 @@ local function origin(owners, names, above)
   return words
 end
 
----@param hunk claude-code.ReviewHunk
 ---@param is_stale boolean the buffer lacks it
 local function flags(hunk, is_stale)
   local found = { is_stale and "[not in your buffer, which has unsaved edits]" or nil }
@@ -137,11 +136,7 @@ local function changes_of(file)
   return found
 end
 
----@param file claude-code.ReviewFile
 ---@param change claude-code.ListedChange
----@param names? table<string, string>
----@param above? claude-code.ReviewOwner
----@return table item
 local function item(file, change, names, above)
   local first, count = unpack(change.rows or { 1, 1 })
   local words = { change.words }

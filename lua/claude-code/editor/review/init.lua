@@ -74,8 +74,6 @@ function M.start()
   end, { pattern = "ClaudeCodeActivityChanged" })
 end
 
----@param summary claude-code.ReviewSummary
----@param before? claude-code.ReviewSummary
 local function announce(summary, before)
   local was = before and { before.counts, before.incomplete }
   local is_same = was and vim.deep_equal(was, { summary.counts, summary.incomplete })

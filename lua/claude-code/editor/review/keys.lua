@@ -14,7 +14,6 @@ local visible = require("claude-code.lib.text").visible
 
 local M = {}
 
----@param mode string "n" or "x"
 ---@return claude-code.ReviewTarget
 local function target(mode)
   local row, count = fn.line("."), vim.v.count1
@@ -29,7 +28,6 @@ local function target(mode)
   return { range = rows }
 end
 
----@param owner claude-code.ReviewOwner
 ---@param names table<string, string> of sessions, by their ids
 local function lines_of(owner, names)
   local agent = owner.agent and " in a subagent" or ""
@@ -49,7 +47,6 @@ local function lines_of(owner, names)
   return lines
 end
 
----@param owners claude-code.ReviewOwner[]
 local function all_lines(owners)
   local lines, names = {}, require("claude-code.sessions.label").by_conversation() or {}
   for i = #owners, 1, -1 do
@@ -85,8 +82,6 @@ end
 ---@field run fun(target: claude-code.ReviewTarget)
 
 ---@param method "hunk"|"file"
----@param step 1|-1
----@return fun()
 local function moves(method, step)
   return function()
     local count = vim.v.count1
@@ -98,7 +93,6 @@ local function moves(method, step)
   end
 end
 
----@param chosen claude-code.ReviewTarget
 local function comment(chosen)
   local row = fn.line(".")
   local range = chosen.range or { row, math.min(row + chosen.count - 1, fn.line("$")) }

@@ -34,8 +34,6 @@ end
 
 ---A hunk as it is drawn: as a whole, or by the parts that differ, where the user's rows stand between Claude's,
 ---or most of a file was only moved.
----@param hunk claude-code.ReviewHunk
----@param in_parts boolean?
 ---@param old_lines string[] as the buffer would have them
 ---@return claude-code.DrawnHunk[]
 local function drawn(hunk, in_parts, old_lines)
@@ -53,8 +51,6 @@ local function drawn(hunk, in_parts, old_lines)
   end, found)
 end
 
----@param pen claude-code.Pen
----@param part claude-code.DrawnHunk
 local function mark_signs(pen, part)
   local count = part.new_count
   local group = count == 0 and "ClaudeCodeDiffRemoved"
@@ -97,7 +93,6 @@ local function shown_in(buf)
   return win, vim.wo[win].wrap and api.nvim_win_get_width(win) or 0
 end
 
----@param hunks claude-code.ReviewHunk[]
 local function draw_review(buf, pen, hunks, are_first)
   local lines_of, parts = text.reader(buf), {}
   for _, hunk in ipairs(hunks) do
@@ -115,7 +110,6 @@ local function draw_review(buf, pen, hunks, are_first)
   end
 end
 
----@param hunks claude-code.ReviewHunk[] of its buffer
 local function reveal_hunk(win, hunks)
   local row, column = unpack(api.nvim_win_get_cursor(win))
   for _, hunk in ipairs(column == 0 and hunks or {}) do

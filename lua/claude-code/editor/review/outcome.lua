@@ -90,8 +90,6 @@ end
 
 ---Applies edits as one undo step. The file is written if the buffer had no unsaved changes; another
 ---Neovim may have done the same to it a moment ago.
----@param buf integer loaded
----@param edits claude-code.ReviewEdit[] from the last to the first
 ---@param eol boolean whether the last line then has a line end
 ---@param back? string the undo that it takes back
 ---@return string? problem a sentence for the user; then the buffer is as it was
@@ -124,7 +122,6 @@ local function apply(buf, edits, eol, decision, back)
   return nil, was_clean and write(buf)
 end
 
----@param file claude-code.DecidedFile
 ---@return string? problem a sentence that names the file
 ---@return boolean? unsaved the change is in the buffer only
 local function carry_out(file, decision, back)
@@ -153,7 +150,6 @@ local function carry_out(file, decision, back)
   return nil, not written
 end
 
----@param file claude-code.DecidedFile
 local function conflict_words(file)
   local hunks = #file.conflicts
   local words = hunks == 1 and "1 hunk was" or ("%d hunks were"):format(hunks)
@@ -220,7 +216,6 @@ local function add(lines, title, rows)
   end
 end
 
----@param conflict claude-code.ReviewConflict
 local function conflict_lines(conflict, key)
   local lines = {}
   local is_users = conflict.by == "user"

@@ -36,7 +36,6 @@ local HINTS = {
   { "keep", "keep" },
 }
 
----@param hunk claude-code.ReviewHunk under the cursor
 ---@return claude-code.BarPart?
 local function warning(hunk)
   if hunk.conflict then
@@ -46,10 +45,7 @@ local function warning(hunk)
   end
 end
 
----@param file? claude-code.ReviewFile
 ---@param whole? string what became of the file, if it is one entry
----@param hunks claude-code.ReviewHunk[]
----@param row integer of the cursor
 ---@return string words which hunk of the file it is, or the last one above the cursor, and which file
 local function counts(file, whole, hunks, row)
   local number, files_count = 1, #listing.files()
@@ -91,8 +87,6 @@ local function parts_in(win)
   )
 end
 
----@param parts claude-code.BarPart[]
----@param width integer of the window, in cells
 local function with_keys(parts, width)
   local options = require("claude-code.config").get().review.keys
   local hints = {}
@@ -181,11 +175,11 @@ local function update_all(callback)
   end
   wanted[current] = wanted[current] or callback and true or nil
   for buf in pairs(wanted) do
-    local shown, then_call = buffers.attach(buf), buf == current and callback or nil
-    if not shown:is_as_listed() then
-      M.update(buf, then_call)
-    elseif then_call then
+    local then_call = buf == current and callback or function() end
+    if buffers.attach(buf):is_as_listed() then
       then_call()
+    else
+      M.update(buf, then_call)
     end
   end
   update_bars()
@@ -249,8 +243,6 @@ end
 local reported = {} ---@type table<string, true> sentences on damaged journals, which stay as they are
 
 ---The first list of a review has come.
----@param review claude-code.OpenReview
----@param answer claude-code.ReviewList
 local function begin(review, answer)
   for _, sentence in ipairs(answer.incomplete) do
     notify.warn(sentence, "review.incomplete")
