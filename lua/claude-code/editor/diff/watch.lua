@@ -282,10 +282,7 @@ function Watch:follow_typing(events)
       previous, is_early = key, self.guard:is_active()
     end,
   }
-  commands.follow(events, watch)
-  function self.stops.typing()
-    commands.unfollow(watch)
-  end
+  self.stops.typing = commands.follow(events, watch)
 end
 
 ---@private
@@ -300,7 +297,7 @@ function Watch:start_events()
       self:check_windows()
     end)
   end)
-  winbar.follow(events.id, function()
+  winbar.follow(events, function()
     view:show_bars()
   end)
   view.guard:follow(events, function()

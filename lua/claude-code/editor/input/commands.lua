@@ -13,7 +13,6 @@ local M = {}
 ---@field key? fun(key: string) any other key was typed, or executed by a mapping
 
 ---The command of a mapping is about to be executed. Neovim has no event for that.
----@param typed string? the keys of the mapping
 ---@return string? line
 local function of_mapping(typed)
   local mode = api.nvim_get_mode().mode:sub(1, 1)
@@ -22,6 +21,7 @@ end
 
 ---@param events claude-code.Autocommands
 ---@param watch claude-code.CommandWatch
+---@return fun() unfollow but for the events
 function M.follow(events, watch)
   local begin = watch.begin or function() end
   local function run(line)
@@ -44,11 +44,9 @@ function M.follow(events, watch)
       watch.key(key)
     end
   end, watch.namespace)
-end
-
----@param watch claude-code.CommandWatch
-function M.unfollow(watch)
-  vim.on_key(nil, watch.namespace)
+  return function()
+    vim.on_key(nil, watch.namespace)
+  end
 end
 
 return M

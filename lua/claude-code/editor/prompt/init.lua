@@ -202,9 +202,9 @@ local function follow_commands(prompt, events)
       end)
     end
   end
-  commands.follow(events, watch)
+  local unfollow = commands.follow(events, watch)
   events:on("BufWipeout", function()
-    commands.unfollow(watch)
+    unfollow()
     events:stop()
   end, { buffer = prompt.buf })
   vim.keymap.set("n", "ZZ", function()

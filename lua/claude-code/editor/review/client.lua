@@ -35,6 +35,18 @@ function M.on_changed(reported)
   summary = reported
 end
 
+local warned = {} ---@type table<string, true> sentences
+
+---@param problems string[] sentences that stay true; each is said once
+function M.warn_once(problems)
+  for _, problem in ipairs(problems) do
+    if not warned[problem] then
+      warned[problem] = true
+      require("claude-code.messages.notify").warn(problem, "review.incomplete")
+    end
+  end
+end
+
 local function send(method, params)
   requests.request(method, params, function(_, problem)
     if problem then

@@ -11,7 +11,6 @@ local TURN_END_MS = 400
 
 local M = {}
 
-local warned = {} ---@type table<string, true> problems
 local reported ---@type claude-code.ReviewCounts? in the last message about a turn that ended
 
 ---@return integer hunks and whole files that wait for a review
@@ -88,12 +87,7 @@ function M.on_changed(summary)
   local before = client.summary()
   client.on_changed(summary)
   announce(summary, before)
-  for _, problem in ipairs(summary.problems) do
-    if not warned[problem] then
-      warned[problem] = true
-      notify.warn(problem, "review.incomplete")
-    end
-  end
+  client.warn_once(summary.problems)
   local listing = package.loaded["claude-code.editor.review.listing"]
   local is_wanted = require("claude-code.config").get().review.signs == "always"
     or open_review() ~= nil

@@ -3,6 +3,7 @@
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local buffers = require("claude-code.editor.review.buffer")
+local client = require("claude-code.editor.review.client")
 local entries = require("claude-code.editor.review.entries")
 local highlights = require("claude-code.editor.hunks.highlights")
 local hunk_keys = require("claude-code.editor.hunks.keys")
@@ -216,7 +217,7 @@ local function nothing_in(scope)
   end
   local where = (scope.paths or scope.scope ~= "unreviewed") and " there" or ""
   local but = listing.ignored(", but ") or ""
-  if (require("claude-code.editor.review.client").summary() or {}).runs then
+  if (client.summary() or {}).runs then
     but = but .. "; it still works, and what it changes is listed once that is recorded"
   end
   return listing.unwritten()
@@ -240,19 +241,12 @@ local function end_review()
   list.close()
 end
 
-local reported = {} ---@type table<string, true> sentences on damaged journals, which stay as they are
-
 ---The first list of a review has come.
 local function begin(review, answer)
   for _, sentence in ipairs(answer.incomplete) do
     notify.warn(sentence, "review.incomplete")
   end
-  for _, sentence in ipairs(answer.damage) do
-    if not reported[sentence] then
-      reported[sentence] = true
-      notify.warn(sentence, "review.incomplete")
-    end
-  end
+  client.warn_once(answer.damage)
   list.unfilter()
   if list.fill(review.scope) == 0 then
     local nothing = nothing_in(review.scope)
@@ -305,7 +299,7 @@ end
 function M.open(review)
   listing.set_review(review)
   bars = autocommands.new("review.bars")
-  winbar.follow(bars.id, update_bars)
+  winbar.follow(bars, update_bars)
   bars:on("WinEnter", map_keys)
   M.refresh()
 end

@@ -134,17 +134,13 @@ end
 
 ---Calls back whenever a bar may have to be another one. Plugins that have a bar of their own set it by a
 ---timer, or at some of these events.
----@param group integer of the autocommands
+---@param events claude-code.Autocommands
 ---@param callback fun()
-function M.follow(group, callback)
-  local function show()
-    callback()
-  end
+function M.follow(events, callback)
   -- Neovim reports another current window as a moved cursor, too.
-  local events = { "CursorMoved", "CursorMovedI", "CursorHold", "WinResized" }
-  api.nvim_create_autocmd(events, { group = group, callback = show })
+  events:on({ "CursorMoved", "CursorMovedI", "CursorHold", "WinResized" }, callback)
   -- Nobody answers to that we set it again: autocommands don't nest.
-  api.nvim_create_autocmd("OptionSet", { group = group, pattern = "winbar", callback = show })
+  events:on("OptionSet", callback, { pattern = "winbar" })
 end
 
 return M
