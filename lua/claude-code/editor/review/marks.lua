@@ -68,11 +68,11 @@ local function mark_signs(pen, part)
 end
 
 ---The margin in front of old lines, whose signs are drawn already.
----@param win integer? that shows them
+---@param win integer that shows them, or -1
 ---@param are_first boolean the buffer had no signs of the review
 ---@return claude-code.Chunk
 local function margin_in(win, are_first)
-  if not win then
+  if win == -1 then
     return { "- ", "ClaudeCodeDiffRemoved" }
   end
   -- The first signs move the text where 'signcolumn' is "auto", which Neovim knows once it has drawn them.
@@ -81,16 +81,6 @@ local function margin_in(win, are_first)
     require("claude-code.messages.notify").redraw()
   end
   return draw.margin(win)
-end
-
----@return integer? win one that shows it
----@return integer wrap_width cells in which lines are wrapped there; 0 if they are not
-local function shown_in(buf)
-  local win = fn.bufwinid(buf)
-  if win == -1 then
-    return nil, 0
-  end
-  return win, vim.wo[win].wrap and api.nvim_win_get_width(win) or 0
 end
 
 local function draw_review(buf, pen, hunks, are_first)
@@ -103,19 +93,11 @@ local function draw_review(buf, pen, hunks, are_first)
     draw.new_lines(buf, pen, part)
   end
   hidden.show(buf, parts)
-  local win, wrap_width = shown_in(buf)
+  local win = fn.bufwinid(buf)
+  local wrap_width = win ~= -1 and vim.wo[win].wrap and api.nvim_win_get_width(win) or 0
   local margin = margin_in(win, are_first)
   for _, part in ipairs(parts) do
     draw.old_lines(buf, pen, part, margin, wrap_width)
-  end
-end
-
-local function reveal_hunk(win, hunks)
-  local row, column = unpack(api.nvim_win_get_cursor(win))
-  for _, hunk in ipairs(column == 0 and hunks or {}) do
-    if hunk.new[1] == row then
-      return reveal.hunk(win, drawn(hunk, false, hunk.old_lines or {})[1])
-    end
   end
 end
 
@@ -123,7 +105,13 @@ end
 ---@param win integer
 ---@param hunks claude-code.ReviewHunk[] of its buffer
 function M.reveal(win, hunks)
-  reveal_hunk(win, hunks)
+  local row, column = unpack(api.nvim_win_get_cursor(win))
+  local hunk = vim.iter(hunks):find(function(one)
+    return column == 0 and one.new[1] == row
+  end)
+  if hunk then
+    reveal.hunk(win, drawn(hunk, false, hunk.old_lines or {})[1])
+  end
   reveal.old_lines_on_top(win, NAMESPACE)
 end
 

@@ -15,7 +15,6 @@ local M = {}
 ---@field name string its full name
 
 ---What other plugins keep for a tab page of the user's, as scope.nvim its listed buffers, goes by these events.
----@param from integer tab page
 local function tell_of_tab_pages(from)
   local here = api.nvim_get_current_tabpage()
   for _, event in ipairs(here ~= from and { "TabLeave", "TabEnter" } or {}) do
@@ -60,7 +59,6 @@ function M.is_last(win)
   end)
 end
 
----@return any value of the window's own option
 local function option(win, name)
   return api.nvim_get_option_value(name, { win = win })
 end
@@ -77,26 +75,24 @@ local function is_normal(win)
     and not option(win, "winfixbuf")
 end
 
----@return integer cells
-local function area(win)
-  return api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
+---@param first table<integer, integer> more than any window has cells, for those that come first
+local function sort(wins, first)
+  local function rank(win)
+    return first[win] or api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
+  end
+  table.sort(wins, function(a, b)
+    local rank_a, rank_b = rank(a), rank(b)
+    return rank_a > rank_b or rank_a == rank_b and a < b
+  end)
 end
 
 ---Normal windows of the current tab page, the first choice first: current, previous, then the largest.
 ---@param except integer? window to leave alone
 local function candidates(except)
-  local first = { [api.nvim_get_current_win()] = 2, [fn.win_getid(fn.winnr("#"))] = 1 }
   local wins = vim.tbl_filter(function(win)
     return win ~= except and is_normal(win)
   end, api.nvim_tabpage_list_wins(0))
-  table.sort(wins, function(a, b)
-    local rank_a, rank_b = first[a] or 0, first[b] or 0
-    if rank_a ~= rank_b then
-      return rank_a > rank_b
-    end
-    local area_a, area_b = area(a), area(b)
-    return area_a ~= area_b and area_a > area_b or area_a == area_b and a < b
-  end)
+  sort(wins, { [fn.win_getid(fn.winnr("#"))] = 1e9, [api.nvim_get_current_win()] = 2e9 })
   return wins
 end
 
@@ -106,12 +102,9 @@ end
 ---@return integer? win
 function M.for_file(buf, except)
   local wins = candidates(except)
-  for _, win in ipairs(wins) do
-    if buf and api.nvim_win_get_buf(win) == buf then
-      return win
-    end
-  end
-  return wins[1]
+  return vim.iter(wins):find(function(win)
+    return api.nvim_win_get_buf(win) == buf
+  end) or wins[1]
 end
 
 ---Where a new window goes if there are only special ones.
@@ -120,9 +113,7 @@ local function spot_beside()
   local wins = vim.tbl_filter(function(win)
     return not M.is_floating(win)
   end, api.nvim_tabpage_list_wins(0))
-  table.sort(wins, function(a, b)
-    return area(a) > area(b)
-  end)
+  sort(wins, {})
   local anchor = wins[1]
   local width, height = api.nvim_win_get_width(anchor), api.nvim_win_get_height(anchor)
   if width >= 160 then
@@ -164,7 +155,6 @@ function M.new_options()
   return values
 end
 
----@return table<string, any>
 local function options_of(win)
   return collect_options(function(name)
     return api.nvim_get_option_value(name, { win = win, scope = "local" })
