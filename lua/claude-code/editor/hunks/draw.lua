@@ -53,7 +53,6 @@ local function changed_part(line, other)
   end
 end
 
----@param name "Add"|"Change"
 local function mark_lines(pen, row, count, name)
   pen(row, 0, {
     end_row = row + count,
@@ -205,7 +204,6 @@ local function wrapped(lines, width)
   end)
 end
 
----@param hunk claude-code.DrawnHunk
 ---@return claude-code.Chunk[][]
 local function virtual_lines(buf, hunk, margin, wrap_width)
   local tabstop, first = vim.bo[buf].tabstop, hunk.new - 1

@@ -25,7 +25,6 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.hidden")
 
 local M = {}
 
----@param ranges string
 ---@return vim.lpeg.Pattern character one of them
 ---@return vim.lpeg.Pattern byte that one may begin with
 local function compile(ranges)
@@ -102,7 +101,6 @@ end
 ---@field left integer how many marks may still be set
 ---@field found? integer line 1-based, of the first mark
 
----@param marking claude-code.HiddenMarking
 local function set_mark(marking, row, column, options)
   api.nvim_buf_set_extmark(marking.buf, NAMESPACE, row, column, options)
   marking.left, marking.found = marking.left - 1, marking.found or row + 1
@@ -128,7 +126,6 @@ local function codes_of(line, first, next)
   return codes, last
 end
 
----@param marking claude-code.HiddenMarking
 local function mark_line(marking, row, line)
   local first, next = NEXT:match(line, 1)
   while first and marking.left > 0 do

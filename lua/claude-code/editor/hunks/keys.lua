@@ -30,8 +30,6 @@ function M.of(option)
   return type(option) == "string" and { option } or option or {}
 end
 
----@param owner claude-code.KeyOwner
----@param entry claude-code.Key
 local function map(buf, owner, mode, key, entry)
   local before = api.nvim_buf_call(buf, function()
     local found = fn.maparg(key, mode, false, true)

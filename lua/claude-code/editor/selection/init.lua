@@ -23,7 +23,6 @@ local M = {
 local watch ---@type claude-code.SelectionWatch? while it runs
 local sent ---@type claude-code.Snapshot? what the executable knows
 
----@return claude-code.Client[]
 local function clients()
   return require("claude-code.server").clients
 end
@@ -106,9 +105,7 @@ local function follow(touch)
     tracker.win_enter()
     touch()
   end)
-  events:on("WinLeave", function()
-    tracker.win_leave()
-  end)
+  events:on("WinLeave", tracker.win_leave)
   return events
 end
 
@@ -179,10 +176,8 @@ end
 ---@return claude-code.Snapshot? selection nil if there is no such window, or its file is private
 ---@return claude-code.Failure?
 function M.now()
-  if refusal() then
+  if refusal() or not watch then
     return nil, refusal()
-  elseif not watch then
-    return nil
   end
   tracker.update()
   local current = api.nvim_get_current_win()
@@ -206,10 +201,8 @@ end
 ---@return claude-code.Selection?
 ---@return claude-code.Failure?
 function M.latest(params)
-  if refusal() then
+  if refusal() or not watch then
     return nil, refusal()
-  elseif not watch then
-    return nil
   end
   tracker.update()
   -- A push reaches that client too. It says, too, that nothing is selected any more: otherwise the same

@@ -26,12 +26,10 @@ local visual = require("claude-code.editor.selection.visual")
 
 local M = {}
 
----@param at { [1]: integer, [2]: integer }
 local function to_position(buf, at)
   return { line = at[1], character = columns.of_byte(lines.at(buf, at[1]), at[2], "utf-16") }
 end
 
----@return { [1]: integer, [2]: integer }
 local function cursor_of(win)
   local at = api.nvim_win_get_cursor(win)
   return { at[1] - 1, at[2] }
@@ -99,7 +97,6 @@ end
 ---@field column_start? integer
 ---@field column_end? integer
 
----@param place claude-code.Position
 ---@return integer offset
 ---@return integer column
 local function locate(buf, place)

@@ -39,7 +39,6 @@ function M.file_in(win)
   return is_wanted and not path.is_message(buf) and not privacy.hides(buf) and buf or nil
 end
 
----@param region claude-code.VisualRegion in the current window
 local function hold(region)
   held = {
     region = region,

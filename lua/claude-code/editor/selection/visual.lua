@@ -36,8 +36,6 @@ function M.mode(mode)
   return MODES[mode:sub(1, 1)]
 end
 
----@param a { [1]: integer, [2]: integer }
----@param b { [1]: integer, [2]: integer }
 local function sorted(buf, mode, a, b)
   if a[1] > b[1] or (a[1] == b[1] and a[2] > b[2]) then
     a, b = b, a
@@ -87,8 +85,6 @@ local function cut(text)
   return text:sub(1, MOST_BYTES + vim.str_utf_start(text, MOST_BYTES + 1))
 end
 
----@param first { [1]: integer, [2]: integer }
----@param last { [1]: integer, [2]: integer }
 ---@return string text at least up to MOST_BYTES
 local function text_between(buf, first, last)
   local lines, size, row = {}, -first[2], first[1]
@@ -111,7 +107,6 @@ function M.lines(region)
   return text_between(region.buf, { first, 0 }, { last, vim.v.maxcol })
 end
 
----@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
 local function charwise(region)
   local first, last = region.first, region.last
   local line = buffer_lines.at(region.buf, last[1] - 1)
@@ -125,7 +120,6 @@ end
 ---Whole lines end at the last one's length, not at the start of the next: Claude Code counts a
 ---line only if the end is behind its first column (measured with 2.1.330), and the last has no
 ---next. So only an empty line ends at the start of the next one, if there is one.
----@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
 local function linewise(region)
   local first, last = { region.first[1] - 1, 0 }, region.last[1]
   local length = #buffer_lines.at(region.buf, last - 1)
@@ -135,7 +129,6 @@ local function linewise(region)
   return first, { last - 1, length }
 end
 
----@param corner { [1]: integer, [2]: integer }
 ---@return integer first, integer last screen columns of the character there
 local function columns(corner)
   local range = vim.fn.virtcol({ corner[1], corner[2] + 1 }, 1)
@@ -168,7 +161,6 @@ local function byte_at(buf, lnum, column)
 end
 
 ---A block spans from its upper left to its lower right corner.
----@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
 local function blockwise(region)
   local left, right = block_edges(region)
   local start = byte_at(region.buf, region.first[1], left)
@@ -177,7 +169,6 @@ local function blockwise(region)
 end
 
 ---A line from a screen column on. Of a tab that begins before it, only the rest counts, as spaces.
----@param lnum integer 1-based
 local function line_from(buf, lnum, column)
   local byte, line = byte_at(buf, lnum, column)
   if byte >= #line then
@@ -190,7 +181,6 @@ local function line_from(buf, lnum, column)
   return (" "):rep(last - column + 1) .. line:sub(behind(line, byte) + 1)
 end
 
----@param left integer screen column
 local function lines_to_end(region, left)
   local lines, size = {}, 0
   for lnum = region.first[1], region.last[1] do
@@ -203,7 +193,6 @@ local function lines_to_end(region, left)
   return lines
 end
 
----@param left integer screen column
 local function lines_of_block(region, left)
   local function place(corner)
     return { region.buf, corner[1], corner[2] + 1, 0 }
@@ -226,6 +215,7 @@ local function block_text(region)
   return table.concat(lines, "\n")
 end
 
+---By mode, the ends of a region, as a span has them.
 local ENDS = { v = charwise, V = linewise, ["\22"] = blockwise }
 
 ---Measures a region and takes its text, of which not more than `MOST_BYTES`.

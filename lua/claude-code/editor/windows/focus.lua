@@ -15,7 +15,6 @@ local RETRY_MS, TRIES = 20, 10
 ---Window that terminal mode is on its way back to, 0 if none: before it is there `mode()` does not say so.
 local returning = 0
 
----@return boolean is terminal mode on its way back to the current window?
 local function is_returning()
   return api.nvim_get_current_win() == returning
 end

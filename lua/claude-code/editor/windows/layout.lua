@@ -47,7 +47,6 @@ function M.save()
   }
 end
 
----@param tree any winlayout()
 local function replace_in_tree(tree, gone, instead)
   if tree[1] == "leaf" then
     tree[2] = tree[2] == gone and instead or tree[2]
@@ -71,7 +70,6 @@ function M.replace(layout, gone, instead)
 end
 
 ---By window IDs: winrestcmd() numbers windows, floating ones included, which come and go.
----@param windows claude-code.SavedWindow[]
 local function resize(windows)
   -- Twice, as winrestcmd() does: setting one window's size may change that of another.
   for _ = 1, 2 do
@@ -82,7 +80,6 @@ local function resize(windows)
   end
 end
 
----@param saved claude-code.SavedWindow
 local function scroll_back(saved)
   local win = saved.win
   if api.nvim_win_get_buf(win) ~= saved.buf or vim.bo[saved.buf].buftype == "terminal" then
