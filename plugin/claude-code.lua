@@ -133,7 +133,7 @@ api.nvim_create_autocmd("SessionLoadPost", {
   callback = function(event)
     local is_ours = event.match:find("^claude%-code://") and not event.match:find("//terminal")
     local listing = package.loaded["claude-code.editor.review.listing"]
-    local is_reviewing = listing and listing.review() ~= nil
+    local is_reviewing = listing and listing.review ~= nil
     local is_left = is_ours and not vim.b[event.buf].claude_code_file and not refill(event.buf)
     for _, win in ipairs(vim.fn.win_findbuf(event.buf)) do
       local has_bar = not is_reviewing and vim.startswith(vim.wo[win].winbar, "%(%)")

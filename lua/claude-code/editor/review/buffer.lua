@@ -84,7 +84,7 @@ end
 
 ---@param file? claude-code.ReviewFile with the hunks of the text that it has now; nil: nothing to review
 function Buffer:show(file)
-  local is_open = listing.review() ~= nil
+  local is_open = listing.review ~= nil
   if not is_open and require("claude-code.config").get().review.signs == "never" then
     file = nil -- nothing keeps it up to date
   end

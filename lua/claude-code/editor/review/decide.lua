@@ -183,7 +183,7 @@ end
 ---@param move_on fun()
 local function refresh(over, move_on)
   view.refresh(function()
-    if listing.review() and turns.is_here() then
+    if listing.review and turns.is_here() then
       turns.carry(function()
         attempt(move_on)
       end)
@@ -326,7 +326,7 @@ function M.done()
       local said = decision.decision
           and "all of Claude's changes are kept; :Claude back takes that back"
         or "there is nothing left to review"
-      local was_open = listing.review() ~= nil
+      local was_open = listing.review ~= nil
       view.refresh(function()
         if not was_open then
           notify.info(listing.unwritten() or said, "review")

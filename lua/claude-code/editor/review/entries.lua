@@ -158,7 +158,7 @@ end
 ---@return table[] items for setqflist()
 function M.all(names)
   local items, above = {}, nil
-  for _, file in ipairs(listing.files()) do
+  for _, file in ipairs(listing.files) do
     for _, change in ipairs(changes_of(file)) do
       items[#items + 1] = item(file, change, names, above)
       above = change.owners[#change.owners]

@@ -28,7 +28,7 @@ end
 ---@return claude-code.OpenReview?
 local function open_review()
   local listing = package.loaded["claude-code.editor.review.listing"]
-  return listing and listing.review()
+  return listing and listing.review
 end
 
 ---@param scope claude-code.ReviewScope
@@ -91,7 +91,7 @@ function M.on_changed(summary)
   local listing = package.loaded["claude-code.editor.review.listing"]
   local is_wanted = require("claude-code.config").get().review.signs == "always"
     or open_review() ~= nil
-  if is_wanted and (summary.counts.files > 0 or listing and #listing.files() > 0) then
+  if is_wanted and (summary.counts.files > 0 or listing and #listing.files > 0) then
     require("claude-code.editor.review.view").refresh()
   end
 end

@@ -15,6 +15,9 @@ local SCHEME = "claude-code://base"
 local M = {
   --- Whose edits conflict with a hunk.
   WHOSE = { user = "your", claude = "Claude's later" },
+  review = nil, ---@type claude-code.OpenReview?
+  files = {}, ---@type claude-code.ReviewFile[] in order of their paths
+  by_path = {}, ---@type table<string, claude-code.ReviewFile> by absolute paths
 }
 
 ---@class claude-code.ReviewOwner a call of a tool that made a hunk
@@ -84,38 +87,20 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field unwritten integer changes that only unsaved text undoes, in projects without any other
 
 ---@class claude-code.ReviewListing
----@field review? claude-code.OpenReview
----@field files claude-code.ReviewFile[] in order of their paths
----@field by_path table<string, claude-code.ReviewFile>
 ---@field by_buffer table<string, claude-code.ReviewFile|false> by 'buftype' and name: what was looked up
 ---@field answer? claude-code.ReviewList that was taken last
 ---@field asked integer number of the last question
 ---@field answered integer number of the question whose answer was taken last
-local listing = { files = {}, by_path = {}, by_buffer = {}, asked = 0, answered = 0 }
-
----@return claude-code.OpenReview?
-function M.review()
-  return listing.review
-end
+local listing = { by_buffer = {}, asked = 0, answered = 0 }
 
 ---@return claude-code.ReviewScope of the review, or else all that waits for one
 function M.scope()
-  return listing.review and listing.review.scope or UNREVIEWED
-end
-
----@param review claude-code.OpenReview? nil: none is open
-function M.set_review(review)
-  listing.review = review
-end
-
----@return claude-code.ReviewFile[] in order of their paths
-function M.files()
-  return listing.files
+  return M.review and M.review.scope or UNREVIEWED
 end
 
 ---@return integer files that the list has no room for
 function M.unlisted()
-  return listing.answer and listing.answer.counts.files - #listing.files or 0
+  return listing.answer and listing.answer.counts.files - #M.files or 0
 end
 
 ---@param before string words
@@ -136,7 +121,7 @@ end
 ---@param buf integer
 ---@return claude-code.ReviewFile?
 function M.of_buffer(buf)
-  if #listing.files == 0 then
+  if #M.files == 0 then
     return nil
   end
   -- This is asked for each move of the cursor, and a disk may be slow.
@@ -144,7 +129,7 @@ function M.of_buffer(buf)
   local found = listing.by_buffer[key]
   if found == nil then
     local name = path.of_buffer(buf)
-    found = name and (listing.by_path[name] or listing.by_path[path.real(name)]) or false
+    found = name and (M.by_path[name] or M.by_path[path.real(name)]) or false
     listing.by_buffer[key] = found
   end
   return found or nil
@@ -157,12 +142,6 @@ end
 function M.without_hunks(buf)
   local file = M.of_buffer(buf)
   return file and (file.kind == "deleted" or file.same_text) and file or nil
-end
-
----@param name string absolute
----@return claude-code.ReviewFile?
-function M.of_path(name)
-  return listing.by_path[name]
 end
 
 ---Texts that the disk does not have.
@@ -194,10 +173,10 @@ function M.refresh(callback)
     value = value.unchanged and known or value
     if number > listing.answered then
       listing.answered, listing.answer = number, value
-      listing.files, listing.by_path, listing.by_buffer = value.files, {}, {}
+      M.files, M.by_path, listing.by_buffer = value.files, {}, {}
       for i, file in ipairs(value.files) do
         file.number = i
-        listing.by_path[file.path] = file
+        M.by_path[file.path] = file
       end
     end
     callback(nil, value)
@@ -251,7 +230,7 @@ function M.load_base(buf)
   end
   local file = api.nvim_buf_get_name(buf):sub(#SCHEME + 1)
   requests.request("review/base", { path = file }, function(value, problem)
-    local listed = M.of_path(file)
+    local listed = M.by_path[file]
     local words = listed and listed.binary and M.binary_words(listed) or nil
     fill_base(buf, words or value and value.text, problem)
   end)

@@ -43,7 +43,7 @@ end
 ---@param from? string path; the current buffer's if left out
 ---@return claude-code.ReviewFile? the next in order of the paths, also from a file that left the list
 local function next_file(step, from)
-  local all, buf = listing.files(), api.nvim_get_current_buf()
+  local all, buf = listing.files, api.nvim_get_current_buf()
   local shown = listing.of_buffer(buf)
   local now = from or shown and shown.path or listing.base_file(buf) or path.of_buffer(buf) or ""
   local found = next_from(all, step, now, function(file)
@@ -177,7 +177,7 @@ function M.to_reopened(paths, before)
       if list.has_cursor() then
         return M.show_entry(row)
       end
-      local file = listing.of_path(entry.path) --[[@as claude-code.ReviewFile]]
+      local file = listing.by_path[entry.path] --[[@as claude-code.ReviewFile]]
       local hunk = vim.iter(file.hunks):find(function(one)
         return one.id == entry.hunk
       end)
@@ -189,12 +189,12 @@ end
 ---After a decision: the hunk that stands where the cursor is, or below it; else the next file.
 ---@param from? string path of a file that is gone, and its buffer
 function M.onward(from)
-  if from and #listing.files() > 0 then
+  if from and #listing.files > 0 then
     return M.file(1, from)
   end
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   local here = buffers.hunk_at(buffers.hunks(buf), row)
-  if not here and #listing.files() > 0 then
+  if not here and #listing.files > 0 then
     M.hunk(1)
   end
 end

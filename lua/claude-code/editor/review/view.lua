@@ -49,7 +49,7 @@ end
 ---@param whole? string what became of the file, if it is one entry
 ---@return string words which hunk of the file it is, or the last one above the cursor, and which file
 local function counts(file, whole, hunks, row)
-  local number, files_count = 1, #listing.files()
+  local number, files_count = 1, #listing.files
   for i, hunk in ipairs(hunks) do
     number = hunk.new[1] <= row + 1 and i or number
   end
@@ -62,7 +62,7 @@ end
 local function parts_in(win)
   local buf = api.nvim_win_get_buf(win)
   local deleted, hunks = listing.base_file(buf), buffers.hunks(buf)
-  local file = deleted and listing.of_path(deleted) or listing.of_buffer(buf)
+  local file = deleted and listing.by_path[deleted] or listing.of_buffer(buf)
   local whole = file and entries.is_whole(file) and entries.words(file) or nil
   if reload.is_stale(buf) then
     whole, hunks = file and "not in this buffer, which has unsaved edits" or nil, {}
@@ -78,7 +78,7 @@ local function parts_in(win)
   return winbar.parts(
     " %<",
     { vim.fn.fnamemodify(name, ":."), "File" },
-    whole and { (" %s%s"):format(whole, #listing.files() > 1 and "," or ""), "Note" },
+    whole and { (" %s%s"):format(whole, #listing.files > 1 and "," or ""), "Note" },
     { " " .. counts(file, whole, hunks, row), "Count" },
     at and { ("+%d "):format(at.added), "Added" },
     at and { ("−%d "):format(at.removed), "Removed" },
@@ -104,7 +104,7 @@ end
 local function update_bars()
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
     local is_plain = api.nvim_win_get_config(win).relative == "" and not vim.wo[win].diff
-    local parts = listing.review() and is_plain and parts_in(win)
+    local parts = listing.review and is_plain and parts_in(win)
     if parts then
       winbar.show(win, MARK, with_keys(parts, api.nvim_win_get_width(win)))
     else
@@ -120,10 +120,10 @@ local bars ---@type claude-code.Autocommands? while a review is open
 ---Keys in the buffers of the review, and in its quickfix window. Neovim's own keys and commands there (`<CR>`, |:cc|)
 ---show an entry in no window but that of a normal buffer, and would split one else: so long a base text is in one.
 local function map_keys()
-  if listing.review() and list.adopt() then
+  if listing.review and list.adopt() then
     vim.schedule(M.refresh)
   end
-  local review, type_of_base = listing.review(), list.has_cursor() and "" or "nofile"
+  local review, type_of_base = listing.review, list.has_cursor() and "" or "nofile"
   for _, win in ipairs(review and api.nvim_list_wins() or {}) do
     local buf = api.nvim_win_get_buf(win)
     local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
@@ -151,7 +151,7 @@ function M.update(buf, callback)
     update_bars()
     if shown.is_attached and shown:is_current() then
       local undone = reload.was_undone(buf) and path.title(api.nvim_buf_get_name(buf))
-      if listing.review() and (undone or shown:is_missed()) then
+      if listing.review and (undone or shown:is_missed()) then
         M.refresh(undone and function()
           notify.info(UNDONE:format(undone), "review")
         end or nil)
@@ -225,7 +225,7 @@ local function nothing_in(scope)
 end
 
 local function end_review()
-  listing.set_review(nil)
+  listing.review = nil
   if bars then
     bars:stop()
   end
@@ -270,10 +270,10 @@ end
 ---@param callback? fun() once the current buffer is shown, or cannot be
 function M.refresh(callback)
   local give_up = callback or function() end
-  local review = listing.review()
+  local review = listing.review
   listing.refresh(function(problem, answer)
     local is_first = review and not review.is_listed
-    if review ~= listing.review() then
+    if review ~= listing.review then
       return give_up() -- the answer is about another review, or none
     elseif problem then
       if is_first then
@@ -297,7 +297,7 @@ end
 
 ---@param review claude-code.OpenReview
 function M.open(review)
-  listing.set_review(review)
+  listing.review = review
   bars = autocommands.new("review.bars")
   winbar.follow(bars, update_bars)
   bars:on("WinEnter", map_keys)
@@ -306,7 +306,7 @@ end
 
 ---Leaves the review; what is undecided stays so.
 function M.close()
-  if not listing.review() then
+  if not listing.review then
     return notify.warn("no review is open; :Claude review opens one")
   end
   end_review()

@@ -23,7 +23,7 @@ end
 
 ---Lists all comments in the quickfix window, in the order in which they were made.
 function M.show()
-  local items, is_ours = vim.tbl_map(item, store.all()), fn.getqflist({ title = 0 }).title == TITLE
+  local items, is_ours = vim.tbl_map(item, store.all), fn.getqflist({ title = 0 }).title == TITLE
   if #items == 0 and not is_ours then
     return notify.info("there is no comment; :Claude comment makes one", "send")
   end
@@ -40,7 +40,7 @@ function M.delete(first, last)
     ids[type(one.user_data) == "table" and one.user_data.claude_code_comment or ""] = true
   end
   local changes = {}
-  for _, comment in ipairs(store.all()) do
+  for _, comment in ipairs(store.all) do
     changes[#changes + 1] = ids[comment.id] and store.change(comment, "deleted") or nil
   end
   if #changes == 0 then

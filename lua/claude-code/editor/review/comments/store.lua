@@ -48,28 +48,23 @@ local M = {}
 ---@field is_outdated boolean these are not the lines that it was made on: those are gone
 
 ---@type claude-code.ReviewComment[] in the order in which they were made
-local all = {}
-
----@return claude-code.ReviewComment[] in the order in which they were made
-function M.all()
-  return all
-end
+M.all = {}
 
 ---@return claude-code.ReviewComment[] those that Claude has not received
 function M.waiting()
   return vim.tbl_filter(function(comment)
     return not comment.is_sent
-  end, all)
+  end, M.all)
 end
 
 ---@param buf integer
 ---@return claude-code.ReviewComment[] of its file
 function M.of_buffer(buf)
-  local name = #all > 0 and path.of_buffer(buf)
+  local name = #M.all > 0 and path.of_buffer(buf)
   local real = name and path.real(name)
   return vim.tbl_filter(function(comment)
     return comment.path == real
-  end, all)
+  end, M.all)
 end
 
 ---@param lines string[]
@@ -237,7 +232,7 @@ function M.show(buf, is_other)
 end
 
 local function set(list)
-  all = list
+  M.all = list
   for _, buf in ipairs(api.nvim_list_bufs()) do
     M.show(buf)
   end
@@ -291,7 +286,7 @@ end
 
 ---@param list claude-code.ReviewComment[] as the executable reports them
 function M.reported(list)
-  if not vim.deep_equal(list, all) then
+  if not vim.deep_equal(list, M.all) then
     set(list)
   end
 end
