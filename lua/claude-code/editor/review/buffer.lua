@@ -69,7 +69,6 @@ function M.attach(buf)
   return self
 end
 
----@param hunks claude-code.ReviewHunk[]
 ---@return table? variable `vim.b.claude_code_review`
 local function summary(hunks)
   if #hunks == 0 then
@@ -140,10 +139,8 @@ end
 function M.hunk_at(hunks, row)
   return vim.iter(hunks):find(function(hunk)
     local first, count = hunk.new[1], hunk.new[2]
-    if count == 0 then
-      return row == first or row == first + 1
-    end
-    return row >= first and row < first + count
+    -- One without lines is between two.
+    return row >= first and row < first + (count == 0 and 2 or count)
   end)
 end
 

@@ -56,21 +56,14 @@ local function edited(buf, old, edits)
       return nil
     end
     local expected = lines_of_rows(edit.expected, edit.first)
-    for row = done + 1, edit.first - 1 do
-      new[#new + 1] = old[row]
-    end
-    for row = 1, edit.count do
-      if old[edit.first - 1 + row] ~= expected[row] then
-        return nil
-      end
+    vim.list_extend(new, old, done + 1, edit.first - 1)
+    done = edit.first - 1 + edit.count
+    if not file_lines.are_same(vim.list_slice(old, edit.first, done), expected) then
+      return nil
     end
     vim.list_extend(new, lines_of_rows(edit.lines, edit.first))
-    done = edit.first - 1 + edit.count
   end
-  for row = done + 1, #old do
-    new[#new + 1] = old[row]
-  end
-  return new
+  return vim.list_extend(new, old, done + 1)
 end
 
 ---@return string[] lines none of an empty file
