@@ -69,7 +69,6 @@ local function shortened(bytes, most)
   return cut ~= text and cut .. "…" or cut
 end
 
----@param owners claude-code.ReviewOwner[]
 ---@param names? table<string, string> of sessions, by their ids; nil unless several run
 ---@param above? claude-code.ReviewOwner of the entry above, which shows the prompt
 ---@return string[] words about the last one
@@ -111,7 +110,6 @@ end
 ---@field flags? string
 ---@field owners claude-code.ReviewOwner[]
 
----@param file claude-code.ReviewFile
 ---@return claude-code.ListedChange[]
 local function changes_of(file)
   if M.is_whole(file) or #file.hunks < file.hunk_count then

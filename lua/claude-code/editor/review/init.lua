@@ -25,7 +25,6 @@ function M.is_incomplete()
   return summary ~= nil and summary.incomplete
 end
 
----@return claude-code.OpenReview?
 local function open_review()
   local listing = package.loaded["claude-code.editor.review.listing"]
   return listing and listing.review

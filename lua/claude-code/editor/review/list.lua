@@ -36,7 +36,6 @@ function M.key(entry)
   return entry.path .. "\n" .. (entry.hunk or "")
 end
 
----@param item? table of a quickfix list
 ---@return claude-code.ReviewEntry? nil: something else has added it (|:grepadd|)
 local function entry_of(item)
   return item and type(item.user_data) == "table" and item.user_data.claude_code or nil
@@ -47,7 +46,6 @@ local function get(what)
   return quickfix.id and fn.getqflist({ id = quickfix.id, [what] = 0 })[what]
 end
 
----@param action " "|"r"
 local function set(action, what)
   fn.setqflist({}, action, what)
   quickfix.id = what.id or fn.getqflist({ id = 0 }).id

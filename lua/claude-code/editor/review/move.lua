@@ -39,7 +39,6 @@ local function first_row(hunk)
   return math.max(hunk.new[1], 1)
 end
 
----@param step 1|-1
 ---@param from? string path; the current buffer's if left out
 ---@return claude-code.ReviewFile? the next in order of the paths, also from a file that left the list
 local function next_file(step, from)
@@ -100,9 +99,7 @@ function M.show_entry(row)
   api.nvim_win_set_cursor(win, { row, 0 })
 end
 
----Shows the next entry of the list; behind the last one the first, as from file to file.
----@param step 1|-1
----@param is_same fun(entry: claude-code.ReviewEntry, other: claude-code.ReviewEntry): boolean
+---Shows the next entry of the list that is not the same; behind the last one the first, as from file to file.
 local function show_next_entry(step, is_same)
   local entries, row = list.entries(1, math.huge), api.nvim_win_get_cursor(0)[1]
   local from = entries[row]

@@ -130,7 +130,6 @@ function M.room_beside()
     spot.height or api.nvim_win_get_height(spot.win)
 end
 
----@param value_of fun(name: string, info: vim.api.keyset.get_option_info): any
 ---@return table<string, any> values of all options that belong to a window, except those we never touch
 local function collect_options(value_of)
   local values = {}

@@ -126,8 +126,7 @@ end
 ---@param mark string
 function M.hide(win, mark)
   if not other_value(win, mark) then
-    local value = vim.w[win][REPLACED] or ""
-    api.nvim_set_option_value("winbar", value, { win = win, scope = "local" })
+    M.set(win, vim.w[win][REPLACED] or "")
   end
   vim.w[win][REPLACED] = nil
 end
