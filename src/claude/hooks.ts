@@ -1,3 +1,4 @@
+import { attempt } from "../lib/attempt";
 import { isObject, type JsonObject } from "../lib/json";
 import { hookLine, RARELY_AWAKE } from "./command";
 import { CHANGING_TOOLS_MATCHER, EDITING_TOOLS, OTHER_TOOLS_MATCHER } from "./names";
@@ -102,9 +103,5 @@ export function runsOthersAfter(tool: string, { hooks }: JsonObject): boolean {
 /** A matcher is a regular expression; without one, or with "*", a hook runs after every tool. */
 function picks(matcher: unknown, tool: string): boolean {
   if (!matcher || matcher === "*") return true;
-  try {
-    return new RegExp(`^(?:${matcher})$`).test(tool);
-  } catch {
-    return false;
-  }
+  return attempt(() => new RegExp(`^(?:${matcher})$`).test(tool)) ?? false;
 }

@@ -1,6 +1,7 @@
 import { basename, dirname, relative } from "node:path";
 import * as v from "valibot";
 import { ASKING_MODES } from "../claude/names";
+import { attempt } from "../lib/attempt";
 import { below } from "../lib/below";
 import { realPath } from "../lib/paths";
 import type { HookCall } from "./call";
@@ -49,20 +50,13 @@ function textAfter(input: unknown, path: string): string | undefined {
   const { success, output } = v.safeParse(ToolInput, input);
   if (!success) return undefined;
   if ("content" in output) return output.content;
-  const before = textNow(realPath(path))?.replaceAll("\r\n", "\n");
+  const real = realPath(path);
+  const read = () => below(dirname(real), basename(real), (place) => place.read(MAX_BYTES));
+  const before = attempt(read)?.bytes.toString().replaceAll("\r\n", "\n");
   const { old_string, new_string, replace_all } = output;
   // U+FFFD stands for bytes that are no UTF-8.
   if (!before?.includes(old_string) || before.includes("\uFFFD")) return undefined;
   return replace_all
     ? before.replaceAll(old_string, () => new_string)
     : before.replace(old_string, () => new_string);
-}
-
-function textNow(real: string): string | undefined {
-  try {
-    const found = below(dirname(real), basename(real), (place) => place.read(MAX_BYTES));
-    return found?.bytes.toString();
-  } catch {
-    return undefined;
-  }
 }

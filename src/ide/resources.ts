@@ -1,8 +1,9 @@
 import { basename } from "node:path";
-import { resolveUri, type UriPath } from "../editor/path";
+import { resolveUri } from "../editor/path";
 import type { EditorPort } from "../editor/port";
 import { bufferAt, loadedFiles } from "../editor/state";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
+import { attempt } from "../lib/attempt";
 import { fileUri } from "../lib/file-uri";
 import { type Client, isClaudeCode } from "../mcp/client";
 import type { Resources } from "../mcp/definition";
@@ -46,20 +47,13 @@ export function createResources(editor: EditorPort, userTexts: readonly UserText
 
 async function bufferText(editor: EditorPort, uri: string, { remote }: Client): Promise<string> {
   const state = await editor.sync().catch(rethrow);
-  const open = resolved(uri).find(({ path }) => bufferAt(state, path)?.loaded);
+  // What is refused is not open.
+  const paths = attempt(() => resolveUri(uri));
+  const open = paths?.find(({ path }) => bufferAt(state, path)?.loaded);
   if (!open) {
     const message = `No open buffer for ${uri}: resources/list names those that are open`;
     throw new RpcError(ErrorCode.ResourceNotFound, message, { uri });
   }
   const shared = remote?.folders && [...remote.folders];
   return editor.call("document_text", { path: open.path, shared }).catch(rethrow);
-}
-
-/** What is refused is not open. */
-function resolved(uri: string): UriPath[] {
-  try {
-    return resolveUri(uri);
-  } catch {
-    return [];
-  }
 }

@@ -1,6 +1,7 @@
-import { type Dirent, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join, sep } from "node:path";
 import { gitTop } from "../claude/project";
+import { attempt } from "../lib/attempt";
 import { isBelow, isUnshared, passedFolder, sharedFolders } from "../lib/paths";
 import { command, Git, type GitResult } from "../review/git/run";
 
@@ -57,7 +58,7 @@ export class ProjectFiles {
     let seen = 0;
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
       if (++seen + files.length > MOST_FILES) return undefined;
-      for (const entry of entriesOf(folder)) {
+      for (const entry of attempt(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
         const path = join(folder, entry.name);
         if (entry.name.startsWith(".") || SKIPPED.has(entry.name)) continue;
         if (entry.isDirectory()) folders.push(path);
@@ -65,13 +66,5 @@ export class ProjectFiles {
       }
     }
     return files.length > MOST_FILES ? undefined : files;
-  }
-}
-
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
   }
 }

@@ -6,6 +6,7 @@ import type {
   ServerState,
   SymbolAnswer,
 } from "../editor/language";
+import { attempt } from "../lib/attempt";
 import { below } from "../lib/below";
 import { realPath } from "../lib/paths";
 import { counted, cutText } from "../lib/visible";
@@ -177,12 +178,9 @@ export class LanguageText {
 
   #read(path: string): string {
     const { root } = this.project;
-    try {
-      const place = relative(root, realPath(path));
-      return `${below(root, place, (one) => one.read(MAX_SOURCE))?.bytes ?? ""}`;
-    } catch {
-      return "";
-    }
+    const name = relative(root, realPath(path));
+    const found = attempt(() => below(root, name, (place) => place.read(MAX_SOURCE)));
+    return `${found?.bytes ?? ""}`;
   }
 }
 

@@ -1,14 +1,7 @@
-import {
-  existsSync,
-  lstatSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, lstatSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { removeFile } from "./paths";
+import { attempt } from "./attempt";
+import { namesIn, removeFile } from "./paths";
 import { makePrivateFolder } from "./private-folder";
 import { readText } from "./read-regular";
 
@@ -38,18 +31,15 @@ export function removeOld(
   now = Date.now(),
   others?: ReadonlySet<string>,
 ): void {
-  try {
-    const names = readdirSync(folder).filter((name) => pattern.test(name));
-    for (const name of names.filter((one) => !others?.has(one))) {
-      const path = join(folder, name);
+  const names = namesIn(folder).filter((name) => pattern.test(name) && !others?.has(name));
+  // There may be no right to write there.
+  attempt(() => {
+    for (const path of names.map((name) => join(folder, name))) {
       const stats = lstatSync(path, { throwIfNoEntry: false });
-      if (stats && !stats.isSymbolicLink() && now - stats.mtimeMs > OLD_MS) {
-        rmSync(path, { recursive: true, force: true });
-      }
+      const isOld = stats && !stats.isSymbolicLink() && now - stats.mtimeMs > OLD_MS;
+      if (isOld) rmSync(path, { recursive: true, force: true });
     }
-  } catch {
-    // No such folder, or no right to write there.
-  }
+  });
 }
 
 /** Without setuid and setgid: other content would run with the rights of the old one. */

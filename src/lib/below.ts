@@ -14,6 +14,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { attempt } from "./attempt";
 import { isBelow, realPath } from "./paths";
 import { readRange, withRegular } from "./read-regular";
 import { rewrite } from "./rewrite";
@@ -119,8 +120,9 @@ function inFolder<T>(
   }
   try {
     const through = `/proc/self/fd/${opened}`;
-    const real = process.platform === "linux" ? linkAt(through) : undefined;
-    if (real === undefined) return checked(folder, opened, use);
+    const real = process.platform === "linux" && attempt(() => readlinkSync(through));
+    // A container may have no /proc.
+    if (!real) return checked(folder, opened, use);
     if (real !== folder) throw new OutsideError();
     return use(through);
   } finally {
@@ -134,15 +136,6 @@ function open(folder: string): number | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
-  }
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    // A container without /proc.
-    return undefined;
   }
 }
 

@@ -3,6 +3,7 @@
  * of the system that `windows` names.
  * Clients send URIs percent-encoded (RFC 8089) or raw (`file://` + path, as Claude Code does).
  */
+import { attempt } from "./attempt";
 
 const SCHEME = "file://";
 const WINDOWS = process.platform === "win32";
@@ -27,7 +28,7 @@ export function pathsOfUri(uri: string, windows = WINDOWS): string[] {
   if (rest.startsWith("localhost/")) rest = rest.slice("localhost".length);
   if (!rest.startsWith("/")) return [];
   if (windows && /^\/[A-Za-z](:|%3A)/i.test(rest)) rest = rest.slice(1);
-  const decoded = decode(rest);
+  const decoded = attempt(() => decodeURIComponent(rest));
   return decoded === undefined || decoded === rest ? [rest] : [decoded, rest];
 }
 
@@ -39,12 +40,4 @@ function slashes(path: string, windows: boolean): string {
 
 function encodeSegment(segment: string): string {
   return encodeURIComponent(segment.toWellFormed()).replaceAll("%3A", ":");
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { attempt } from "./attempt";
 import { readPrivateFile } from "./private-folder";
 import { readText } from "./read-regular";
 
@@ -17,14 +18,11 @@ export function readPrivateJson(path: string): JsonObject | undefined {
 
 /** What a text is in JSON; undefined if it is none. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(text));
 }
 
-function parseObject(text = ""): JsonObject | undefined {
+/** The object that a text is in JSON, with or without a byte order mark; undefined if it is none. */
+export function parseObject(text = ""): JsonObject | undefined {
   const content = parseJson(text.replace(/^\uFEFF/, ""));
   return isObject(content) ? content : undefined;
 }

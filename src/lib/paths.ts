@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
+import { attempt } from "./attempt";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -35,29 +36,17 @@ export function shownPath(path: string, root: string): string {
 
 /** Whether something has this name: a file, a folder, or a symlink that may lead nowhere. Not if nobody can say. */
 export function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false })) !== undefined;
 }
 
 /** What is in a folder: nothing where there is none, or it cannot be read. */
 export function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(folder)) ?? [];
 }
 
 /** What a path leads to; undefined where that is nothing, or nobody can say: a loop of links, a name too long. */
 export function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return attempt(() => statSync(path, { throwIfNoEntry: false }));
 }
 
 /** Removes a file. False: it is gone already, or stays. */
@@ -126,19 +115,11 @@ export function realPath(path: string): string {
     const folder = realPath(begin(there));
     const first = join(folder, ...parts.slice(there, missing));
     const behind = parts.slice(missing);
-    const link = linkAt(first);
+    const link = attempt(() => readlinkSync(first));
     if (link === undefined) return join(first, ...behind);
     name = join(resolve(folder, link), ...behind);
   }
   return name;
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { attempt } from "./attempt";
 import { isBelow, stateFolder } from "./paths";
 import { readRange, withRegular } from "./read-regular";
 
@@ -45,13 +46,10 @@ export function touch(path: string): void {
 
 /** The text of a regular file that nobody but its owner, who we are, can have written; undefined for any other. */
 export function readPrivateFile(path: string): string | undefined {
-  try {
-    return withRegular(path, (file, size) => {
-      const stats = fstatSync(file);
-      const isShared = process.platform !== "win32" && (stats.mode & 0o022) !== 0;
-      return isOwn(stats) && !isShared ? readRange(file, 0, size).toString() : undefined;
-    });
-  } catch {
-    return undefined;
-  }
+  const read = (file: number, size: number) => {
+    const stats = fstatSync(file);
+    const isShared = process.platform !== "win32" && (stats.mode & 0o022) !== 0;
+    return isOwn(stats) && !isShared ? readRange(file, 0, size).toString() : undefined;
+  };
+  return attempt(() => withRegular(path, read));
 }

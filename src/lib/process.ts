@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { attempt } from "./attempt";
 
 const MACHINE = "/etc/machine-id";
 const NAMESPACE = "/proc/self/ns/pid";
@@ -44,11 +45,7 @@ export function isAlive(pid: number): boolean {
 /** It has ended, and its parent has not waited for it yet; in containers that may never come. */
 function isZombie(pid: number): boolean {
   if (process.platform !== "linux") return false;
-  try {
-    return /^[ZX]/.test(fieldsOf(pid)[0] ?? "");
-  } catch {
-    return false;
-  }
+  return /^[ZX]/.test(attempt(() => fieldsOf(pid)[0]) ?? "");
 }
 
 /** Linux only. Throws where there is no such process. */
@@ -105,9 +102,5 @@ process.once("exit", () => {
 
 /** Ends a process, or a group of them (`-pid`), if it still runs. */
 export function killNow(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended.
-  }
+  attempt(() => process.kill(pid, "SIGKILL"));
 }

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { attempt } from "./attempt";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -17,11 +18,7 @@ export function readRegular(path: string, mostBytes = MAX_BYTES): Buffer {
 
 /** The text of a regular file; undefined for any other, and for one that cannot be read. */
 export function readText(path: string, mostBytes?: number): string | undefined {
-  try {
-    return readRegular(path, mostBytes).toString();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readRegular(path, mostBytes).toString());
 }
 
 /** The bytes for other ways to read it: `read` gets the open file and its size. `flags`: more of open(2). */

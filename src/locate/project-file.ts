@@ -1,7 +1,8 @@
 import { lstatSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
-import { readRegular } from "../lib/read-regular";
+import { attempt } from "../lib/attempt";
+import { readText } from "../lib/read-regular";
 
 /** A project's own file that names its Neovim, below the project's top folder (spec 04). */
 export const PROJECT_FILE = join(".nvim-claude", "nvim-server");
@@ -10,12 +11,9 @@ const LIMIT_BYTES = 4096;
 /** The address in the project file of a folder; undefined without a regular file of sane size. */
 export function readProjectFile(folder: string): string | undefined {
   const path = join(folder, PROJECT_FILE);
-  try {
-    // A symlink that is put there in between leads to a text at most, which names no Neovim.
-    return lstatSync(path).isFile() ? readRegular(path, LIMIT_BYTES).toString().trim() : undefined;
-  } catch {
-    return undefined;
-  }
+  // A symlink that is put there in between leads to a text at most, which names no Neovim.
+  const isFile = attempt(() => lstatSync(path).isFile());
+  return isFile ? readText(path, LIMIT_BYTES)?.trim() : undefined;
 }
 
 /**
@@ -51,12 +49,11 @@ export class ProjectFiles {
   #write(root: string): void {
     const path = join(root, PROJECT_FILE);
     if (this.#written.has(root)) return;
-    try {
+    // The user may have removed the folder.
+    attempt(() => {
       if (!lstatSync(dirname(path)).isDirectory()) return;
       writePrivateFile(path, `${this.address}\n`);
       this.#written.add(root);
-    } catch {
-      // The user removed the folder.
-    }
+    });
   }
 }

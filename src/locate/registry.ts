@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { OwnFile } from "../lib/atomic-write";
+import { attempt } from "../lib/attempt";
 import { parseJson } from "../lib/json";
 import { namesIn, removeFile, stateFolder } from "../lib/paths";
 import { readPrivateFile } from "../lib/private-folder";
@@ -44,11 +45,8 @@ export class Registration {
   }
 
   #write(): void {
-    try {
-      this.#file.write(JSON.stringify(this.entry));
-    } catch {
-      // A CLI outside of Neovim then only finds us by the project's own file.
-    }
+    // Where that fails, a CLI outside of Neovim only finds us by the project's own file.
+    attempt(() => this.#file.write(JSON.stringify(this.entry)));
   }
 }
 

@@ -1,9 +1,11 @@
-import { type Dirent, readdirSync, statSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as v from "valibot";
 import { claudeFolder } from "../claude/config-dir";
 import { gitTop } from "../claude/project";
 import { ProjectFiles } from "../language/project-files";
+import { attempt } from "../lib/attempt";
+import { statOf } from "../lib/paths";
 import { readRange, withRegular } from "../lib/read-regular";
 import { isPlain, visibleLine } from "../lib/visible";
 import { Privacy } from "../review/record/privacy";
@@ -77,27 +79,15 @@ function commandsIn(folder: string, depth = 0, left = { entries: MAX_ENTRIES }):
 }
 
 function entriesOf(folder: string): Dirent[] {
-  try {
-    if (statSync(folder).size > MAX_FOLDER_BYTES) return [];
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  if ((statOf(folder)?.size ?? 0) > MAX_FOLDER_BYTES) return [];
+  return attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
 }
 
 /** The description in its front matter. */
 function detailOf(path: string): { detail?: string } {
-  const text = beginningOf(path);
-  const found = /^---\n(?:.*\n)*?description:(.+)\n/.exec(text)?.[1]?.trim();
+  const text = attempt(() => withRegular(path, (file) => readRange(file, 0, MAX_BYTES)));
+  const found = /^---\n(?:.*\n)*?description:(.+)\n/.exec(`${text ?? ""}`)?.[1]?.trim();
   return found ? { detail: visibleLine(found.replace(/^(["'])(.*)\1$/, "$2"), MAX_DETAIL) } : {};
-}
-
-function beginningOf(path: string): string {
-  try {
-    return withRegular(path, (file) => readRange(file, 0, MAX_BYTES).toString());
-  } catch {
-    return "";
-  }
 }
 
 interface PromptItem {

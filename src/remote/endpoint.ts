@@ -5,6 +5,7 @@ import { parse } from "jsonc-parser";
 import * as v from "valibot";
 import type { EditorState } from "../editor/state";
 import type { Transport } from "../jsonrpc/message";
+import { attempt } from "../lib/attempt";
 import { message, UserError } from "../lib/errors";
 import { isObject } from "../lib/json";
 import type { Log } from "../lib/log";
@@ -156,21 +157,13 @@ export function mappingsOf(
 
 /** As the CLI of devcontainers has it where the file names none. */
 function workspaceFolder(root: string, path: string): string {
-  const content = contentOf(path);
+  // It may be nested too deep, or too long.
+  const content: unknown = attempt(() => parse(readText(path, MOST_BYTES) ?? ""));
   const named = isObject(content) ? content.workspaceFolder : undefined;
   const folder = typeof named === "string" ? named : `/workspaces/${basename(root)}`;
   return folder.replaceAll(/\$\{localWorkspaceFolder(Basename)?\}/g, (_, isName) =>
     isName ? basename(root) : root,
   );
-}
-
-/** Undefined for a file that is nested too deep to be read, or too long. */
-function contentOf(path: string): unknown {
-  try {
-    return parse(readText(path, MOST_BYTES) ?? "");
-  } catch {
-    return undefined;
-  }
 }
 
 function withHome(path: string): string {

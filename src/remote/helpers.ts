@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import * as v from "valibot";
+import { attempt } from "../lib/attempt";
 import { isDeep, isObject, type JsonObject, parseJson } from "../lib/json";
 import type { Environment } from "../lib/paths";
 import { StdioTransport } from "../transport/stdio";
@@ -96,7 +97,8 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
     stdin: Buffer.from(JSON.stringify(mapped)),
   });
   channel.onClose = () => child.kill();
-  lower(child.pid);
+  // Neovim and its clients come first. It may have ended, or the system allow no such thing.
+  attempt(() => setPriority(child.pid, constants.priority.PRIORITY_LOW));
   void Promise.race([child.exited, Bun.sleep(TURN_MS)]).then(endTurn);
   void new Response(child.stdout).text().then((text) => {
     const answer = parseJson(text);
@@ -116,15 +118,6 @@ async function turn(channel: Channel): Promise<(() => void) | undefined> {
   if (isGivenUp) return undefined;
   starting++;
   return () => void starting--;
-}
-
-/** Neovim and its clients come first. */
-function lower(pid: number): void {
-  try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
-  } catch {
-    // It has ended, or the system allows no such thing.
-  }
 }
 
 async function runMcp(

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { conversationsFolder, conversationsOf } from "../claude/config-dir";
 import { isRunning, runningSessions } from "../claude/running-sessions";
+import { attempt } from "../lib/attempt";
 import { isObject, type JsonObject, parseJson } from "../lib/json";
 import { isBelow, namesIn, newestFiles } from "../lib/paths";
 import { readRange, withRegular } from "../lib/read-regular";
@@ -146,14 +147,11 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-function bothEnds(path: string): { head: Buffer; tail: Buffer; bytes: number } | undefined {
-  try {
-    return withRegular(path, (file, bytes) => {
-      const head = readRange(file, 0, Math.min(bytes, PART_BYTES));
-      const tail = bytes > PART_BYTES ? readRange(file, bytes - PART_BYTES, bytes) : head;
-      return { head, tail, bytes };
-    });
-  } catch {
-    return undefined;
-  }
+function bothEnds(path: string) {
+  const read = (file: number, bytes: number) => {
+    const head = readRange(file, 0, Math.min(bytes, PART_BYTES));
+    const tail = bytes > PART_BYTES ? readRange(file, bytes - PART_BYTES, bytes) : head;
+    return { head, tail, bytes };
+  };
+  return attempt(() => withRegular(path, read));
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { conversationsFolder, conversationsOf, transcriptOf } from "../claude/config-dir";
+import { attempt } from "../lib/attempt";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
@@ -176,12 +177,9 @@ export class TranscriptEndpoint {
   }
 
   #sendNews(session: string, transcript: WatchedTranscript): void {
-    try {
-      const news = transcript.news();
-      if (news) void this.#send({ session, ...news }, "transcript_news");
-    } catch {
-      // It is not there yet, or not any more.
-    }
+    // It may not be there yet, or not any more.
+    const news = attempt(() => transcript.news());
+    if (news) void this.#send({ session, ...news }, "transcript_news");
   }
 
   async #send(update: object, method = "transcript_changed"): Promise<void> {

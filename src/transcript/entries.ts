@@ -1,3 +1,4 @@
+import { attempt } from "../lib/attempt";
 import { isObject, type JsonObject, shownJson } from "../lib/json";
 import { cutText } from "../lib/visible";
 import type { Line } from "./file";
@@ -97,17 +98,9 @@ function fromEntry(entry: JsonObject, line: string): Item[] {
 const HALF = /\\u[dD][89a-fA-F]/;
 
 function parsed(line: string): JsonObject | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  return object(HALF.test(line) ? JSON.parse(line, (_, one) => wellFormed(one)) : value);
-}
-
-function wellFormed(value: unknown): unknown {
-  return typeof value === "string" ? value.toWellFormed() : value;
+  const wellFormed = (_: string, value: unknown) =>
+    typeof value === "string" ? value.toWellFormed() : value;
+  return object(attempt(() => (HALF.test(line) ? JSON.parse(line, wellFormed) : JSON.parse(line))));
 }
 
 function fromAssistant(entry: JsonObject): Item[] {

@@ -26,17 +26,10 @@ export class SelectionNotifier {
    */
   async resend(client: Client): Promise<void> {
     this.#sent.delete(client);
-    const selection = await this.#latest(client);
+    const latest = this.editor.refreshSelection(!isClaudeCode(client));
+    // What is known serves where Neovim is busy.
+    const selection = await latest.catch(() => this.editor.latestSelection);
     if (selection) this.#send(client, selection);
-  }
-
-  /** What is known serves where Neovim is busy. */
-  async #latest(client: Client): Promise<Selection | undefined> {
-    try {
-      return await this.editor.refreshSelection(!isClaudeCode(client));
-    } catch {
-      return this.editor.latestSelection;
-    }
   }
 
   #send(client: Client, selection: Selection): void {

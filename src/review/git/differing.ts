@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { attempt } from "../../lib/attempt";
 import { gitFolder } from "../../lib/git-folder";
 import { realPath, statOf } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";
@@ -148,7 +149,7 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
 
 /** Undefined where there is none that can be copied: git then says what is wrong with it. */
 function copyIndex(root: string, copy: string): string | undefined {
-  try {
+  return attempt(() => {
     const index = join(gitFolder(root) ?? root, "index");
     // git looks into files that are not older than their index: the copy must not be newer.
     const seconds = (Math.floor(statSync(index).mtimeMs) - 1) / 1_000;
@@ -156,9 +157,7 @@ function copyIndex(root: string, copy: string): string | undefined {
     writeFileSync(copy, readRegular(index, MOST_INDEX_BYTES), { mode: 0o600 });
     utimesSync(copy, seconds, seconds);
     return copy;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** The files whose sizes or times are not those that git has noted in a copy of the index. */

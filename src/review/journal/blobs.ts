@@ -1,6 +1,7 @@
 import { existsSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { replace } from "../../lib/atomic-write";
+import { attempt } from "../../lib/attempt";
 import { makePrivateFolder } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import type { Content } from "./record";
@@ -33,12 +34,8 @@ export class Blobs {
 
   /** Undefined where it is not there any more, or is damaged. */
   get(hash: string): Uint8Array | undefined {
-    try {
-      const bytes = decompress(readRegular(this.path(hash)), MOST_TEXT_BYTES);
-      return hashOf(bytes) === hash ? bytes : undefined;
-    } catch {
-      return undefined;
-    }
+    const bytes = attempt(() => decompress(readRegular(this.path(hash)), MOST_TEXT_BYTES));
+    return bytes && hashOf(bytes) === hash ? bytes : undefined;
   }
 
   /** The bytes of a content; null for a file that is absent, undefined for what is not kept. */

@@ -1,6 +1,7 @@
 import { lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { gitTop } from "../../claude/project";
+import { attempt } from "../../lib/attempt";
 import { isBelow, passedFolder, realPath, stateFolder } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";
 
@@ -24,11 +25,8 @@ export function reviewFolder(root: string): string {
 export function ensureReviewFolder(root: string): string {
   const folder = reviewFolder(root);
   makePrivateFolder(join(folder, "blobs"));
-  try {
-    writeFileSync(join(folder, "root"), root, { mode: 0o600, flag: "wx" });
-  } catch {
-    // It was there.
-  }
+  // It may be there.
+  attempt(() => writeFileSync(join(folder, "root"), root, { mode: 0o600, flag: "wx" }));
   const incomplete = incompletePath(folder);
   if (statSync(incomplete, { throwIfNoEntry: false })) return folder;
   writeFileSync(incomplete, "", { mode: 0o600 });
@@ -62,11 +60,8 @@ export function incompletePath(folder: string): string {
 
 /** A change could not be recorded, or its record is gone; at the time 0: the user knows of it. Never throws. */
 export function noteIncomplete(folder: string, time = new Date()): void {
-  try {
-    utimesSync(incompletePath(folder), time, time);
-  } catch {
-    // No folder either: there is no review to be incomplete.
-  }
+  // Without a folder there is no review to be incomplete.
+  attempt(() => utimesSync(incompletePath(folder), time, time));
 }
 
 /** When a change could last not be recorded, in ms since the epoch; undefined: never. */

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { removeOld, removeOldDrafts } from "../../lib/atomic-write";
-import { below } from "../../lib/below";
+import { attempt } from "../../lib/attempt";
+import { below, type Place } from "../../lib/below";
 import { touch } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import { compaction } from "./compact";
@@ -162,10 +163,8 @@ export function removeLeftovers(root: string, paths: Iterable<string>): void {
   removeOld(own, IN_REVIEW);
   for (const files of [...Map.groupBy(paths, dirname).values()].slice(0, MOST_FOLDERS)) {
     const names = new Set(files.map((path) => basename(path)));
-    try {
-      below(root, files[0] ?? "", ({ path }) => removeOldDrafts(dirname(path), Date.now(), names));
-    } catch {
-      // It lies behind a symlink, or cannot be entered.
-    }
+    const remove = ({ path }: Place) => removeOldDrafts(dirname(path), Date.now(), names);
+    // It may lie behind a symlink, or be closed to us.
+    attempt(() => below(root, files[0] ?? "", remove));
   }
 }

@@ -1,8 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
+import { attempt } from "../../lib/attempt";
+import { parseJson } from "../../lib/json";
 import { isOwn, makePrivateFolder } from "../../lib/private-folder";
-import { readRange, readRegular } from "../../lib/read-regular";
+import { readRange, readText } from "../../lib/read-regular";
 import { journalPath } from "./append";
 import { JournalRecord, RECORD_TYPES, type RecordOf } from "./record";
 
@@ -114,24 +116,17 @@ export class JournalReader {
 
   #setAside(line: string): void {
     this.damaged += 1;
-    try {
-      const folder = join(this.folder, "set-aside");
-      makePrivateFolder(folder);
-      const name = Bun.hash(line).toString(16);
-      writeFileSync(join(folder, `${name}.jsonl`), `${line}\n`, { mode: 0o600 });
-    } catch {
-      // It stays in the journal.
-    }
+    const folder = join(this.folder, "set-aside");
+    const path = join(folder, `${Bun.hash(line).toString(16)}.jsonl`);
+    // Where that fails, it stays in the journal.
+    attempt(() => makePrivateFolder(folder));
+    attempt(() => writeFileSync(path, `${line}\n`, { mode: 0o600 }));
   }
 }
 
 /** The lines of a journal as they stand; none if it cannot be read. */
 export function journalLines(reviewFolder: string): string[] {
-  try {
-    return readRegular(journalPath(reviewFolder), JOURNAL_BYTES).toString("utf8").split("\n");
-  } catch {
-    return [];
-  }
+  return readText(journalPath(reviewFolder), JOURNAL_BYTES)?.split("\n") ?? [];
 }
 
 /** Those of one type, without a look at all the others: a hook reads the journal at each prompt. */
@@ -147,12 +142,7 @@ export function recordsOf<T extends JournalRecord["type"]>(
 
 /** "other": of a type that another version writes, or an undo that was queued, as earlier ones could be. */
 export function parseLine(line: string): JournalRecord | "damaged" | "other" {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return "damaged";
-  }
+  const value = parseJson(line);
   const result = v.safeParse(JournalRecord, value);
   if (result.success) return result.output;
   const { type, queued } = (value ?? {}) as { type?: unknown; queued?: unknown };

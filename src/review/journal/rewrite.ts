@@ -1,7 +1,7 @@
 import { existsSync, linkSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { replace } from "../../lib/atomic-write";
-import { isObject } from "../../lib/json";
+import { isObject, parseObject } from "../../lib/json";
 import { tryLock } from "../../lib/lock";
 import { readRegular } from "../../lib/read-regular";
 import { appendLines, journalPath } from "./append";
@@ -58,7 +58,7 @@ export function rewriteJournal(reviewFolder: string, ...plans: Plan[]): boolean 
 }
 
 function rewritten(lines: readonly string[], plans: readonly Plan[]): string[] {
-  const before = lines.map(parse);
+  const before = lines.map((line): Line | undefined => parseObject(line));
   let records = before;
   for (const plan of plans) {
     const change = plan(records.filter((record) => record !== undefined));
@@ -68,15 +68,6 @@ function rewritten(lines: readonly string[], plans: readonly Plan[]): string[] {
     if (!record) return [];
     return record === before[i] ? (lines[i] as string) : JSON.stringify(record);
   });
-}
-
-function parse(line: string): Line | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Also after a process that was killed in between. Readers count a record that comes twice once. */

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { attempt } from "../../lib/attempt";
 import { own } from "../../lib/json";
 import { readRegular } from "../../lib/read-regular";
 import { type CommittedFile, committedFiles } from "../git/committed";
@@ -263,9 +264,8 @@ function* differences(project: RecordedProject, { spans, known, last, now }: Com
     // What is clean before and after may have got other line ends.
     const copies = [last, now].map(({ at }) => indexCopy(project.folder, at, folder));
     const [copy = "", copyNow = ""] = copies;
-    const touched = isSameFile(copy, copyNow)
-      ? []
-      : git.wait(touchedPaths(join(project.root, folder), copy));
+    const isSameIndex = attempt(() => readRegular(copy).equals(readRegular(copyNow)));
+    const touched = isSameIndex ? [] : git.wait(touchedPaths(join(project.root, folder), copy));
     for (const path of [...(between ?? []), ...touched]) paths.add(join(folder, path));
   }
   const clean = [...paths].filter((path) => !own(last.files, path));
@@ -337,14 +337,6 @@ function committedIn(
     }
   }
   return found;
-}
-
-function isSameFile(a: string, b: string): boolean {
-  try {
-    return readRegular(a).equals(readRegular(b));
-  } catch {
-    return false;
-  }
 }
 
 /** Private and large files are compared by their stamps. */
