@@ -2,9 +2,11 @@ import { basename, join } from "node:path";
 import { isProtected } from "../claude/protected";
 import { UserError } from "../lib/errors";
 import { isThere, statOf } from "../lib/paths";
-import { committedFiles, headOf } from "../review/git/committed";
+import { type CommittedFile, committedFiles, headOf } from "../review/git/committed";
 import { differingPaths, pathsBetween, repositoryAround } from "../review/git/differing";
 import { Git, type GitWork, outputOf } from "../review/git/run";
+import { asOnDisk } from "../review/state/commits";
+import { asLines } from "../review/state/contents";
 import type { HomeJournal } from "./journal";
 import { type Both, type Coming, isSame, merge, type Side, sideOf, type Trees } from "./merge";
 
@@ -62,15 +64,17 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
   const conflicts: Conflict[] = [];
   const came = same.filter(({ path, ours }) => journal.cameBefore(path, ours));
   for (const { path, ours, theirs } of differ) {
-    const began = bases.get(path);
+    const began = await asStood(trees, path, bases.get(path), theirs);
+    const beganHere = await asStood(trees, path, bases.get(path), ours);
     const cameHome = homes.has(path);
     // What came home and is committed here is no longer theirs to take back.
-    if (isSame(theirs, began) && (!cameHome || isSame(ours, kept.get(path)))) continue;
+    const keptHere = await asStood(trees, path, kept.get(path), ours);
+    if (isSame(theirs, began) && (!cameHome || isSame(ours, keptHere))) continue;
     const last = homes.get(path);
     // The mode that it came with is not recorded.
     const then = last && { bytes: last, mode: (began ?? theirs)?.mode ?? 0, symlink: false };
     // A file that is as it was at the branch point comes whole, also again.
-    const since = cameHome && !isSame(ours, began) ? then : began;
+    const since = cameHome && !isSame(ours, beganHere) ? then : beganHere;
     const mergeOf = (side: Side | undefined) =>
       ask(root, merge({ ours, base: since, theirs: side }, basename(tree)));
     const refusal = refusalOf(path, root) ?? theirs?.problem ?? ours?.problem;
@@ -89,6 +93,19 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
   }
   const inner = repositories.filter((one) => isThere(join(tree, one, ".git")));
   return { coming, conflicts, came, repositories: inner };
+}
+
+/** A committed file with the line ends that it has on disk, where they are the same to git. */
+async function asStood(
+  { root }: Trees,
+  path: string,
+  committed: CommittedFile | undefined,
+  onDisk: Side | undefined,
+): Promise<CommittedFile | undefined> {
+  if (!committed?.bytes || !onDisk?.bytes) return committed;
+  const { blob = "", bytes } = committed;
+  const work = asOnDisk(path, blob, bytes, asLines(onDisk.bytes));
+  return { ...committed, bytes: await ask(root, work) };
 }
 
 /** The files that are not the same in both, in the order of their names, and those that are. */

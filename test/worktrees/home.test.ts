@@ -80,15 +80,23 @@ test("committed, uncommitted and new files come home as they are, unstaged, and 
     null,
     "SECRET=1\n",
   ]);
-  expect(await trees.neovim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")).toEqual([
-    "new",
-  ] as never);
+  expect(await trees.neovim.lua("return vim.fn.getline(1, '$')")).toEqual(["new"] as never);
   expect(trees.git("here", "diff", "--cached", "--name-only")).toBe("");
   expect(await trees.run(HOME)).toBe("docs is home: nothing is left to change here");
   await undoAll(trees, 11, [".env cannot be undone here: it is private: nothing of it was kept"]);
   rmSync(trees.path("here", ".env"));
   expect(trees.read(...names)).toEqual(before);
   expect(trees.git("here", "status", "--porcelain")).toBe("");
+});
+
+test("line ends that are the same to git conflict with nothing", async () => {
+  const crlf = (text: string) => text.replaceAll("\n", "\r\n");
+  const last = LINES.replace("5", "V");
+  await using trees = await Trees.open({ ".gitattributes": "* text=auto\n", a: LINES, b: LINES });
+  trees.write("here", { a: crlf(LINES.replace("1", "I")), b: crlf(LINES) });
+  trees.write("there", { a: crlf(last), b: last });
+  expect(await trees.run(HOME)).toStartWith("docs is home: changed 2 files here");
+  expect(trees.read("a", "b")).toEqual([crlf(last.replace("1", "I")), last]);
 });
 
 test("with a conflict nothing comes home; with ! all else does, and markers where git can", async () => {

@@ -10,7 +10,7 @@ import type { ReviewedProject, View } from "../state/reviewed-project";
 import type { FileMark, TrackedFile } from "../state/tracked-file";
 import { compare } from "../weave/compare";
 import { keptText } from "../weave/kept-text";
-import { bytesOf, type Lines, sameLines } from "../weave/lines";
+import { type Lines, sameLines } from "../weave/lines";
 import { type Change, isClaude } from "../weave/row";
 
 /** Node's longest timer, 24 days: a hook or a user takes as long as they like. */
@@ -207,11 +207,10 @@ function* atHead(tree: string, path: string, onDisk: Lines): GitWork<AtHead | st
   if (!mode || !blob) return { mode: "", blob: "", lines: [], bytes: new Uint8Array() };
   if (type !== "blob") return "is a folder or a submodule at HEAD";
   const how = mode === LINK ? ["blob", blob] : ["--filters", `--path=${path}`, blob];
-  const bytes = yield { args: ["cat-file", ...how], ms: MOST_MS };
-  if (bytes.code !== 0) return `has a filter that failed: ${saidBy(bytes)}`;
-  const found = { mode, blob, lines: asLines(bytes.stdout), bytes: bytes.stdout };
-  const lines = yield* asOnDisk(path, blob, found.lines, onDisk);
-  return lines === found.lines ? found : { ...found, lines, bytes: bytesOf(lines) };
+  const found = yield { args: ["cat-file", ...how], ms: MOST_MS };
+  if (found.code !== 0) return `has a filter that failed: ${saidBy(found)}`;
+  const bytes = yield* asOnDisk(path, blob, found.stdout, onDisk);
+  return { mode, blob, lines: asLines(bytes), bytes };
 }
 
 /** The blob of a text, by git's own conversions where they leave what is committed as it is. */

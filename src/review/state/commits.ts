@@ -60,7 +60,8 @@ export class Commits {
     this.#isChecking = true;
     const now = Date.now();
     try {
-      const { committed, staged } = await git.run(this.#look(entries));
+      const committed = await git.run(this.#lookAtHead(entries));
+      const staged = await git.run(this.#lookAtIndex(entries));
       this.project.refresh();
       if (this.project.version !== version) return;
       this.#staged = staged.entries;
@@ -70,11 +71,6 @@ export class Commits {
     } finally {
       this.#isChecking = false;
     }
-  }
-
-  *#look(entries: readonly Entry[]): GitWork<{ committed: Committed | undefined; staged: Staged }> {
-    const committed = yield* this.#lookAtHead(entries);
-    return { committed, staged: yield* this.#lookAtIndex(entries) };
   }
 
   *#lookAtHead(entries: readonly Entry[]): GitWork<Committed | undefined> {
@@ -155,30 +151,32 @@ function* linesIn(commit: string, entries: readonly Entry[]): GitWork<LinesOf | 
   for (const entry of entries) {
     const { path } = entry.file;
     const { blob = "", bytes } = files?.get(path) ?? {};
-    const lines = files?.has(path) ? bytes && asLines(bytes) : [];
-    all.set(entry, lines && (yield* asOnDisk(path, blob, lines, entry.view?.lines)));
+    const lines = bytes && asLines(yield* asOnDisk(path, blob, bytes, entry.view?.lines));
+    all.set(entry, files?.has(path) ? lines : []);
   }
   return files && all;
 }
 
 /**
- * A blob's lines as a checkout would write them, or with the line ends that its file has on disk, where git
+ * A blob's bytes as a checkout would write them, or with the line ends that its file has on disk, where git
  * makes the same blob of both.
  */
 export function* asOnDisk(
   path: string,
   blob: string,
-  lines: Lines,
+  bytes: Uint8Array,
   onDisk: Lines = [],
-): GitWork<Lines> {
+): GitWork<Uint8Array> {
   const ends = new Set(onDisk.flatMap((line) => /\r?\n$/.exec(line)?.[0] ?? []));
   const [end] = ends;
-  if (ends.size !== 1 || end === undefined || !isText(lines)) return lines;
+  const lines = asLines(bytes);
+  if (ends.size !== 1 || end === undefined || !isText(lines)) return bytes;
   const again = lines.map((line) => line.replace(/\r?\n$/, end));
-  if (sameLines(again, lines)) return lines;
+  if (sameLines(again, lines)) return bytes;
+  const input = bytesOf(again);
   const args = ["hash-object", "--stdin", `--path=${path}`];
-  const { code, stdout } = yield { args, input: bytesOf(again), ms: HASH_MS };
-  return code === 0 && stdout.toString().trim() === blob ? again : lines;
+  const { code, stdout } = yield { args, input, ms: HASH_MS };
+  return code === 0 && stdout.toString().trim() === blob ? input : bytes;
 }
 
 /** Reads an entry of the index, `asOnDisk`; nothing for a blob that is all zeros. */
@@ -186,7 +184,7 @@ export function* textOf(path: string, entry: string, onDisk?: Lines): GitWork<Li
   const blob = blobOf(entry);
   if (/^0+$/.test(blob)) return [];
   const { code, stdout } = yield { args: ["cat-file", "--filters", `--path=${path}`, blob] };
-  return code === 0 ? yield* asOnDisk(path, blob, asLines(stdout), onDisk) : undefined;
+  return code === 0 ? asLines(yield* asOnDisk(path, blob, stdout, onDisk)) : undefined;
 }
 
 function blobOf(entry: string): string {
