@@ -67,7 +67,7 @@ export function bufferAt(state: EditorState, path: FilePath): EditorBuffer | und
 type FileBuffer = EditorBuffer & { path: string };
 
 /** The files that a user has open: what `:ls` lists, without unnamed and special buffers. */
-export function openFiles(state: EditorState): FileBuffer[] {
+export function openFiles(state: Pick<EditorState, "buffers">): FileBuffer[] {
   return state.buffers.filter(
     (buffer): buffer is FileBuffer => buffer.listed && buffer.path !== undefined,
   );

@@ -59,14 +59,9 @@ export function removeFile(path: string): boolean {
   }
 }
 
-/** Removes a folder. False: something is in it, or it is gone. */
-export function removeEmptyFolder(path: string): boolean {
-  try {
-    rmdirSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+/** Removes a folder, unless something is in it, or it is gone already. */
+export function removeEmptyFolder(path: string): void {
+  attempt(() => rmdirSync(path));
 }
 
 /** Those of the paths that lead to files, and when these were changed, in ms: the newest first. */

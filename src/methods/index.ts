@@ -1,8 +1,9 @@
 import { basename } from "node:path";
 import * as v from "valibot";
-import type { Cursor, EditorBuffer } from "../editor/model";
+import type { Cursor } from "../editor/model";
 import { EditorBusyError, type EditorPort, EditorRefusal } from "../editor/port";
 import type { EditorState } from "../editor/state";
+import { openFiles } from "../editor/state";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri } from "../lib/file-uri";
 import type { Method } from "../mcp/definition";
@@ -93,7 +94,7 @@ const buffers = defineMethod({
   }),
   async answer(editor, { include_special }) {
     const state = await editor.sync();
-    const shown = state.buffers.filter((buffer) => include_special || !isSpecial(buffer));
+    const shown = include_special ? state.buffers : openFiles(state);
     const bufs = shown.map(({ buf }) => buf);
     const sizes = await editor.call("buffer_sizes", { bufs });
     const list = shown.map((buffer, index) => ({
@@ -107,10 +108,6 @@ const buffers = defineMethod({
     return { buffers: list, total: list.length };
   },
 });
-
-function isSpecial(buffer: EditorBuffer): boolean {
-  return !buffer.listed || buffer.path === undefined;
-}
 
 /** More would be the whole file: that is what resources are for. */
 const MAX_LINES = 1_000;

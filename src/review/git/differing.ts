@@ -92,10 +92,6 @@ function isRepository(root: string, folder: string): boolean {
   return path.startsWith(`${root}/`) && realPath(path) === path && gitFolder(path) !== undefined;
 }
 
-function hasSubmodules(root: string): boolean {
-  return lstatSync(join(root, ".gitmodules"), { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
 interface DifferingPaths {
   /** Null before the first commit. It was read before the paths were. */
   head: string | null;
@@ -139,11 +135,11 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
     paths: [...found.filter((path) => !path.endsWith("/")), ...unwatched],
     repositories: [
       ...untrackedRepositories.map((path) => path.slice(0, -1)),
-      ...(hasSubmodules(root) ? yield* submodules() : []),
+      ...(yield* submodules(root)),
     ],
     nameless: entries.filter(isNameless).flatMap((entry) => pathOf(entry) ?? []),
-    staged: staged(inIndex.filter(({ isAlone }) => isAlone)),
-    index: { at, entries: staged(inIndex) },
+    staged: Object.fromEntries(inIndex.filter(([, , isAlone]) => isAlone)),
+    index: { at, entries: Object.fromEntries(inIndex) },
   };
 }
 
@@ -171,12 +167,8 @@ export function* touchedPaths(root: string, index: string): GitWork<string[]> {
   return paths.filter((path) => statOf(join(root, path))?.size !== sizes.get(path)?.size);
 }
 
-function staged(entries: readonly { path: string; entry: string }[]): Staged {
-  return Object.fromEntries(entries.map(({ path, entry }) => [path, entry]));
-}
-
 /** `isAlone`: the work tree has it not. A file that the index lacks, and that is still there, is untracked as well. */
-function indexIn(entries: readonly string[]) {
+function indexIn(entries: readonly string[]): [path: string, entry: string, isAlone: boolean][] {
   const untracked = new Set(
     entries.flatMap((one) => (one.startsWith("? ") ? pathOf(one) : []) ?? []),
   );
@@ -184,7 +176,7 @@ function indexIn(entries: readonly string[]) {
     const [, tree, mode, blob] = /^1 [^.](.) \S+ \S+ (\S+) \S+ \S+ (\S+) /.exec(entry) ?? [];
     const path = pathOf(entry) ?? "";
     const isAlone = tree !== "." || untracked.has(path);
-    return tree ? [{ path, entry: `${mode} ${blob}`, isAlone }] : [];
+    return tree ? [[path, `${mode} ${blob}`, isAlone]] : [];
   });
 }
 
@@ -200,7 +192,8 @@ function* unwatchedPaths(root: string): GitWork<string[] | undefined> {
   return code === 0 ? paths.filter((path) => existsSync(join(root, path))) : undefined;
 }
 
-function* submodules(): GitWork<string[]> {
+function* submodules(root: string): GitWork<string[]> {
+  if (!lstatSync(join(root, ".gitmodules"), { throwIfNoEntry: false })?.isFile()) return [];
   const wanted = ["--get-regexp", "^submodule\\..*\\.path$"];
   const { stdout } = yield { args: ["config", "--null", "--file", ".gitmodules", ...wanted] };
   const values = stdout.toString().split("\0");
