@@ -26,7 +26,8 @@ export async function openServerPort<L extends { readonly port: number }>(
     try {
       return { listener: listen(port), token: tokenFor(wanted, port) };
     } catch (error) {
-      if (!isTaken(error)) throw error;
+      const code = (error as { code?: unknown } | undefined)?.code;
+      if (code !== "EADDRINUSE" && code !== "EACCES") throw error;
       taken = error;
     }
     if (port === wanted.port) await Bun.sleep(HANDOVER_STEP_MS);
@@ -42,14 +43,7 @@ function tokenFor({ port: wanted, token, nextToken }: Wanted, port: number): str
 function* portsToTry({ port, portRange = PORT_RANGE }: Wanted): Generator<number> {
   const handedOver = performance.now() + HANDOVER_MS;
   while (port != null && performance.now() < handedOver) yield port;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) yield draw(portRange);
-}
-
-function draw({ first, last }: { first: number; last: number }): number {
-  return first + Math.floor(Math.random() * (last - first + 1));
-}
-
-function isTaken(error: unknown): boolean {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return code === "EADDRINUSE" || code === "EACCES";
+  const { first, last } = portRange;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++)
+    yield first + Math.floor(Math.random() * (last - first + 1));
 }

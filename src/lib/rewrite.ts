@@ -52,14 +52,10 @@ export function rewrite(
     });
   } catch (error) {
     // The new file cannot get the owner and group of the old one: that one is written.
-    if (!stats || !isDenied(error)) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (!stats || (code !== "EPERM" && code !== "EACCES")) throw error;
     inPlace(stats);
   }
-}
-
-function isDenied(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "EPERM" || code === "EACCES";
 }
 
 /** Refuses to write if another file (or a symlink, or a FIFO) has taken its place. */

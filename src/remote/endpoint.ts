@@ -146,6 +146,7 @@ export function mappingsOf(
   given: Readonly<Record<string, string>> = {},
 ): Mapping[] {
   const mapped = Object.entries(given);
+  const withHome = (path: string) => path.replace(/^~(?=\/|$)/, homedir());
   if (mapped.length > 0) return mapped.map(([remote, host]) => ({ remote, host: withHome(host) }));
   for (let root = folder; dirname(root) !== root; root = dirname(root)) {
     const path = FILES.map((name) => join(root, name)).find(isThere);
@@ -164,8 +165,4 @@ function workspaceFolder(root: string, path: string): string {
   return folder.replaceAll(/\$\{localWorkspaceFolder(Basename)?\}/g, (_, isName) =>
     isName ? basename(root) : root,
   );
-}
-
-function withHome(path: string): string {
-  return path.replace(/^~(?=\/|$)/, homedir());
 }

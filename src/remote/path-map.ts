@@ -81,7 +81,7 @@ export class PathMap {
       .map(([host, remote]) => [writePlace(host, disk.style), writePlace(remote, style)] as const)
       .filter(([host, remote]) => host !== remote)
       .sort(([a], [b]) => b.length - a.length)
-      .map(([host, remote]) => [quoted(host), remote] as const);
+      .map(([host, remote]) => [new RegExp(BEGIN + literal(host) + END, "gu"), remote] as const);
     const roots = this.#pairs.map(({ remote }) => literal(writePlace(remote, style)) + END);
     const own = roots.length > 0 ? `(?!${roots.join("|")})` : "";
     this.#foreign = new RegExp(
@@ -209,10 +209,6 @@ function written(place: Place, style: PathStyle): string | undefined {
 /** Where a path can begin in a text, and where the name of a folder ends. */
 const BEGIN = "(?<![\\p{L}\\p{N}_.<-])";
 const END = "(?![\\p{L}\\p{N}_-]|\\.[\\p{L}\\p{N}])";
-
-function quoted(folder: string): RegExp {
-  return new RegExp(BEGIN + literal(folder) + END, "gu");
-}
 
 function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");

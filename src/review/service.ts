@@ -97,7 +97,11 @@ export class ReviewService {
     file: takes(requests.File, (request) => this.#file(request)),
     /** ShownDecision; so do undo, back and done. */
     keep: takes(requests.Keep, (request) => this.#perProject(request, keep)),
-    undo: takes(requests.Undo, (request) => this.#undo(request)),
+    undo: takes(requests.Undo, (request) =>
+      this.#perProject(request, (project, targets, scope) =>
+        undo(project, targets, { scope, keepsBoth: request.keep_both }),
+      ),
+    ),
     /** `{ decision, type, paths, at }` of what `back` would take back, or nothing. */
     last: () => this.#last(),
     back: takes(requests.Back, (request) => this.#back(request)),
@@ -206,12 +210,6 @@ export class ReviewService {
     const entry = asListed(project, found, scope);
     const hunks = entry.hunks.map((hunk) => shownHunk(project, hunk, true));
     return { ...shownFile(project, entry), hunks };
-  }
-
-  #undo(request: Request<typeof requests.Undo>): Promise<ShownDecision> {
-    return this.#perProject(request, (project, targets, scope) =>
-      undo(project, targets, { scope, keepsBoth: request.keep_both }),
-    );
   }
 
   /** Looks in the workspace alone: others decide elsewhere, and their files are not in sight here. */

@@ -76,7 +76,7 @@ export function planUninstall(root: string, claude?: string): Plan {
   const claudeMd = join(root, "CLAUDE.md");
   add(restoreFile(root, claudeMd, record, withoutSection, "remove the plugin's section"));
   add(removeProjectFile(root, record));
-  removeServer(plan, root, cli(claude));
+  if (installedServer(root) === "ours") addRun(plan, root, cli(claude), REMOVE_ARGUMENTS);
   // An installation or removal that was killed may have left nothing else.
   if (plan.steps.length === 0 && record && record.folders.length > 0) {
     add({
@@ -196,11 +196,6 @@ function addServer(plan: Plan, root: string, claude: Lookup): void {
     return;
   }
   addRun(plan, root, claude, args);
-}
-
-/** Adds to the plan that Claude Code forgets our MCP server. */
-function removeServer(plan: Plan, root: string, claude: Lookup): void {
-  if (installedServer(root) === "ours") addRun(plan, root, claude, REMOVE_ARGUMENTS);
 }
 
 function addRun(plan: Plan, root: string, claude: Lookup, args: readonly string[]): void {

@@ -82,7 +82,8 @@ export class TranscriptEndpoint {
       case "watch":
         return this.#watchAll(v.parse(Watched, params).sessions);
       case "close":
-        return this.#close(v.parse(Shown, params).view);
+        this.#views.delete(v.parse(Shown, params).view);
+        return this.#follow();
       default:
         throw new Error("there is no such method");
     }
@@ -129,11 +130,6 @@ export class TranscriptEndpoint {
     const view = this.#views.get(id);
     if (!view) throw new UserError("this conversation is not shown any more: open it again");
     return view;
-  }
-
-  #close(id: number): void {
-    this.#views.delete(id);
-    this.#follow();
   }
 
   #follow(): void {

@@ -165,7 +165,10 @@ interface Content {
 function contentOf(tool: ToolCall, result: ToolResult, hunks: readonly Hunk[]): Content {
   const { detail, text } = result;
   if (hunks.length > 0) {
-    const lines = hunks.flatMap((hunk) => [hunkHead(hunk), ...hunk.lines]);
+    const lines = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+      `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+      ...lines,
+    ]);
     const added = lines.filter((line) => line.startsWith("+")).length;
     const removed = lines.filter((line) => line.startsWith("-")).length;
     return { text: lines.join("\n"), language: "diff", count: `+${added} −${removed}` };
@@ -219,6 +222,8 @@ export function lineOf(result: ToolResult): { first?: number; last?: number } {
 }
 
 function isHunks(value: unknown): value is Hunk[] {
+  // An empty file begins at line 0.
+  const isCount = (one: unknown) => one === 0 || lineNumber(one) === one;
   return (
     Array.isArray(value) &&
     value.every(
@@ -229,15 +234,6 @@ function isHunks(value: unknown): value is Hunk[] {
         hunk.lines.every((line) => typeof line === "string"),
     )
   );
-}
-
-/** An empty file begins at line 0. */
-function isCount(value: unknown): boolean {
-  return value === 0 || lineNumber(value) === value;
-}
-
-function hunkHead({ oldStart, oldLines, newStart, newLines }: Hunk): string {
-  return `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
 }
 
 interface Lines {

@@ -20,16 +20,12 @@ type Decision =
   | { behavior: "allow"; updatedInput?: object; updatedPermissions?: unknown[] }
   | { behavior: "deny"; message: string; interrupt?: true };
 
-interface PermissionAnswer {
-  hookSpecificOutput: { hookEventName: "PermissionRequest"; decision: Decision };
-}
-
 /**
  * Claude asks for a permission, or asks a question: the user may answer in Neovim, beside the CLI's own
  * dialog, which is there at once. The CLI takes the answer that comes first (measured with 2.1.330):
  * one in its terminal does not end this hook, Neovim does then; Esc there ends it.
  */
-export async function permissionRequest(call: HookCall): Promise<PermissionAnswer | undefined> {
+export async function permissionRequest(call: HookCall): Promise<object | undefined> {
   const asked = questions(call.input);
   if (!hasDialog(call.input) || asked?.length === 0 || !(await isWanted(call))) return undefined;
   const offered = suggestions(call.input.permission_suggestions);

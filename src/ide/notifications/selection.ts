@@ -35,7 +35,9 @@ export class SelectionNotifier {
   #send(client: Client, selection: Selection): void {
     this.#notify(client, "selection_changed", selectionChanged(selection));
     if (isClaudeCode(client)) return;
-    const { region = noneOf(selection), cursor } = selection;
+    // Of a file that was closed nothing is selected any more.
+    const none = selection.path === "" ? { active: false } : undefined;
+    const { region = none, cursor } = selection;
     if (region) this.#notify(client, "editor/selection_changed", region);
     if (cursor) this.#notify(client, "editor/position_changed", describeCursor(cursor));
   }
@@ -48,11 +50,6 @@ export class SelectionNotifier {
     sent.set(method, text);
     client.notify(method, params);
   }
-}
-
-/** Of a file that was closed nothing is selected any more. */
-function noneOf({ path }: Selection): { active: false } | undefined {
-  return path === "" ? { active: false } : undefined;
 }
 
 /** Without a file: an empty `filePath`, by which the CLI drops the selection it had. */

@@ -87,9 +87,11 @@ export class Sessions {
   #prompt(session: string, prompt: string, text: string, at: number): void {
     const turns = this.#turns.get(session) ?? [];
     const last = turns.at(-1);
+    // Without the tags that the CLI puts around what was pasted (2.1.330).
+    const typed = text.replaceAll(/<\/?pasted_content[^>]*>/g, "").trim();
     // What goes on then belongs to the turn that started the agent.
     if (last && text.startsWith(NOTIFICATION)) turns.push({ ...last, prompt });
-    else turns.push({ prompt, number: (last?.number ?? 0) + 1, text: typed(text), at });
+    else turns.push({ prompt, number: (last?.number ?? 0) + 1, text: typed, at });
     this.#turns.set(session, turns);
     const { background = false } = this.unended.get(session) ?? {};
     this.unended.set(session, { last: at, works: true, background });
@@ -164,11 +166,6 @@ export class Sessions {
     const { works = false, last = 0 } = this.unended.get(session) ?? {};
     return works && now - last < SILENT_MS;
   }
-}
-
-/** A prompt without the tags that the CLI puts around what was pasted (2.1.330). */
-function typed(text: string): string {
-  return text.replaceAll(/<\/?pasted_content[^>]*>/g, "").trim();
 }
 
 interface Journal {
