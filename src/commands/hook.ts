@@ -47,7 +47,12 @@ const ON_FAILURE: Record<string, object> = { stop: { continue: true } };
  */
 export async function hook(args: string[]): Promise<number> {
   const [event = "", option, further] = args;
-  if (event === "compare") return compareBeside(option ?? "", further);
+  // Our hooks start it; Claude Code does not know of it.
+  if (event === "compare") {
+    const { compare } = await import("../hooks/compare");
+    await compare(option ?? "", installation(further), stateLog("hooks.log"));
+    return 0;
+  }
   const handle = own(EVENTS, event);
   if (!handle) {
     const known = Object.keys(EVENTS).join(", ");
@@ -91,13 +96,6 @@ async function sessionStart(call: HookCall): Promise<undefined> {
   const { source } = call.input;
   if (pid && source === "startup") new Binding(pid).forget();
   await call.ask("session_start", { source });
-}
-
-/** Our hooks start it; Claude Code does not know of it. */
-async function compareBeside(root: string, option: string | undefined): Promise<number> {
-  const { compare } = await import("../hooks/compare");
-  await compare(root, installation(option), stateLog("hooks.log"));
-  return 0;
 }
 
 async function onlyRecorded(): Promise<undefined> {}

@@ -89,7 +89,7 @@ async function run(
   const unfollow = editor.onDelta.on(({ folders }) => {
     if (folders) published.follow(folders);
   });
-  lock.onProblem.on((problem) => report("lock_problem", withProblem(problem)));
+  lock.onProblem.on((problem) => report("lock_problem", { problem }));
   const ending = await Promise.race([gone, failed.promise]);
   log.info(`Ending: ${ending}`);
   // A CLI that starts now would find a port that closes.
@@ -160,7 +160,7 @@ async function attach(
     lock_file: path,
     uses_next_token: token !== given,
     cli_arguments: cliArguments(executable),
-    ...withProblem(problem),
+    problem,
   });
 }
 
@@ -181,11 +181,6 @@ function ended(rpc: NeovimRpc, stdin: AsyncIterable<string>): Promise<string> {
 /** The process that holds the other end is gone then. */
 async function untilEnd(lines: AsyncIterable<string>): Promise<void> {
   for await (const _ of lines);
-}
-
-/** Why there is no lock file. Lua takes a field that is undefined for vim.NIL. */
-function withProblem(problem: string | undefined): { problem?: string } {
-  return problem === undefined ? {} : { problem };
 }
 
 /** As Neovim lists it. A client may call itself anything. */

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { gitTop } from "../claude/project";
+import { attempt } from "../lib/attempt";
 import { UserError } from "../lib/errors";
 import { print } from "../lib/output";
 import { isBelow, realPath } from "../lib/paths";
@@ -61,12 +62,8 @@ function describe({ steps, notes }: Plan, root: string, active: boolean): string
  * settings are the user's own.
  */
 function projectRoot(folder: string): string {
-  let real: string;
-  try {
-    real = realpathSync(folder);
-  } catch {
-    throw new UserError(`there is no folder ${folder}`);
-  }
+  const real = attempt(() => realpathSync(folder));
+  if (real === undefined) throw new UserError(`there is no folder ${folder}`);
   const top = gitTop(real);
   const root = top !== undefined && !isHomeOrAbove(top) ? top : real;
   if (isHomeOrAbove(root)) {

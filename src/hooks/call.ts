@@ -2,6 +2,7 @@ import type { MethodName, Params, Result } from "../editor/methods";
 import type { Log } from "../lib/log";
 import { Binding } from "../locate/binding";
 import { findNeovim } from "../locate/find";
+import { withoutUndefined } from "../neovim/call";
 import type { Plugin, WaitTimes } from "../neovim/plugin";
 import type { HookInput } from "./input";
 
@@ -94,20 +95,16 @@ export class HookCall {
   }
 
   #withCommon<P extends object>(params: P): P {
-    const pid = cliPid();
-    const n = sessionNumber();
-    const remote = process.env.CLAUDE_CODE_NVIM_REMOTE;
-    const { session_id, prompt_id } = this.input;
-    return {
-      session: session_id,
+    return withoutUndefined({
+      session: this.input.session_id,
       installation: this.installation,
       cwd: this.cwd,
-      ...(pid && { pid }),
-      ...(n && { n }),
-      ...(remote && { remote }),
-      ...(prompt_id && { prompt: prompt_id }),
+      pid: cliPid(),
+      n: sessionNumber(),
+      remote: process.env.CLAUDE_CODE_NVIM_REMOTE || undefined,
+      prompt: this.input.prompt_id || undefined,
       ...params,
-    };
+    });
   }
 
   close(): void {

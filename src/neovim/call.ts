@@ -26,3 +26,9 @@ export async function unlessBusy<T>(answer: Promise<T>): Promise<T> {
     throw error instanceof DeadlineError ? new EditorBusyError() : error;
   }
 }
+
+/** Lua takes a field that is undefined for vim.NIL. */
+export function withoutUndefined<T extends object>(params: T): T {
+  const given = Object.entries(params).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as T;
+}

@@ -14,7 +14,7 @@ import { withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
 import type { Log } from "../lib/log";
 import { realPath } from "../lib/paths";
-import { CALL, unlessBusy, unwrap } from "./call";
+import { CALL, unlessBusy, unwrap, withoutUndefined } from "./call";
 import { NeovimRequest } from "./requests";
 import type { NeovimRpc } from "./rpc";
 import { type ExecutableIdentity, StateMirror } from "./state-mirror";
@@ -118,11 +118,6 @@ export class NeovimEditor implements EditorPort {
       this.log.error(`Event ${event} of Neovim failed: ${error}`);
     }
   }
-}
-
-/** Lua takes a field that is undefined for vim.NIL. */
-function withoutUndefined(params: object): object {
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
 }
 
 /** Neovim's answer, once its shape was checked. */

@@ -37,15 +37,10 @@ interface LateTimes {
   signal?: AbortSignal | undefined;
 }
 
-/** Lua takes a field that is undefined for vim.NIL. */
-function scope(shared: readonly string[] | undefined): { shared?: readonly string[] } {
-  return shared ? { shared } : {};
-}
-
 /** A connection of our own to a Neovim that has the plugin, for programs that Claude Code starts. */
 export class Plugin {
   /** What a Claude elsewhere does not share, Neovim leaves out, if we work for one. */
-  readonly #shared = scope(sharedFolders());
+  readonly #shared = sharedFolders();
   #waits = 0;
 
   private constructor(
@@ -75,7 +70,8 @@ export class Plugin {
   }
 
   async #send(method: string, params: object, deadlineMs: number): Promise<unknown> {
-    const args = [CALL_IF_LOADED, [method, { ...params, ...this.#shared }]];
+    const shared = this.#shared && { shared: this.#shared };
+    const args = [CALL_IF_LOADED, [method, { ...params, ...shared }]];
     const answer = await unlessBusy(this.rpc.request("nvim_exec_lua", args, deadlineMs));
     if ((answer as { absent?: boolean } | undefined)?.absent) throw new NoPluginError();
     return unwrap(answer);

@@ -68,20 +68,11 @@ function transcripts(places: readonly string[]): { path: string; at: number }[] 
 const PART_BYTES = 65_536;
 const MAX_TITLE = 120;
 
-/** The facts that a conversation's file holds of it. */
-interface Transcript {
-  /** The folder in which it began, and the one in which it was last. */
-  folders: string[];
-  title: string;
-  branch?: string;
-  bytes: number;
-}
-
 /**
  * Reads `ID.jsonl` of the Claude CLI (measured with 2.1.330): an entry a line, which may hold anything.
  * Undefined for what cannot be read, or in which the user has said nothing.
  */
-function readTranscript(path: string): Transcript | undefined {
+function readTranscript(path: string) {
   const parts = bothEnds(path);
   if (!parts) return undefined;
   const { head, tail, bytes } = parts;
@@ -92,6 +83,7 @@ function readTranscript(path: string): Transcript | undefined {
   const branch = firstOf(lines(tail, false), (entry) => text(entry.gitBranch));
   const last = firstOf(lines(tail, false), (entry) => text(entry.cwd));
   return {
+    // In which it began, and in which it was last.
     folders: [...new Set([first, last ?? first])],
     title: visibleLine(title, MAX_TITLE),
     ...(branch !== undefined && { branch: visibleLine(branch, MAX_TITLE) }),

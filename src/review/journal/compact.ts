@@ -1,4 +1,3 @@
-import type { RecordedScope } from "./record";
 import { filesOf, type Line, type LineFile, type Plan } from "./rewrite";
 
 /** What the journal says of one file. */
@@ -85,7 +84,9 @@ function historiesOf(lines: readonly Line[], before: number): Map<unknown, Histo
       const history = of(path);
       history.add(id, type);
       if (from !== undefined) history.isTied = of(from).isTied = true;
-      const keepsAll = type === "keep" && keep === "all" && !isPartial(scope);
+      // Of one session, turn or call alone, what the others changed still waits.
+      const isPartial = scope?.session ?? scope?.prompt ?? scope?.change;
+      const keepsAll = type === "keep" && keep === "all" && isPartial === undefined;
       if (keepsAll && typeof at === "number" && at < before) history.keep(id);
     }
     if (type === "keep" || type === "undo") {
@@ -126,9 +127,4 @@ function withoutBase(line: Line, histories: ReadonlyMap<unknown, History>): Line
     return rest;
   });
   return { ...line, files };
-}
-
-/** It is about one session, turn or call: what the others changed still waits. */
-function isPartial(scope: RecordedScope | undefined): boolean {
-  return [scope?.session, scope?.prompt, scope?.change].some((part) => part !== undefined);
 }

@@ -60,8 +60,7 @@ export class Commits {
     this.#isChecking = true;
     const now = Date.now();
     try {
-      const committed = await git.run(this.#lookAtHead(entries));
-      const staged = await git.run(this.#lookAtIndex(entries));
+      const { committed, staged } = await git.run(this.#look(entries));
       this.project.refresh();
       if (this.project.version !== version) return;
       this.#staged = staged.entries;
@@ -71,6 +70,11 @@ export class Commits {
     } finally {
       this.#isChecking = false;
     }
+  }
+
+  *#look(entries: readonly Entry[]): GitWork<{ committed: Committed | undefined; staged: Staged }> {
+    const committed = yield* this.#lookAtHead(entries);
+    return { committed, staged: yield* this.#lookAtIndex(entries) };
   }
 
   *#lookAtHead(entries: readonly Entry[]): GitWork<Committed | undefined> {
