@@ -1,6 +1,7 @@
 --- What Neovim knows of a buffer's file: compares the two, and takes over the file's time, without any prompt
 --- (W11, W12, W13, W16).
 local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 
 local M = {
   ---The description of an autocommand of documents/supply.lua, which is none of a plugin's.
@@ -28,29 +29,11 @@ function M.autocommands(buf, event)
   end, api.nvim_get_autocmds({ event = event }))
 end
 
----With 'autoread' Neovim reloads by itself, and keeps the options of the old text, such as
----'fileformat'. Without it, it asks by FileChangedShell.
----@param own? boolean the buffer's own 'autoread'
----@return fun() restore
-local function without_autoread(buf, own)
-  local global = vim.go.autoread
-  vim.go.autoread = false
-  if own then
-    vim.bo[buf].autoread = false
-  end
-  return function()
-    vim.go.autoread = global
-    if own and api.nvim_buf_is_valid(buf) then
-      vim.bo[buf].autoread = true
-    end
-  end
-end
-
----Calls `decide` if the file differs from what Neovim last compared. "" keeps the buffer, "edit" lets
----Neovim reload it. Neovim then knows the file's new time, so that :checktime stays silent; :w knows
----it after "edit" only (W12).
+---Calls `decide` if the file differs from what Neovim last compared: "" keeps the buffer, as without it, "edit" lets
+---Neovim reload it. Neovim then knows the file's new time, so that :checktime stays silent; :w knows it after "edit"
+---only (W12).
 ---@param buf integer
----@param decide fun(is_wanted: boolean): "edit"|"" is_wanted: false if the file is gone, or an autocommand of the
+---@param decide? fun(is_wanted: boolean): "edit"|"" is_wanted: false if the file is gone, or an autocommand of the
 ---user's decided against a reload, where Neovim would ask it
 ---@return boolean differed
 function M.compare(buf, decide)
@@ -62,24 +45,22 @@ function M.compare(buf, decide)
   local own = api.nvim_get_option_value("autoread", { buf = buf }) ---@type boolean?
   local is_autoread = own or (own == nil and vim.go.autoread)
   local is_asked = not is_autoread and #M.autocommands(buf, "FileChangedShell") > 0
-  local restore, differed = without_autoread(buf, own), false
-  local autocmds = {}
-  local function on(event, callback)
-    autocmds[#autocmds + 1] = api.nvim_create_autocmd(event, { buffer = buf, callback = callback })
-  end
-  on("FileChangedShell", function()
+  local events, differed = autocommands.new("checktime." .. buf), false
+  events:on("FileChangedShell", function()
     differed = true
     local is_wanted = not is_asked or vim.v.fcs_choice ~= ""
-    vim.v.fcs_choice = decide(is_wanted and vim.v.fcs_reason ~= "deleted")
-  end)
-  on("FileChangedShellPost", function()
+    vim.v.fcs_choice = decide and decide(is_wanted and vim.v.fcs_reason ~= "deleted") or ""
+  end, { buffer = buf })
+  events:on("FileChangedShellPost", function()
     differed = true
-  end)
+  end, { buffer = buf })
+  -- With it Neovim reloads by itself, and keeps the options of the old text, such as 'fileformat'.
+  vim.bo[buf].autoread = false
   pcall(vim.cmd.checktime, { count = buf, mods = { emsg_silent = true } })
-  for _, autocmd in ipairs(autocmds) do
-    pcall(api.nvim_del_autocmd, autocmd)
+  events:stop()
+  if api.nvim_buf_is_valid(buf) then
+    vim.bo[buf].autoread = own
   end
-  restore()
   return differed
 end
 

@@ -119,20 +119,16 @@ local function compare_text(buf)
   local is_other = notes[buf].version ~= version
   notes[buf].version, notes[buf].is_outdated = version, nil
   local bytes ---@type string?
-  local function decide(is_wanted)
-    if not is_wanted then
-      return ""
-    end
-    text = file_change.read(buf)
-    -- Neovim by itself makes a line end of an empty file, and two line ends of one in an empty buffer.
-    is_newer = text ~= nil or file_change.is_nothing(buf)
-    bytes = not is_newer and supply.bytes(buf) or nil
-    return bytes and "edit" or ""
-  end
   local differed = supply.during(buf, function()
     return bytes
   end, function()
-    return checktime.compare(buf, decide)
+    return checktime.compare(buf, function(is_wanted)
+      text = is_wanted and file_change.read(buf) or nil
+      -- Neovim by itself makes a line end of an empty file, and two line ends of one in an empty buffer.
+      is_newer = is_newer or is_wanted and (text ~= nil or file_change.is_nothing(buf))
+      bytes = is_wanted and not is_newer and supply.bytes(buf) or nil
+      return bytes and "edit" or ""
+    end)
   end)
   if bytes then
     checktime.take_time(buf)
@@ -190,16 +186,11 @@ local function check_soon(buf)
   end
 end
 
----@return ""
-local function keep()
-  return ""
-end
-
 ---@param buf integer modified
 ---@return boolean differed since Neovim last compared
 local function compare(buf)
   if not checktime.has_never_read(buf) then
-    return checktime.compare(buf, keep)
+    return checktime.compare(buf)
   elseif unsaved.is_stale(buf) then
     return false
   end
@@ -302,7 +293,7 @@ end
 ---The file of this buffer is gone. Neovim learns it here, so that it does not say it again (E211).
 ---@param buf integer
 function M.note_deleted(buf)
-  checktime.compare(buf, keep)
+  checktime.compare(buf)
 end
 
 return M
