@@ -2,7 +2,6 @@
 --- `:ls`, and go when nobody needs them any more.
 local api = vim.api
 local documents = require("claude-code.editor.documents")
-local loading = require("claude-code.editor.documents.load")
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
@@ -25,10 +24,12 @@ local M = {
 local files = {} ---@type claude-code.BackgroundFile[] oldest first
 local cancel_review = function() end
 
----Deletes a buffer that was loaded here, unless it is used otherwise.
-local function drop(i)
-  local file = table.remove(files, i)
+---Deletes the buffer of a file that was loaded here, unless it is used otherwise.
+local function drop(file)
   local buf = file.buf
+  files = vim.tbl_filter(function(other)
+    return other ~= file
+  end, files)
   local is_unused = api.nvim_buf_is_loaded(buf)
     and not vim.bo[buf].buflisted
     and not vim.bo[buf].modified
@@ -38,23 +39,15 @@ local function drop(i)
   end
 end
 
----@return integer[] indexes of the files that nobody owns, oldest first
-local function unowned()
-  return vim.iter(ipairs(files)):fold({}, function(list, index, file)
-    if not next(file.owners) then
-      table.insert(list, index)
-    end
-    return list
-  end)
-end
-
 ---Deletes what is no longer kept, one buffer at a time: each may take a language server's time.
 local function review()
-  local next_at, now, list = math.huge, vim.uv.now(), unowned()
-  for _, index in ipairs(list) do
-    local file = files[index]
-    if file.till <= now or #list > MOST_KEPT or not api.nvim_buf_is_loaded(file.buf) then
-      drop(index)
+  local next_at, now = math.huge, vim.uv.now()
+  local unowned = vim.tbl_filter(function(file)
+    return not next(file.owners)
+  end, files)
+  for _, file in ipairs(unowned) do
+    if file.till <= now or #unowned > MOST_KEPT or not api.nvim_buf_is_loaded(file.buf) then
+      drop(file)
       next_at = now + 1
       break
     end
@@ -90,17 +83,13 @@ function M.load(name)
     return nil, text:format(path.title(name))
   elseif stat.size > MOST_BYTES then
     return nil, path.too_big(name, stat.size, MOST_BYTES) .. ", unless you open it yourself"
-  elseif documents.problem_with(name) then
-    return nil
   end
-  local is_new = path.buffer(name) == nil
-  local ok, buf = pcall(loading.of_file, name, true)
-  if not ok then
-    return nil
+  local is_new, till = path.buffer(name) == nil, vim.uv.now() + M.KEEP_MS
+  local buf = documents.load(name, true)
+  if buf then
+    table.insert(files, { buf = buf, is_new = is_new, owners = {}, till = till })
+    review_soon()
   end
-  local till = vim.uv.now() + M.KEEP_MS
-  table.insert(files, { buf = buf, is_new = is_new, owners = {}, till = till })
-  review_soon()
   return buf
 end
 
@@ -141,10 +130,9 @@ end
 ---A file was deleted: servers need not see it any more, if they do only because it was loaded here.
 ---@param name string in normal form
 function M.on_deleted(name)
-  for i, file in ipairs(files) do
-    if api.nvim_buf_is_valid(file.buf) and api.nvim_buf_get_name(file.buf) == name then
-      return drop(i)
-    end
+  local file = file_of(path.buffer(name))
+  if file then
+    drop(file)
   end
 end
 

@@ -99,16 +99,8 @@ local function watch(folder, watched)
 end
 
 ---@param file string absolute
----@return string folder
----@return string base
-local function parts(file)
-  local folder, base = file:match("^(.*)/([^/]*)$")
-  return folder == "" and "/" or folder, base
-end
-
----@param file string absolute
 local function add(file, follower)
-  local folder, base = parts(file)
+  local folder, base = vim.fs.dirname(file), vim.fs.basename(file)
   local watched = disk.folders[folder] or { followers = {} }
   disk.folders[folder] = watched
   watched.followers[base] = watched.followers[base] or {}
@@ -118,7 +110,7 @@ end
 
 ---@param file string absolute
 local function remove(file, follower)
-  local folder, base = parts(file)
+  local folder, base = vim.fs.dirname(file), vim.fs.basename(file)
   local watched = disk.folders[folder]
   watched.followers[base][follower] = nil
   if next(watched.followers[base]) == nil then
@@ -141,7 +133,7 @@ end
 ---@return fun(): boolean? stop true if a change was noticed, for which it has not called back
 function M.follow(name, callback)
   name = path.normal(name)
-  local real, is_due, is_over = path.real(name), false, false
+  local names, is_due, is_over = { [name] = true, [path.real(name)] = true }, false, false
   local function call()
     is_due = false
     if not is_over then
@@ -155,18 +147,16 @@ function M.follow(name, callback)
       vim.schedule(call)
     end
   end
-  add(name, follower)
-  if real ~= name then
-    add(real, follower)
+  for file in pairs(names) do
+    add(file, follower)
   end
   return function()
     if is_over then
       return
     end
     is_over = true
-    remove(name, follower)
-    if real ~= name then
-      remove(real, follower)
+    for file in pairs(names) do
+      remove(file, follower)
     end
     return is_due
   end

@@ -39,6 +39,23 @@ function M.problem_with(name)
   end
 end
 
+---Loads a file, unless it is loaded.
+---@param name string in normal form
+---@param is_unseen? boolean nobody sees it yet
+---@return integer? buf
+---@return string? problem
+function M.load(name, is_unseen)
+  local problem = not path.loaded_buffer(name) and M.problem_with(name)
+  if problem then
+    return nil, problem
+  end
+  local ok, buf = pcall(require("claude-code.editor.documents.load").of_file, name, is_unseen)
+  if not ok then
+    return nil, ("%s cannot be opened: %s"):format(name, buf)
+  end
+  return buf
+end
+
 ---An open buffer's text, as `:w` would write it in UTF-8.
 ---@param params { path: string }
 ---@return string?
@@ -112,17 +129,15 @@ function M.save(params)
   end
   local was_modified = vim.bo[buf].modified
   local written, problem = write(buf)
-  if not written and was_modified then
-    -- Another Neovim may have written the same text in the meantime.
-    reload.now({ path = params.path })
-    if not vim.bo[buf].modified then
-      return { saved = true }
-    end
+  if written then
+    return { saved = true, problem = problem }
   end
-  if not written then
-    return nil, ("%s was not saved: %s"):format(params.path, problem)
+  -- Another Neovim may have written the same text in the meantime.
+  reload.now({ path = params.path })
+  if was_modified and not vim.bo[buf].modified then
+    return { saved = true }
   end
-  return { saved = true, problem = problem }
+  return nil, ("%s was not saved: %s"):format(params.path, problem)
 end
 
 return M

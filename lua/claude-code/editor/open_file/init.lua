@@ -73,28 +73,13 @@ local function show_soon(buf, range)
   waiting = { buf = buf, range = range }
 end
 
----@param name string in normal form
----@return integer? buf
----@return string? problem
-local function load(name)
-  local problem = not path.loaded_buffer(name) and documents.problem_with(name)
-  if problem then
-    return nil, problem
-  end
-  local ok, buf = pcall(loading.of_file, name)
-  if not ok then
-    return nil, ("%s cannot be opened: %s"):format(name, buf)
-  end
-  return buf
-end
-
 ---Shows a file beside the window that has the cursor, and goes there.
 ---@param name string absolute
 ---@param line? integer 1-based
 ---@return true? shown
 ---@return string? problem
 function M.at(name, line)
-  local buf, problem = load(path.normal(name))
+  local buf, problem = documents.load(path.normal(name))
   if not buf then
     return nil, problem
   end
@@ -115,7 +100,7 @@ end
 function M.open(params)
   local name = path.normal(params.path)
   local open_already = path.loaded_buffer(name)
-  local buf, problem = load(name)
+  local buf, problem = documents.load(name)
   if not buf then
     return nil, problem
   end

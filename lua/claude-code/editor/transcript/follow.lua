@@ -43,12 +43,9 @@ local function stop()
 end
 
 local function buffer_of(step)
-  local problem = require("claude-code.editor.documents").problem_with
-  if require("claude-code.editor.privacy").is_private(step.path) or problem(step.path) then
-    return nil
-  end
-  local ok, buf = pcall(require("claude-code.editor.documents.load").of_file, step.path)
-  return ok and buf or nil
+  return not require("claude-code.editor.privacy").is_private(step.path)
+      and require("claude-code.editor.documents").load(step.path)
+    or nil
 end
 
 local function show_lines(buf, step)
