@@ -31,6 +31,14 @@ function M.read(path, most)
   return read(path, most, most)
 end
 
+---Root may write what no one may: the user made it read-only all the same.
+---@param path string
+---@return boolean may anybody write it, and this process? false for what is not there
+function M.is_writable(path)
+  local stat = uv.fs_stat(path)
+  return stat ~= nil and bit.band(stat.mode, 146) ~= 0 and uv.fs_access(path, "W") == true -- 0222
+end
+
 ---@param path string
 ---@param count integer in bytes
 ---@return string? bytes the first ones; nil for what is not a regular file, or cannot be read

@@ -26,13 +26,16 @@ local function send(request, answer)
   end
 end
 
+---@return claude-code.AnswerChoice
+local function choice(text, run)
+  return { text = text, run = run }
+end
+
+---@return claude-code.AnswerChoice
 local function choice_of(request, text, answer)
-  return {
-    text = text,
-    run = function()
-      send(request, answer)
-    end,
-  }
+  return choice(text, function()
+    send(request, answer)
+  end)
 end
 
 --- Asks for a text, unless the user leaves it empty.
@@ -50,22 +53,16 @@ local function other_choices(request)
   local deny = request.questions and "Decline" or "Deny"
   local choices = {
     choice_of(request, deny, { allow = false }),
-    {
-      text = deny .. " with a reason…",
-      run = function()
-        input("Reason for Claude: ", function(reason)
-          send(request, { allow = false, reason = reason })
-        end)
-      end,
-    },
+    choice(deny .. " with a reason…", function()
+      input("Reason for Claude: ", function(reason)
+        send(request, { allow = false, reason = reason })
+      end)
+    end),
   }
   if row and (row.n or row.buf) then
-    choices[3] = {
-      text = "Show it in its terminal",
-      run = function()
-        require("claude-code.terminal.go_to").session(row)
-      end,
-    }
+    choices[3] = choice("Show it in its terminal", function()
+      require("claude-code.terminal.go_to").session(row)
+    end)
   end
   return choices
 end
@@ -120,29 +117,24 @@ local function choose(request, lines, own)
   lines = in_rows(lines)
   local choices = vim.list_extend(vim.list_slice(own), other_choices(request))
   -- A picker may cover what is above it.
-  table.insert(choices, {
-    text = "Show the whole request",
-    run = function()
-      show_whole(request, lines, function()
-        choose(request, lines, own)
-      end)
-    end,
-  })
-  local close_preview = float.preview(heading(request), lines, {
-    syntax = request.syntax,
-    choices = #choices,
-  })
+  choices[#choices + 1] = choice("Show the whole request", function()
+    show_whole(request, lines, function()
+      choose(request, lines, own)
+    end)
+  end)
+  local look = { syntax = request.syntax, choices = #choices }
+  local close_preview = float.preview(heading(request), lines, look)
   requests.on_end(request.id, close_preview)
   local ok, message = pcall(vim.ui.select, choices, {
     prompt = prompt_of(request, lines),
     kind = "claude-code.answer",
-    format_item = function(choice)
-      return choice.text
+    format_item = function(one)
+      return one.text
     end,
-  }, function(choice)
+  }, function(chosen)
     close_preview()
-    if choice then
-      choice.run()
+    if chosen then
+      chosen.run()
     end
   end)
   if not ok then
@@ -179,33 +171,23 @@ local function ask_one(request, question, lines, chosen, done)
   local choices = {}
   for number, option in ipairs(question.options) do
     local mark = question.multiple and (chosen[number] and "[x] " or "[ ] ") or ""
-    choices[number] = {
-      text = mark .. option.label,
-      run = function()
-        if not question.multiple then
-          return done({ options = { number } })
-        end
-        chosen[number] = not chosen[number] or nil
-        ask_one(request, question, lines, chosen, done)
-      end,
-    }
+    choices[number] = choice(mark .. option.label, function()
+      if not question.multiple then
+        return done({ options = { number } })
+      end
+      chosen[number] = not chosen[number] or nil
+      ask_one(request, question, lines, chosen, done)
+    end)
   end
-  table.insert(choices, {
-    text = "Type an answer…",
-    run = function()
-      input("Your answer: ", function(text)
-        done(reply_of(chosen, text))
-      end)
-    end,
-  })
-  if next(chosen) then
-    table.insert(choices, {
-      text = "Done",
-      run = function()
-        done(reply_of(chosen))
-      end,
-    })
-  end
+  choices[#choices + 1] = choice("Type an answer…", function()
+    input("Your answer: ", function(text)
+      done(reply_of(chosen, text))
+    end)
+  end)
+  choices[#choices + 1] = next(chosen)
+    and choice("Done", function()
+      done(reply_of(chosen))
+    end)
   choose(request, lines, choices)
 end
 

@@ -49,11 +49,7 @@ local function finish(plan)
   if is_shown(plan) then
     local has_cursor = api.nvim_get_current_win() == win
     winbar.hide(win, MARK)
-    if borrowed then
-      windows.give_back(borrowed, win)
-    else
-      windows.close(win)
-    end
+    windows.give_back(borrowed, win)
     if has_cursor then
       focus.give_back(plan.origin, 0)
     end

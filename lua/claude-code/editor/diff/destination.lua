@@ -46,10 +46,8 @@ end
 
 ---@return boolean may not even its owner write it?
 function Destination:is_read_only()
-  local stat = uv.fs_stat(self.path)
-  -- Root may write any file.
-  local writable = stat and bit.band(stat.mode, tonumber("222", 8)) ~= 0
-  return stat ~= nil and not (writable and uv.fs_access(self.path, "W"))
+  local is_writable = require("claude-code.lib.regular_file").is_writable
+  return uv.fs_stat(self.path) ~= nil and not is_writable(self.path)
 end
 
 ---Do symlinks lead to another file by now?

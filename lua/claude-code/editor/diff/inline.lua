@@ -112,11 +112,7 @@ function Inline:close()
   local borrowed = self.borrowed
   local instead = self.spare and self.spare:finish()
   if self:is_intact() then
-    if borrowed then
-      windows.give_back(borrowed, self.win)
-    else
-      windows.close(self.win)
-    end
+    windows.give_back(borrowed, self.win)
   elseif self.win and api.nvim_win_is_valid(self.win) then
     windows.release(self.win, borrowed, OPTIONS)
   end

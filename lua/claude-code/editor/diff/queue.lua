@@ -6,6 +6,7 @@ local blocked = require("claude-code.editor.input.blocked")
 local channel = require("claude-code.server.channel")
 local config = require("claude-code.config")
 local diffs = require("claude-code.editor.diff.diff")
+local file_change = require("claude-code.editor.documents.file_change")
 local highlights = require("claude-code.editor.hunks.highlights")
 local keyboard = require("claude-code.editor.input.keyboard")
 local keys = require("claude-code.editor.diff.keys")
@@ -43,11 +44,9 @@ local function place_sign(diff)
   if not buf then
     return
   end
-  local lines, row = api.nvim_buf_get_lines(buf, 0, -1, false), 1
-  while row < #lines and lines[row] == proposed[row] do
-    row = row + 1
-  end
-  api.nvim_buf_set_extmark(buf, SIGNS, row - 1, 0, {
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local same = file_change.between(lines, proposed, true).head
+  api.nvim_buf_set_extmark(buf, SIGNS, math.min(same, #lines - 1), 0, {
     sign_text = "◇",
     sign_hl_group = highlights.name("Warning"),
     priority = 20,

@@ -22,14 +22,9 @@ local WATCHDOG_MS = 500
 ---How soon edits are followed, in ms. Updates are expensive in big files; spend at most a fifth of the time on them.
 local UPDATE = { min_ms = 10, max_ms = 1000, share = 0.2 }
 
----:x and :update write a modified buffer only; the user means it in any case.
-local WRITING = {
-  exit = "if modified",
-  update = "if modified",
-  wq = "always",
-  write = "always",
-  xit = "if modified",
-}
+local WRITING = { wq = true, write = true }
+---They write a modified buffer only; the user means it in any case.
+local WRITING_MODIFIED = { exit = true, update = true, xit = true }
 
 ---They write what was edited; each time a message says that they accept nothing.
 local WRITING_ALL = { wall = true, wqall = true, xall = true }
@@ -246,9 +241,9 @@ function Watch:on_command(command, bang)
   local buf = self.proposal.new_buf
   if WRITING_ALL[command] then
     self.hinted = false
-  elseif WRITING[command] and api.nvim_get_current_buf() == buf then
+  elseif (WRITING[command] or WRITING_MODIFIED[command]) and api.nvim_get_current_buf() == buf then
     self.is_writing = true
-    if WRITING[command] == "if modified" then
+    if WRITING_MODIFIED[command] then
       vim.bo[buf].modified = true
     end
     vim.schedule(function()

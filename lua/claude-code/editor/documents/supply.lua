@@ -5,9 +5,6 @@ local checktime = require("claude-code.editor.documents.checktime")
 local parsing = require("claude-code.editor.documents.parsing")
 local regular_file = require("claude-code.lib.regular_file")
 
----Permission bits: anybody may write.
-local WRITABLE = 146
-
 local M = {
   ---A bigger file would keep Neovim still for seconds; one that is open may grow beyond it.
   MOST_BYTES = 64 * 1024 * 1024,
@@ -61,9 +58,7 @@ local function fill(buf, text)
   if is_first then -- Else it is not even set: that would end the step in which `:edit!` keeps the text of before.
     options.undolevels = -1
   end
-  local mode = (uv.fs_stat(name) or {}).mode or WRITABLE
-  -- Root may write everything.
-  local readonly = bit.band(mode, WRITABLE) == 0 or vim.fn.filewritable(name) == 0
+  local readonly = not regular_file.is_writable(name)
   options.readonly, options.modifiable = false, true
   if type(text) == "table" then
     api.nvim_buf_set_lines(buf, 0, -1, false, text)

@@ -1,6 +1,6 @@
 --- Edits of many files by language servers: computed and checked as a whole, then each file is written atomically, and
 --- the buffers follow. All in a task.
-local api = vim.api
+local api, uv = vim.api, vim.uv
 local columns = require("claude-code.editor.columns")
 local disk = require("claude-code.editor.edits.disk")
 local file_change = require("claude-code.editor.documents.file_change")
@@ -145,7 +145,7 @@ local function opened(name, folders, tick, version)
   elseif not path.is_in_any(path.real(name), folders) or name:find("/.git/", 1, true) then
     refuse("%s is not in the workspace.", title)
   end
-  local stat, before = vim.uv.fs_lstat(name), regular_file.read(name, MAX_BYTES)
+  local stat, before = uv.fs_lstat(name), regular_file.read(name, MAX_BYTES)
   if not stat or stat.type ~= "file" or not before then
     refuse("%s is not a regular file of at most 10 MB.", title)
   elseif buf and vim.bo[buf].modified then
@@ -161,7 +161,7 @@ local function opened(name, folders, tick, version)
       refuse("The text of %s changed while the language server worked. Try again.", title)
     end
   end
-  if not disk.is_writable(name, stat) then
+  if not (regular_file.is_writable(name) and uv.fs_access(vim.fs.dirname(name), "W")) then
     refuse("%s is read-only.", title)
   end
   return {

@@ -7,16 +7,6 @@ local reload = require("claude-code.editor.documents.reload")
 
 local M = {}
 
----Root may write what no one may: the user made it read-only all the same.
----@param name string
----@param stat uv.fs_stat.result
----@return boolean
-function M.is_writable(name, stat)
-  return bit.band(stat.mode, 146) ~= 0 -- 0222
-    and uv.fs_access(name, "W") == true
-    and uv.fs_access(vim.fs.dirname(name), "W") == true
-end
-
 ---@param file claude-code.AppliedFile
 local function is_unchanged(file)
   local buf, name = path.loaded_buffer(file.path), file.path

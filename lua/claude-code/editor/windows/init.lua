@@ -328,11 +328,13 @@ function M.reload(borrowed)
   return ok
 end
 
----Gives a borrowed window back, or lets `win` take its place.
----@param borrowed claude-code.BorrowedWindow
+---Gives a borrowed window back, or lets `win` take its place; closes one that was new.
+---@param borrowed? claude-code.BorrowedWindow
 ---@param win integer
 function M.give_back(borrowed, win)
-  if not M.reload(borrowed) then
+  if not borrowed then
+    return M.close(win)
+  elseif not M.reload(borrowed) then
     api.nvim_win_call(win, vim.cmd.enew)
     return
   end
