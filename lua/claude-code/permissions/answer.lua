@@ -252,9 +252,8 @@ local function explain(n)
   local why = is_on and "it asks in its terminal only"
     or "the option permissions.answer is off, so it asks in its terminal only"
   if not row then
-    return notify.info(
-      n and ("Claude %d does not ask anything"):format(n) or "no Claude session asks anything"
-    )
+    local who = n and ("Claude %d does not ask"):format(n) or "no Claude session asks"
+    return notify.info(who .. " anything")
   end
   require("claude-code.terminal.go_to").session(row)
   notify.info(("%s needs input; %s"):format(label.of(row), why))

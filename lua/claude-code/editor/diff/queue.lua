@@ -141,9 +141,7 @@ local function wait(diff)
   if ms == 0 or blocked.may_change() ~= "all" then
     report_wait(diff)
   end
-  blocked.retry(function()
-    show_next()
-  end, ms > 0 and ms or nil)
+  blocked.retry(show_next, ms > 0 and ms or nil)
 end
 
 ---Shows the next diff if none is on screen and windows may change.
@@ -159,9 +157,7 @@ local function try_next(decided)
   end
   if not diff.asked_for and when.is_busy(decided) then
     report_wait(diff)
-    return when.after_busy(function()
-      show_next()
-    end)
+    return when.after_busy(show_next)
   end
   local ok, message = pcall(show, diff)
   if ok then

@@ -208,14 +208,12 @@ local function watch()
     end
     disk.look()
   end)
-  events:on(
-    "TermClose",
-    vim.schedule_wrap(function()
-      if not is_needed() then
-        stop()
-      end
-    end)
-  )
+  local stop_if_over = vim.schedule_wrap(function()
+    if not is_needed() then
+      stop()
+    end
+  end)
+  events:on("TermClose", stop_if_over)
   return events
 end
 

@@ -29,20 +29,6 @@ function M.is_crlf(text)
   return true
 end
 
----@param length integer of the text that counts, in bytes: without a last line end
-local function split(text, eol, length)
-  local lines, from = {}, 1
-  while true do
-    local first, last = text:find(eol, from, true)
-    if not first or first > length then
-      lines[#lines + 1] = text:sub(from, length)
-      return lines
-    end
-    lines[#lines + 1] = text:sub(from, first - 1)
-    from = last + 1
-  end
-end
-
 ---@param text string UTF-8, any line ends
 ---@param keep_cr? boolean even if every line end is CRLF
 ---@return claude-code.Text
@@ -54,7 +40,7 @@ function M.parse(text, keep_cr)
   local crlf = not keep_cr and M.is_crlf(text)
   local eol = crlf and "\r\n" or "\n"
   local newline = text:sub(-1) == "\n"
-  local lines = split(text, eol, newline and #text - #eol or #text)
+  local lines = vim.split(newline and text:sub(1, -#eol - 1) or text, eol, { plain = true })
   return { lines = lines, crlf = crlf, bom = bom, newline = newline }
 end
 

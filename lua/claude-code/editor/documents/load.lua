@@ -99,16 +99,6 @@ local is_known = require("claude-code.lib.timer").remembered(function(filetype)
   end)
 end)
 
----Fires the event of an option's value again.
----@param name "filetype"|"syntax"
-local function define(buf, name)
-  local value = vim.bo[buf][name]
-  if name == "filetype" then
-    return parsing.set_filetype(buf, value)
-  end
-  vim.bo[buf][name] = value
-end
-
 ---Buffers that nobody sees and whose FileType event is still to come: no server is started for them.
 local asleep = {} ---@type table<integer, true>
 
@@ -116,7 +106,11 @@ local asleep = {} ---@type table<integer, true>
 ---file type that the user has not opened.
 local function define_later(buf)
   syntax_events:on("BufWinEnter", function()
-    define(buf, asleep[buf] and "filetype" or "syntax")
+    if asleep[buf] then
+      parsing.set_filetype(buf, vim.bo[buf].filetype)
+    else
+      vim.bo[buf].syntax = vim.bo[buf].syntax
+    end
     asleep[buf] = nil
   end, { buffer = buf, once = true, nested = true })
 end
@@ -137,7 +131,7 @@ function M.wake(buf)
   asleep[buf] = nil
   local eventignore = vim.o.eventignore
   vim.opt.eventignore:append("Syntax")
-  pcall(define, buf, "filetype")
+  pcall(parsing.set_filetype, buf, vim.bo[buf].filetype)
   vim.o.eventignore = eventignore
   return true
 end

@@ -23,10 +23,7 @@ local function compare(base, sides)
       table.insert(hunks, { side = side, from = from, to = from + count, growth = added - count })
     end
   end
-  table.sort(hunks, function(a, b)
-    return a.from < b.from
-  end)
-  return hunks
+  return require("claude-code.lib.sort")(hunks, "from")
 end
 
 ---@param ours string[]

@@ -9,6 +9,7 @@ local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 local regular_file = require("claude-code.lib.regular_file")
+local sort = require("claude-code.lib.sort")
 local task = require("claude-code.lib.task")
 
 ---Larger files, and more of them, are not the work of a language server.
@@ -89,14 +90,8 @@ local function edited(all, edits, encoding, renamed)
     sorted[i] = { first = offset(start), last = offset(stop), new = new, index = i }
     task.breathe()
   end
-  table.sort(sorted, function(x, y)
-    if x.first ~= y.first or x.last ~= y.last then
-      return x.first < y.first or x.first == y.first and x.last < y.last
-    end
-    return x.index < y.index
-  end)
   local parts, at = {}, 0
-  for _, edit in ipairs(sorted) do
+  for _, edit in ipairs(sort(sorted, "first", "last", "index")) do
     local is_overlap = edit.first < at or edit.last < edit.first
     if is_overlap or is_misplaced(text:sub(edit.first + 1, edit.last), edit.new, renamed) then
       return nil
@@ -205,10 +200,7 @@ local function changes_of(params)
   local changes = vim.tbl_filter(function(file)
     return file.before ~= file.after
   end, vim.tbl_values(by_path))
-  table.sort(changes, function(a, b)
-    return a.path < b.path
-  end)
-  return changes
+  return sort(changes, "path")
 end
 
 ---@param params claude-code.ApplyParams

@@ -1,6 +1,7 @@
 --- The language servers that the user's Neovim runs, and requests to them: asynchronous, limited in time, and
 --- cancelled when no one wants the answer any more.
 local lsp = require("claude-code.lib.lsp")
+local sort = require("claude-code.lib.sort")
 local task = require("claude-code.lib.task")
 local timer = require("claude-code.lib.timer")
 
@@ -28,22 +29,12 @@ function M.state_of(client)
   return { name = client.name, state = state }
 end
 
----@param filter vim.lsp.get_clients.Filter
----@return vim.lsp.Client[] by their ids
-local function sorted(filter)
-  local found = lsp.clients(filter)
-  table.sort(found, function(a, b)
-    return a.id < b.id
-  end)
-  return found
-end
-
 ---The servers of a buffer that can answer such a request.
 ---@param buf integer
 ---@param method string
 ---@return vim.lsp.Client[] by their ids
 function M.capable(buf, method)
-  return sorted({ bufnr = buf, method = method })
+  return sort(lsp.clients({ bufnr = buf, method = method }), "id")
 end
 
 ---All servers that run, whatever their buffers.
@@ -52,7 +43,7 @@ end
 function M.running(method)
   return vim.tbl_filter(function(client)
     return client.initialized and not client:is_stopped()
-  end, sorted({ method = method }))
+  end, sort(lsp.clients({ method = method }), "id"))
 end
 
 ---@class claude-code.ServerAnswer
@@ -194,11 +185,7 @@ function M.states(answers)
       by_name[state.name] = state
     end
   end
-  local list = vim.tbl_values(by_name)
-  table.sort(list, function(a, b)
-    return a.name < b.name
-  end)
-  return list
+  return sort(vim.tbl_values(by_name), "name")
 end
 
 ---@param answers claude-code.ServerAnswer[]

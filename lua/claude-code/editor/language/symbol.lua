@@ -236,11 +236,8 @@ local function in_project(params, name, parent)
     return task.fail("no_server", text)
   elseif #list == 0 then
     local text = "No symbol `%s` in the project. For words in texts use Grep."
-    return nil,
-      request.not_ready(answers, params.symbol) or {
-        code = "not_found",
-        message = text:format(params.symbol),
-      }
+    local unknown = { code = "not_found", message = text:format(params.symbol) }
+    return nil, request.not_ready(answers, params.symbol) or unknown
   end
   list = preferred(list, function(symbol)
     return position.is_own(symbol.place.path)
@@ -265,9 +262,7 @@ function M.find(params)
   files.take_over(params.changes)
   local name, parent = parts_of(params.symbol)
   local symbol, failure = (params.file and in_file or in_project)(params, name, parent)
-  table.sort(symbol and symbol.candidates or {}, function(a, b)
-    return a.uri < b.uri or a.uri == b.uri and a.row < b.row
-  end)
+  require("claude-code.lib.sort")(symbol and symbol.candidates or {}, "uri", "row")
   return symbol, failure
 end
 

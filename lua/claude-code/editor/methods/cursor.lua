@@ -178,10 +178,8 @@ function M.context(params)
   end
   local buf, lnum, byte, line = here()
   local function text(first, last)
-    return table.concat(
-      api.nvim_buf_get_lines(buf, math.max(first, 0), math.max(last, 0), false),
-      "\n"
-    )
+    local rows = api.nvim_buf_get_lines(buf, math.max(first, 0), math.max(last, 0), false)
+    return table.concat(rows, "\n")
   end
   return {
     line = lnum + 1,

@@ -39,10 +39,7 @@ local function all()
       files[#files + 1] = describe(buf, name)
     end
   end
-  table.sort(files, function(a, b)
-    return a.path < b.path
-  end)
-  return problems(files, #pending.paths() == 0)
+  return problems(require("claude-code.lib.sort")(files, "path"), #pending.paths() == 0)
 end
 
 ---@param candidates string[] in normal form
@@ -73,11 +70,10 @@ end
 ---May a client read this buffer's text? Others were only loaded for a question about them, and Claude
 ---Code's own permission rules may keep their files from Claude.
 local function is_readable(buf)
+  local real = path.real(api.nvim_buf_get_name(buf))
   local is_known = vim.bo[buf].buflisted
     or next(vim.diagnostic.count(buf)) ~= nil
-    or require("claude-code.editor.turn_check.sessions").has_edited(
-      path.real(api.nvim_buf_get_name(buf))
-    )
+    or require("claude-code.editor.turn_check.sessions").has_edited(real)
   return is_known and not privacy.hides(buf)
 end
 
@@ -120,11 +116,8 @@ function M.list(params)
   end
   local list = problems(files, settled and not is_busy)
   list.is_busy = is_busy
-  list.unknown = #unseen > 0
-      and ("No language server has seen %s: the user has no file of that type open."):format(
-        table.concat(unseen, ", ")
-      )
-    or nil
+  local text = "No language server has seen %s: the user has no file of that type open."
+  list.unknown = #unseen > 0 and text:format(table.concat(unseen, ", ")) or nil
   return list
 end
 

@@ -36,13 +36,6 @@ local function locate(buf, text, from)
   end
 end
 
----@param a claude-code.TextPlace
----@param b claude-code.TextPlace
-local function later(a, b)
-  local is_before = a[1] < b[1] or (a[1] == b[1] and a[2] < b[2])
-  return is_before and b or a
-end
-
 ---Finds the texts that were asked for. The end may be on the line of the start (spec 4.3:
 ---`find_text(endText, start_line)`), and within the start text, which is selected as a whole.
 ---@param buf integer loaded
@@ -62,7 +55,8 @@ function M.find(buf, params)
   end
   if from_text and to_text then
     local _, to = locate(buf, to_text, first)
-    last = to and later(last, to) or last
+    local is_behind = to and (to[1] > last[1] or to[1] == last[1] and to[2] > last[2])
+    last = is_behind and to or last
   end
   local line = lines.at(buf, last[1] - 1)
   if params.select_to_eol then
@@ -79,11 +73,7 @@ local selected ---@type { win: integer, from: integer[], to: integer[] }?
 
 ---@return { win: integer, from: integer[], to: integer[] }
 local function ends()
-  return {
-    win = api.nvim_get_current_win(),
-    from = vim.fn.getpos("v"),
-    to = vim.fn.getpos("."),
-  }
+  return { win = api.nvim_get_current_win(), from = vim.fn.getpos("v"), to = vim.fn.getpos(".") }
 end
 
 ---Starts visual mode. With "cmd" in 'selectmode', `v` would start Select mode, in which the next

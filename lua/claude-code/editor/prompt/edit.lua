@@ -60,23 +60,6 @@ local function keep_draft(params, lines)
   notify.warn("Claude has ended; :Claude prompt shows your draft")
 end
 
---- Asks the executable, as any program can ask for this.
----@param open fun(buf: integer)
-local function with_message(params, open)
-  local real = require("claude-code.editor.documents.path").real
-  require("claude-code.server.requests").request("review/message_file", {}, function(path)
-    local is_message = type(path) == "string" and real(path) == real(params.path)
-    local buf = is_message and require("claude-code.editor.documents.load").of_file(params.path)
-    if buf and not vim.bo[buf].modified then
-      return open(buf)
-    end
-    local why = buf and "its buffer has unsaved edits: write them, and commit again"
-      or "it is the message of no commit that is under way"
-    require("claude-code.messages.notify").warn(("%s was not opened: %s"):format(params.path, why))
-    finish(params, false)
-  end)
-end
-
 --- git's message: whether it was written says whether git goes on. A draft counts as not written yet.
 local function open_message(params, buf)
   require("claude-code.editor.prompt").open_window(buf)
@@ -92,14 +75,28 @@ local function open_message(params, buf)
   end, { buffer = buf })
 end
 
+--- Asks the executable, as any program can ask for this.
+local function check_message(params)
+  local real = require("claude-code.editor.documents.path").real
+  require("claude-code.server.requests").request("review/message_file", {}, function(path)
+    local is_message = type(path) == "string" and real(path) == real(params.path)
+    local buf = is_message and require("claude-code.editor.documents.load").of_file(params.path)
+    if buf and not vim.bo[buf].modified then
+      return open_message(params, buf)
+    end
+    local why = buf and "its buffer has unsaved edits: write them, and commit again"
+      or "it is the message of no commit that is under way"
+    require("claude-code.messages.notify").warn(("%s was not opened: %s"):format(params.path, why))
+    finish(params, false)
+  end)
+end
+
 ---@param params claude-code.EditorFile
 ---@return { answer?: table } at once where nobody has to wait
 ---@return claude-code.Failure?
 function M.open(params)
   if params.kind == "commit" then
-    with_message(params, function(buf)
-      open_message(params, buf)
-    end)
+    check_message(params)
     return vim.empty_dict()
   end
   if params.kind == "document" then

@@ -53,9 +53,7 @@ local function adopt(path, name)
   local is_alive = require("claude-code.programs.process").is_alive
   for other in vim.fs.dir(FOLDER) do
     local pid = other:match("^" .. vim.pesc(name) .. "%-(%d+)%.md$")
-    if
-      pid and not is_alive(tonumber(pid) --[[@as integer]])
-    then
+    if pid and not is_alive(assert(tonumber(pid))) then
       return uv.fs_rename(vim.fs.joinpath(FOLDER, other), path)
     end
   end

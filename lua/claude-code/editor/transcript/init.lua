@@ -146,17 +146,14 @@ local function attach(transcript)
   events:on("BufWinEnter", function()
     windows.set_options(api.nvim_get_current_win(), OPTIONS)
   end, { buffer = buf })
-  events:on(
-    "BufUnload",
-    vim.schedule_wrap(function()
-      -- `:edit` unloads it, too.
-      if not api.nvim_buf_is_loaded(buf) then
-        events:stop()
-        forget(transcript)
-      end
-    end),
-    { buffer = buf }
-  )
+  local on_unloaded = vim.schedule_wrap(function()
+    -- `:edit` unloads it, too.
+    if not api.nvim_buf_is_loaded(buf) then
+      events:stop()
+      forget(transcript)
+    end
+  end)
+  events:on("BufUnload", on_unloaded, { buffer = buf })
   require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
   -- After the file type's own.
   map_keys(transcript)

@@ -32,10 +32,8 @@ end
 
 ---@param item claude-code.Diagnostic
 local function key(item)
-  return table.concat(
-    { item.severity, tostring(item.source), tostring(item.code), item.message },
-    "\0"
-  )
+  local parts = { item.severity, tostring(item.source), tostring(item.code), item.message }
+  return table.concat(parts, "\0")
 end
 
 ---@param items claude-code.Diagnostic[]

@@ -203,10 +203,7 @@ function M.edited_files(session)
       settled = settled and (file.unchecked ~= nil or not edited.is_pending)
     end
   end
-  table.sort(list, function(a, b)
-    return a.path < b.path
-  end)
-  return list, settled
+  return require("claude-code.lib.sort")(list, "path"), settled
 end
 
 return M

@@ -1,0 +1,17 @@
+---Sorts a list by fields of its items: by the first one in which two differ.
+---@generic T: table
+---@param list T[] changed
+---@param ... string names of the fields
+---@return T[] list
+return function(list, ...)
+  local fields = { ... }
+  table.sort(list, function(a, b)
+    for _, field in ipairs(fields) do
+      if a[field] ~= b[field] then
+        return a[field] < b[field]
+      end
+    end
+    return false
+  end)
+  return list
+end
