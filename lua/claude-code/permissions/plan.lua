@@ -221,16 +221,15 @@ local function new(request)
   events:on("BufWinLeave", function()
     on_left(plan)
   end, { buffer = buf })
-  events:on("BufUnload", function()
-    vim.schedule(function()
-      -- `:edit!` unloads it, too.
-      if not api.nvim_buf_is_loaded(buf) then
-        events:stop()
-        plans[request.id] = nil
-        pcall(api.nvim_buf_delete, buf, { force = true })
-      end
-    end)
-  end, { buffer = buf })
+  local on_unloaded = vim.schedule_wrap(function()
+    -- `:edit!` unloads it, too.
+    if not api.nvim_buf_is_loaded(buf) then
+      events:stop()
+      plans[request.id] = nil
+      pcall(api.nvim_buf_delete, buf, { force = true })
+    end
+  end)
+  events:on("BufUnload", on_unloaded, { buffer = buf })
   plans[request.id] = plan
   requests.on_end(request.id, function()
     events:stop()

@@ -212,9 +212,7 @@ function M.paths()
   for buf in pairs(state.reports) do
     local path = api.nvim_buf_is_valid(buf)
       and require("claude-code.editor.documents.path").of_buffer(buf)
-    if path then
-      paths[#paths + 1] = path
-    end
+    paths[#paths + 1] = path or nil
   end
   table.sort(paths)
   return paths

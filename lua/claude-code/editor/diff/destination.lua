@@ -13,7 +13,7 @@ local uv = vim.uv
 ---@field private given string as the client named it
 ---@field private old_path string
 ---@field private signature string of the files on disk, as they were last looked at
----@field private confirmed boolean the user was warned on accepting, and may accept again
+---@field private confirmed? boolean the user was warned on accepting, and may accept again
 local Destination = {}
 Destination.__index = Destination
 
@@ -23,13 +23,8 @@ local M = {}
 ---@param old_path string
 ---@return claude-code.Destination
 function M.new(given, old_path)
-  local destination = setmetatable({
-    given = given,
-    path = path.real(given),
-    old_path = old_path,
-    written = false,
-    confirmed = false,
-  }, Destination)
+  local fields = { given = given, path = path.real(given), old_path = old_path, written = false }
+  local destination = setmetatable(fields, Destination)
   destination:poll()
   return destination
 end

@@ -211,10 +211,8 @@ function Diff:report_accepted()
     keep("Claude does not overwrite a file that was written since")
     keep = nil
   end
-  local params = {
-    path = self.proposal.new_path,
-    text = vim.base64.encode(self.proposal:final_text()),
-  }
+  local text = vim.base64.encode(self.proposal:final_text())
+  local params = { path = self.proposal.new_path, text = text }
   requests.request("review/accepted", params, function(_, problem)
     if problem == requests.GONE and keep then
       keep("the connection to Claude ended")

@@ -29,10 +29,8 @@ function M.index(view, list)
   local win, side, count = viewed(view)
   list = list or view.proposal:hunks().list
   local line, to = api.nvim_win_get_cursor(win)[1], view.moved_to
-  local is_there = to
-    and to.win == win
-    and to.line == line
-    and to.tick == api.nvim_buf_get_changedtick(view.proposal.new_buf)
+  local tick = api.nvim_buf_get_changedtick(view.proposal.new_buf)
+  local is_there = to and to.win == win and to.line == line and to.tick == tick
   local index = is_there and to.index or hunks.at(list, side, line, count)
   return index, index or hunks.before(list, side, line)
 end

@@ -42,8 +42,7 @@ local function show_places(results, target)
   for id, answer in pairs(results) do
     local places, client = answer.result or {}, assert(vim.lsp.get_client_by_id(id))
     places = vim.islist(places) and places or { places }
-    local encoding = client.offset_encoding
-    vim.list_extend(items, vim.lsp.util.locations_to_items(places, encoding))
+    vim.list_extend(items, vim.lsp.util.locations_to_items(places, client.offset_encoding))
   end
   local changes = hunks_from(buf, target)
   for _, item in ipairs(items) do

@@ -233,9 +233,7 @@ end
 ---@return claude-code.Diff[] all that are open, the one on screen last
 function M.all()
   local all = vim.list_slice(queue.waiting)
-  if queue.shown and not queue.shown.outcome then
-    all[#all + 1] = queue.shown
-  end
+  all[#all + 1] = queue.shown and not queue.shown.outcome and queue.shown or nil
   return all
 end
 

@@ -53,12 +53,8 @@ local M = {}
 ---@param view claude-code.View
 ---@return claude-code.Watch
 function M.start(view)
-  local watch = setmetatable({
-    view = view,
-    proposal = view.proposal,
-    guard = view.guard,
-    stops = {},
-  }, Watch)
+  local fields = { view = view, proposal = view.proposal, guard = view.guard, stops = {} }
+  local watch = setmetatable(fields, Watch)
   local columns, rows = vim.o.columns, vim.o.lines
   watch.stops.watchdog = timer.every(WATCHDOG_MS, function()
     watch:check_windows()

@@ -15,14 +15,7 @@ local namespace = api.nvim_create_namespace("claude-code.patch")
 -- TODO(0.11): vim.diff has this name from 0.12 on.
 local diff = vim.text and vim.text.diff or vim.diff
 
----@class claude-code.SavedView
----@field win integer
----@field view vim.fn.winsaveview.ret
----@field top integer extmark on the first line that is shown
----@field cursor integer extmark on the cursor's line
----@field line string the cursor's
-
----@return claude-code.SavedView[]
+---@return table[] views of its windows; `top` and `cursor` are extmarks
 local function save_views(buf)
   return vim.tbl_map(function(win)
     local view = api.nvim_win_call(win, vim.fn.winsaveview)
@@ -43,7 +36,6 @@ local function moved_column(col, old, new)
   return col > head and col >= #old - tail and col + #new - #old or math.min(col, #new)
 end
 
----@param saved claude-code.SavedView[]
 local function restore_views(buf, saved)
   local function row_of(mark)
     return api.nvim_buf_get_extmark_by_id(buf, namespace, mark, {})[1]

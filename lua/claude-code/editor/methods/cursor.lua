@@ -99,28 +99,15 @@ local function defines(kind)
   return vim.iter(KINDS):any(has) and not vim.iter(OTHERS):any(has)
 end
 
----@param node TSNode
----@param names string[] field names, best first
----@return TSNode?
-local function field(node, names)
-  for _, name in ipairs(names) do
-    local found = node:field(name)[1]
-    if found then
-      return found
-    end
-  end
-end
-
 ---The node that holds the name: in C it hides in declarators, and a function that is a value takes
 ---the name of what it is assigned to.
 ---@param node TSNode
 ---@return TSNode?
 local function name_node(node)
-  local name = field(node, { "name" })
-  local declarator = field(node, { "declarator" })
+  local name, declarator = node:field("name")[1], node:field("declarator")[1]
   while not name and declarator do
-    name = field(declarator, { "name" })
-    local inner = field(declarator, { "declarator" })
+    name = declarator:field("name")[1]
+    local inner = declarator:field("declarator")[1]
     if not inner then
       return name or declarator
     end
@@ -128,10 +115,10 @@ local function name_node(node)
   end
   local parent = node:parent()
   if not name and parent and not defines(parent:type()) then
-    name = field(parent, { "name", "key", "left" })
+    name = parent:field("name")[1] or parent:field("key")[1] or parent:field("left")[1]
     if not name and parent:type() == "expression_list" then
       local list = parent:parent() and parent:prev_named_sibling()
-      name = list and field(list, { "name" })
+      name = list and list:field("name")[1]
     end
   end
   return name

@@ -141,7 +141,7 @@ function M.context(params)
   local count = api.nvim_buf_line_count(buf)
   if params.line < 1 or params.line > count then
     local text = "Line %d is not in %s, which has %d"
-    return nil, { code = "no_line", message = text:format(params.line, params.named, count) }
+    return task.fail("no_line", text, params.line, params.named, count)
   end
   local first = math.max(1, params.line - params.count)
   return {

@@ -9,11 +9,6 @@ local M = {}
 ---One character in a pattern of Vim ("very nomagic").
 local CHARACTERS = { ["*"] = "\\[^/]\\*", ["?"] = "\\[^/]", ["\\"] = "\\\\" }
 
----@return boolean does the brace that opens at `from` close?
-local function closes(text, from)
-  return text:find("^%b{}", from) ~= nil
-end
-
 ---@return string? class that the bracket there begins; nil if it never closes
 ---@return integer last of its bytes
 local function class(text, at)
@@ -39,7 +34,7 @@ local function translate(text)
       piece, last = "\\.\\*", at + 1
     elseif char == "[" then
       piece, last = class(text, at)
-    elseif char == "{" and closes(text, at) then
+    elseif char == "{" and text:find("^%b{}", at) then
       piece, depth = "\\(", depth + 1
     elseif char == "," and depth > 0 then
       piece = "\\|"

@@ -202,9 +202,7 @@ end
 function M.snapshot()
   local buffers = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
-    if not privacy.hides(buf) then
-      buffers[#buffers + 1] = describe(buf)
-    end
+    buffers[#buffers + 1] = not privacy.hides(buf) and describe(buf) or nil
   end
   return { buffers = buffers, current = api.nvim_get_current_buf() }
 end

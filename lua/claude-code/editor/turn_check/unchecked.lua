@@ -77,9 +77,7 @@ local function count_text(counts)
   local parts = {}
   for severity, name in ipairs({ "error", "warning", "note", "hint" }) do
     local count = counts[severity]
-    if count > 0 then
-      parts[#parts + 1] = counted(count, name)
-    end
+    parts[#parts + 1] = count > 0 and counted(count, name) or nil
   end
   return table.concat(parts, ", ")
 end
