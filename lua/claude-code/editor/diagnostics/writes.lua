@@ -126,8 +126,7 @@ function M.load(name)
   return buf, failure
 end
 
----Servers that were started for the buffer after its text was replaced: no event reports them until
----they are ready.
+---Servers that were started for the buffer after its text was replaced: no event reports them until they are ready.
 ---@param buf integer
 function M.expect_starting(buf)
   if not follow or not follow.texts[buf] then

@@ -107,8 +107,7 @@ function M.show_labels(proposal)
   end
 end
 
----Accepting now may not be what the user means, as their edits changed the accepted hunks: asks them
----once.
+---Accepting now may not be what the user means, as their edits changed the accepted hunks: asks them once.
 ---@param proposal claude-code.Proposal
 ---@return boolean asked
 function M.ask_after_edits(proposal)

@@ -1,7 +1,6 @@
 --- The ways to show a diff, as `diff.layout` names them; where there is too little room, "inline".
 ---
---- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with
---- autocommands off.
+--- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with autocommands off.
 local focus = require("claude-code.editor.windows.focus")
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")

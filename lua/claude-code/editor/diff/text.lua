@@ -115,9 +115,8 @@ local function ends_as(lines, other)
   return #list == 0 or select(2, hunks.rows(list[#list])) < #new
 end
 
----A last newline goes with its line, which came with the proposal unless the old file's end was put
----back in place of the proposal's. Comparing that line alone would not do: many files end in a line
----like some before.
+---A last newline goes with its line, which came with the proposal unless the old file's end was put back in place of
+---the proposal's. Comparing that line alone would not do: many files end in a line like some before.
 ---@param old claude-code.Text
 ---@param proposed claude-code.Text
 ---@return boolean newline

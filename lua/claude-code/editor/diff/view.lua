@@ -1,5 +1,4 @@
---- One diff on screen: opens its windows, notices how the user leaves them, and closes all that it
---- opened.
+--- One diff on screen: opens its windows, notices how the user leaves them, and closes all that it opened.
 local api = vim.api
 local accepted = require("claude-code.editor.diff.accepted")
 local bars = require("claude-code.editor.diff.bars")
@@ -185,8 +184,7 @@ function View:save_cursor()
   end
 end
 
----Closes now, with autocommands off; throws if Neovim refuses. A user who opened something in its
----place stays there.
+---Closes now, with autocommands off; throws if Neovim refuses. A user who opened something in its place stays there.
 ---@param back_to_terminal boolean a user who came from a terminal goes on typing in it
 function View:remove(back_to_terminal)
   local origin = self.origin

@@ -109,8 +109,7 @@ function M.between(old, new, endofline)
   return { old = old, new = new, head = head, tail = tail, endofline = endofline, version = "" }
 end
 
----Nil if only Neovim can read the file, or with another 'fileformat', 'fileencoding' or 'bomb' than
----the buffer's.
+---Nil if only Neovim can read the file, or with another 'fileformat', 'fileencoding' or 'bomb' than the buffer's.
 ---@param buf integer
 ---@return claude-code.FileChange?
 function M.read(buf)

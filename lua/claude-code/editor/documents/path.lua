@@ -93,8 +93,7 @@ function M.real(path)
   return M.normal(name)
 end
 
----The absolute path behind a buffer, or nil if it shows no file (terminal, scratch, URL, a
----folder's listing, unnamed).
+---The absolute path behind a buffer, or nil if it shows no file (terminal, scratch, URL, a folder's listing, unnamed).
 ---@param buf integer
 ---@return string?
 function M.of_buffer(buf)

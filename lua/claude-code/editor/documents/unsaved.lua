@@ -174,12 +174,13 @@ end
 
 ---@return string[] keys but for those that the user has mapped
 local function map(buf)
+  local keys = require("claude-code.config").get().diff.keys.merge or {}
   local options = { buffer = buf, desc = "Merge your unsaved edits", nowait = true, unique = true }
   return vim.tbl_filter(function(key)
     return (pcall(vim.keymap.set, "n", key, function()
       M.resolve(buf)
     end, options))
-  end, require("claude-code.editor.diff.keys").of("merge"))
+  end, type(keys) == "string" and { keys } or keys)
 end
 
 ---Both texts stay as they are until the user decides. Says so once for each change of the file.

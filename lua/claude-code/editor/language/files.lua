@@ -19,8 +19,7 @@ local INITIALIZE_MS = 10000
 local TYPES = { created = 1, changed = 2, deleted = 3 }
 
 local M = {
-  ---A configuration may look for the project's root first, with a program even, and then start its
-  ---server.
+  ---A configuration may look for the project's root first, with a program even, and then start its server.
   ATTACH_MS = 3000,
 }
 

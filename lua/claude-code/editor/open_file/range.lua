@@ -110,8 +110,7 @@ function M.leave_untouched()
   selected = nil
 end
 
----Selects, as soon as normal mode is reached: before that the keys would go into the text or the
----terminal.
+---Selects, as soon as normal mode is reached: before that the keys would go into the text or the terminal.
 ---@param win integer
 ---@param range claude-code.Range
 function M.select(win, range)

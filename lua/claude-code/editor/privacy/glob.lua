@@ -1,5 +1,4 @@
---- Globs on paths: `*` and `?` within one part, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any number
---- of whole parts.
+--- Globs on paths: `*` and `?` within one part, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any number of whole parts.
 --- TODO(0.10): vim.glob is right from 0.12 on; in 0.10 `.env*` misses `.env`, `[!a]x` misses `bx`, and
 --- `**/.ssh/**` takes `x.ssh/a`.
 local M = {}

@@ -9,8 +9,7 @@ local privacy = require("claude-code.editor.privacy")
 local sources = require("claude-code.editor.documents.sources")
 local writes = require("claude-code.editor.diagnostics.writes")
 
----Times in ms. With thousands of diagnostics a Delta is dear: its making takes a tenth of the time at
----most.
+---Times in ms. With thousands of diagnostics a Delta is dear: its making takes a tenth of the time at most.
 local PUSH = { min_ms = 50, max_ms = 1000, share = 0.1 }
 
 local OPTIONS = "{buflisted,buftype,filetype,modified}"
