@@ -29,7 +29,7 @@ local attached = {} ---@type table<integer, claude-code.ReviewBuffer>
 ---@param buf integer
 ---@return claude-code.ReviewBuffer? nil: nothing of the review was shown there
 function M.get(buf)
-  return attached[buf ~= 0 and buf or api.nvim_get_current_buf()]
+  return attached[buf]
 end
 
 ---@return claude-code.ReviewBuffer[]

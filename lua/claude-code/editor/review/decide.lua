@@ -343,11 +343,8 @@ end
 
 ---@param result claude-code.CommitResult
 local function report_commit(result)
-  if result.commit then
-    notify.info("committed " .. result.commit)
-  else
-    notify.info("nothing is committed, since the message was not written")
-  end
+  local nothing = "nothing is committed, since the message was not written"
+  notify.info(result.commit and "committed " .. result.commit or nothing)
   for _, note in ipairs(result.notes) do
     notify.warn(note)
   end

@@ -180,7 +180,7 @@ function M.fill(scope)
   local more = unlisted > 0
     and (" (%d more files follow once these are decided, or name a folder)"):format(unlisted)
   local title = TITLES[scope.scope] .. (name and (": " .. name) or "") .. (more or "")
-  title = title .. (listing.ignored(", and ") or "")
+  title = title .. listing.ignored(", and ")
   local count, only = #items, quickfix.only
   local left = vim.tbl_filter(function(one)
     return only and only[M.key(one.user_data.claude_code)]

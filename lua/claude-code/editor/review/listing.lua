@@ -104,10 +104,10 @@ function M.unlisted()
 end
 
 ---@param before string words
----@return string? words about the files that the option `review.ignore` leaves out
+---@return string words about the files that the option `review.ignore` leaves out; none without any
 function M.ignored(before)
   local count = listing.answer and listing.answer.ignored or 0
-  return count > 0 and before .. counted(count, "ignored file") .. " (review.ignore)" or nil
+  return count > 0 and before .. counted(count, "ignored file") .. " (review.ignore)" or ""
 end
 
 ---@return string? sentence about changes that only unsaved buffers undo, where nothing else is listed

@@ -216,7 +216,7 @@ local function nothing_in(scope)
     return ("there is no file, and no session, of the name %s"):format(path.title(missing))
   end
   local where = (scope.paths or scope.scope ~= "unreviewed") and " there" or ""
-  local but = listing.ignored(", but ") or ""
+  local but = listing.ignored(", but ")
   if (client.summary() or {}).runs then
     but = but .. "; it still works, and what it changes is listed once that is recorded"
   end
@@ -286,8 +286,7 @@ function M.refresh(callback)
     elseif review and list.fill(review.scope) == 0 then
       end_review()
       -- Reviewed, or stashed, or undone by the user.
-      local words = "none of Claude's changes is left to review"
-        .. (listing.ignored(", but ") or "")
+      local words = "none of Claude's changes is left to review" .. listing.ignored(", but ")
       notify.info(listing.unwritten() or words, "review")
     end
     map_keys()

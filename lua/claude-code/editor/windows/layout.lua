@@ -97,14 +97,12 @@ end
 ---@param layout claude-code.SavedLayout
 ---@return boolean restored
 function M.restore_sizes(layout)
-  if not api.nvim_tabpage_is_valid(layout.tab) then
-    return false
-  end
-  local tree = fn.winlayout(api.nvim_tabpage_get_number(layout.tab))
+  local tab = layout.tab
+  local tree = api.nvim_tabpage_is_valid(tab) and fn.winlayout(api.nvim_tabpage_get_number(tab))
   if lines_for_windows() ~= layout.lines or not vim.deep_equal(tree, layout.tree) then
     return false
   end
-  api.nvim_win_call(api.nvim_tabpage_get_win(layout.tab), function()
+  api.nvim_win_call(api.nvim_tabpage_get_win(tab), function()
     resize(layout.windows)
   end)
   return true

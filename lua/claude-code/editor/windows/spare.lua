@@ -70,12 +70,10 @@ function Spare:open()
   self.buf = windows.reload(borrowed) and borrowed.buf or api.nvim_create_buf(true, false)
   -- Where there is no room below there is some beside.
   for _, split in ipairs({ "below", "right" }) do
+    local place = { win = borrowed.win, split = split }
     pcall(windows.noautocmd, function()
-      self.win = api.nvim_open_win(self.buf, false, { win = borrowed.win, split = split })
+      self.win = self.win or api.nvim_open_win(self.buf, false, place)
     end)
-    if self.win then
-      return
-    end
   end
 end
 
