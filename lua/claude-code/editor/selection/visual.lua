@@ -80,11 +80,6 @@ local function behind(line, byte)
   return length > 0 and byte + length or line_columns.after(line, byte)
 end
 
----@return string cut at or below MOST_BYTES, between two characters
-local function cut(text)
-  return text:sub(1, MOST_BYTES + vim.str_utf_start(text, MOST_BYTES + 1))
-end
-
 ---@return string text at least up to MOST_BYTES
 local function text_between(buf, first, last)
   local lines, size, row = {}, -first[2], first[1]
@@ -224,10 +219,10 @@ local ENDS = { v = charwise, V = linewise, ["\22"] = blockwise }
 function M.read(region)
   local first, last = ENDS[region.mode](region)
   local text = region.mode == "\22" and block_text(region) or text_between(region.buf, first, last)
-  if #text > MOST_BYTES then
-    return { first = first, last = last, text = cut(text), truncated = true }
-  end
-  return { first = first, last = last, text = text }
+  local is_cut = #text > MOST_BYTES
+  -- Between two characters.
+  text = is_cut and text:sub(1, MOST_BYTES + vim.str_utf_start(text, MOST_BYTES + 1)) or text
+  return { first = first, last = last, text = text, truncated = is_cut or nil }
 end
 
 return M
