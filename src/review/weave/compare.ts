@@ -28,12 +28,17 @@ export function compare(old: readonly string[], now: readonly string[]): Replace
   const b = numbered(now, start, now.length - tail, numbers);
   const comparison = new Comparison(a, b, numbers.size);
   comparison.between(0, a.length, 0, b.length);
-  return comparison.found.map(({ oldStart, oldEnd, newStart, newEnd }) => ({
-    oldStart: oldStart + start,
-    oldEnd: oldEnd + start,
-    newStart: newStart + start,
-    newEnd: newEnd + start,
-  }));
+  return comparison.found.map((change) => shifted(change, start));
+}
+
+/** The same change so many lines further down. */
+export function shifted({ oldStart, oldEnd, newStart, newEnd }: Replacement, by: number) {
+  return {
+    oldStart: oldStart + by,
+    oldEnd: oldEnd + by,
+    newStart: newStart + by,
+    newEnd: newEnd + by,
+  };
 }
 
 /** The lines as numbers, the same for the same line. */

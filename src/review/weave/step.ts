@@ -1,4 +1,4 @@
-import { compare, type Replacement } from "./compare";
+import { compare, type Replacement, shifted } from "./compare";
 import { FILE, type Lines, terminated } from "./lines";
 import { isClaude, type Mark, type Row } from "./row";
 
@@ -228,15 +228,6 @@ function* places(change: Replacement, situation: Situation): Generator<Replaceme
     if (present[change.oldEnd + by - 1] !== moved[start + by - 1]) break;
     yield shifted(change, by);
   }
-}
-
-function shifted({ oldStart, oldEnd, newStart, newEnd }: Replacement, by: number): Replacement {
-  return {
-    oldStart: oldStart + by,
-    oldEnd: oldEnd + by,
-    newStart: newStart + by,
-    newEnd: newEnd + by,
-  };
 }
 
 function revivedAt(change: Replacement, { rows, places, lines, mark }: Situation): number {
