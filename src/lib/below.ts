@@ -5,7 +5,6 @@ import {
   fstatSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readlinkSync,
   rmdirSync,
@@ -16,7 +15,7 @@ import {
 import { basename, dirname, join, relative } from "node:path";
 import { attempt } from "./attempt";
 import { isBelow, realPath } from "./paths";
-import { readRange, withRegular } from "./read-regular";
+import { openIfThere, readRange, withRegular } from "./read-regular";
 import { rewrite } from "./rewrite";
 
 /* The files of a project. Whoever can write there may put a symlink in the place of any folder, at any moment. */
@@ -112,7 +111,7 @@ function inFolder<T>(
   use: (folder: string) => T,
   makes = false,
 ): T | undefined {
-  const opened = open(folder);
+  const opened = openIfThere(folder, O_RDONLY | O_DIRECTORY | O_PATH);
   if (opened === undefined) {
     if (!makes || folder === root) return undefined;
     below(root, relative(root, folder), ({ path }) => mkdirSync(path, { recursive: true }), true);
@@ -127,15 +126,6 @@ function inFolder<T>(
     return use(through);
   } finally {
     closeSync(opened);
-  }
-}
-
-function open(folder: string): number | undefined {
-  try {
-    return openSync(folder, O_RDONLY | O_DIRECTORY | O_PATH);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
   }
 }
 

@@ -38,6 +38,16 @@ export function withRegular<T>(
   }
 }
 
+/** Opens a file; undefined where nothing is there. Throws the system's other errors. */
+export function openIfThere(path: string, flags: number): number | undefined {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 /** The bytes of an open file between two offsets, as far as it has them. Throws the system's error. */
 export function readRange(file: number, from: number, end: number): Buffer {
   const bytes = Buffer.allocUnsafe(Math.max(0, end - from));

@@ -1,10 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { attempt } from "../../lib/attempt";
 import { parseJson } from "../../lib/json";
 import { isOwn, makePrivateFolder } from "../../lib/private-folder";
-import { readRange, readText } from "../../lib/read-regular";
+import { openIfThere, readRange, readText } from "../../lib/read-regular";
 import { journalPath } from "./append";
 import { JournalRecord, RECORD_TYPES, type RecordOf } from "./record";
 
@@ -49,7 +49,8 @@ export class JournalReader {
    */
   read(inParts = false): NewRecords {
     const path = journalPath(this.folder);
-    const file = openIfThere(path);
+    // A FIFO would wait for a writer.
+    const file = openIfThere(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     if (file === undefined) return { records: [], isPart: false, restarted: this.#restart() };
     try {
       const stats = fstatSync(file);
@@ -148,14 +149,4 @@ export function parseLine(line: string): JournalRecord | "damaged" | "other" {
   const { type, queued } = (value ?? {}) as { type?: unknown; queued?: unknown };
   const isOther = typeof type === "string" && !RECORD_TYPES.has(type);
   return isOther || (type === "undo" && queued !== undefined) ? "other" : "damaged";
-}
-
-function openIfThere(path: string): number | undefined {
-  try {
-    // A FIFO would wait for a writer.
-    return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }
