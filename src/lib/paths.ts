@@ -121,9 +121,9 @@ export function realPath(path: string): string {
  * What outlives a process: `${XDG_STATE_HOME:-~/.local/state}/claude-code.nvim`, on Windows below
  * %LOCALAPPDATA%.
  */
-export function stateFolder(env: Environment = process.env): string {
-  if (process.platform === "win32") return join(localAppData(env), NAME, "state");
-  return join(xdgFolder(env.XDG_STATE_HOME, ".local/state"), NAME);
+export function stateFolder(): string {
+  if (process.platform === "win32") return join(localAppData(), NAME, "state");
+  return join(xdgFolder(process.env.XDG_STATE_HOME, ".local/state"), NAME);
 }
 
 /**
@@ -131,15 +131,15 @@ export function stateFolder(env: Environment = process.env): string {
  * re-point: `${XDG_DATA_HOME:-~/.local/share}/claude-code.nvim/bin/claude-code-nvim`, on Windows
  * below %LOCALAPPDATA%. lua/claude-code/install/store.lua has the same.
  */
-export function stablePath(env: Environment = process.env): string {
-  if (process.platform === "win32") {
-    return join(localAppData(env), NAME, "bin", "claude-code-nvim.exe");
-  }
-  return join(xdgFolder(env.XDG_DATA_HOME, ".local/share"), NAME, "bin", "claude-code-nvim");
+export function stablePath(): string {
+  const { XDG_DATA_HOME } = process.env;
+  if (process.platform === "win32")
+    return join(localAppData(), NAME, "bin", "claude-code-nvim.exe");
+  return join(xdgFolder(XDG_DATA_HOME, ".local/share"), NAME, "bin", "claude-code-nvim");
 }
 
-function localAppData(env: Environment): string {
-  return env.LOCALAPPDATA || join(homedir(), "AppData", "Local");
+function localAppData(): string {
+  return process.env.LOCALAPPDATA || join(homedir(), "AppData", "Local");
 }
 
 /** A relative XDG folder is ignored, as the XDG specification asks. */

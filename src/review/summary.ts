@@ -88,7 +88,7 @@ class WatchedProject {
   }
 
   /** Keeps those edits that have arrived. */
-  #keepAccepted(now = Date.now()): void {
+  #keepAccepted(): void {
     const { contents, edits } = this.project;
     this.#accepted = this.#accepted.filter((accepted) => {
       const edit = edits.findLast(({ change, path, after }) => {
@@ -96,7 +96,7 @@ class WatchedProject {
         const lines = contents.lines(after);
         return lines !== undefined && comparable(lines) === accepted.text;
       });
-      if (!edit) return now - accepted.at < MOST_MS;
+      if (!edit) return Date.now() - accepted.at < MOST_MS;
       keep(this.project, [{ path: edit.path }], { change: edit.change.id }, "accepted");
       return false;
     });

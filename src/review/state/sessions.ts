@@ -162,9 +162,9 @@ export class Sessions {
     return [...this.unended.keys()].some((session) => this.isWorking(session));
   }
 
-  isWorking(session: string, now = Date.now()): boolean {
+  isWorking(session: string): boolean {
     const { works = false, last = 0 } = this.unended.get(session) ?? {};
-    return works && now - last < SILENT_MS;
+    return works && Date.now() - last < SILENT_MS;
   }
 }
 
