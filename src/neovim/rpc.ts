@@ -16,11 +16,6 @@ export class DisconnectedError extends Error {
   }
 }
 
-interface RpcNotification {
-  method: string;
-  args: unknown[];
-}
-
 /** A local socket answers at once or not at all; on a machine that does much else, we notice late. */
 const CONNECT_MS = 5_000;
 /** Neovim runs all requests that it has received before it draws or serves another: more wait here. */
@@ -34,7 +29,7 @@ const NOTHING_TO_READ = {
 
 /** msgpack-RPC with one Neovim. Every request settles: answered, late, or disconnected. */
 export class NeovimRpc {
-  readonly onNotification = new Emitter<RpcNotification>();
+  readonly onNotification = new Emitter<{ method: string; args: unknown[] }>();
   readonly onClose = new Emitter<void>();
   readonly #transport = new Transport();
   readonly #pending = new Set<(error: Error) => void>();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { transcriptOf } from "../claude/config-dir";
 import { replace } from "../lib/atomic-write";
+import { attempt } from "../lib/attempt";
 import { withDeadline } from "../lib/deadline";
 import { UserError } from "../lib/errors";
 import { readRange, withRegular } from "../lib/read-regular";
@@ -25,15 +26,11 @@ export function sendConversation(channel: Channel, session: string): void {
 }
 
 function piece(session: string, from: number): string {
-  try {
-    const path = transcriptOf(session) ?? "";
-    if (!lstatSync(path).isFile()) return "";
-    return withRegular(path, (file, size) =>
-      readRange(file, from, Math.min(size, from + PIECE_BYTES)).toString("base64"),
-    );
-  } catch {
-    return "";
-  }
+  const path = transcriptOf(session) ?? "";
+  const read = (file: number, size: number) =>
+    readRange(file, from, Math.min(size, from + PIECE_BYTES)).toString("base64");
+  const isFile = attempt(() => lstatSync(path).isFile());
+  return (isFile && attempt(() => withRegular(path, read))) || "";
 }
 
 /**

@@ -19,7 +19,6 @@ import { damageOf, entriesOf, incompleteOf, Projects, recordedScope, textsIn } f
 import { recordOverwritten } from "./record/known";
 import { keepPrivatePatterns, PathPatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
-import { LastText } from "./requests";
 import {
   type ShownDecision,
   type ShownFile,
@@ -77,7 +76,7 @@ export interface Listed {
 export class ReviewService {
   readonly #projects = new Projects();
   readonly #watched = new WatchedProjects(this.#projects);
-  readonly #text = new LastText();
+  readonly #text = new requests.LastText();
   /** Paths of files that Neovim has loaded, and whose text was recorded. */
   readonly #remembered = new Set<string>();
   #committing: Promise<unknown> | undefined;
@@ -120,7 +119,10 @@ export class ReviewService {
     /** Comment[]: adds, changes, deletes some; gives all of the workspace. */
     comments: takes(requests.Comments, (request) => this.#comments(request)),
     /** Nothing: the user accepted this text in a diff, Claude writes it now. */
-    accepted: takes(requests.Accepted, (request) => this.#accepted(request)),
+    accepted: takes(requests.Accepted, ({ path, text }) => {
+      const { project, relativePath } = this.#projects.locate(path);
+      this.#watched.of(project).accepted(relativePath, text);
+    }),
     /** Nothing: Neovim wrote the file. */
     written: takes(requests.Written, (request) => this.#written(request)),
     /** Nothing: which files hooks leave out from now on. */
@@ -264,14 +266,6 @@ export class ReviewService {
     return isText(lines) ? { text: bytesOf(lines) } : undefined;
   }
 
-  /** The project around `path`, else the workspace's first. */
-  #around(path: string | undefined): ReviewedProject {
-    const project =
-      path === undefined ? this.#projects.all()[0] : this.#projects.locate(path).project;
-    if (!project) throw new UserError("there is no workspace folder with a review");
-    return project;
-  }
-
   async #done(request: Request<typeof requests.Done>): Promise<ShownDecision> {
     const results: ShownDecision[] = [];
     for (const project of this.#projects.all()) {
@@ -292,7 +286,9 @@ export class ReviewService {
   }
 
   #commit({ path, draft, texts }: Request<typeof requests.Commit>): Promise<Committed> {
-    const project = this.#around(path);
+    const project =
+      path === undefined ? this.#projects.all()[0] : this.#projects.locate(path).project;
+    if (!project) throw new UserError("there is no workspace folder with a review");
     const { root } = project;
     const folder = path === undefined ? "" : repositoryAround(root, project.relativePath(path));
     if (this.#committing)
@@ -328,13 +324,6 @@ export class ReviewService {
       project.append({ type: "comment", ...comment, path: relativePath });
     }
     return commentsOf(this.#projects);
-  }
-
-  /** The hook records the change once the CLI has written it. */
-  #accepted({ path, text }: Request<typeof requests.Accepted>): undefined {
-    const { project, relativePath } = this.#projects.locate(path);
-    this.#watched.of(project).accepted(relativePath, text);
-    return undefined;
   }
 
   /**
