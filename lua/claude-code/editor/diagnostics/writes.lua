@@ -26,6 +26,7 @@ local M = {}
 ---@field last number ms, when any was replaced: it may change what is wrong in others
 ---@field reported table<integer, table<integer, integer>> the buffers' ticks at the last report, by buffer and client
 
+local EVENTS = { "BufReadPre", "BufWipeout", "BufWritePost", "FileChangedShellPost" }
 ---@alias claude-code.WriteEvent "BufReadPre"|"BufWipeout"|"BufWritePost"|"FileChangedShellPost"
 
 local follow ---@type claude-code.WriteFollower?
@@ -216,12 +217,9 @@ local function start()
   local now = { events = events, followers = {}, texts = {}, last = 0, reported = {} }
   servers.start()
   wrap_handlers()
-  events:on(
-    { "BufReadPre", "BufWipeout", "BufWritePost", "FileChangedShellPost" },
-    function(buf, args)
-      on_event(now, buf, args.event)
-    end
-  )
+  events:on(EVENTS, function(buf, args)
+    on_event(now, buf, args.event)
+  end)
   events:on("LspAttach", function(buf, args)
     on_attach(now, buf, args.data.client_id)
   end)

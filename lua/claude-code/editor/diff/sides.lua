@@ -122,10 +122,8 @@ end
 
 ---@return boolean
 function Sides:is_cramped()
-  return self:is_intact()
-    and self.place:is_cramped(
-      api.nvim_win_get_width(self.old_win) + api.nvim_win_get_width(self.win) + 1
-    )
+  local width = api.nvim_win_get_width
+  return self:is_intact() and self.place:is_cramped(width(self.old_win) + width(self.win) + 1)
 end
 
 ---Diff mode finds the changes by itself.

@@ -33,15 +33,10 @@ local function other_swap(buf)
 end
 
 local function report(buf, process)
-  local base = path.base(api.nvim_buf_get_name(buf))
-  if process > 0 then
-    local text =
-      "%s is open in another Neovim (process %d): opened read-only; close it there, then :e"
-    notify.warn(text:format(base, process))
-  else
-    local text = "%s has a crashed editor's swap file: opened read-only; :e recovers it (E325)"
-    notify.warn(text:format(base))
-  end
+  local text = process > 0
+      and "%s is open in another Neovim (process %d): opened read-only; close it there, then :e"
+    or "%s has a crashed editor's swap file: opened read-only; :e recovers it (E325)"
+  notify.warn(text:format(path.base(api.nvim_buf_get_name(buf)), process))
 end
 
 ---Once the user shows the buffer, Neovim asks its own question; once the other editor is gone, the

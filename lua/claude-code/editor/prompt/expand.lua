@@ -40,13 +40,8 @@ local FIND = {
     return fenced(vim.tbl_map(function(item)
       local severity = vim.diagnostic.severity[item.severity]
       local text = item.message:gsub("%s*\n%s*", " ")
-      return ("%s:%d:%d %s: %s"):format(
-        shown_path(buf),
-        item.lnum + 1,
-        item.col + 1,
-        severity,
-        text
-      )
+      local place = ("%s:%d:%d"):format(shown_path(buf), item.lnum + 1, item.col + 1)
+      return ("%s %s: %s"):format(place, severity, text)
     end, vim.diagnostic.get(buf)))
   end,
   quickfix = function()

@@ -43,8 +43,10 @@ local function stop()
 end
 
 local function buffer_of(step)
+  local documents = require("claude-code.editor.documents")
   return not require("claude-code.editor.privacy").is_private(step.path)
-      and require("claude-code.editor.documents").load(step.path)
+      and not documents.problem_with(step.path)
+      and documents.load(step.path)
     or nil
 end
 
