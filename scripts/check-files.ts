@@ -34,7 +34,7 @@ const BUDGETS: readonly {
   lines: number;
   count?: number;
 }[] = [
-  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 32_058, count: 225 },
+  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_900, count: 225 },
   { name: "src", files: "src/**/*.ts", lines: 24_000, count: 250 },
   { name: "test", files: "test/**/*.{ts,lua}", lines: 49_500 },
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_550 },
