@@ -90,16 +90,23 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   const [event] = args;
   const mapped = hookInput(parseJson(input), remote);
   if (!mapped || !EVENTS.some((one) => one === event)) return channel.close();
-  const endTurn = await turn(channel);
-  if (!endTurn) return;
-  const child = Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
-    ...{ cwd: folder, env, stdout: "pipe", stderr: "ignore" },
-    stdin: Buffer.from(JSON.stringify(mapped)),
-  });
+  const release = await startingSlot(channel);
+  if (!release) return;
+  // Throws where the folder has gone.
+  const child = attempt(() =>
+    Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
+      ...{ cwd: folder, env, stdout: "pipe", stderr: "ignore" },
+      stdin: Buffer.from(JSON.stringify(mapped)),
+    }),
+  );
+  if (!child) {
+    release();
+    return channel.close();
+  }
   channel.onClose = () => child.kill();
   // Neovim and its clients come first. It may have ended, or the system allow no such thing.
   attempt(() => setPriority(child.pid, constants.priority.PRIORITY_LOW));
-  void Promise.race([child.exited, Bun.sleep(TURN_MS)]).then(endTurn);
+  void Promise.race([child.exited, Bun.sleep(TURN_MS)]).then(release);
   void new Response(child.stdout).text().then((text) => {
     const answer = parseJson(text);
     if (answer !== undefined) channel.send(JSON.stringify(answerOf(answer, remote)));
@@ -109,7 +116,7 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
 }
 
 /** Resolves once a hook may start, to what lets the next one start; to undefined where it has been given up. */
-async function turn(channel: Channel): Promise<(() => void) | undefined> {
+async function startingSlot(channel: Channel): Promise<(() => void) | undefined> {
   let isGivenUp = false;
   channel.onClose = () => {
     isGivenUp = true;

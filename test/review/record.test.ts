@@ -923,3 +923,11 @@ test("what the user stages in part is the user's", async () => {
   await world.prompt({ prompt_id: "more" });
   expect((await world.list()).files).toEqual([]);
 });
+
+test("comparisons pile up no copies of git's index, also where git fails", async () => {
+  using world = new RecordedHere({ "a.txt": "one\n" });
+  await world.turn("true");
+  world.write(".git/HEAD", "nothing");
+  for (let turn = 1; turn <= 3; turn++) await world.turn("true");
+  expect(readdirSync(join(world.state, "indexes")).length).toBeLessThanOrEqual(2);
+});

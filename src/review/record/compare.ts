@@ -16,6 +16,7 @@ import { cameAt } from "./file-state";
 import { contentAfter } from "./known";
 import { callFields, type RecordedProject } from "./recorded-project";
 import {
+  dropIndexCopies,
   indexCopy,
   readSnapshot,
   type SeenFile,
@@ -56,6 +57,7 @@ export function compareWorkTree(project: RecordedProject): Found[] {
   const before = journal.read().records;
   const append = (record: NewRecord) => project.append(record);
   endInterrupted({ sessions: Sessions.of(before), append });
+  dropIndexCopies(folder, last);
   const now = takeSnapshot(project, last, [...lastContents(before).keys()]);
   // A call that began while the work tree was read may have changed what was read.
   const more = journal.read();
@@ -63,7 +65,7 @@ export function compareWorkTree(project: RecordedProject): Found[] {
   if (!now || now.unknown > 0) recordIncomplete(project, records, now);
   if (!now) return [];
   const found = last ? recordUnexplained(project, records, last, now) : [];
-  writeSnapshot(folder, now, last);
+  writeSnapshot(folder, now);
   return found;
 }
 

@@ -58,12 +58,15 @@ export function readSnapshot(reviewFolder: string): Snapshot | undefined {
   return snapshot?.v === 1 ? snapshot : undefined;
 }
 
-/** Throws the system's error. Hooks may still be reading the one before. */
-export function writeSnapshot(reviewFolder: string, now: Snapshot, last?: Snapshot): void {
+/** Throws the system's error. */
+export function writeSnapshot(reviewFolder: string, now: Snapshot): void {
   writePrivateFile(join(reviewFolder, NAME), JSON.stringify(now));
-  const kept = [now, last].map((snapshot) => `${snapshot?.at}`);
+}
+
+/** Removes the copies of git's index that belong to no snapshot any more, also of one that could not be taken. */
+export function dropIndexCopies(reviewFolder: string, last: Snapshot | undefined): void {
   for (const name of namesIn(join(reviewFolder, INDEXES))) {
-    if (kept.includes(name)) continue;
+    if (name === `${last?.at}`) continue;
     rmSync(join(reviewFolder, INDEXES, name), { recursive: true, force: true });
   }
 }

@@ -34,6 +34,7 @@ const READ = `
     vim.fn.bufload(buf)
     write("more\\n")
   end
+  vim.bo[buf].modifiable = not name:find("fixed$")
   vim.cmd.messages("clear")
   local all = { "BufReadPre", "BufReadPost", "FileType", "FileReadPre", "BufAdd", "BufEnter" }
   local id = vim.api.nvim_create_autocmd(all, { callback = function(args)
@@ -50,10 +51,11 @@ const READ = `
   vim.api.nvim_buf_call(buf, function()
     found = { events, vim.fn.execute("messages"), vim.fn.getpos("'["), vim.fn.getpos("']"), vim.fn.bufname("#") }
     for _, option in ipairs({ "binary", "bomb", "endofline", "fileencoding", "fileformat", "filetype", "modified",
-      "readonly", "tabstop", "undolevels", "buflisted" }) do
+      "readonly", "modifiable", "tabstop", "undolevels", "buflisted" }) do
       table.insert(found, option .. "=" .. tostring(vim.bo[option]))
     end
     table.insert(found, vim.api.nvim_buf_get_lines(buf, 0, -1, false))
+    vim.bo[buf].modifiable = true
     vim.cmd("silent! undo")
     table.insert(found, vim.api.nvim_buf_get_lines(buf, 0, -1, false))
   end)
@@ -64,7 +66,12 @@ const TEXTS = {
   ...{ plain: "a\nb\n", "no end": "a\nb", empty: "", newline: "\n", two: "\n\n", mac: "a\rb\r" },
   ...{ crlf: "a\r\nb\r\n", mixed: "a\r\nb\n", "crlf, no end": "a\r\nb", nul: "a\0b\n" },
   ...{ bom: "\xef\xbb\xbfx\n", utf16: "\xff\xfea\0\n\0", latin: "caf\xe9\n", utf8: "\xc3\xa9\n" },
-  ...{ modeline: "x\n# vim: ts=3 ft=python\n", "x.lua": "return 1\n", readonly: "x\n" },
+  ...{
+    modeline: "x\n# vim: ts=3 ft=python\n",
+    "x.lua": "return 1\n",
+    readonly: "x\n",
+    fixed: "x\n",
+  },
   ...{ undone: "1\n2\n", long: "line\n".repeat(12_000) },
 };
 

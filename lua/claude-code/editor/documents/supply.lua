@@ -58,14 +58,15 @@ local function fill(buf, text)
   if is_first then -- Else it is not even set: that would end the step in which `:edit!` keeps the text of before.
     options.undolevels = -1
   end
-  local readonly = not regular_file.is_writable(name)
+  local readonly = options.readonly or not regular_file.is_writable(name)
+  local modifiable = options.modifiable
   options.readonly, options.modifiable = false, true
   if type(text) == "table" then
     api.nvim_buf_set_lines(buf, 0, -1, false, text)
   else
     read_copy(text)
   end
-  options.undolevels, options.readonly = levels, readonly
+  options.undolevels, options.readonly, options.modifiable = levels, readonly, modifiable
   local undo = is_first and options.undofile and vim.fn.undofile(name)
   if undo and uv.fs_stat(undo) then
     pcall(vim.cmd.rundo, { undo, magic = { file = false }, mods = { emsg_silent = true } })
