@@ -81,6 +81,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.says(
       "main.txt has a crashed editor's swap file: opened read-only; :e recovers it (E325)",
     );
+    await a.call("document_reload", { path: a.file("main.txt", "") });
     expect(await asks(a)).toBe(false);
     // Not typed: while a command is typed the mode is that of the question in 0.12.
     await a.nvim.lua('vim.schedule(function() pcall(vim.cmd.edit, "main.txt") end)');
@@ -97,8 +98,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   test("a file of the same name elsewhere is none of them", async () => {
     await using opened = await both();
     const { a, other } = opened;
-    await other.nvim.lua("vim.o.directory = vim.fn.getcwd()");
-    await a.nvim.lua("vim.o.directory = vim.fn.getcwd()");
+    for (const one of [a, other]) await one.nvim.lua("vim.o.directory = vim.fn.getcwd()");
     await other.edit(a.file("x/same.txt", "x\n"));
     const path = a.file("y/same.txt", "y\n");
     await a.call("document_open", { path, front: true, select_to_eol: false });

@@ -57,7 +57,11 @@ local function follow(buf, swap, readonly)
     end
   end, { buffer = buf })
   events:on({ "BufReadPost", "BufUnload" }, function()
-    events:stop()
+    if supply.reading == buf then
+      vim.bo[buf].readonly = true
+    else
+      events:stop()
+    end
   end, { buffer = buf })
   events:on({ "FocusGained", "BufEnter" }, function()
     if not vim.uv.fs_stat(swap) then
@@ -139,8 +143,7 @@ function M.load(buf, is_unseen)
   if api.nvim_buf_is_loaded(buf) then
     return
   end
-  local shortmess, eventignore = vim.o.shortmess, vim.o.eventignore
-  vim.opt.shortmess:append("A")
+  local eventignore = vim.o.eventignore
   if is_unseen then
     vim.opt.eventignore:append({ "Syntax", "FileType" })
   end
@@ -149,7 +152,7 @@ function M.load(buf, is_unseen)
       vim.fn.bufload(buf)
     end)
   end)
-  vim.o.shortmess, vim.o.eventignore = shortmess, eventignore
+  vim.o.eventignore = eventignore
   if not ok then
     error(message, 0)
   end

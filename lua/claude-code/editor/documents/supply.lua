@@ -8,6 +8,7 @@ local regular_file = require("claude-code.lib.regular_file")
 local M = {
   ---A bigger file would keep Neovim still for seconds; one that is open may grow beyond it.
   MOST_BYTES = 64 * 1024 * 1024,
+  reading = nil, ---@type integer? buffer that is read by `read` just now
 }
 
 ---Calls `load` in an autocommand that others nest in: the events of what it loads fire also where we are in another
@@ -110,14 +111,19 @@ function M.during(buf, supply, callback)
   return result
 end
 
----Calls `load`, by which Neovim reads the file of a buffer. A file that is not there is left to Neovim. Throws its
----errors, and one for what cannot be read.
+---Calls `load`, by which Neovim reads the file of a buffer, without its question about a swap file (E325): nobody may
+---be there to answer. A file that is not there is left to Neovim. Throws its errors, and one for what cannot be read.
 ---@param buf integer
 ---@param load fun()
 function M.read(buf, load)
   local stat = uv.fs_stat(api.nvim_buf_get_name(buf))
   local function read()
-    parsing.while_reading(buf, load)
+    local shortmess = vim.o.shortmess
+    vim.opt.shortmess:append("A")
+    M.reading = buf
+    local ok, problem = pcall(parsing.while_reading, buf, load)
+    vim.o.shortmess, M.reading = shortmess, nil
+    return ok or error(problem, 0)
   end
   if not stat or stat.type == "directory" then
     return read()
