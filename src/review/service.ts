@@ -7,7 +7,7 @@ import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/json";
 import { isBelow, realPath } from "../lib/paths";
 import { type Committed, commitKept } from "./commit/commit";
-import { followLeft } from "./commit/follow";
+import { finishPending } from "./commit/follow";
 import { messageFor, type OpenCommit } from "./commit/message";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
@@ -199,7 +199,7 @@ export class ReviewService {
 
   async summary() {
     await this.#projects.catchUp();
-    for (const { folder } of this.#projects.all()) await followLeft(folder);
+    for (const { folder } of this.#projects.all()) await finishPending(folder);
     return this.#watched.summary(this.#ignore);
   }
 

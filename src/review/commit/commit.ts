@@ -7,7 +7,7 @@ import { headOf } from "../git/committed";
 import { Git, type GitWork } from "../git/run";
 import { ensureReviewFolder } from "../journal/folder";
 import type { ReviewedProject } from "../state/reviewed-project";
-import { FOLDER, followed, note, putEntries } from "./follow";
+import { FOLDER, putEntries, savePending, updateIndex } from "./follow";
 import type { OpenCommit } from "./message";
 import {
   byRepository,
@@ -86,8 +86,8 @@ export async function commitKept(
   const ended = new AbortController();
   try {
     const known = new Map([...staged].map(([name, { after }]) => [name, after]));
-    const following = { root, head, tree, known };
-    note(own, following);
+    const pending = { root, head, tree, known };
+    savePending(own, pending);
     const index = join(own, "index");
     if (existsSync(join(gitDir, "index"))) copyFileSync(join(gitDir, "index"), index);
     onOpen?.({ root, tree, index, signal: ended.signal });
@@ -96,10 +96,10 @@ export async function commitKept(
     while ((headCommit(root) ?? head) === head) {
       if (await Promise.race([isEnded, Bun.sleep(LOOK_MS)])) break;
     }
-    await followed(runner, following);
+    await updateIndex(runner, pending);
     const commit = await made;
     if (commit === undefined) return { notes };
-    if (!(await followed(runner, following))) {
+    if (!(await updateIndex(runner, pending))) {
       notes.push("git's index could not be written, and is behind the commit: run git reset");
     }
     return { commit, notes: [...notes, ...(await elsewhere)] };

@@ -18,7 +18,7 @@ export const FOLDER = "commit-";
 const NOTE = "follow.json";
 
 /** What is left to do for the work tree's index once a commit is made. */
-export interface Following {
+export interface PendingIndexUpdate {
   /** Of the repository. */
   root: string;
   /** Before the commit; null: there was none. */
@@ -31,23 +31,23 @@ export interface Following {
 type Owner = ReturnType<typeof ownProcess>;
 
 /** Writes it down for the next start: git goes on where this process is killed. Throws the system's error. */
-export function note(folder: string, { known, ...following }: Following): void {
-  const text = JSON.stringify({ ...following, known: [...known], owner: ownProcess() });
+export function savePending(folder: string, { known, ...pending }: PendingIndexUpdate): void {
+  const text = JSON.stringify({ ...pending, known: [...known], owner: ownProcess() });
   writePrivateFile(join(folder, NOTE), text);
 }
 
 /** Does what processes that were killed have left to do in the review's folder. Never throws. */
-export async function followLeft(reviewFolder: string): Promise<void> {
+export async function finishPending(reviewFolder: string): Promise<void> {
   for (const name of namesIn(reviewFolder).filter((one) => one.startsWith(FOLDER))) {
     const folder = join(reviewFolder, name);
     const found = readPrivateJson(join(folder, NOTE));
-    const { owner, ...following } = (found ?? {}) as unknown as Following & { owner?: Owner };
+    const { owner, ...pending } = (found ?? {}) as unknown as PendingIndexUpdate & {
+      owner?: Owner;
+    };
     const at = lstatSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (owner && !isGone(owner)) continue;
-    following.known = new Map(following.known);
-    const isDone = await (owner && Git.in(following.root))
-      ?.run(follow(following))
-      .catch(() => false);
+    pending.known = new Map(pending.known);
+    const isDone = await (owner && Git.in(pending.root))?.run(follow(pending)).catch(() => false);
     // Without a new commit git may be at work still.
     if (isDone || Date.now() - at > DAY_MS) rmSync(folder, { recursive: true, force: true });
   }
@@ -57,10 +57,10 @@ export async function followLeft(reviewFolder: string): Promise<void> {
  * The work tree's index gets the entries of the commit, what hooks have added included; not where the user has
  * staged something else in the meantime. Returns whether git did it.
  */
-export async function followed(runner: Git, following: Following): Promise<boolean> {
+export async function updateIndex(runner: Git, pending: PendingIndexUpdate): Promise<boolean> {
   for (const end = performance.now() + LOCKED_MS; ; await Bun.sleep(RETRY_MS)) {
     try {
-      await runner.run(follow(following), MOST_MS);
+      await runner.run(follow(pending), MOST_MS);
       return true;
     } catch {
       if (performance.now() > end) return false;
@@ -69,7 +69,7 @@ export async function followed(runner: Git, following: Following): Promise<boole
 }
 
 /** Returns whether HEAD has moved. Throws UserError. */
-function* follow({ root, head, tree, known }: Following): GitWork<boolean> {
+function* follow({ root, head, tree, known }: PendingIndexUpdate): GitWork<boolean> {
   const now = (yield* headOf(root)) ?? null;
   if (now === null || now === head) return false;
   const raw = yield* git(["diff-tree", "-r", ...RAW, tree, now]);
