@@ -5,6 +5,7 @@ import {
   fstatSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readlinkSync,
   rmdirSync,
@@ -63,7 +64,7 @@ export class Place {
     rewrite(this.path, bytes, this.stats(), mode);
   }
 
-  /** Of a regular file. */
+  /** Changes a regular file alone. */
   setMode(mode: number): void {
     withRegular(this.path, (file) => fchmodSync(file, mode), O_NOFOLLOW);
   }
@@ -75,10 +76,10 @@ export class Place {
 
 /**
  * Calls `use` with the place of a file below a root, which is a real path, while the file's folder is open: what was
- * looked at is what is read, and nothing is written elsewhere. Undefined where there is no such folder, unless it `makes`
- * those that are missing. Throws OutsideError, what `use` throws, and the system's error. Linux alone has names for open
- * folders: elsewhere the folder is looked at before and after `use`, and a symlink that comes and goes in between counts
- * for what is written.
+ * looked at is what is read, and nothing is written elsewhere. Undefined where there is no such folder, unless it
+ * `makes` those that are missing below the root. Throws OutsideError, what `use` throws, and the system's error. Linux
+ * alone has names for open folders: elsewhere the folder is looked at before and after `use`, and a symlink that comes
+ * and goes in between counts for what is written.
  */
 export function below<T>(
   root: string,
@@ -111,11 +112,14 @@ function inFolder<T>(
   use: (folder: string) => T,
   makes = false,
 ): T | undefined {
-  const opened = openIfThere(folder, O_RDONLY | O_DIRECTORY | O_PATH);
+  const flags = O_RDONLY | O_DIRECTORY | O_PATH;
+  let opened = openIfThere(folder, flags);
   if (opened === undefined) {
-    if (!makes || folder === root) return undefined;
-    below(root, relative(root, folder), ({ path }) => mkdirSync(path, { recursive: true }), true);
-    return inFolder(root, folder, use);
+    if (!makes) return undefined;
+    if (folder !== root)
+      below(root, relative(root, folder), ({ path }) => mkdirSync(path, { recursive: true }), true);
+    // It may be gone again.
+    opened = openSync(folder, flags);
   }
   try {
     const through = `/proc/self/fd/${opened}`;

@@ -86,6 +86,7 @@ test("what is no file is not read, nor waited for; of a symlink its target is", 
   writeFileSync(at("long"), "x".repeat(21));
   expect(() => read("long")).toThrow("it has 21 bytes");
   for (const name of ["none", "none/none"]) expect(read(name)).toBeUndefined();
+  expect(() => below(at("gone"), "file", () => true, true)).toThrow("ENOENT");
   for (const name of ["", ".", "..", "../outside/file"])
     expect(() => read(name)).toThrow(OutsideError);
   for (const name of ["link", "fifo", "in"])
