@@ -10,7 +10,7 @@ export const CLI_FILES = (
 ).split(" ");
 export const CLI_FOLDERS =
   ".git .vscode .idea .claude .husky .cargo .devcontainer .yarn .mvn .config/git".split(" ");
-/** Of programs that such a file runs or configures, Neovim's own first. */
+/** Files that configure other programs, or that these run; Neovim's own first. */
 const OTHERS = (
   ".exrc _exrc .nvimrc .nvim.lua .vimrc _vimrc .lvimrc .lazy.lua .neoconf.json .nvim-claude .mise.toml mise.toml " +
   ".direnvrc .ssh"

@@ -47,7 +47,7 @@ export function createResources(editor: EditorPort, userTexts: readonly UserText
 
 async function bufferText(editor: EditorPort, uri: string, { remote }: Client): Promise<string> {
   const state = await editor.sync().catch(rethrow);
-  // What is refused is not open.
+  // A path that is refused is not open.
   const paths = attempt(() => resolveUri(uri));
   const open = paths?.find(({ path }) => bufferAt(state, path)?.loaded);
   if (!open) {

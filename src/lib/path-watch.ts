@@ -13,7 +13,7 @@ interface Folder {
   names: Set<string>;
   /** Undefined: it is looked at by time. */
   watcher?: FSWatcher;
-  /** What was seen then. */
+  /** Its stamps at the last look. */
   seen: string;
 }
 

@@ -45,7 +45,7 @@ export class Registration {
   }
 
   #write(): void {
-    // Where that fails, a CLI outside of Neovim only finds us by the project's own file.
+    // If that fails, a CLI outside of Neovim only finds us by the project's own file.
     attempt(() => this.#file.write(JSON.stringify(this.entry)));
   }
 }

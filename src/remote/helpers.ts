@@ -14,11 +14,11 @@ import { LIMITS } from "./wire";
 const MOST_RUNNING = 2 * LIMITS.channels;
 
 /**
- * So many hooks of all remotes start at once: others, as of a remote that floods us, would keep Neovim and its
- * clients waiting. One that waits itself, for the user, has started after so long.
+ * The number of hooks, of all remotes, that start at once: more, as of a remote that floods us, would keep Neovim
+ * and its clients waiting. A hook that waits for the user itself has started after START_MS.
  */
 const MOST_STARTING = 2;
-const TURN_MS = 200;
+const START_MS = 200;
 let starting = 0;
 
 /** Each runs only what a hook of Claude Code does. */
@@ -106,7 +106,7 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   channel.onClose = () => child.kill();
   // Neovim and its clients come first. It may have ended, or the system allow no such thing.
   attempt(() => setPriority(child.pid, constants.priority.PRIORITY_LOW));
-  void Promise.race([child.exited, Bun.sleep(TURN_MS)]).then(release);
+  void Promise.race([child.exited, Bun.sleep(START_MS)]).then(release);
   void new Response(child.stdout).text().then((text) => {
     const answer = parseJson(text);
     if (answer !== undefined) channel.send(JSON.stringify(answerOf(answer, remote)));
@@ -121,7 +121,7 @@ async function startingSlot(channel: Channel): Promise<(() => void) | undefined>
   channel.onClose = () => {
     isGivenUp = true;
   };
-  while (starting >= MOST_STARTING && !isGivenUp) await Bun.sleep(TURN_MS / 10);
+  while (starting >= MOST_STARTING && !isGivenUp) await Bun.sleep(START_MS / 10);
   if (isGivenUp) return undefined;
   starting++;
   return () => void starting--;

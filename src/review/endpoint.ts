@@ -27,7 +27,7 @@ const REPORT_MS = 30_000;
 /** Methods after which Neovim shows something else than what was reported last. */
 const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
 
-/** Of a review of which nothing can be read. It is tried again. */
+/** The summary of a review that cannot be read. It is tried again. */
 const NOTHING = {
   ...{ counts: countsOf([]), incomplete: true, comments: [], waits: true, runs: false },
   ...{ version: "", watched: [], again: undefined },

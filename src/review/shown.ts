@@ -40,7 +40,7 @@ export function shownFile(project: ReviewedProject, entry: Entry, hunks = entry.
   return { ...shown, version: versionOf(shown) };
 }
 
-/** Where nothing but bytes could be shown; a deleted file as it was. A symlink would show another file. */
+/** Nothing but bytes could be shown; a deleted file counts as it was. A symlink would show another file. */
 function isBinary({ file, kind, view }: Entry): boolean {
   if (file.symlink && kind !== "deleted") return true;
   const lines = kind === "deleted" ? view?.weave.base(ALL) : view?.lines;
@@ -84,7 +84,7 @@ function codeOf({ newLines, oldLines }: Hunk): string {
   return [...newLines, ...oldLines].find((line) => line.trim() !== "")?.trimStart() ?? "";
 }
 
-/** What differs where no character does, in the words of a diff (`change_of_ends` of its text.lua). */
+/** Names what differs where no character does, in the words of a diff (`change_of_ends` of its text.lua). */
 function endsOf({ oldLines, newLines }: Hunk): string | undefined {
   const bare = (line: string | undefined) => line?.replace(MARK, "").replace(/\r?\n$/, "");
   const isSame = oldLines.every((line, i) => bare(line) === bare(newLines[i]));

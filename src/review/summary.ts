@@ -28,7 +28,7 @@ export interface ReviewSummary {
   runs: boolean;
 }
 
-/** So often the work tree is compared while something of Claude's outlives its turn. */
+/** How often the work tree is compared while something of Claude's outlives its turn. */
 const OUTLIVING_MS = 10_000;
 
 /** The projects of one Neovim, and what happens to them without a request of its user. */

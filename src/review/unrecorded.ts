@@ -28,8 +28,9 @@ const AGENTS = ["Agent", "Task"];
 const COMMAND = new RegExp(`^(?:${OTHER_TOOLS_MATCHER}|${AGENTS.join("|")})$`);
 
 /**
- * What hooks did not record in a project. They end before the CLI writes the end of their call into its transcript
- * (measured with 2.1.332): a call that the journal lacks then has none, and is recorded here as far as that is known.
+ * Finds what hooks did not record in a project. They end before the CLI writes the end of their call into its
+ * transcript (measured with 2.1.332): a call that the journal lacks then has none, and is recorded here as far as
+ * that is known.
  */
 export class Unrecorded {
   /** When the first of those calls began, in ms since the epoch. */

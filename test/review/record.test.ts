@@ -152,7 +152,7 @@ describe("what stood there before is what the disk had, whatever git calls clean
   const mixed = "one\r\ntwo\nthree\r\n";
   const lines = "one\ntwo\nthree\n";
   // Line by line: attributes, configuration, and the bytes on disk when they were added.
-  // Where a driver is off, git may look into a file, and find it changed.
+  // Git may look into a file whose driver is off, and find it changed.
   type Case = [attributes: string, config: string, disk: string, known: boolean | "maybe"];
   const cases: Case[] = [
     ["* text=auto", "x.y 1", crlf, true],

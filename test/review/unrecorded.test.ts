@@ -6,7 +6,7 @@ import type { ReviewSummary } from "../../src/review/summary";
 import type { EndedCall } from "../../src/review/unrecorded";
 import { RecordedHere } from "./recorded";
 
-/* What no hook has recorded, though the CLI's transcript says that Claude did it. */
+/* Changes that no hook has recorded, though the CLI's transcript says that Claude made them. */
 
 const FILES = { "a.txt": "one\ntwo\n", "b.txt": "b\n" };
 

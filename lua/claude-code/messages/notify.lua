@@ -165,8 +165,8 @@ local function notifier(level, name, highlight)
   end
 end
 
---- What Neovim may refuse whatever the plugin does, by the number of its error: where the user is, how they have set
---- it, and how much room there is.
+--- Errors of Neovim that the plugin cannot prevent, by their numbers: they depend on where the user is, on the
+--- options that are set, and on the room there is.
 M.REFUSALS = {
   E11 = "Neovim's command-line window is open; :q closes it",
   E36 = "there is no room for another window; close one, or make Neovim larger",

@@ -27,7 +27,7 @@ export class SelectionNotifier {
   async resend(client: Client): Promise<void> {
     this.#sent.delete(client);
     const latest = this.editor.refreshSelection(!isClaudeCode(client));
-    // What is known serves where Neovim is busy.
+    // The last known one serves where Neovim is busy.
     const selection = await latest.catch(() => this.editor.latestSelection);
     if (selection) this.#send(client, selection);
   }
@@ -35,7 +35,7 @@ export class SelectionNotifier {
   #send(client: Client, selection: Selection): void {
     this.#notify(client, "selection_changed", selectionChanged(selection));
     if (isClaudeCode(client)) return;
-    // Of a file that was closed nothing is selected any more.
+    // A file that was closed has no selection any more.
     const none = selection.path === "" ? { active: false } : undefined;
     const { region = none, cursor } = selection;
     if (region) this.#notify(client, "editor/selection_changed", region);

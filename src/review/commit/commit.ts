@@ -32,20 +32,20 @@ const IN_PROGRESS = {
 const LOOK_MS = 100;
 
 interface CommitRequest {
-  /** Of the repository, relative to the project's root; "" is that. */
+  /** The repository's folder, relative to the project's root; "" is that. */
   folder?: string;
   /** Begin the message with the prompts that made the hunks. */
   draft: boolean;
-  /** Of buffers with unsaved changes, by path. */
+  /** The text of each buffer with unsaved changes, by path. */
   texts: ReadonlyMap<string, Uint8Array>;
-  /** In which something may be kept as well. */
+  /** Projects in which something may be kept as well. */
   others?: readonly ReviewedProject[];
   /** Is called once git begins, and until it has ended Claude can be asked for the message. */
   onOpen?: (commit: OpenCommit) => void;
 }
 
 export interface Committed {
-  /** What git says of it: `[main 1a2b3c4] subject, 1 file changed, …`. Undefined if the message was left unwritten. */
+  /** Git's words about it: `[main 1a2b3c4] subject, 1 file changed, …`. Undefined if the message was left unwritten. */
   commit?: string;
   /** Sentences for the user. */
   notes: string[];

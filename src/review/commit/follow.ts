@@ -6,7 +6,7 @@ import { namesIn } from "../../lib/paths";
 import { isGone, ownProcess } from "../../lib/process";
 import { headOf } from "../git/committed";
 import { Git, type GitOptions, type GitWork } from "../git/run";
-import { type Entries, putting, rawChanges } from "../git/staged";
+import { type Entries, indexInfo, rawChanges } from "../git/staged";
 import { DAY_MS } from "../journal/prune";
 import { git, MOST_MS, RAW, stagedSince } from "./plan";
 
@@ -17,9 +17,9 @@ const RETRY_MS = 50;
 export const FOLDER = "commit-";
 const NOTE = "follow.json";
 
-/** What is left to do for the work tree's index once a commit is made. */
+/** The work tree's index is behind a commit until it has the commit's entries. */
 export interface PendingIndexUpdate {
-  /** Of the repository. */
+  /** The repository's folder. */
   root: string;
   /** Before the commit; null: there was none. */
   head: string | null;
@@ -84,6 +84,6 @@ function* follow({ root, head, tree, known }: PendingIndexUpdate): GitWork<boole
 }
 
 export function* putEntries(entries: Entries, options: GitOptions = {}): GitWork<void> {
-  const { args, input } = putting(entries);
+  const { args, input } = indexInfo(entries);
   yield* git(args, { ...options, input });
 }

@@ -22,9 +22,9 @@ the message alone, as plain text.`;
 
 /** A commit whose message the user writes. */
 export interface OpenCommit {
-  /** Of the repository. */
+  /** The repository's folder. */
   root: string;
-  /** Of HEAD. */
+  /** HEAD's tree. */
   tree: string;
   /** The commit's own. */
   index: string;

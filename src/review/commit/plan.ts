@@ -19,16 +19,16 @@ const LINK = "120000";
 /** So many files, and lines of what a program says, are in a message. */
 const MOST_NAMED = 10;
 
-/** What a commit of all that the user has kept in one repository is to hold. Its paths are relative to that one. */
+/** A commit of all that the user has kept in one repository. Its paths are relative to that one. */
 export interface CommitPlan {
   /** Null before the first commit. */
   head: string | null;
-  /** Of HEAD; empty before the first commit. */
+  /** HEAD's tree; empty before the first commit. */
   tree: string;
   entries: Entries;
-  /** What Claude has staged: in HEAD, and in the index. */
+  /** Claude's entries of the index, each with HEAD's. */
   staged: ReturnType<typeof rawChanges>;
-  /** What the user has staged, or nobody knows who. */
+  /** Paths that the user has staged, or nobody knows who. */
   users: string[];
   hunks: number;
   /** The prompts that made these hunks, in their order. */
@@ -57,7 +57,7 @@ export function byRepository({ root, files }: ReviewedProject): Map<string, Trac
 }
 
 /**
- * What a commit is to hold, and HEAD does not, of the repository in a `folder` of the project. Blobs are written.
+ * Plans the commit of the repository in a `folder` of the project: what HEAD does not hold yet. Blobs are written.
  * `texts`: of buffers with unsaved changes. Throws UserError.
  */
 export function* planned(
@@ -88,8 +88,8 @@ export function* planned(
     const isDiffering = differing.has(name);
     const view = isDiffering || text ? project.view(file) : undefined;
     const mark = isDiffering && file.marks.findLast(({ kind }) => kind === "staged");
-    const alone = mark && mark.keep !== undefined && !mark.undo ? staged.get(name) : undefined;
-    if (alone) plan.entries.set(name, alone.after);
+    const stagedOnly = mark && mark.keep !== undefined && !mark.undo ? staged.get(name) : undefined;
+    if (stagedOnly) plan.entries.set(name, stagedOnly.after);
     if (!view) continue;
     if (text && isUnsaved(view, project.view(file, text))) {
       plan.notes.push(
@@ -121,7 +121,7 @@ function* differingFrom(): GitWork<ReadonlySet<string>> {
 /** For `git diff-index` and `git diff-tree`. */
 export const RAW = ["--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none"];
 
-/** What an index, else the work tree's own, has otherwise than a tree. */
+/** The entries in which an index, else the work tree's own, differs from a tree. */
 export function* stagedSince(tree: string, options: GitOptions = {}) {
   const args = ["diff-index", "--cached", "--ita-invisible-in-index", ...RAW, tree];
   return rawChanges(yield* git(args, options));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
 import { headOf, treeOf } from "../git/committed";
 import { command, Git, type GitWork } from "../git/run";
-import { putting, rawChanges, stagedAt } from "../git/staged";
+import { indexInfo, rawChanges, stagedAt } from "../git/staged";
 import { committedPart, textOf } from "../state/commits";
 import type { Entry } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
@@ -123,7 +123,7 @@ export async function changeIndex(
   entries: ReadonlyMap<string, string>,
 ): Promise<boolean> {
   if (entries.size === 0) return true;
-  const { args, input } = putting(entries);
+  const { args, input } = indexInfo(entries);
   return (await Git.in(project.root)?.run(command(args, { input })))?.code === 0;
 }
 

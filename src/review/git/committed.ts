@@ -108,7 +108,7 @@ function* textOf({ id, path, symlink }: Blob): GitWork<Uint8Array | undefined> {
   return code === 0 ? stdout : undefined;
 }
 
-/** What an index says of files, by their paths: their blobs, and sizes in the work tree. No paths: all. */
+/** The blobs of files in an index, and their sizes in the work tree, by path. No paths: all. */
 export function* sizesIn(
   index: string,
   paths: readonly string[],

@@ -32,7 +32,7 @@ interface Differing extends Omit<DifferingPaths, "repositories" | "index"> {
 /** Modes and blobs that the index alone has, and neither HEAD nor the work tree, by path; not of inner repositories. */
 export type Staged = Record<string, string>;
 
-/** What is in an index and not in HEAD, whatever the work tree has; when it was written, in ms since the epoch. */
+/** Entries of an index that HEAD lacks, whatever the work tree has; when it was written, in ms since the epoch. */
 export type Indexes = Record<string, { at: number; entries: Staged }>;
 
 /**

@@ -78,7 +78,8 @@ const NO_MATCH = 1;
 
 /**
  * git in one work tree, for one piece of work: the repository may get another configuration afterwards.
- * Its own index is only read, but where an undo takes out what Claude has staged. A git that cannot be started, or takes too long, has the code null.
+ * Its own index is only read, but where an undo takes out what Claude has staged. A git that cannot be started,
+ * or takes too long, has the code null.
  */
 export class Git {
   /** What turns off the programs that the configuration names. */

@@ -17,7 +17,7 @@ export function* stagedAt(paths: readonly string[]): GitWork<Entries | undefined
 }
 
 /** The arguments for git and its input, to put entries into an index. A file makes room for a folder, or gets it. */
-export function putting(entries: ReadonlyMap<string, string>) {
+export function indexInfo(entries: ReadonlyMap<string, string>) {
   const inOrder = [...entries].sort(
     ([, one], [, other]) => Number(isThere(one)) - Number(isThere(other)),
   );

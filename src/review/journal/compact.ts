@@ -84,7 +84,7 @@ function historiesOf(lines: readonly Line[], before: number): Map<unknown, Histo
       const history = of(path);
       history.add(id, type);
       if (from !== undefined) history.isTied = of(from).isTied = true;
-      // Of one session, turn or call alone, what the others changed still waits.
+      // If it is of one session, turn or call alone, what the others changed still waits.
       const isPartial = scope?.session ?? scope?.prompt ?? scope?.change;
       const keepsAll = type === "keep" && keep === "all" && isPartial === undefined;
       if (keepsAll && typeof at === "number" && at < before) history.keep(id);

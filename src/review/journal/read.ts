@@ -119,7 +119,7 @@ export class JournalReader {
     this.damaged += 1;
     const folder = join(this.folder, "set-aside");
     const path = join(folder, `${Bun.hash(line).toString(16)}.jsonl`);
-    // Where that fails, it stays in the journal.
+    // If that fails, it stays in the journal.
     attempt(() => makePrivateFolder(folder));
     attempt(() => writeFileSync(path, `${line}\n`, { mode: 0o600 }));
   }

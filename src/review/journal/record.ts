@@ -82,7 +82,7 @@ const Begin = v.object({
   cli: v.optional(Process),
 });
 
-/** What a file holds that an editing tool is about to change: its answer gives neither line ends nor encoding. */
+/** A file's content before an editing tool changes it: the tool's answer gives neither line ends nor encoding. */
 const Seen = v.object({
   ...common,
   type: v.literal("seen"),
@@ -108,7 +108,7 @@ const Change = v.object({
   began: v.optional(v.number()),
   /** Hooks of the user's run after it, and may format what it wrote. */
   hooked: v.optional(v.boolean()),
-  /** What came into git's indexes with the call, by path; mode 0 where it took something out. */
+  /** Entries that came into git's indexes with the call, by path; mode 0 where it took something out. */
   index: v.optional(v.record(Path, Entry)),
   /** A sentence for the user: what is not known of this call. */
   incomplete: v.optional(Text),

@@ -45,8 +45,8 @@ export interface Found {
 /**
  * Compares the work tree with the last snapshot, and records what calls of Claude's changed in between
  * and no record explains: commands that failed, were interrupted or ran in the background, MCP tools,
- * what the CLI left out, and hooks that format what Claude wrote. A change is a call's by its time (ctime, which no program can set) and by
- * nobody else's claim: not where Neovim wrote that text. What is left is the user's, and not recorded.
+ * what the CLI left out, and hooks that format what Claude wrote. A change is a call's by its time (ctime,
+ * which no program can set), unless Neovim wrote that text. All else is the user's, and not recorded.
  *
  * Without git only the files are compared that Claude edited. Throws the system's error (ENOSPC, …).
  */
@@ -134,8 +134,8 @@ function* stagedAlone(
 }
 
 /**
- * What calls have put into git's indexes: each was written last while one ran, and by nobody since. What the user had
- * staged there before stays theirs.
+ * Finds what calls have put into git's indexes: each was written last while one ran, and by nobody since. What the
+ * user had staged there before stays theirs.
  */
 function* intoIndexes(
   records: readonly JournalRecord[],
@@ -263,7 +263,7 @@ function* differences(project: RecordedProject, { spans, known, last, now }: Com
   for (const { folder, git, head, headNow } of repositories) {
     if (!git || !head || !headNow) continue;
     const between = head === headNow ? [] : git.wait(pathsBetween(head, headNow));
-    // What is clean before and after may have got other line ends.
+    // A file that is clean before and after may have got other line ends.
     const copies = [last, now].map(({ at }) => indexCopy(project.folder, at, folder));
     const [copy = "", copyNow = ""] = copies;
     const isSameIndex = attempt(() => readRegular(copy).equals(readRegular(copyNow)));

@@ -54,7 +54,7 @@ export class KnownContents {
     return seen && isShown(seen) ? seen : this.#candidates(path).find(isShown);
   }
 
-  /** What the hook before the editing tool's call `use` has seen at a path. */
+  /** The content at a path that the hook before the editing tool's call `use` has seen. */
   seen(path: string, use: string | undefined): Content | undefined {
     const needles = ['"type":"seen"', `"use":${JSON.stringify(use)}`, JSON.stringify(path)];
     const line = this.#readLines().findLast((one) => needles.every((part) => one.includes(part)));

@@ -266,7 +266,7 @@ export class ReviewedProject {
     return [...this.#comments.values()].slice(-MOST_COMMENTS);
   }
 
-  /** What an undo makes of Claude's entries of git's index is not the user's. */
+  /** An undo changes Claude's entries of git's index: the user has not staged those. */
   #changesIndex(decision: Decision | undefined, at: number, isTakenBack = false): void {
     for (const { path, index } of decision?.type === "undo" ? decision.files : []) {
       if (!index) continue;

@@ -22,9 +22,10 @@ const FORMAT_MS = 10_000;
 export const CUT_OFF_MS = 1;
 
 /**
- * When Bash and MCP tools ran, and hooks that format what an editing tool wrote. A call without an end ends with its turn: with the next prompt (the user
- * pressed Esc, for which there is no hook: then with the time since when the CLI was idle), or with a
- * stop; but with a stop that leaves agents or commands running it only counts as complete so far.
+ * Returns when Bash and MCP tools ran, and hooks that format what an editing tool wrote. A call without an end
+ * ends with its turn: with the next prompt (the user pressed Esc, for which there is no hook: then with the time
+ * since when the CLI was idle), or with a stop; but with a stop that leaves agents or commands running it only
+ * counts as complete so far.
  */
 export function spansOf(records: readonly JournalRecord[]): CallSpan[] {
   const timeline = new Timeline();

@@ -11,7 +11,7 @@ const QUIET_MS = 400;
 /** After it, a key that decides has been meant for what has the cursor. */
 const SEEN_MS = 5 * QUIET_MS;
 
-/** Where the user works: Lua or keys lead there, from a.txt in the current window. */
+/** Places where the user works: Lua or keys lead there, from a.txt in the current window. */
 const PLACES: Record<string, { lua?: string; keys?: string }> = {
   "a prompt": { lua: "vim.cmd('Claude prompt')", keys: "write tests<Esc>" },
   "a commit message": { lua: "vim.cmd.new('COMMIT_EDITMSG') vim.bo.filetype = 'gitcommit'" },

@@ -184,7 +184,7 @@ function M.yield_to(win, reason)
   layout.restore_sizes(sizes)
 end
 
---- What a terminal has yielded to has gone.
+--- Gives back the rows that a terminal has yielded to something that has gone.
 function M.take_back()
   for terminal, rows in pairs(yielded) do
     if api.nvim_win_is_valid(terminal) then
