@@ -1,11 +1,12 @@
 /**
  * Holds the direction of imports: `bun scripts/check-imports.ts` prints each import that breaks a
  * rule, with the reason for the rule, each circle of files, and each pair of folders that need each
- * other, and who opens a project's files by name, and then exits 1. It reads every file of lua/, plugin/ and src/ whole: what a function
- * requires later, and a type alone, count as well.
+ * other, and then exits 1. It reads every file of lua/, plugin/ and src/ whole: what a function
+ * requires later, and a type alone, count as well. It also prints each file of src/ that opens files by name.
  */
 import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
+import { Glob } from "bun";
 import { cycles, type Import } from "./imports/cycles";
 import { foldersBothWays } from "./imports/folders";
 import { luaImports } from "./imports/lua";
@@ -125,21 +126,46 @@ const typescriptRules: Rule[] = [
   },
 ];
 
-/** Who opens, changes or removes by its name what is no file of a project, or follows symlinks as the user wants. */
-const OPENERS =
-  `src/lib/ src/review/journal/ src/setup/ src/commands/uninstall.ts src/claude/left-behind.ts
-  src/review/record/comparison-request.ts src/review/commit/commit.ts src/worktrees/merge.ts src/transcript/file.ts
-  src/sessions/conversations.ts src/remote/conversation.ts src/remote/endpoint.ts src/prompt/endpoint.ts
-  src/locate/project-file.ts src/ide/tools/open-diff.ts src/hooks/permission/index.ts src/review/commit/follow.ts
-  src/review/git/differing.ts src/review/record/compare.ts src/review/record/snapshot.ts`.split(
-    /\s+/,
-  );
-const OPENS =
-  /^import \{[^}]*\b((open|read|(read|write|append|copy)File|readlink|chmod|rename|rm|unlink|rmdir|mkdir|(sym)?link)Sync|readRegular|readText|withRegular|rewrite|writeText)\b[^}]*\} from/m;
-const openers = [...new Set(typescriptImports(ROOT).map(({ from }) => from))]
-  .filter((file) => !OPENERS.some((one) => file.startsWith(one)))
-  .filter((file) => OPENS.test(readFileSync(`${ROOT}/${file}`, "utf8")))
-  .map((file) => `${file}: opens a file by its name; src/lib/below.ts opens those of a project`);
+/** Each opens by its name what is no file of a project, or follows symlinks as the user wants; by which functions. */
+const OPENERS = `
+src/claude/left-behind.ts readFileSync readlinkSync
+src/commands/uninstall.ts readlinkSync rmSync
+src/hooks/permission/index.ts readText
+src/ide/tools/open-diff.ts writeText
+src/locate/project-file.ts readText rmSync
+src/prompt/endpoint.ts withRegular
+src/remote/conversation.ts withRegular writeFileSync
+src/remote/endpoint.ts mkdtempSync readText rmSync
+src/review/commit/commit.ts copyFileSync mkdtempSync rmSync
+src/review/commit/follow.ts rmSync
+src/review/git/differing.ts chmodSync readRegular utimesSync writeFileSync
+src/review/journal/append.ts openSync
+src/review/journal/blobs.ts readRegular utimesSync writeFileSync
+src/review/journal/folder.ts utimesSync writeFileSync
+src/review/journal/prune.ts readRegular rmSync utimesSync
+src/review/journal/read.ts openIfThere readText writeFileSync
+src/review/journal/rewrite.ts linkSync readRegular rmSync writeFileSync
+src/review/record/compare.ts readRegular
+src/review/record/comparison-request.ts rmSync
+src/review/record/snapshot.ts rmSync
+src/sessions/conversations.ts withRegular
+src/setup/plan.ts mkdirSync rmSync symlinkSync
+src/setup/step.ts mkdirSync readRegular unlinkSync writeText
+src/transcript/file.ts withRegular
+src/worktrees/merge.ts mkdtempSync rmSync writeFileSync
+`.split("\n");
+const IMPORTS = /^import (?!type)([^"]*?) from "(?:node:fs|[./]*lib\/(?:read-regular|rewrite))"/gm;
+const HARMLESS =
+  /^(type .*|constants|watch|readRange|(exists|l?stat|fstat|realpath|readdir|close|write)Sync)?$/;
+const WHOLE = /\bBun\.(file|write)\b|(?<=\()"(node:)?fs"|"(node:)?fs\/promises"|from "fs"/g;
+const openers = [...new Glob("src/**/*.ts").scanSync({ cwd: ROOT })].flatMap((file) => {
+  const text = file.startsWith("src/lib/") ? "" : readFileSync(join(ROOT, file), "utf8");
+  const allowed = OPENERS.find((line) => line.startsWith(`${file} `))?.split(" ");
+  const names = [...text.matchAll(IMPORTS)].flatMap(([, list = ""]) => list.split(/[{},]/));
+  return [...names.map((name) => name.trim()), ...(text.match(WHOLE) ?? [])]
+    .filter((name) => !HARMLESS.test(name) && !allowed?.includes(name))
+    .map((name) => `${file}: ${name} opens by name; src/lib/below.ts opens a project's files`);
+});
 
 const lua = luaImports(ROOT);
 const typescript = typescriptImports(ROOT);
