@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "../../lib/errors";
 import { gitFolder, headCommit } from "../../lib/git-folder";
+import { PathWatch } from "../../lib/path-watch";
 import { counted } from "../../lib/visible";
 import { headOf } from "../git/committed";
 import { Git, type GitWork } from "../git/run";
@@ -28,8 +29,6 @@ const IN_PROGRESS = {
   CHERRY_PICK_HEAD: "a cherry-pick is",
   REVERT_HEAD: "a revert is",
 };
-/** How often it is looked whether git has made the commit: hooks that run after it take their time. */
-const LOOK_MS = 100;
 
 interface CommitRequest {
   /** The repository's folder, relative to the project's root; "" is that. */
@@ -92,10 +91,12 @@ export async function commitKept(
     if (existsSync(join(gitDir, "index"))) copyFileSync(join(gitDir, "index"), index);
     onOpen?.({ root, tree, index, signal: ended.signal });
     const made = runner.run(commitOf(plan, root, { index, draft, editor }), MOST_MS);
-    const isEnded = Promise.allSettled([made]);
-    while ((headCommit(root) ?? head) === head) {
-      if (await Promise.race([isEnded, Bun.sleep(LOOK_MS)])) break;
-    }
+    // Hooks that run after the commit take their time. Git locks HEAD to move it, and then writes its log.
+    const moved = Promise.withResolvers<void>();
+    const watch = new PathWatch(() => (headCommit(root) ?? head) !== head && moved.resolve());
+    watch.follow([`${gitDir}/`, join(gitDir, "logs/HEAD")]);
+    await Promise.race([Promise.allSettled([made]), moved.promise]);
+    watch.end();
     await updateIndex(runner, pending);
     const commit = await made;
     if (commit === undefined) return { notes };

@@ -30,6 +30,9 @@ export interface PendingIndexUpdate {
 
 type Owner = ReturnType<typeof ownProcess>;
 
+/** When git may try again after a failure, by folder and by performance.now(). */
+const retries = new Map<string, number>();
+
 /** Writes it down for the next start: git goes on where this process is killed. Throws the system's error. */
 export function savePending(folder: string, { known, ...pending }: PendingIndexUpdate): void {
   const text = JSON.stringify({ ...pending, known: [...known], owner: ownProcess() });
@@ -45,9 +48,11 @@ export async function finishPending(reviewFolder: string): Promise<void> {
       owner?: Owner;
     };
     const at = lstatSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (owner && !isGone(owner)) continue;
+    if ((owner && !isGone(owner)) || performance.now() < (retries.get(folder) ?? 0)) continue;
     pending.known = new Map(pending.known);
-    const isDone = await (owner && Git.in(pending.root))?.run(follow(pending)).catch(() => false);
+    const isDone = await (owner && Git.in(pending.root))
+      ?.run(follow(pending))
+      .catch(() => void retries.set(folder, performance.now() + LOCKED_MS));
     // Without a new commit git may be at work still.
     if (isDone || Date.now() - at > DAY_MS) rmSync(folder, { recursive: true, force: true });
   }
