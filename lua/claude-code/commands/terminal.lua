@@ -202,8 +202,8 @@ return {
     end,
   },
 
-  --- Lets Claude edit a file that it waits for though you have not saved it. It waits no more until the turn ends.
-  --- See |claude-code-option-wait_for_unsaved|.
+  --- Lets Claude edit a file with your unsaved edits at once, rather than after a minute. See
+  --- |claude-code-option-wait_for_unsaved|.
   ["go-on"] = {
     run = function()
       require("claude-code.editor.documents.hold").go_on()

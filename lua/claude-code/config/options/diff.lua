@@ -59,7 +59,11 @@ return {
       },
       { "next_diff", "]f", "shows the next proposal that waits" },
       { "previous_diff", "[f", "shows the previous proposal that waits" },
-      { "merge", "gm", "merges unsaved edits of the file into the proposal" },
+      {
+        "merge",
+        "gm",
+        "merges your unsaved edits into the proposal, or, outside of a diff, with the file that changed on disk",
+      },
     },
   },
 }
