@@ -67,7 +67,7 @@ return {
   ["diff merge"] = {
     run = function()
       local unsaved = require("claude-code.editor.documents.unsaved")
-      if not unsaved.resolve(vim.api.nvim_get_current_buf()) then
+      if not unsaved.merge_with_marks(vim.api.nvim_get_current_buf()) then
         answer("act", "merge")
       end
     end,

@@ -117,6 +117,19 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
+  test("names no conflict where the file has lost it in the meantime", async () => {
+    await using a = await open();
+    await a.nvim.type("3Gccmine<Esc>");
+    writeFileSync(a.main, text(having({ 3: "theirs" })));
+    await a.says("which conflict");
+    const lines = JSON.stringify(having({ 10: "theirs" }));
+    await a.nvim.lua(
+      `vim.fn.writefile(vim.json.decode([=[${lines}]=]), vim.fn.expand("%")) vim.cmd("Claude diff merge")`,
+    );
+    await a.says("merged without a conflict: :w writes both");
+    expect(await a.lines()).toEqual(having({ 3: "mine", 10: "theirs" }));
+  });
+
   test("merges by itself once an edit that conflicted was taken back", async () => {
     await using a = await open();
     await a.nvim.type("Gomine<Esc>3Gccmine<Esc>");

@@ -125,7 +125,7 @@ local function is_users(key)
   end)
 end
 
----What a server showed goes with the diff, whose windows close without the events for which Neovim would close it.
+---Closes what a server showed, with the diff: its windows close without the events for which Neovim would do so.
 local function close_preview(buf)
   local win = api.nvim_buf_is_valid(buf) and vim.b[buf].lsp_floating_preview
   if win and api.nvim_win_is_valid(win) and win ~= api.nvim_get_current_win() then

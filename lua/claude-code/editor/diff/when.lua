@@ -40,13 +40,13 @@ end
 
 ---Is the user in Claude's terminal, or in an ordinary file without unsaved edits? Anywhere else the next key has a
 ---meaning of its own: in a prompt, a commit message, a list, the help, a terminal.
-local function gives_cursor()
+local function may_take_cursor()
   local is_file = vim.bo.buftype == "" and vim.bo.bufhidden == "" and not vim.bo.modified
   return is_file and not path.is_message(0)
     or require("claude-code.terminal.providers.window").is_terminal(0)
 end
 
----What showing a diff or a plan may change now. Typing in a terminal counts like insert mode; typing in normal
+---Returns what showing a diff or a plan may change now. Typing in a terminal counts like insert mode; typing in normal
 ---mode does not leave its window.
 ---@param asked? boolean the user has asked for it, wherever they are
 ---@return claude-code.MayChange
@@ -55,7 +55,7 @@ function M.may_change(asked)
   if may ~= "all" then
     return may
   elseif M.ms_until_idle() == 0 then
-    return (asked or gives_cursor()) and "all" or "no_focus"
+    return (asked or may_take_cursor()) and "all" or "no_focus"
   end
   return in_terminal() and "no_focus" or "nothing"
 end
@@ -113,8 +113,8 @@ function M.after_busy(callback)
   end)
 end
 
----What has the cursor without the user's doing is decided by no key that may have been typed for something else: the
----user has had the time to see it before they began to type, or has typed something else in it before.
+---No key that may have been typed for something else decides what has the cursor without the user's doing: the user
+---has had the time to see it before they began to type, or has typed something else in it before.
 ---@param title string
 ---@param asked? boolean the user has asked for it
 ---@return claude-code.DecisionGuard
@@ -154,7 +154,7 @@ function DecisionGuard:is_active()
   if self.is_expected then
     return clock.now() - self.since < clock.QUIET_MS
   end
-  local began, before = keyboard.run()
+  local began, before = keyboard.last_burst()
   local pauses = before > self.since and 2 or SEEN_PAUSES
   return began - self.since < pauses * clock.QUIET_MS
 end
@@ -162,7 +162,7 @@ end
 ---Says why nothing was decided; the same only once for keys that are typed without a pause.
 ---@param again string what to do then
 function DecisionGuard:report(again)
-  local reported = again .. keyboard.run()
+  local reported = again .. keyboard.last_burst()
   if self.reported ~= reported then
     self.reported = reported
     notify.info(("%s: %s %s just now"):format(again, self.title, self.event), "diff")

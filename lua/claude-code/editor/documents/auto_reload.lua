@@ -162,7 +162,7 @@ local function follow(buf)
   end
   state.stops[buf] = stop
   note_absence(buf)
-  unsaved.follow(buf)
+  unsaved.remember_base(buf)
 end
 
 local function is_needed()
@@ -187,7 +187,7 @@ local function watch()
   events:on("BufWritePost", function(buf)
     -- The first time it may have made the file's folder.
     note_absence(buf)
-    unsaved.follow(buf)
+    unsaved.remember_base(buf)
     disk.look()
   end)
   -- Else Neovim would ask whether to overwrite what was written a moment ago (W12).

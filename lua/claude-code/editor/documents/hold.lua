@@ -75,7 +75,7 @@ function M.wait(params)
     end
     vim.cmd.redrawstatus({ bang = true })
   end
-  local way = unsaved.is_stale(buf) and unsaved.way(buf) .. ", then :w" or ":w"
+  local way = unsaved.is_stale(buf) and unsaved.merge_hint(buf) .. ", then :w" or ":w"
   local text = "%s, or :Claude go-on: Claude waits to edit lines of %s that you have not saved"
   notify.warn(text:format(way, name))
   local stop

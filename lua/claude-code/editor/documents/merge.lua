@@ -18,7 +18,7 @@ local function compare(base, sides)
   for side, lines in ipairs(sides) do
     for _, hunk in ipairs(diff(joined(base), joined(lines), { result_type = "indices" })) do
       local from, count, _, added = unpack(hunk)
-      -- Of no lines the one before is named.
+      -- No lines are named by the line before them.
       from = count > 0 and from - 1 or from
       table.insert(hunks, { side = side, from = from, to = from + count, growth = added - count })
     end

@@ -1,4 +1,4 @@
---- Reloads buffers whose file was written outside: without any prompt, unsaved edits kept.
+--- Takes changes of files on disk into their buffers, without a prompt; unsaved edits are merged (unsaved.lua).
 local api, uv = vim.api, vim.uv
 local blocked = require("claude-code.editor.input.blocked")
 local checktime = require("claude-code.editor.documents.checktime")
@@ -119,7 +119,7 @@ local function compare_text(buf)
   local is_other = notes[buf].version ~= version
   notes[buf].version, notes[buf].is_outdated = version, nil
   local bytes ---@type string?
-  local differed = supply.during(buf, function()
+  local differed = supply.with_text(buf, function()
     return bytes
   end, function()
     return checktime.compare(buf, function(is_wanted)
@@ -165,8 +165,8 @@ local function take_over(buf)
     end
     restore()
   end
-  unsaved.finish(buf)
-  unsaved.follow(buf)
+  unsaved.close_conflict(buf)
+  unsaved.remember_base(buf)
   vim.bo[buf].undolevels = undolevels
   note_taken_over(buf, change)
 end
@@ -221,7 +221,7 @@ local function keep_edits(buf)
   note.is_outdated = nil
   note_taken_over(buf, change)
   if problem then
-    unsaved.begin(buf, problem, function()
+    unsaved.open_conflict(buf, problem, function()
       -- If its edits were undone, the text is that of before.
       note.is_outdated = not vim.bo[buf].modified or nil
       check_soon(buf)
@@ -250,8 +250,8 @@ local function await_text(buf, name)
   end
 end
 
----Shows what was written outside to the file of this buffer, unless that has unsaved edits. If nothing
----was written, nothing changes. Also before a buffer is entered: Neovim looks then, too, and asks (W11, W12).
+---Shows what was written outside to the file of this buffer, merged with its unsaved edits unless both conflict. If
+---nothing was written, nothing changes. Also before a buffer is entered: Neovim looks then, too, and asks (W11, W12).
 ---@param buf integer
 function M.check(buf)
   local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)

@@ -91,7 +91,7 @@ end
 ---@param supply fun(): string|string[] the file's bytes, or rows
 ---@param callback fun(): T
 ---@return T
-function M.during(buf, supply, callback)
+function M.with_text(buf, supply, callback)
   if #checktime.autocommands(buf, "BufReadCmd") > 0 then
     return callback()
   end
@@ -129,24 +129,24 @@ function M.read(buf, load)
     return read()
   end
   local bytes = M.bytes(buf) or error("it is not a regular file that can be read, or too large", 0)
-  M.during(buf, function()
+  M.with_text(buf, function()
     -- By now Neovim has noted the time of the file: a text that is older would be taken for the file's.
     return M.bytes(buf) or bytes
   end, read)
 end
 
----Calls `show`, which brings a loaded buffer into a window, where Neovim may read its file again. What cannot be read
+---Calls `bring`, which brings a loaded buffer into a window, where Neovim may read its file again. What cannot be read
 ---leaves the text as it is.
 ---@generic T
 ---@param buf integer
----@param show fun(): T
+---@param bring fun(): T
 ---@return T
-function M.shown(buf, show)
+function M.show(buf, bring)
   local lines, bytes = api.nvim_buf_get_lines(buf, 0, -1, false), nil ---@type string[], string?
-  local result = M.during(buf, function()
+  local result = M.with_text(buf, function()
     bytes = M.bytes(buf)
     return bytes or lines
-  end, show)
+  end, bring)
   if bytes then
     checktime.take_time(buf)
   end

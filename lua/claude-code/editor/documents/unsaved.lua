@@ -57,7 +57,7 @@ end
 
 ---Remembers the text on which later edits are merged; of a buffer with edits, if the file still has the one before.
 ---@param buf integer loaded
-function M.follow(buf)
+function M.remember_base(buf)
   local options, lines = vim.bo[buf], nil ---@type vim.bo, string[]?
   if options.modified and M.bases[buf] then
     return
@@ -97,7 +97,7 @@ end
 
 ---There is no conflict any more.
 ---@param buf integer
-function M.finish(buf)
+function M.close_conflict(buf)
   local conflict = conflicts[buf]
   conflicts[buf] = nil
   for _, key in ipairs(conflict and conflict.keys or {}) do
@@ -135,20 +135,20 @@ function M.merge(buf, with_marks)
   checktime.take_time(buf)
   M.bases[buf] = { version = change.version, lines = change.new, endofline = change.endofline }
   vim.bo[buf].modified = endofline ~= change.endofline or not file_lines.are_same(lines, change.new)
-  M.finish(buf)
+  M.close_conflict(buf)
   patch.emit_changed(buf)
   return count
 end
 
 ---@param buf integer
 ---@return string words key or command that merges
-function M.way(buf)
+function M.merge_hint(buf)
   return conflicts[buf] and conflicts[buf].keys[1] or ":Claude diff merge"
 end
 
 local function report(buf, problem)
   local text = problem == "conflict"
-      and M.way(buf) .. " merges %s with your unsaved edits, which conflict with what was written to it"
+      and M.merge_hint(buf) .. " merges %s with your unsaved edits, which conflict with what was written to it"
     or ":w! overwrites %s, :e! loads it: it changed on disk, and has unsaved edits, which are kept"
   notify.warn(text:format(path.base(api.nvim_buf_get_name(buf))))
 end
@@ -156,12 +156,14 @@ end
 ---Merges with marks where there are conflicts; |u| undoes it.
 ---@param buf integer current
 ---@return boolean was_stale
-function M.resolve(buf)
+function M.merge_with_marks(buf)
   if not M.is_stale(buf) then
     return false
   end
   local count, problem = M.merge(buf, true)
-  if count then
+  if count == 0 then
+    notify.info("merged without a conflict: :w writes both; u undoes the merge")
+  elseif count then
     vim.cmd("normal! m'")
     vim.fn.search("^<<<<<<< " .. LABELS[1], "cw")
     local words = require("claude-code.lib.text").count(count, "conflict")
@@ -177,9 +179,11 @@ local function map(buf)
   local keys = require("claude-code.config").get().diff.keys.merge or {}
   local options = { buffer = buf, desc = "Merge your unsaved edits", nowait = true, unique = true }
   return vim.tbl_filter(function(key)
-    return (pcall(vim.keymap.set, "n", key, function()
-      M.resolve(buf)
-    end, options))
+    return (
+      pcall(vim.keymap.set, "n", key, function()
+        M.merge_with_marks(buf)
+      end, options)
+    )
   end, type(keys) == "string" and { keys } or keys)
 end
 
@@ -187,12 +191,12 @@ end
 ---@param buf integer modified
 ---@param problem "conflict"|"unreadable"
 ---@param again fun() looks again: a program may write the file just now
-function M.begin(buf, problem, again)
+function M.open_conflict(buf, problem, again)
   if not conflicts[buf] then
     local events = autocommands.new("unsaved." .. buf)
     conflicts[buf] = { events = events, keys = map(buf) }
     -- Not `once`, which removes only the event that came.
-    events:on({ "BufWritePost", "BufReadPost", "BufWipeout" }, M.finish, { buffer = buf })
+    events:on({ "BufWritePost", "BufReadPost", "BufWipeout" }, M.close_conflict, { buffer = buf })
     events:on("BufModifiedSet", function()
       if not vim.bo[buf].modified then
         again()

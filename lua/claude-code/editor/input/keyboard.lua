@@ -58,7 +58,7 @@ end
 
 ---@return number began when the first key of those was typed that belong to the last one; now, after a pause
 ---@return number before when a key other than <Esc> was typed before them
-function M.run()
+function M.last_burst()
   if M.idle_ms() >= clock.QUIET_MS then
     return clock.now(), run.last or -math.huge
   end

@@ -39,7 +39,7 @@ function M.bring_to_front(buf, range)
     vim.cmd.stopinsert()
   end
   local win = loading.without_question(function()
-    return supply.shown(buf, function()
+    return supply.show(buf, function()
       local win = windows.bring(buf, windows.for_file(buf))
       api.nvim_set_current_win(win)
       return win

@@ -150,10 +150,13 @@ local function choose(target)
     notify.warn(path.title(entry.path) .. " is a symlink: decide in the quickfix window")
     return picked(nil)
   elseif reload.is_stale(buf) then
-    local way = require("claude-code.editor.documents.unsaved").way(buf)
+    local unsaved, title = require("claude-code.editor.documents.unsaved"), path.title(name)
     local words =
       "%s first, or decide in the quickfix window: unsaved edits of %s conflict with Claude's"
-    notify.warn(words:format(way, path.title(name)))
+    notify.warn(
+      unsaved.is_stale(buf) and words:format(unsaved.merge_hint(buf), title)
+        or title .. " is about to take over changes on disk: decide again then"
+    )
     return picked(nil)
   end
   local choice = { path = whole or path.real(name) }
