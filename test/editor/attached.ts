@@ -396,7 +396,7 @@ export class Attached implements AsyncDisposable {
   async #reset(): Promise<boolean> {
     const { exitCode, signalCode } = this.nvim.process;
     if (exitCode !== null || signalCode !== null) return false;
-    const { blocking } = await this.nvim.request<{ blocking: boolean }>("nvim_get_mode", []);
+    const { blocking } = await this.nvim.mode();
     if (blocking || (await this.nvim.lua("return vim.fn.getcmdwintype()")) !== "") return false;
     await this.nvim.type("<C-\\><C-n>");
     await this.nvim.lua('require("port").detach()');

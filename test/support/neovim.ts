@@ -164,7 +164,7 @@ export class TestNeovim implements AsyncDisposable {
     neovim.#rejectWhenEnded();
     if (options.ui)
       await api.uiAttach(options.ui.width, options.ui.height, { ext_linegrid: true } as never);
-    await neovim.request("nvim_get_mode", []);
+    await neovim.mode();
     return neovim;
   }
 
@@ -201,7 +201,18 @@ export class TestNeovim implements AsyncDisposable {
     return new Error(`${method}: no answer for ${ANSWER_TIMEOUT_MS} ms; ${await this.#waitsFor()}`);
   }
 
-  /** Says what Neovim waits for: nvim_get_mode answers even then. */
+  /** `blocking`: it waits for a key, and answers nothing else. */
+  mode(): Promise<{ mode: string; blocking: boolean }> {
+    return this.request("nvim_get_mode", []);
+  }
+
+  /** Is there a question? Neovim 0.10 waits for a key, 0.12 at a command line. */
+  async asks(): Promise<boolean> {
+    const { mode, blocking } = await this.mode();
+    return blocking || mode !== "n";
+  }
+
+  /** Says what Neovim waits for. */
   async #waitsFor(): Promise<string> {
     const mode = await Promise.race([this.api.request("nvim_get_mode", []), Bun.sleep(2_000)]);
     return `nvim_get_mode: ${JSON.stringify(mode)}`;
@@ -229,7 +240,7 @@ export class TestNeovim implements AsyncDisposable {
   /** Types keys as a user does: `<CR>`, `<Esc>` and the like are translated. */
   async type(keys: string): Promise<void> {
     await this.request("nvim_input", [keys]);
-    await this.request("nvim_get_mode", []);
+    await this.mode();
   }
 
   get lockFolder(): string {

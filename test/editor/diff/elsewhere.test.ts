@@ -124,7 +124,7 @@ class User {
   }
 
   async #isBlocked(): Promise<boolean> {
-    return (await this.a.nvim.request<{ blocking: boolean }>("nvim_get_mode", [])).blocking;
+    return (await this.a.nvim.mode()).blocking;
   }
 
   async pauses(ms: number): Promise<void> {

@@ -71,7 +71,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     );
   const notFollowed = (a: Attached) => runs(a, { fs_event: 0, fs_poll: 0 });
   const noQuestion = async (a: Attached) =>
-    expect(await a.nvim.request<object>("nvim_get_mode", [])).toEqual({
+    expect(await a.nvim.mode()).toEqual({
       mode: "n",
       blocking: false,
     });

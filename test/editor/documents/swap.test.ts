@@ -33,11 +33,6 @@ describe.each(NEOVIMS)("$name", (version) => {
   };
   const state = (a: Attached) =>
     a.nvim.lua("return { vim.fs.basename(vim.api.nvim_buf_get_name(0)), vim.bo.readonly }");
-  /** Waits for a key: as a prompt in 0.10, as a command line in 0.12. */
-  const asks = async (a: Attached) => {
-    const found = await a.nvim.request<{ mode: string; blocking: boolean }>("nvim_get_mode", []);
-    return found.blocking || found.mode !== "n";
-  };
 
   for (const front of [false, true]) {
     test(`open in another Neovim, front ${front}: read-only, said once with its process`, async () => {
@@ -48,7 +43,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       const text = `main.txt is open in another Neovim (process ${other.nvim.process.pid}): opened read-only; close it there, then :e`;
       await a.says(text);
       expect((await a.messages()).split(text).length).toBe(2);
-      expect(await asks(a)).toBe(false);
+      expect(await a.nvim.asks()).toBe(false);
       expect(await state(a)).toEqual([front ? "main.txt" : "notes.txt", front]);
       // Neovim's own way with a file that is open in another one of the same user: W325.
       await a.nvim.type(":edit main.txt<CR>");
@@ -82,14 +77,14 @@ describe.each(NEOVIMS)("$name", (version) => {
       "main.txt has a crashed editor's swap file: opened read-only; :e recovers it (E325)",
     );
     await a.call("document_reload", { path: a.file("main.txt", "") });
-    expect(await asks(a)).toBe(false);
+    expect(await a.nvim.asks()).toBe(false);
     // Not typed: while a command is typed the mode is that of the question in 0.12.
     await a.nvim.lua('vim.schedule(function() pcall(vim.cmd.edit, "main.txt") end)');
-    await eventually("the question", async () => expect(await asks(a)).toBe(true));
+    await eventually("the question", async () => expect(await a.nvim.asks()).toBe(true));
     await a.nvim.type("e");
     await eventually("the answer", async () => {
-      if (await asks(a)) await a.nvim.type("<CR>");
-      expect(await asks(a)).toBe(false);
+      if (await a.nvim.asks()) await a.nvim.type("<CR>");
+      expect(await a.nvim.asks()).toBe(false);
     });
     expect(await state(a)).toEqual(["main.txt", false]);
     expect(await a.messages()).toContain("E325");

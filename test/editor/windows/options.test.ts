@@ -62,7 +62,7 @@ describe.each(BOTH_NEOVIMS)("whatever the options, no raw error in $name", (vers
       for (const keys of COMMANDS) {
         await neovim.type(`<C-\\\\><C-n>${keys}<CR>`);
         for (let i = 0; i < 9; i += 1) {
-          const { mode } = (await neovim.request("nvim_get_mode", [])) as { mode: string };
+          const { mode } = await neovim.mode();
           if (mode.startsWith("r")) {
             seen[keys] = [mode];
             await neovim.type("<CR>");

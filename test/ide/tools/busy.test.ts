@@ -16,10 +16,7 @@ onEachNeovim(
         "shows a hit-enter prompt",
         async () => {
           await session.neovim.request("nvim_input", [":echo 'a'<Bar>echo 'b'<Bar>echo 'c'<CR>"]);
-          await eventually("the prompt", async () => {
-            const mode = await session.neovim.request("nvim_get_mode", []);
-            return (mode as { blocking: boolean }).blocking;
-          });
+          await eventually("the prompt", () => session.neovim.asks());
           return async () => void (await session.neovim.request("nvim_input", ["<CR>"]));
         },
       ],

@@ -53,7 +53,7 @@ onEachNeovim((session) => {
   };
   /** A prompt would stop every answer. */
   const expectNoPrompt = async () =>
-    expect(await session.neovim.request("nvim_get_mode", [])).toMatchObject({ blocking: false });
+    expect(await session.neovim.mode()).toMatchObject({ blocking: false });
 
   test.each(NAMES)("%s is opened, checked, saved and read again", async (name) => {
     claims("A file name is never a pattern, a command or shell code");
