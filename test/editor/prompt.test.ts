@@ -31,10 +31,15 @@ onEachNeovim(
       return existsSync(path) ? readFileSync(path, "utf8") : "";
     };
 
+    const mode = (wanted: string) =>
+      eventually(`mode ${wanted}`, async () => (await session.neovim.mode()).mode === wanted);
     const open = async () => {
       await session.neovim.command("Claude prompt");
       expect(await name()).toStartWith("claude-code://prompt/");
+      // It begins a moment later, but in a draft.
+      if (!(await lines()).join("").trim()) await mode("i");
       await lua("vim.cmd.stopinsert()");
+      await mode("n");
     };
 
     beforeEach(async () => {
