@@ -5,8 +5,8 @@ local sessions = require("claude-code.sessions")
 
 local M = {}
 
---- By then the CLI has taken the text back.
-local REDRAW_MS = 200
+--- The CLI draws no more once it drew nothing for so long; in all, that takes at most so many looks.
+local QUIET_MS, MOST_LOOKS = 200, 50
 
 ---@class claude-code.EditorFile
 ---@field path string
@@ -91,6 +91,23 @@ local function check_message(params)
   end)
 end
 
+--- The CLI (2.1.330) leaves on its screen that it waits. It deletes the file when it takes the text back, and draws it
+--- a moment later.
+local function redraw_later(params)
+  local looks, before, cancel = 0, nil, nil
+  cancel = require("claude-code.lib.timer").every(QUIET_MS, function()
+    local row = sessions.get(params.n)
+    local is_there = row and row.buf and api.nvim_buf_is_valid(row.buf)
+    local drawn = is_there and not vim.uv.fs_stat(params.path) and vim.b[row.buf].changedtick
+    looks = looks + 1
+    if not is_there or drawn and drawn == before or looks == MOST_LOOKS then
+      cancel()
+      require("claude-code.terminal.running").call(params.n, "redraw")
+    end
+    before = drawn
+  end)
+end
+
 ---@param params claude-code.EditorFile
 ---@return { answer?: table } at once where nobody has to wait
 ---@return claude-code.Failure?
@@ -130,12 +147,8 @@ function M.open(params)
     elseif not received and table.concat(lines):find("%S") then
       keep_draft(params, lines)
     elseif received and params.n then
-      local running = require("claude-code.terminal.running")
-      running.focus(params.n)
-      -- The CLI (2.1.330) leaves there that it waits.
-      require("claude-code.lib.timer").once(REDRAW_MS, function()
-        running.call(params.n, "redraw")
-      end)
+      require("claude-code.terminal.running").focus(params.n)
+      redraw_later(params)
     end
   end)
   return vim.empty_dict()
