@@ -84,6 +84,7 @@ test.each(
       "git replace",
       "git replace $(git rev-parse HEAD:a.txt) $(echo two | git hash-object -w --stdin)",
     ],
+    ["core.worktree", "git config core.worktree $HOME"],
     ["assume-unchanged", "git update-index --assume-unchanged a.txt"],
     ["skip-worktree", "git update-index --skip-worktree a.txt"],
     [
@@ -95,9 +96,24 @@ test.each(
   claims("No git setting hides a change");
   using world = new RecordedHere({ "a.txt": "one\n" });
   await world.prompt();
-  await world.failing(`${command}; echo two > a.txt; ${OLD}`);
+  await world.failing(`${command}; echo two > a.txt; echo new > new; ${OLD}`);
   await world.stop();
-  expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+  expect(world.files.sort()).toEqual(['a.txt: "one\\n" > "two\\n"', 'new: absent > "new\\n"']);
+});
+
+test.each([
+  ["a repository without a line in .gitmodules", "git init -q in", "true", ["in/f"], 0],
+  ["a folder that is no repository", "true", "mkdir in", [], 1],
+  ["a folder behind a symlink", "mkdir ../x", "ln -s ../x in", ["in"], 0],
+])("a gitlink hides no change: %s", async (_what, before, command, names, unknown) => {
+  claims("No git setting hides a change");
+  using world = new RecordedHere({ "a.txt": "one\n" });
+  world.sh(`${before}; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),in`);
+  await world.prompt();
+  await world.failing(`${command}; echo new > in/f`);
+  await world.stop();
+  expect(world.files.map((file) => file.split(":")[0])).toEqual(names);
+  expect(world.changes.filter(({ incomplete }) => incomplete)).toHaveLength(unknown);
 });
 
 const inGit: [what: string, command: string][] = [

@@ -717,10 +717,12 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
         ".gitmodules",
         '[submodule "module"]\n\tpath = module\n[submodule "x"]\n\tpath = ../..\n',
       );
-      world.git("-c advice.addEmbeddedRepo=false add module .gitmodules", "commit -qm module");
+      make("gitlink");
+      const paths = "module gitlink .gitmodules";
+      world.git(`-c advice.addEmbeddedRepo=false add ${paths}`, "commit -qm module");
       await world.prompt();
-      const places = ["clone/f", "clone/deep/f", "ignored/f", "tree/a.txt", "module/f"];
-      await world.failing(`for f in ${places.join(" ")}; do echo two > $f; done; rm clone/deep/f`);
+      const places = "clone/f clone/deep/f ignored/f tree/a.txt module/f gitlink/f";
+      await world.failing(`for f in ${places}; do echo two > $f; done; rm clone/deep/f`);
       await world.failing(
         `echo new > clone/new; (cd module && ${COMMIT}); (cd clone && ${COMMIT})`,
       );
@@ -729,6 +731,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
         'clone/deep/f: "one\\n" > absent (644 > 0)',
         'clone/f: "one\\n" > "two\\n"',
         'clone/new: absent > "new\\n"',
+        'gitlink/f: "one\\n" > "two\\n"',
         'module/f: "one\\n" > "two\\n"',
         'tree/a.txt: "one\\n" > "two\\n"',
       ]);

@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { attempt } from "../../lib/attempt";
 import { gitFolder } from "../../lib/git-folder";
-import { realPath, statOf } from "../../lib/paths";
+import { namesIn, realPath, statOf } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import { headOf, sizesIn } from "./committed";
@@ -48,11 +48,14 @@ export function differingEverywhere(
   if (!outer) return undefined;
   const { repositories, index, ...own } = outer;
   const found: Differing = { ...own, nested: {}, indexes: { "": index }, unknown: 0 };
-  const queue = repositories.filter((folder) => isRepository(root, folder));
+  const queue = [...repositories];
   for (const folder of queue) {
     const path = join(root, folder);
+    const isLookedInto = isRepository(root, folder);
+    // A submodule that is not checked out is empty.
+    if (!isLookedInto && namesIn(path).length === 0) continue;
     const isTooMany = Object.keys(found.nested).length === MOST;
-    const inner = isTooMany ? undefined : ofOneCommit(path, copyOf(folder));
+    const inner = isLookedInto && !isTooMany ? ofOneCommit(path, copyOf(folder)) : undefined;
     if (!inner) {
       found.unknown += 1;
       continue;
@@ -62,8 +65,7 @@ export function differingEverywhere(
     const below = (path: string) => `${folder}/${path}`;
     found.paths.push(...inner.paths.map(below));
     found.nameless.push(...inner.nameless.map(below));
-    const deeper = inner.repositories.map(below);
-    queue.push(...deeper.filter((path) => isRepository(root, path)));
+    queue.push(...inner.repositories.map(below));
   }
   return found;
 }
@@ -123,6 +125,7 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
   if (index !== undefined) chmodSync(index, 0o600);
   const unwatched = yield* unwatchedPaths(root);
   if (code !== 0 || head === undefined || !unwatched) return undefined;
+  const [gitlinks, files] = unwatched;
   const entries = stdout.toString().split("\0");
   const raw = stdout.toString("latin1").split("\0");
   const isNameless = (entry: string, i: number) =>
@@ -132,11 +135,8 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
   const untrackedRepositories = found.filter((path) => path.endsWith("/"));
   return {
     head,
-    paths: [...found.filter((path) => !path.endsWith("/")), ...unwatched],
-    repositories: [
-      ...untrackedRepositories.map((path) => path.slice(0, -1)),
-      ...(yield* submodules(root)),
-    ],
+    paths: [...found.filter((path) => !path.endsWith("/")), ...files],
+    repositories: [...untrackedRepositories.map((path) => path.slice(0, -1)), ...gitlinks],
     nameless: entries.filter(isNameless).flatMap((entry) => pathOf(entry) ?? []),
     staged: Object.fromEntries(inIndex.filter(([, , isAlone]) => isAlone)),
     index: { at, entries: Object.fromEntries(inIndex) },
@@ -181,23 +181,23 @@ function indexIn(entries: readonly string[]): [path: string, entry: string, isAl
 }
 
 /**
- * Files that git takes for unchanged by a bit of theirs (`update-index --assume-unchanged`,
- * `--skip-worktree`); those of a sparse checkout are not there.
+ * `git status` leaves these out: folders that the index calls repositories (gitlinks: submodules, with a line in
+ * .gitmodules or without), and files. Those have a bit by which git takes them for unchanged (`update-index
+ * --assume-unchanged`, `--skip-worktree`), or stand in a gitlink's place. A sparse checkout lacks its own.
  */
-function* unwatchedPaths(root: string): GitWork<string[] | undefined> {
-  const args = ["ls-files", "-v", "-z"];
-  const { code, stdout } = yield { args, ms: MOST_MS };
-  const found = stdout.toString().matchAll(/(?<![^\0])[a-zS] ([^\0]+)/g);
-  const paths = [...found].map(([, path]) => path as string);
-  return code === 0 ? paths.filter((path) => existsSync(join(root, path))) : undefined;
-}
-
-function* submodules(root: string): GitWork<string[]> {
-  if (!lstatSync(join(root, ".gitmodules"), { throwIfNoEntry: false })?.isFile()) return [];
-  const wanted = ["--get-regexp", "^submodule\\..*\\.path$"];
-  const { stdout } = yield { args: ["config", "--null", "--file", ".gitmodules", ...wanted] };
-  const values = stdout.toString().split("\0");
-  return values.flatMap((value) => value.split("\n").slice(1));
+function* unwatchedPaths(root: string): GitWork<[gitlinks: string[], files: string[]] | undefined> {
+  const args = ["ls-files", "-v", "-s", "-z"];
+  const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_INDEX_BYTES };
+  if (code !== 0) return undefined;
+  const found = stdout.toString().matchAll(/(?<![^\0])(?:. (160000)|[a-zS] \d+) [^\t]+\t([^\0]+)/g);
+  const gitlinks = new Set<string>();
+  const files: string[] = [];
+  for (const [, isLink, path = ""] of found) {
+    const stats = attempt(() => lstatSync(join(root, path)));
+    if (isLink && stats?.isDirectory()) gitlinks.add(path);
+    else if (stats) files.push(path);
+  }
+  return [[...gitlinks], files];
 }
 
 /** `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`, `? path` (git-status(1)). */

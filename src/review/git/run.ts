@@ -1,3 +1,4 @@
+import { gitFolder } from "../../lib/git-folder";
 import { ownChildren } from "../../lib/process";
 import { onPath } from "../../lib/programs";
 
@@ -139,6 +140,8 @@ export class Git {
       env: {
         ...cleanEnvironment(this.isUsers),
         ...(!this.isUsers && { ...ENVIRONMENT, ...configEnvironment(config) }),
+        // core.worktree must not lead it elsewhere.
+        ...(!this.isUsers && gitFolder(this.root) && { GIT_WORK_TREE: this.root }),
         ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
         ...options.env,
       },
