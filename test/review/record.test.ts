@@ -318,9 +318,15 @@ describe("what the CLI says of Bash", () => {
       hunks: [hunk(1, 1, 1, 1, "-one", "+ONE")],
     };
     await world.bash("sed -i s/one/ONE/ left-out.txt", diff([file]));
+    // It would say the same of a last line that ends.
+    const last = hunk(1, 2, 1, 2, " one", "-two", "+TWO");
+    world.write("no-end.txt", "one\ntwo");
+    const noEnd = { filePath: world.path("no-end.txt"), hunks: [last] };
+    await world.bash("sed -i s/two/TWO/ no-end.txt", diff([noEnd]));
     expect(world.files).toEqual([
       'crlf.txt: "one\\r\\ntwo\\nthree\\r\\n" > "ONE\\r\\nTWO\\nthree\\r\\n"',
       'left-out.txt: unknown > "ONE\\r\\ntwo\\r\\n"',
+      'no-end.txt: unknown > "one\\nTWO"',
     ]);
   });
 
@@ -328,10 +334,12 @@ describe("what the CLI says of Bash", () => {
     using world = new RecordedHere({
       "crlf.txt": "one\r\nTWO\r\n",
       "latin.txt": Buffer.from("caf\xe9\ntwo\n", "latin1"),
+      "no-end.txt": "one\ntwo",
     });
     await world.bash(
-      "sed -i s/one/ONE/ crlf.txt; LC_ALL=C sed -i s/caf.*/tea/ latin.txt",
+      "sed -i s/one/ONE/ crlf.txt; LC_ALL=C sed -i s/caf.*/tea/ latin.txt; sed -i '$d' no-end.txt",
       diff([
+        { filePath: world.path("no-end.txt"), hunks: [hunk(1, 2, 1, 1, " one", "-two")] },
         { filePath: world.path("crlf.txt"), hunks: [hunk(1, 2, 1, 2, "-one", "+ONE", " TWO")] },
         {
           filePath: world.path("latin.txt"),
@@ -339,9 +347,11 @@ describe("what the CLI says of Bash", () => {
         },
       ]),
     );
-    expect(world.files).toEqual([
+    await world.stop();
+    expect(world.files.toSorted()).toEqual([
       'crlf.txt: "one\\r\\nTWO\\r\\n" > "ONE\\r\\nTWO\\r\\n"',
       'latin.txt: "caf\xe9\\ntwo\\n" > "tea\\ntwo\\n"',
+      'no-end.txt: "one\\ntwo" > "one\\n"',
     ]);
   });
 

@@ -154,11 +154,18 @@ export function changedByBash(response: unknown): string[] {
   return [...new Set(paths)];
 }
 
-/** Does a line come back that was not UTF-8, or without the carriage return that others still have? */
+/**
+ * Does a line come back that was not UTF-8, without the carriage return that others still have, or as the last one,
+ * of which the CLI (2.1.330) does not say whether it ended?
+ */
 function isLossy({ hunks }: DiffFile, now: Uint8Array): boolean {
   const lines = hunks.flatMap((hunk) => hunk.lines);
   const back = lines.filter((line) => line.startsWith("-"));
   const lacksCr = now.includes(0x0d) && !lines.some((line) => line.endsWith("\r"));
+  const last = hunks.toSorted((a, b) => a.newStart - b.newStart).at(-1);
+  const end = last && last.newStart + last.newLines - (last.newLines > 0 ? 1 : 0);
+  const isAtEnd = end !== undefined && end >= linesOf(now).length - 1;
+  if (isAtEnd && /^[-+]/.test(last?.lines.at(-1) ?? "")) return true;
   return back.some((line) => lacksCr || line.includes("\uFFFD"));
 }
 
