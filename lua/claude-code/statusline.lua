@@ -17,12 +17,14 @@ end
 ---@field hooks_off boolean a CLI runs without hooks, so without a review
 ---@field sends? string what Claude knows of where you are: "⧉ 3 lines", "⧉ main.lua"
 ---@field held? string "waits for config.lua"
+---@field conflict? string "gm merges config.lua"
 
 ---@return claude-code.Indicator
 function M.get()
   local server, diff, summary = loaded("server"), loaded("editor.diff"), loaded("sessions.summary")
   local review, hooks = loaded("editor.review"), loaded("claude.hooks")
   local selection, hold = loaded("editor.selection"), loaded("editor.documents.hold")
+  local unsaved = loaded("editor.documents.unsaved")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then
@@ -40,6 +42,7 @@ function M.get()
     hooks_off = hooks ~= nil and (clients > 0 or sessions.count > 0) and hooks.is_off(),
     sends = selection and selection.mark(),
     held = hold and hold.text(),
+    conflict = unsaved and unsaved.text(),
   }
 end
 
@@ -64,6 +67,7 @@ function M.text()
   local text = text_of(indicator)
   text = indicator.sessions.full and ("%s, %s"):format(text, indicator.sessions.full) or text
   text = indicator.held and ("%s, %s"):format(text, indicator.held) or text
+  text = indicator.conflict and ("%s, %s"):format(text, indicator.conflict) or text
   if indicator.diffs > 0 then
     local words = indicator.diffs > 1 and "edits wait" or "edit waits"
     text = ("%s, %d %s"):format(text, indicator.diffs, words)
@@ -84,7 +88,10 @@ end
 function M.highlight()
   local indicator = M.get()
   local worst = indicator.sessions.worst
-  local is_waiting = indicator.diffs > 0 or worst == "blocked" or indicator.held
+  local is_waiting = indicator.diffs > 0
+    or worst == "blocked"
+    or indicator.held
+    or indicator.conflict
   if indicator.state == "failed" or worst == "error" then
     return "DiagnosticError"
   elseif is_waiting or indicator.review_incomplete or indicator.hooks_off then

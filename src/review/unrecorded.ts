@@ -69,13 +69,12 @@ export class Unrecorded {
     if (this.#since === Number.POSITIVE_INFINITY) return undefined;
     // Sweden's times are those of ISO 8601.
     const time = new Date(this.#since).toLocaleTimeString("sv");
-    const [why, rest] = this.#problem
-      ? [`${stateFolder()} cannot be written (${this.#problem})`, "git diff shows what changed"]
-      : [
-          `it cannot start ${process.execPath}, or has other settings or another $XDG_STATE_HOME`,
-          "what its conversation and git say of that is listed",
-        ];
-    return `no hook of Claude's has recorded what it did since ${time}, because ${why}; ${rest}`;
+    if (this.#problem) {
+      const why = `${stateFolder()} cannot be written (${this.#problem})`;
+      return `see git diff: no change of Claude's was recorded since ${time}, ${why}`;
+    }
+    const why = `cannot start ${process.execPath}, or has other settings or another $XDG_STATE_HOME`;
+    return `Claude's hooks did not run since ${time}: its conversation and git say what is listed (it ${why})`;
   }
 
   /** The user knows of it. */

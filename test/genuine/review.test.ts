@@ -233,7 +233,7 @@ describe.each(NEOVIMS)("$name", (version) => {
         end, require("claude-code.status").findings())
         local what = found[1] and found[1].what or ""
         local line = require("claude-code").statusline()
-        return { line:find("review incomplete") ~= nil, what:match(".* recorded") or what }`);
+        return { line:find("review incomplete") ~= nil, what:match(".* run") or what }`);
     expect(await state()).toEqual([false, ""]);
     await using second = await review.startClaude("acceptEdits", "second.log");
     await second.waitForEditor();
@@ -250,13 +250,13 @@ describe.each(NEOVIMS)("$name", (version) => {
     ]);
     await second.prompt("edit");
     await second.terminal.waitFor(/Unhooked\./, TURN_MS);
-    await eventually(state, [true, "no hook of Claude's has recorded"]);
+    await eventually(state, [true, "Claude's hooks did not run"]);
     await review.command("Claude review!");
     await eventually(review.list, [
       "main.lua:3 +1 -1  local three = 33  Edit",
       "new.txt:2 +1 -0  unhooked  Bash",
     ]);
-    await review.neovim.terminal.waitFor(/no hook of Claude's has recorded/);
+    await review.neovim.terminal.waitFor(/Claude's hooks did not run/);
     await review.select("main.lua");
     await review.neovim.terminal.type("gr");
     await eventually(() => review.text("main.lua"), MAIN);

@@ -38,7 +38,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
   const waits = () =>
     eventually("the message", async () =>
       (await messages()).includes(
-        ":w, or :Claude go-on: Claude waits to edit lines of config.ts that you have not saved",
+        ":w or :Claude go-on lets Claude edit config.ts, where you have unsaved lines",
       ),
     );
 

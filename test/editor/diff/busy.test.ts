@@ -55,9 +55,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.nvim.lua('return require("port").diff_shown()')).toBe(false);
     await a.nvim.type(end);
     await a.shownLater();
-    await a.says(
-      "]f or :Claude diff shows the change of main.txt, which waits until you are done here",
-    );
+    await a.says("]f or :Claude diff shows main.txt: its change waits until you are done here");
     expect(a.ended).toEqual([]);
     expect(
       await a.nvim.lua('return vim.api.nvim_get_current_win() == require("port").diff_window()'),
@@ -87,7 +85,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     const before = await a.picture();
     await a.nvim.lua(FLOAT);
     const id = await a.propose(a.main, NEW);
-    await a.says("]f or :Claude diff shows the change");
+    await a.says("]f or :Claude diff shows");
     await a.nvim.type("]f");
     await a.shown();
     expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);

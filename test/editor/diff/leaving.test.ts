@@ -59,9 +59,7 @@ describe.each(NEOVIMS)("$name", (version) => {
         await a.nvim.type(keys);
         await a.waits();
         expect(a.ended).toEqual([]);
-        await a.says(
-          "]f or :Claude diff shows the change of main.txt, which waits with your edits",
-        );
+        await a.says("]f or :Claude diff shows main.txt: its change waits with your edits");
         expect(await a.mode()).toBe("n");
         expect(await file(a)).toBe(wanted);
         expect(await a.nvim.lua("return { vim.v.errmsg, vim.wo.winbar, vim.wo.diff }")).toEqual([
@@ -111,7 +109,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     );
     await a.nvim.type("<C-w>o");
     await a.waits();
-    await a.says("shows the change of src/beta/index.ts, which waits");
+    await a.says("shows src/beta/index.ts: its change waits");
   });
 
   test("accepted hunks are accepted still", async () => {
@@ -184,7 +182,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.propose(a.main, NEW);
     await a.nvim.type("<C-w>o");
     await a.waits();
-    await a.says(":Claude diff shows the change of main.txt, which waits");
+    await a.says(":Claude diff shows main.txt: its change waits");
     expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toContain("mine");
   });
 

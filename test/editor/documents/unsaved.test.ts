@@ -100,10 +100,13 @@ describe.each(NEOVIMS)("$name", (version) => {
       const theirs = having({ 3: "theirs", 10: "theirs, too" });
       writeFileSync(a.main, text(theirs));
       await a.says("gm merges main.txt with your unsaved edits, which conflict");
+      const status = () => a.nvim.lua<string>("return require('claude-code').statusline()");
+      expect(await status()).toContain("gm merges main.txt");
       expect(await a.lines()).toEqual(having({ 3: "mine" }));
       expect(a.read("main.txt")).toBe(text(theirs));
       await a.nvim.type(keys);
       await a.says("resolve 1 conflict, then :w; u undoes the merge");
+      expect(await status()).not.toContain("gm");
       const merged = [...theirs.slice(0, 2), ...CONFLICT, ...theirs.slice(3)];
       expect(await a.lines()).toEqual(merged);
       expect(await a.nvim.lua("return { vim.fn.line('.'), vim.fn.maparg('gm', 'n') }")).toEqual([

@@ -58,7 +58,7 @@ end
 local function report_wait(diff)
   if not diff.reported then
     diff.reported = true
-    local text = "%s shows the change of %s, which waits until you are done here"
+    local text = "%s shows %s: its change waits until you are done here"
     notify.info(text:format(ways_back(), diff.proposal:title()), TOPIC)
   end
 end
@@ -285,8 +285,8 @@ function M.put_aside(diff)
       watch_buffers(diff)
       show_next()
       local text = diff.proposal:is_edited()
-          and "%s shows the change of %s, which waits with your edits; :q! there rejects it"
-        or "%s shows the change of %s, which waits"
+          and "%s shows %s: its change waits with your edits; :q! there rejects it"
+        or "%s shows %s: its change waits"
       notify.info(text:format(ways_back(), diff.proposal:title()), TOPIC)
     end,
   })

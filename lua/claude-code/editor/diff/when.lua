@@ -176,6 +176,9 @@ function DecisionGuard:decide(key, decide)
   if self:is_active() then
     self:report(("press %s again, it decided nothing"):format(key))
   else
+    if self.reported then
+      api.nvim_echo({}, false, {})
+    end
     decide()
   end
 end

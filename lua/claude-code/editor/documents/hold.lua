@@ -76,7 +76,7 @@ function M.wait(params)
     vim.cmd.redrawstatus({ bang = true })
   end
   local way = unsaved.is_stale(buf) and unsaved.merge_hint(buf) .. ", then :w" or ":w"
-  local text = "%s, or :Claude go-on: Claude waits to edit lines of %s that you have not saved"
+  local text = "%s or :Claude go-on lets Claude edit %s, where you have unsaved lines"
   notify.warn(text:format(way, name))
   local stop
   local outcome = task.await(function(done)

@@ -105,6 +105,7 @@ function M.close_conflict(buf)
   end
   if conflict then
     conflict.events:stop()
+    vim.cmd.redrawstatus({ bang = true })
   end
 end
 
@@ -144,6 +145,12 @@ end
 ---@return string words key or command that merges
 function M.merge_hint(buf)
   return conflicts[buf] and conflicts[buf].keys[1] or ":Claude diff merge"
+end
+
+---@return string? text for the status line, about one of the files
+function M.text()
+  local buf = vim.iter(vim.spairs(conflicts)):find(M.is_stale)
+  return buf and ("%s merges %s"):format(M.merge_hint(buf), path.base(api.nvim_buf_get_name(buf)))
 end
 
 local function report(buf, problem)
@@ -207,6 +214,7 @@ function M.open_conflict(buf, problem, again)
   local version = disk.written_version(api.nvim_buf_get_name(buf))
   if conflicts[buf].said ~= version then
     conflicts[buf].said = version
+    vim.cmd.redrawstatus({ bang = true })
     report(buf, problem)
   end
 end
