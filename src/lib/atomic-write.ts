@@ -15,7 +15,7 @@ export function draftOf(path: string): string {
   return join(dirname(path), `.claude-code-nvim.${crypto.randomUUID().slice(0, 8)}.tmp`);
 }
 
-/** Removes the drafts in `folder` that processes have left which were killed, but for `others`. Never throws. */
+/** Removes the drafts in `folder` that killed processes have left, but for `others`. Never throws. */
 export function removeOldDrafts(
   folder: string,
   now = Date.now(),

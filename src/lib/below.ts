@@ -97,7 +97,7 @@ export function below<T>(
   );
 }
 
-/** Removes a folder below a root in which nothing is but folders. Throws as `below`, and where there is more. */
+/** Removes a folder below a root that holds nothing but folders. Throws as `below`, and where it holds more. */
 export function removeFoldersBelow(root: string, path: string): void {
   const inside = inFolder(root, join(root, path), (folder) =>
     readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()),

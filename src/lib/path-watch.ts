@@ -6,7 +6,7 @@ import { namesIn, statOf } from "./paths";
 const MAX_FOLDERS = 200;
 /** In ms. Bun (1.4.5) leaves out a change that follows within 2 ms on one that it has reported. */
 const UNSAID_MS = 5;
-/** How often a folder is looked at that cannot be watched. */
+/** How often a folder that cannot be watched is looked at. */
 const LOOK_MS = 1_000;
 
 interface Folder {

@@ -167,7 +167,7 @@ export function* touchedPaths(root: string, index: string): GitWork<string[]> {
   return paths.filter((path) => statOf(join(root, path))?.size !== sizes.get(path)?.size);
 }
 
-/** `isAlone`: the work tree has it not. A file that the index lacks, and that is still there, is untracked as well. */
+/** `isAlone`: the work tree lacks it. A file that the index lacks, and that is still there, is untracked as well. */
 function indexIn(entries: readonly string[]): [path: string, entry: string, isAlone: boolean][] {
   const untracked = new Set(
     entries.flatMap((one) => (one.startsWith("? ") ? pathOf(one) : []) ?? []),

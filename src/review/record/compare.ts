@@ -191,7 +191,7 @@ function recordIncomplete(
   });
 }
 
-/** When the turn began that runs, in ms since the epoch; Infinity without one. What changed until then, the user did. */
+/** When the running turn began, in ms since the epoch; Infinity without one. Earlier changes are the user's. */
 function turnStart(records: readonly JournalRecord[]): number {
   const started = new Map<string, number>();
   for (const one of records) {

@@ -47,7 +47,7 @@ export function readState(
   return { ...found, content: blobs.put(bytes), symlink: found.stats.isSymbolicLink() };
 }
 
-/** Behind a symlink no file of the project is, as for git. */
+/** A file behind a symlink is none of the project's, as for git. */
 function readBelow(root: string, path: string): FileBelow | undefined {
   try {
     return below(root, path, (place) => place.read(MOST_HASHED_BYTES));

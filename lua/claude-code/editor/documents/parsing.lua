@@ -4,7 +4,7 @@ local api = vim.api
 
 local M = {}
 
----More blocks than this are nothing that is read.
+---Nobody reads a text with more blocks than this.
 local MAX_DEPTH = 100
 ---Bytes of a line that are looked at: so many hold more than MAX_DEPTH.
 local MAX_MARKS = 1000

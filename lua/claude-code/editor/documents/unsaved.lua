@@ -55,7 +55,7 @@ local function lines_before_edits(buf)
   return lines
 end
 
----Remembers the text on which later edits are merged; of a buffer with edits, if the file still has the one before.
+---Remembers the text on which later edits are merged; for a buffer with edits, only if its file still has that text.
 ---@param buf integer loaded
 function M.remember_base(buf)
   local options, lines = vim.bo[buf], nil ---@type vim.bo, string[]?
