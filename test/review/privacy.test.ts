@@ -2,10 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "../../src/lib/lock";
+import { messageFor } from "../../src/review/commit/message";
 import { PRIVATE_BY_DEFAULT, Privacy } from "../../src/review/record/privacy";
 import { claims } from "../support/claims";
 import { eventually } from "../support/eventually";
 import { isolatedEnv, NEWEST, ROOT, TestNeovim, temporaryFolder } from "../support/neovim";
+import { RecordedHere } from "./recorded";
 
 let neovim: TestNeovim;
 beforeAll(async () => {
@@ -118,4 +120,15 @@ test("hooks and Neovim find the same files private", async () => {
   const found = paths.map((path) => privacy.isPrivate(path));
   expect(found).toEqual(inNeovim);
   expect(privacy.isPrivate(`${process.env.HOME}/own`)).toBe(true);
+});
+
+test("a commit's message shows Claude no private file in the place of another", async () => {
+  claims("A private file's text and name stay in Neovim");
+  using world = new RecordedHere({ old: "one\n", a: "one\n" });
+  world.sh("rm old; mkdir old; echo two | tee a > old/.env; git add -A");
+  const { signal } = new AbortController();
+  const commit = { root: world.folder, tree: "HEAD", index: world.path(".git/index"), signal };
+  const asked = await messageFor(commit, { command: ["sh", "-c", "cat"], env: {} });
+  expect(asked).toContain("+two");
+  expect(asked).not.toContain("env");
 });

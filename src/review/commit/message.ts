@@ -55,12 +55,18 @@ function* diffOf({ root, tree, index }: OpenCommit): GitWork<string> {
   const cached = ["--literal-pathspecs", "diff-index", "--cached"];
   const changed = yield* git([...cached, "--name-only", "-z", "--no-renames", tree], { index });
   const privacy = new Privacy();
-  const names = changed.split("\0").filter((name) => name && !privacy.isPrivate(join(root, name)));
+  const hidden: string[] = [];
+  const shown: string[] = [];
+  for (const name of changed.split("\0").filter(Boolean))
+    (privacy.isPrivate(join(root, name)) ? hidden : shown).push(name);
+  // As a pathspec, the name of a file that a folder has replaced stands for all that is in the folder.
+  const isWhole = (name: string) => !hidden.some((other) => other.startsWith(`${name}/`));
+  const names = shown.slice(0, MAX_FILES).filter(isWhole);
   if (names.length === 0)
     throw new UserError("all files of this commit are private: Claude may not see them");
   const subjects = yield { args: ["log", "-10", "--format=%s"] };
   const how = ["--patch-with-stat", "-M", "--no-ext-diff", "--no-textconv", tree, "--"];
-  const args = [...cached, ...how, ...names.slice(0, MAX_FILES)];
+  const args = [...cached, ...how, ...names];
   const { stdout } = yield { args, index, mostBytes: MAX_DIFF_BYTES };
   return `${subjects.stdout}\n${stdout.subarray(0, MAX_DIFF_BYTES)}`;
 }
