@@ -11,6 +11,8 @@ import { SelectionNotifier } from "./selection";
  * before it takes them; it does not say when (measured with Claude Code 2.1.330).
  */
 const IGNORES_MS = 600;
+/** Beside other programs, 400 ms were measured: the selection, which does no harm twice, is sent later, too. */
+const SLOW_MS = [2_000, 5_000];
 
 /** A CLI that has not asked for the tools after so long will not. */
 const ASKS_MS = 3_000;
@@ -59,6 +61,7 @@ export class Notifications {
       void this.#selection.resend(client);
       this.#mentions.deliverTo(client, "now");
     });
+    for (const ms of SLOW_MS) this.#later(client, ms, () => void this.#selection.resend(client));
   }
 
   gone(client: Client): void {

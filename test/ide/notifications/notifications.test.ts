@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
+import { nightly } from "../../support/toolchain";
 
 /* diagnostics_changed, log_event (spec 03) and the notifications of spec 05. */
 const TEXT = "grüße 🦊 fox\nsecond line\nthird\n";
@@ -86,6 +87,16 @@ onEachNeovim(
       expect(cli.notifications("editor/selection_changed")).toEqual([]);
       expect(cli.notifications("editor/position_changed")).toEqual([]);
     });
+
+    nightly.test(
+      "a CLI gets the selection for seconds, as it ignores it at first and is slow",
+      async () => {
+        using cli = await TestClient.open(session.lock, "claude-code");
+        await cli.request("tools/list");
+        // Up to two come with the connection, one as soon as a fast CLI takes it.
+        await eventually("it", () => cli.notifications("selection_changed").length >= 4);
+      },
+    );
 
     test("no client gets anything before the handshake is over", async () => {
       using early = await TestClient.connect(session.lock);
