@@ -36,9 +36,6 @@ test.each(NEOVIMS)("marks what the executable writes as a code in $name", async 
     end, ...)`,
     texts,
   );
-  const coded = (text: string) =>
-    visible(text)
-      .match(/<[0-9a-f]+>/g)
-      ?.join("") ?? "";
+  const coded = (text: string) => (visible(text).match(/<[0-9a-f]+>/g) ?? []).join("");
   expect(marked).toEqual(texts.map(coded));
 });

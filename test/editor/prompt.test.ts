@@ -31,15 +31,13 @@ onEachNeovim(
       return existsSync(path) ? readFileSync(path, "utf8") : "";
     };
 
-    const mode = (wanted: string) =>
-      eventually(`mode ${wanted}`, async () => (await session.neovim.mode()).mode === wanted);
     const open = async () => {
       await session.neovim.command("Claude prompt");
       expect(await name()).toStartWith("claude-code://prompt/");
       // It begins a moment later, but in a draft.
-      if (!(await lines()).join("").trim()) await mode("i");
+      if (!(await lines()).join("").trim()) await session.neovim.inMode("i");
       await lua("vim.cmd.stopinsert()");
-      await mode("n");
+      await session.neovim.inMode("n");
     };
 
     beforeEach(async () => {

@@ -206,6 +206,13 @@ export class TestNeovim implements AsyncDisposable {
     return this.request("nvim_get_mode", []);
   }
 
+  async inMode(wanted: string): Promise<void> {
+    await eventually(`mode ${wanted}`, async () => {
+      const { mode } = await this.mode();
+      if (mode !== wanted) throw new Error(`it is ${mode}`);
+    });
+  }
+
   /** Is there a question? Neovim 0.10 waits for a key, 0.12 at a command line. */
   async asks(): Promise<boolean> {
     const { mode, blocking } = await this.mode();

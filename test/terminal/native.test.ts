@@ -13,14 +13,12 @@ import {
   connectFrom,
   ECHO,
   LATER,
-  mode,
   openEcho,
   reset,
   said,
   shows,
   startNeovim,
   terminalText,
-  waitForMode,
   windows,
 } from "./workbench";
 
@@ -53,7 +51,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       vim.keymap.set("x", "X", "<Plug>(claude-send)")`,
       ...lines,
     );
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
   };
 
   test("a project that switches hooks off: a message at the start, and a word in the status line while it does", async () => {
@@ -90,7 +88,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       await eventually("the old sizes", async () => expect(await windows(neovim)).toEqual(before));
       await neovim.command(show);
       expect((await windows(neovim)).find((one) => one.terminal)?.width).toBe(50);
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
     }
     expect(await job()).toBe(pid);
   });
@@ -138,10 +136,10 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       ["<C-\\><C-n>", "nt"],
     ] as const) {
       await neovim.type(leave);
-      await waitForMode(neovim, mode);
+      await neovim.inMode(mode);
       await neovim.command("Claude focus");
       expect(await neovim.lua("return vim.api.nvim_get_current_win()")).toBe(there);
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
     }
   });
 
@@ -149,9 +147,9 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.lua(`vim.keymap.set("t", "<C-h>", "<C-\\\\><C-n><C-w>h")`);
     await open();
     await neovim.type("<C-h>");
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
     await neovim.type("<C-w>l");
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
 
     for (const [keys, then] of [
       ["", "t"],
@@ -160,13 +158,13 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       ["gg", "nt"],
     ] as const) {
       await neovim.type("<C-q>");
-      await waitForMode(neovim, "nt");
+      await neovim.inMode("nt");
       await neovim.type(`${keys}<C-w>h`);
-      await waitForMode(neovim, "n");
+      await neovim.inMode("n");
       await neovim.type("<C-w>l");
       // Mode begins once this is through.
       await neovim.lua("vim.wait(50)");
-      await waitForMode(neovim, then);
+      await neovim.inMode(then);
     }
   });
 
@@ -177,16 +175,16 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   ])("%s and %s: the next keys are not for Claude", async (openAnother, close) => {
     await open();
     await neovim.type("<C-q>");
-    await waitForMode(neovim, "nt");
+    await neovim.inMode("nt");
     const claude = await neovim.lua("return vim.api.nvim_get_current_win()");
     await neovim.type(openAnother);
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
     await neovim.type(close);
     await neovim.lua("vim.wait(50)");
     expect(await neovim.lua("return vim.api.nvim_get_current_win()")).toBe(claude);
-    await waitForMode(neovim, "nt");
+    await neovim.inMode("nt");
     await neovim.type("<C-w>h<C-w>l");
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
   });
 
   test.each(["gf", "gF"])("%s opens a file that Claude names in another window", async (keys) => {
@@ -229,7 +227,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       await opened("opened.txt", line);
       expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false, true]);
       await neovim.command("wincmd p");
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
     });
 
     test("in a float", async () => {
@@ -240,7 +238,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       await opened("opened.txt", 1);
       await eventually("the end of the float", async () => (await windows(neovim)).length === 1);
       await neovim.command("Claude");
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
     });
 
     test("a window beside it that shows a file, or that Claude leaves, is the user's", async () => {
@@ -250,7 +248,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       await neovim.lua("vim.wait(50)");
       expect(await layout()).toBe(before);
       await neovim.command("wincmd b | only");
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
       await neovim.command("Claude");
       await neovim.lua("vim.wait(50)");
       expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false]);
@@ -261,17 +259,17 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await open();
     await neovim.type("a<CR>".repeat(60));
     await neovim.type("<C-q>");
-    await waitForMode(neovim, "nt");
+    await neovim.inMode("nt");
     await neovim.type(":botright 12new<CR><C-w>t<C-w>l");
     await neovim.lua("vim.wait(50)");
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
     await neovim.type("<C-q><C-w>b:quit<CR>");
     await neovim.type("<C-w>t<C-w>l<C-q>:botright copen<CR>");
     await neovim.lua("vim.wait(50)");
     await neovim.type(":quit<CR>");
     await neovim.lua("vim.wait(50)");
     await neovim.type("<C-w>t<C-w>l");
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
   });
 
   test.each(["wincmd p", "Claude close", "enew"])(
@@ -279,7 +277,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     async (leave) => {
       await open();
       await neovim.type("<C-\\><C-n><C-w>p");
-      await waitForMode(neovim, "n");
+      await neovim.inMode("n");
       // Modes begin once this is through; what was scheduled runs before that. While Neovim computes, it
       // is time to ask for terminal mode again, and for what leaves.
       await neovim.lua(
@@ -290,7 +288,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
         leave,
       );
       await neovim.type("l");
-      expect(await mode(neovim)).toBe("n");
+      expect((await neovim.mode()).mode).toBe("n");
     },
   );
 
@@ -308,7 +306,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
         `{ command = { "sh", "-c", "${LATER} echo words; read line; exit ${code}" } }`,
       );
       await neovim.command("Claude");
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
       await neovim.type("<CR>");
       expect(await said(neovim)).toEqual([expect.stringContaining(message)]);
       // One key after the other, as a user types.
@@ -318,7 +316,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       expect(await terminalText(neovim)).toContain("words");
 
       await eventually("what stays", async () => expect(await names()).toEqual(stays));
-      await waitForMode(neovim, code === 0 ? "n" : "nt");
+      await neovim.inMode(code === 0 ? "n" : "nt");
       expect(await neovim.lua("return vim.fn.getbufline('file.txt', 1, '$')")).toEqual([
         "one",
         "two",
@@ -465,7 +463,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.command("1,2Claude send");
     await neovim.command("3Claude send");
     await neovim.type("ggVjX");
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
     await neovim.command("2,3Claude send!");
     await shows(neovim, "^M");
     expect((await terminalText(neovim)).replaceAll("^[[200~", "<").split("^[[201~")).toEqual([
@@ -504,7 +502,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await open();
     await inFile("grüße 🦊", "second");
     await neovim.type("gg02lvj0lX");
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
     await shows(neovim, "^[[200~M-CM-<M-CM-^_e M-pM-^_M-&M-^J se^[[201~");
   });
 
@@ -570,7 +568,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       );
       await neovim.command(typed);
       await shows(neovim, expected.map((word) => `<${word}>`).join(""));
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
     },
   );
 
@@ -584,7 +582,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect(await job()).toBe(pid);
     await neovim.command("Claude! --verbose");
     await eventually("another job", async () => ![0, pid].includes(await job()));
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
   });
 });
 
@@ -638,7 +636,7 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
       reason.includes("working") ? "working" : "blocked",
     );
     await neovim.command("Claude");
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
     const before = await windows(neovim);
     // ZZ is a command of its own, and what a mapping types is none.
     type(neovim, keys.startsWith("Z") ? keys : "<F2>");
@@ -663,7 +661,7 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     async (command) => {
       await using neovim = await start();
       await neovim.type("<C-q>:wincmd p<CR>");
-      await waitForMode(neovim, "n");
+      await neovim.inMode("n");
       await neovim.command("silent edit no-such-folder/b.txt");
       await neovim.type("iunsaved<Esc>");
       expect(await outcomeOf(neovim.command(command))).toThrow();
@@ -674,7 +672,7 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
   test("with :qa in a prompt that was changed: it stays a draft", async () => {
     await using neovim = await start();
     await neovim.command("Claude prompt");
-    await waitForMode(neovim, "i");
+    await neovim.inMode("i");
     type(neovim, "half of<Esc>:qa<CR>");
     await ends(neovim);
     const folder = join(neovim.home, ".local/state/nvim/claude-code/drafts");

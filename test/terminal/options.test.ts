@@ -8,7 +8,6 @@ import {
   configure,
   ECHO,
   LATER,
-  mode,
   openEcho,
   reset,
   resize,
@@ -16,7 +15,6 @@ import {
   said,
   shows,
   startNeovim,
-  waitForMode,
   windows,
 } from "./workbench";
 
@@ -87,14 +85,14 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await configure(neovim, `{ command = ${ECHO}, position = "right", keys = ${keys} }`);
       await openEcho(neovim);
       await neovim.type("<C-]>");
-      await waitForMode(neovim, "nt");
+      await neovim.inMode("nt");
       await neovim.type("i<M-h>");
-      await waitForMode(neovim, "n");
+      await neovim.inMode("n");
       expect(await neovim.lua("return vim.bo.buftype")).toBe("");
       await neovim.command("Claude focus");
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
       await neovim.type("<M-c>");
-      await waitForMode(neovim, "n");
+      await neovim.inMode("n");
       expect(await windows(neovim)).toHaveLength(1);
     });
 
@@ -104,10 +102,10 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await neovim.type("<C-]><C-h><C-l><Esc>");
       await shows(neovim, "^]^H^L^[");
       await neovim.type("<C-q>");
-      await waitForMode(neovim, "nt");
+      await neovim.inMode("nt");
       // Once more it is no blockwise visual mode.
       await neovim.type("<C-q>");
-      expect(await mode(neovim)).toBe("nt");
+      expect((await neovim.mode()).mode).toBe("nt");
     });
   });
 
@@ -118,10 +116,10 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     await neovim.command("stopinsert | wincmd p");
     await neovim.command("Claude send hello");
     await shows(neovim, "hello");
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
     await neovim.command("Claude");
     await neovim.command("Claude send again");
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
     expect(await neovim.lua("return SAID")).toEqual([]);
   });
 
@@ -172,7 +170,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await neovim.command("Claude");
       expect(await floating()).toBeFalsy();
       await neovim.command("Claude");
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
       expect(await floating()).toMatchObject({ width: 62, height: 16 });
       await shows(neovim, "up");
     });
@@ -185,7 +183,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await eventually("no float", async () => !(await floating()));
       expect(await neovim.lua("return vim.bo.buftype")).toBe("");
       await neovim.command("Claude focus");
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
       await neovim.command("Claude close");
       expect(await floating()).toBeFalsy();
     });
@@ -206,7 +204,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await neovim.command("Claude diff accept");
       expect((await answer)[0]).toBe("FILE_SAVED");
       await neovim.command("Claude");
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
       expect(await neovim.command("messages")).not.toContain("Error");
     });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
-import { LATER, openEcho, SCREEN, shows, waitForMode } from "./workbench";
+import { LATER, openEcho, SCREEN, shows } from "./workbench";
 
 describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {
   const folder = temporaryFolder();
@@ -78,7 +78,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await using neovim = await start(options);
     await openEcho(neovim);
     await neovim.command("wincmd p");
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
     await neovim.command(`edit ${join(folder, "a.txt")} | mksession! ${join(folder, "own.vim")}`);
     await neovim.command(`source ${join(folder, "own.vim")}`);
     await eventually("it", async () => expect(await shown(neovim)).toEqual(["a.txt", "terminal"]));
@@ -143,7 +143,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await openEcho(neovim);
     using client = await TestClient.open(await neovim.lock(), "claude-code");
     void client.propose(path, "proposed\n");
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
     neovim.request("nvim_input", [":qa!<CR>"]).catch(() => {});
     const left = join(folder, "left.vim");
     await eventually("the session", () => existsSync(left));

@@ -4,16 +4,7 @@ import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, type TestNeovim } from "../support/neovim";
-import {
-  configure,
-  LATER,
-  mode,
-  reset,
-  said,
-  startNeovim,
-  waitForMode,
-  windows,
-} from "./workbench";
+import { configure, LATER, reset, said, startNeovim, windows } from "./workbench";
 
 /** Shows its session's number, then every byte it gets. */
 const CLI = `{ "sh", "-c", "stty raw -echo; ${LATER} echo up $CLAUDE_CODE_NVIM_SESSION; exec cat -v" }`;
@@ -56,7 +47,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   const up = async (n: number) => {
     await received(n, `up ${n}`);
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
   };
 
   const received = (n: number, wanted: string) =>
@@ -76,7 +67,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
   /** The user's own window, in normal mode. */
   const leave = async () => {
     await neovim.command("stopinsert | wincmd p");
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
   };
 
   test("the second takes the window of the first, which runs on", async () => {
@@ -95,7 +86,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
     await neovim.command("1ClaudeCode");
     await eventually("the first", async () => expect(await shown()).toEqual([1]));
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
     await neovim.type("zwei");
     await received(1, "zwei");
     expect(await windows(neovim)).toEqual(before);
@@ -108,7 +99,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await leave();
     await neovim.type("1X");
     await eventually("the first", async () => expect(await shown()).toEqual([1]));
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
     await leave();
     await neovim.type("X");
     await eventually("none", async () => expect(await shown()).toEqual([]));
@@ -147,13 +138,13 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await openTwo();
     await configure(neovim, `{ command = { "sh", "-c", "read line" } }`);
     await neovim.command("Claude new -n short");
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
     await neovim.type("<CR>");
     expect(await said(neovim)).toEqual([expect.stringMatching(/Claude 3 \(short\) has ended$/)]);
     expect((await rows()).map((row) => row.n)).toEqual([1, 2]);
     await eventually("the first one", async () => (await shown()).join() === "1");
     // No key that is still typed reaches it.
-    expect(await mode(neovim)).toBe("nt");
+    expect((await neovim.mode()).mode).toBe("nt");
     await neovim.command("Claude close");
     expect(await shown()).toEqual([2]);
     await neovim.command("Claude close");
@@ -219,7 +210,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     const next = async (n: number) => {
       await neovim.command("Claude next");
       await eventually(`session ${n}`, async () => expect(await shown()).toEqual([n]));
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
     };
     await report(1, "done");
     await report(2, "blocked");
@@ -255,7 +246,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       end`);
     await neovim.command("Claude sessions");
     await eventually("the first", async () => expect(await shown()).toEqual([1]));
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
     expect(await neovim.lua<string[]>("return CHOICES")).toEqual([
       "1 ◆ Claude: needs input, now",
       expect.stringMatching(/^2 . docs: .*, now \(current\)$/),
@@ -265,14 +256,14 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
   test("each tab page shows one, and one with a folder of its own has its own", async () => {
     await openTwo();
     await neovim.command("tabnew");
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
     await neovim.command("Claude");
     // The tab page without a folder of its own: the one used last comes here.
     await eventually("the second here", async () => expect(await shown()).toEqual([2]));
     await neovim.command("1ClaudeCode");
     expect(await shown()).toEqual([1]);
     await neovim.command("tabnew | tcd /");
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
     await neovim.command("Claude");
     await up(3);
     expect(await shown()).toEqual([3]);
@@ -282,7 +273,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(await shown()).toEqual([3]);
     await neovim.command("tabprevious");
     expect(await shown()).toEqual([1]);
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
     await neovim.command("tabfirst");
     expect(await shown()).toEqual([]);
   });
@@ -422,11 +413,11 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
   test("terminal mode was left to read in one, not in the other", async () => {
     await openTwo();
     await neovim.type("<C-Bslash><C-n>");
-    await waitForMode(neovim, "nt");
+    await neovim.inMode("nt");
     await neovim.command("1ClaudeCode");
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
     await neovim.command("Claude");
-    await waitForMode(neovim, "n");
+    await neovim.inMode("n");
   });
 
   test("a float shows one, too", async () => {

@@ -11,7 +11,6 @@ import {
   SCREEN,
   startNeovim,
   terminalText,
-  waitForMode,
   windows,
 } from "./workbench";
 
@@ -37,7 +36,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
   const toggle = async () => {
     await neovim.command("Claude");
     await neovim.command("Claude");
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
   };
 
   /** Columns or lines, in the order of the windows; the terminal's are negative. */

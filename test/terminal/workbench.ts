@@ -29,7 +29,7 @@ export async function reset(neovim: TestNeovim): Promise<void> {
     require("port").terminal.close_all()
     vim.cmd("silent! tabonly! | silent! only! | enew! | %bwipeout!")
     SAID = {}`);
-  await waitForMode(neovim, "n");
+  await neovim.inMode("n");
 }
 
 export async function resize(neovim: TestNeovim, width: number, height: number): Promise<void> {
@@ -76,22 +76,11 @@ export async function shows(neovim: TestNeovim, text: string): Promise<void> {
 
 const withoutBlanks = (text: string) => text.replaceAll(/\s+/g, "");
 
-export async function mode(neovim: TestNeovim): Promise<string> {
-  return ((await neovim.request("nvim_get_mode", [])) as { mode: string }).mode;
-}
-
-export async function waitForMode(neovim: TestNeovim, wanted: string): Promise<void> {
-  await eventually(`mode ${wanted}`, async () => {
-    const found = await mode(neovim);
-    if (found !== wanted) throw new Error(`it is ${found}`);
-  });
-}
-
 /** Starts the program of `ECHO` by :Claude, and waits until it listens and has the keyboard. */
 export async function openEcho(neovim: TestNeovim): Promise<void> {
   await neovim.command("Claude");
   await shows(neovim, "up");
-  await waitForMode(neovim, "t");
+  await neovim.inMode("t");
 }
 
 /** The connection of a CLI that runs as this process. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, TestNeovim } from "../../support/neovim";
-import { shows, terminalText, waitForMode, windows } from "../../terminal/workbench";
+import { shows, terminalText, windows } from "../../terminal/workbench";
 import { Attached, openDiff } from "../attached";
 
 /* Side by side where both sides fit in the file's window, else inline. Nothing else changes its size. */
@@ -241,6 +241,6 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     await neovim.command("Claude diff reject");
     await answer;
     await eventually("the windows", async () => expect(await windows(neovim)).toEqual(before));
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
   });
 });

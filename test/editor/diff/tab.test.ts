@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, TestNeovim } from "../../support/neovim";
-import { ECHO, shows, waitForMode } from "../../terminal/workbench";
+import { ECHO, shows } from "../../terminal/workbench";
 import { openDiff } from "../attached";
 
 /* A diff in a tab page of its own, while Claude's terminal is open. */
@@ -51,7 +51,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     for (const name of ["a.txt", "b.txt"]) writeFileSync(join(neovim.cwd, name), "one\n");
     for (const command of ["edit a.txt", ...prepare, "Claude"]) await neovim.command(command);
     await shows(neovim, "up");
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
   }
   const propose = (neovim: TestNeovim, client: TestClient) =>
     openDiff(client, join(neovim.cwd, "a.txt"), "ONE\n");
@@ -82,7 +82,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
         if (commands.length < 3) expect(now).toEqual(before);
         else expect(now.map((names) => names.length)).toEqual([before[0]?.length ?? 0]);
       });
-      await waitForMode(neovim, "t");
+      await neovim.inMode("t");
       expect(await neovim.lua(HERE)).toEqual({ tab: 1, terminal: true });
     });
   });
@@ -105,7 +105,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     );
     await neovim.command("Claude diff reject");
     await answer;
-    await waitForMode(neovim, "t");
+    await neovim.inMode("t");
   });
 
   /** As scope.nvim: each tab page has listed buffers of its own, by the events of tab pages. */
