@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { isObject, readJson } from "../lib/json";
 import { type Environment, isExecutable } from "../lib/paths";
-import { ownChildren } from "../lib/process";
+import { type GroupOptions, runInGroup } from "../lib/process-group";
 import { absoluteEntries, type Lookup, onPath } from "../lib/programs";
 import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
@@ -51,28 +51,9 @@ export async function runClaude(
   return code === 0 ? undefined : (err || out).trim() || `it ended with code ${code}`;
 }
 
-interface RunOptions {
-  cwd?: string;
-  /** In ms. */
-  timeout: number;
-  /** More of the environment. */
-  env?: Record<string, string>;
-  stdin?: Uint8Array;
-  /** Ends it. */
-  signal?: AbortSignal;
-}
-
 /** npm installs a script whose interpreter is looked up. Rejects where it does not start. */
-export async function run(command: string[], { env: own, stdin, ...options }: RunOptions) {
+export async function run(command: string[], { env: own, ...options }: GroupOptions) {
   const env = { ...process.env, PATH: absoluteEntries(process.env.PATH), ...own };
-  const stdio = { stdin: stdin ?? "ignore", stdout: "pipe", stderr: "pipe" } as const;
-  const child = Bun.spawn(command, { ...options, ...stdio, env, killSignal: "SIGKILL" });
-  ownChildren.add(child.pid);
-  void child.exited.then(() => ownChildren.delete(child.pid));
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { out, err, code };
+  const { stdout, stderr, exitCode } = await runInGroup(command, { ...options, env });
+  return { out: stdout, err: stderr, code: exitCode };
 }

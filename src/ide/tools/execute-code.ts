@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { EditorPort } from "../../editor/port";
 import { message } from "../../lib/errors";
 import { own } from "../../lib/json";
-import { killNow, ownChildren } from "../../lib/process";
+import { type GroupResult, runInGroup } from "../../lib/process-group";
 import { onPath } from "../../lib/programs";
 import { failed, type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
@@ -56,7 +56,7 @@ export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): To
 }
 
 /** stdout first, then stderr and how it ended, each only if there is something to say. */
-function report({ stdout, stderr, exitCode }: RunResult): ToolResult {
+function report({ stdout, stderr, exitCode }: GroupResult): ToolResult {
   const blocks = [stdout, ...(stderr === "" ? [] : [`stderr:\n${stderr}`])];
   if (exitCode === 0) return texts(...blocks);
   const problem = exitCode === undefined ? STOPPED : `Exit code ${exitCode}.`;
@@ -71,9 +71,6 @@ const LIMITS = {
 const STOPPED =
   "Ended by a signal: after 30 s, or 1 MB of output, it is stopped, with everything in its process group.";
 
-/** The program's last output arrives a moment after its end. */
-const DRAIN_MS = 500;
-
 export interface Run {
   /** Program and arguments; the code goes to its stdin. */
   command: readonly string[];
@@ -81,59 +78,12 @@ export interface Run {
   signal: AbortSignal;
 }
 
-interface RunResult {
-  stdout: string;
-  stderr: string;
-  /** Undefined when the run was ended by a signal. */
-  exitCode: number | undefined;
-}
-
-/**
- * Runs `code` out of process, in a session and a process group of its own. The whole group is killed at a limit,
- * when `signal` aborts, when the program ends, and with the executable. What leaves the group (a
- * daemon) stays: it has the user's rights, as the program has. Rejects when the program cannot be started.
- */
-export async function runCode(
+/** Runs `code` out of process. Rejects when the program cannot be started. */
+export function runCode(
   code: string,
   { command, cwd, signal }: Run,
   limits: { readonly [name in keyof typeof LIMITS]: number } = LIMITS,
-): Promise<RunResult> {
-  const hasGroups = process.platform !== "win32";
-  const child = Bun.spawn([...command], {
-    cwd,
-    env: process.env,
-    detached: hasGroups,
-    stdin: Buffer.from(code),
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: limits.timeoutMs,
-    maxBuffer: limits.outputBytes,
-    killSignal: "SIGKILL",
-    signal,
-  });
-  const all = hasGroups ? -child.pid : child.pid;
-  ownChildren.add(all);
-  const outputs = [child.stdout, child.stderr].map(collect);
-  await child.exited;
-  killNow(all);
-  ownChildren.delete(all);
-  // A daemon may hold the pipes open.
-  await Promise.race([Promise.all(outputs.map(({ ended }) => ended)), Bun.sleep(DRAIN_MS)]);
-  const [stdout = "", stderr = ""] = outputs.map(({ take }) => take());
-  return { stdout, stderr, exitCode: child.exitCode ?? undefined };
-}
-
-/** Gathers a stream. `take` gives what there is, and ends it. */
-function collect(stream: ReadableStream<Uint8Array>) {
-  const reader = stream.getReader();
-  const chunks: Uint8Array[] = [];
-  const read = async () => {
-    for (let next = await reader.read(); !next.done; next = await reader.read())
-      chunks.push(next.value);
-  };
-  const take = () => {
-    void reader.cancel();
-    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Buffer.concat(chunks));
-  };
-  return { ended: read(), take };
+): Promise<GroupResult> {
+  const { timeoutMs: timeout, outputBytes: maxBuffer } = limits;
+  return runInGroup(command, { cwd, stdin: Buffer.from(code), timeout, maxBuffer, signal });
 }

@@ -135,7 +135,7 @@ onEachNeovim((session, version) => {
   });
 
   test("Claude is ended with the message's window", async () => {
-    await program("echo $$ > pid; exec sleep 1000");
+    await program("sh -c 'echo $$ > pid; exec sleep 1000'; :");
     await open();
     await keys("gm");
     const pid = await eventually(
