@@ -14,6 +14,11 @@ const TEXTS: [string, string][] = [
   ["quotes and lists", `${"> - 1.\t".repeat(200)}x`],
   ["numbers", `${"1. ".repeat(400)}x`],
   ["a list that goes in line by line", STAIRS],
+  ["a part of a line", `hello\r\r${">".repeat(400)}\nx`],
+  ["a list that goes in part by part", `x\r${STAIRS.replaceAll("\n", "\r")}`],
+  ["a part in a code block", `\`\`\`markdown\na\r\r${">".repeat(400)}\n\`\`\``],
+  ["a byte order mark", `\uFEFF${">".repeat(400)}`],
+  ["a wrong table", `|a|\n---\nx|-|${">".repeat(400)}\n\nend`],
 ];
 /** As many configurations have it. */
 const TREE_SITTER = `vim.api.nvim_create_autocmd("FileType", { pattern = "markdown",
@@ -133,8 +138,9 @@ describe.each(BOTH_NEOVIMS)("the parser of $name", (version) => {
     const count = await neovim.lua<number>(`
       math.randomseed(1)
       local parsing, parsed = require("port").parsing, 0
-      local PARTS = { ">", "> ", "- ", "1. ", "* ", "+\\t", "\\t", "  ", " ", "2) ", "x", "[ ] ", "\`\`\`", "# " }
-      for _ = 1, 400 do
+      local PARTS = { ">", "> ", "- ", "1. ", "* ", "+\\t", "\\t", "  ", " ", "2) ", "x", "[ ] ", "\`\`\`", "# ",
+        "\\r", "\\239\\187\\191", "\\0", "\\f", "|", "|a|", "---", "<div>", "[a]:" }
+      for _ = 1, 1000 do
         local lines = {}
         for row = 1, math.random(40) do
           local line, one = {}, PARTS[math.random(#PARTS)]
@@ -142,6 +148,9 @@ describe.each(BOTH_NEOVIMS)("the parser of $name", (version) => {
             line[i] = math.random(4) == 1 and PARTS[math.random(#PARTS)] or one
           end
           lines[row] = table.concat(line)
+        end
+        if math.random(3) == 1 then
+          vim.list_extend(lines, { "|a|", "---", "x|-|" .. lines[1] }) -- no table: an error to the parser
         end
         if not parsing.is_deep(lines) then
           vim.treesitter.get_string_parser(table.concat(lines, "\\n") .. "\\n", "markdown"):parse(true)

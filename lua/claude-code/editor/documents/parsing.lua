@@ -1,13 +1,12 @@
 --- Keeps tree-sitter away from text that ends Neovim: its Markdown parser aborts (SIGABRT, in 0.10 and 0.12) in blocks
---- that are nested more than 251 deep, as one line of `>` is, or a list that is indented further line by line.
+--- that are nested more than 251 deep, as one line of `>` is, or a list that is indented further line by line. To it a
+--- CR ends a line. Where it recovers from an error (of a table, or a NUL), blocks begin in the middle of one.
 local api = vim.api
 
 local M = {}
 
----Nobody reads a text with more blocks than this.
-local MAX_DEPTH = 100
----Bytes of a line that are looked at: so many hold more than MAX_DEPTH.
-local MAX_MARKS = 1000
+---Nobody reads a text with more blocks than this, nor one with more bytes in a row that are no letters.
+local MAX_DEPTH, MAX_BYTES = 80, 10000
 ---A look at more takes longer than 50 ms: they are not parsed.
 local MAX_LINES = 200000
 ---Parsers that parse Markdown, or code blocks of it.
@@ -15,25 +14,35 @@ local LANGUAGES = { markdown = true, vimdoc = true }
 ---TODO(0.10): there a parser parses all as soon as there is one.
 local PARSES_AT_ONCE = vim.fn.has("nvim-0.11") == 0
 
----@return integer depth at most so many blocks are open in it: each `>` is one, as is a list's mark with a blank; an
---- item goes on at two columns or more. A comment's own mark, as `///`, may stand before them.
-local function depth(line)
-  local head = #line > MAX_MARKS and line:sub(1, MAX_MARKS) or line
-  local marks = head:match("^[%p%s%d]*")
-  if #marks < MAX_DEPTH / 2 then
-    return 0
+---@return integer
+local function count(text, pattern)
+  return select(2, text:gsub(pattern, ""))
+end
+
+---Counts the blocks that are open in each row of marks: each `>` is one, as is a list's mark with a blank. At the
+---beginning of a line, or of a part of it, an item goes on at two columns or more. It misses MAX_DEPTH / 2 at most.
+local function is_line_deep(line)
+  local start, has_parts = 1, line:find("\r", 1, true)
+  while start <= #line do
+    local _, last = line:find("^[%p%s%d]*", start)
+    if last - start > MAX_DEPTH / 2 then
+      local marks = line:sub(start, math.min(last, start + MAX_BYTES))
+      local blocks = count(marks, ">") + count(marks, "[*+%-.)]%f[ \t]")
+      local columns = (start == 1 or has_parts) and count(marks, " ") + 4 * count(marks, "\t") or 0
+      if #marks > MAX_BYTES or blocks + columns / 2 > MAX_DEPTH then
+        return true
+      end
+    end
+    start = math.max(start + MAX_DEPTH / 2, last + 1)
   end
-  local function count(pattern)
-    return select(2, marks:gsub(pattern, ""))
-  end
-  return count(">") + count("[*+%-.)]%f[ \t]") + count(" ") / 2 + 2 * count("\t")
+  return false
 end
 
 ---@param lines string[]
 ---@return boolean
 function M.is_deep(lines)
   for _, line in ipairs(lines) do
-    if depth(line) > MAX_DEPTH then
+    if line:find("\0", 1, true) or is_line_deep(line) then
       return true
     end
   end
