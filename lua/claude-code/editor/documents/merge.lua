@@ -2,7 +2,7 @@
 local are_same = require("claude-code.editor.documents.lines").are_same
 
 ---Lines of the three texts together. Beyond that a merge may take longer than 100 ms, in which Neovim stands still.
-local MOST_LINES = 100000
+local MOST_LINES = 30000
 
 local M = {}
 
