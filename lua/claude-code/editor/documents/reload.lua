@@ -117,20 +117,21 @@ local function compare_text(buf)
   local text, is_newer = nil, notes[buf].is_outdated == true
   local version = disk.version(api.nvim_buf_get_name(buf))
   local is_other = notes[buf].version ~= version
-  notes[buf].version, notes[buf].is_outdated = version, nil
-  local bytes ---@type string?
-  local differed = supply.with_text(buf, function()
-    return bytes
+  local bytes, before = nil, {} ---@type string?, string[]
+  local ok, differed = pcall(supply.with_text, buf, function()
+    return bytes, before
   end, function()
     return checktime.compare(buf, function(is_wanted)
       text = is_wanted and file_change.read(buf) or nil
       -- Neovim by itself makes a line end of an empty file, and two line ends of one in an empty buffer.
       is_newer = is_newer or is_wanted and (text ~= nil or file_change.is_nothing(buf))
       bytes = is_wanted and not is_newer and supply.bytes(buf) or nil
+      before = api.nvim_buf_get_lines(buf, 0, -1, false)
       return bytes and "edit" or ""
     end)
   end)
-  if bytes then
+  notes[buf].version, notes[buf].is_outdated = ok and version or nil, nil
+  if ok and bytes then
     checktime.take_time(buf)
   end
   if is_other and not differed and not vim.bo[buf].modified then

@@ -2,6 +2,7 @@
 --- wait for whatever has taken its place since it was looked at, such as a FIFO, a device or 3 GB.
 local api, uv = vim.api, vim.uv
 local checktime = require("claude-code.editor.documents.checktime")
+local notify = require("claude-code.messages.notify")
 local parsing = require("claude-code.editor.documents.parsing")
 local regular_file = require("claude-code.lib.regular_file")
 
@@ -28,46 +29,63 @@ function M.with_events(load)
   return ok or error(problem, 0)
 end
 
----Reads bytes into the current buffer, which is empty, as `:edit` reads a file.
-local function read_copy(bytes)
-  local copy, cpoptions = vim.fn.tempname(), vim.go.cpoptions
-  local file = assert(uv.fs_open(copy, "wx", 384))
-  local written = uv.fs_write(file, bytes)
-  uv.fs_close(file)
-  -- With "a" the copy would become a buffer.
-  vim.go.cpoptions = cpoptions:gsub("a", "")
-  vim.b.claude_code_copy = copy
-  local ok, problem = pcall(function()
-    -- nvim_cmd() knows no `++edit`.
-    vim.cmd("silent keepalt keepjumps lockmarks noautocmd 0read ++edit `=b:claude_code_copy`")
-  end)
-  vim.b.claude_code_copy = nil
-  vim.go.cpoptions = cpoptions
+---Reads bytes into the current buffer, which is empty, as `:edit` reads a file. Throws what keeps it from that.
+---@param name string of the file, which Neovim itself reads where no copy can be written
+---@return boolean is_damaged has it bytes that its encoding does not have? `:w` would lose them
+local function read_copy(bytes, name)
+  local copy, cpoptions, shortmess = vim.fn.tempname(), vim.go.cpoptions, vim.go.shortmess
+  local file = uv.fs_open(copy, "wx", 384)
+  local is_written = file and ({ uv.fs_write(file, bytes), uv.fs_close(file) })[1] == #bytes
+  local source = is_written and copy or regular_file.head(name, 1) and name
+  vim.b.claude_code_copy = source or error("$TMPDIR has no room for a copy of it", 0)
+  -- With "a" the copy would become a buffer. A message that is cut would hide what follows from it here.
+  vim.go.cpoptions, vim.go.shortmess = cpoptions:gsub("a", "", 1), "A"
+  local read = "keepalt keepjumps lockmarks noautocmd 0read ++edit `=b:claude_code_copy`"
+  local ok, message = pcall(vim.fn.execute, read)
+  vim.b.claude_code_copy, vim.go.cpoptions, vim.go.shortmess = nil, cpoptions, shortmess
   uv.fs_unlink(copy)
-  assert(ok and written == #bytes, problem)
-  if bytes ~= "" then
+  if not ok or not message:find('"', 1, true) then
+    error(ok and "Neovim cannot read it" or message, 0)
+  elseif bytes ~= "" then
     api.nvim_buf_set_lines(0, -2, -1, true, {})
     api.nvim_buf_set_mark(0, "]", api.nvim_buf_line_count(0), 0, {})
   end
+  -- "[ILLEGAL BYTE in line 1]", in any language: no other flag has a number.
+  return message:find('%[[^%]"]*%d[^%]"]*%][^"]*$') ~= nil
 end
 
----@param text string|string[]
-local function fill(buf, text)
-  api.nvim_exec_autocmds("BufReadPre", { buffer = buf, modeline = false })
+---An error of another plugin's is a message: thrown further, it would make the buffer 'modified'.
+local function fire(event, buf)
+  local ok, problem = pcall(api.nvim_buf_call, buf, function()
+    api.nvim_exec_autocmds(event, { buffer = buf, modeline = false })
+  end)
+  local text = event .. " failed: " .. tostring(problem):gsub("^.*Autocommands for ", "")
+  return ok or notify.warn(text:match("[^\n]*"))
+end
+
+---@param text? string
+---@param before string[] put back without a text, and if it cannot be read
+local function fill(buf, text, before)
+  fire("BufReadPre", buf)
   local options, name = vim.bo[buf], api.nvim_buf_get_name(buf)
   local levels, is_first = options.undolevels, #vim.fn.undotree().entries == 0
   if is_first then -- Else it is not even set: that would end the step in which `:edit!` keeps the text of before.
     options.undolevels = -1
   end
-  local readonly = options.readonly or not regular_file.is_writable(name)
-  local modifiable = options.modifiable
+  local modifiable, readonly = options.modifiable, options.readonly
   options.readonly, options.modifiable = false, true
-  if type(text) == "table" then
-    api.nvim_buf_set_lines(buf, 0, -1, false, text)
-  else
-    read_copy(text)
+  local ok, result = pcall(text and read_copy or error, text, text and name)
+  if not ok then
+    api.nvim_buf_set_lines(buf, 0, -1, false, before)
   end
-  options.undolevels, options.readonly, options.modifiable = levels, readonly, modifiable
+  options.modifiable = modifiable
+  options.readonly = readonly or not regular_file.is_writable(name) or not not result
+  if is_first then
+    options.undolevels = levels
+  end
+  if text and not ok then
+    error(result, 0)
+  end
   local undo = is_first and options.undofile and vim.fn.undofile(name)
   if undo and uv.fs_stat(undo) then
     pcall(vim.cmd.rundo, { undo, magic = { file = false }, mods = { emsg_silent = true } })
@@ -75,7 +93,7 @@ local function fill(buf, text)
   if checktime.has_never_read(buf) then
     checktime.take_time(buf)
   end
-  api.nvim_exec_autocmds("BufReadPost", { buffer = buf, modeline = false })
+  fire("BufReadPost", buf)
 end
 
 ---@param buf integer
@@ -85,17 +103,18 @@ function M.bytes(buf)
   return regular_file.read(api.nvim_buf_get_name(buf), math.max(M.MOST_BYTES, 2 * size))
 end
 
----Calls `callback`, in which Neovim may read the file of a buffer, unless a plugin does. Throws its errors.
+---Calls `callback`, in which Neovim may read the file of a buffer, unless a plugin does. Throws its errors, and one for
+---what cannot be read: then the buffer is as before but for 'readonly', or is not loaded.
 ---@generic T
 ---@param buf integer
----@param supply fun(): string|string[] the file's bytes, or rows
+---@param supply fun(): string?, string[] the file's bytes, and the rows of before
 ---@param callback fun(): T
 ---@return T
 function M.with_text(buf, supply, callback)
   if #checktime.autocommands(buf, "BufReadCmd") > 0 then
     return callback()
   end
-  local is_filled, problem = true, nil ---@type boolean, any
+  local was_loaded, is_filled, problem = api.nvim_buf_is_loaded(buf), true, nil ---@type boolean, boolean, any
   local function on_read()
     is_filled, problem = pcall(function()
       fill(buf, supply())
@@ -105,6 +124,11 @@ function M.with_text(buf, supply, callback)
   local id = api.nvim_create_autocmd("BufReadCmd", on)
   local ok, result = pcall(callback)
   pcall(api.nvim_del_autocmd, id)
+  if not is_filled and not was_loaded then
+    pcall(api.nvim_buf_delete, buf, { unload = true, force = true })
+  elseif not is_filled then
+    notify.warn(api.nvim_buf_get_name(buf) .. " cannot be read, read-only until :e: " .. problem)
+  end
   if not (ok and is_filled) then
     error(problem or result, 0)
   end
@@ -117,10 +141,10 @@ end
 ---@param load fun()
 function M.read(buf, load)
   local stat = uv.fs_stat(api.nvim_buf_get_name(buf))
+  local before = api.nvim_buf_get_lines(buf, 0, -1, false)
   local function read()
     local shortmess = vim.o.shortmess
-    vim.opt.shortmess:append("A")
-    M.reading = buf
+    vim.o.shortmess, M.reading = shortmess .. "A", buf
     local ok, problem = pcall(parsing.while_reading, buf, load)
     vim.o.shortmess, M.reading = shortmess, nil
     return ok or error(problem, 0)
@@ -131,7 +155,7 @@ function M.read(buf, load)
   local bytes = M.bytes(buf) or error("it is not a regular file that can be read, or too large", 0)
   M.with_text(buf, function()
     -- By now Neovim has noted the time of the file: a text that is older would be taken for the file's.
-    return M.bytes(buf) or bytes
+    return M.bytes(buf) or bytes, before
   end, read)
 end
 
@@ -145,7 +169,7 @@ function M.show(buf, bring)
   local lines, bytes = api.nvim_buf_get_lines(buf, 0, -1, false), nil ---@type string[], string?
   local result = M.with_text(buf, function()
     bytes = M.bytes(buf)
-    return bytes or lines
+    return bytes, lines
   end, bring)
   if bytes then
     checktime.take_time(buf)
