@@ -12,7 +12,7 @@ import type { EndedCall } from "./unrecorded";
 /** So long after an event others are waited for, which come in flocks. */
 const DEBOUNCE_MS = 80;
 
-/** How often it is looked whether the processes still run that commands have left behind. */
+/** How often it is looked whether processes still run that commands have left behind, or git still fails. */
 const RECHECK_MS = 5_000;
 
 /** A CLI that was killed is no process any more so long after its connection has ended. */

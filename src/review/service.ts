@@ -199,8 +199,10 @@ export class ReviewService {
 
   async summary() {
     await this.#projects.catchUp();
-    for (const { folder } of this.#projects.all()) await finishPending(folder);
-    return this.#watched.summary(this.#ignore);
+    let fails = false;
+    for (const { folder } of this.#projects.all()) fails = (await finishPending(folder)) || fails;
+    const summary = await this.#watched.summary(this.#ignore);
+    return { ...summary, waits: summary.waits || fails };
   }
 
   #file(request: Request<typeof requests.File>): ShownFile | undefined {

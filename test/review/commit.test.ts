@@ -388,7 +388,11 @@ test.each([
       !existsSync(world.path(".git/HEAD.lock")) &&
       git("rev-list", "--count", "HEAD").trim() === (isMade ? "2" : "1"),
   );
-  await world.service.summary();
+  if (isMade) world.write(".git/index.lock", "");
+  expect((await world.service.summary()).waits).toBe(isMade);
+  rmSync(world.path(".git/index.lock"), { force: true });
+  // It leaves git alone for some seconds.
+  await eventually("its end", async () => !(await world.service.summary()).waits);
   if (!isMade) expect(index().equals(before)).toBe(true);
   expect(git("status", "--porcelain")).toBe(" M a\n");
   expect(at("a")).toBe(isMade ? TEN.replace("2\n", "II\n") : TEN);

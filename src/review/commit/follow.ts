@@ -39,8 +39,12 @@ export function savePending(folder: string, { known, ...pending }: PendingIndexU
   writePrivateFile(join(folder, NOTE), text);
 }
 
-/** Does what processes that were killed have left to do in the review's folder. Never throws. */
-export async function finishPending(reviewFolder: string): Promise<void> {
+/**
+ * Does what processes that were killed have left to do in the review's folder. Returns whether git has failed, so
+ * that a later call may do it. Never throws.
+ */
+export async function finishPending(reviewFolder: string): Promise<boolean> {
+  let fails = false;
   for (const name of namesIn(reviewFolder).filter((one) => one.startsWith(FOLDER))) {
     const folder = join(reviewFolder, name);
     const found = readPrivateJson(join(folder, NOTE));
@@ -48,14 +52,19 @@ export async function finishPending(reviewFolder: string): Promise<void> {
       owner?: Owner;
     };
     const at = lstatSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if ((owner && !isGone(owner)) || performance.now() < (retries.get(folder) ?? 0)) continue;
+    if (owner && !isGone(owner)) continue;
+    const isLater = performance.now() < (retries.get(folder) ?? 0);
+    fails ||= isLater;
+    if (isLater) continue;
     pending.known = new Map(pending.known);
-    const isDone = await (owner && Git.in(pending.root))
-      ?.run(follow(pending))
-      .catch(() => void retries.set(folder, performance.now() + LOCKED_MS));
+    const isDone = await (owner && Git.in(pending.root))?.run(follow(pending)).catch(() => {
+      fails = true;
+      retries.set(folder, performance.now() + LOCKED_MS);
+    });
     // Without a new commit git may be at work still.
     if (isDone || Date.now() - at > DAY_MS) rmSync(folder, { recursive: true, force: true });
   }
+  return fails;
 }
 
 /**
