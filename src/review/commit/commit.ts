@@ -30,6 +30,9 @@ const IN_PROGRESS = {
   REVERT_HEAD: "a revert is",
 };
 
+/** Hooks that amend the commit do so soon, and need the index themselves: it is left to them for so long. */
+const QUIET_MS = 1_000;
+
 interface CommitRequest {
   /** The repository's folder, relative to the project's root; "" is that. */
   folder?: string;
@@ -91,12 +94,17 @@ export async function commitKept(
     if (existsSync(join(gitDir, "index"))) copyFileSync(join(gitDir, "index"), index);
     onOpen?.({ root, tree, index, signal: ended.signal });
     const made = runner.run(commitOf(plan, root, { index, draft, editor }), MOST_MS);
-    // Hooks that run after the commit take their time. Git locks HEAD to move it, and then writes its log.
-    const moved = Promise.withResolvers<void>();
-    const watch = new PathWatch(() => (headCommit(root) ?? head) !== head && moved.resolve());
+    // Hooks that run after the commit take their time, and may amend it. Git locks HEAD to move it, then writes its log.
+    const settled = Promise.withResolvers<void>();
+    let timer: Timer | undefined;
+    const watch = new PathWatch(() => {
+      clearTimeout(timer);
+      if ((headCommit(root) ?? head) !== head) timer = setTimeout(settled.resolve, QUIET_MS);
+    });
     watch.follow([`${gitDir}/`, join(gitDir, "logs/HEAD")]);
-    await Promise.race([Promise.allSettled([made]), moved.promise]);
+    await Promise.race([Promise.allSettled([made]), settled.promise]);
     watch.end();
+    clearTimeout(timer);
     await updateIndex(runner, pending);
     const commit = await made;
     if (commit === undefined) return { notes };
