@@ -148,7 +148,6 @@ local M = {
 ---@type { by_id: table<integer, claude-code.WaitingMention>, last_id: integer }
 local waiting = { by_id = {}, last_id = 0 }
 
----@param ids integer[]
 ---@return claude-code.WaitingMention[] those of them that have waited until now
 local function take(ids)
   local taken = {}
@@ -159,8 +158,6 @@ local function take(ids)
   return taken
 end
 
----@param text string
----@return string with the lines, as the prompt names them
 local function with_lines(text, mention)
   if not mention.line_start then
     return text
@@ -191,7 +188,6 @@ local function send(mention)
 end
 
 ---Drops those that have waited too long.
----@param ids integer[]
 local function expire(ids)
   local expired = take(ids)
   if #expired > 0 then
@@ -221,7 +217,6 @@ end
 
 --- A CLI (2.1.330) that gets a mention writes the name without quotes, and finds no file where it needs them. In a
 --- terminal of this Neovim they can be typed.
----@param targets claude-code.MentionTarget[]
 ---@return string? text nil: no name needs quotes, or there is no such terminal
 local function quoted(targets)
   local n = require("claude-code.terminal.running").current()

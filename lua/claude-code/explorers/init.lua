@@ -80,7 +80,6 @@ function lists.qf(_, first, last)
 end
 
 --- An item of a search knows its place, one of a file list has none.
----@param item? table
 local function of_snacks(item)
   local path = item and require("snacks.picker.util").path(item)
   if not item or not path then

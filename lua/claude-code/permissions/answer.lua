@@ -219,7 +219,6 @@ local function show_diff(request)
   notify.info(("%s has a diff: accept or reject it there"):format(request.title))
 end
 
----@param n? integer
 ---@return claude-code.PermissionRequest? of this session; else of the current one, or the oldest
 local function find(n)
   local all = requests.list()
@@ -230,7 +229,6 @@ local function find(n)
   return found or not n and all[1] or nil
 end
 
----@param n? integer
 ---@return claude-code.SessionRow? row of a session that asks in its terminal only; the current one comes first
 local function find_blocked(n)
   local row = sessions.get(n or sessions.current() or 0)
@@ -245,7 +243,6 @@ local function find_blocked(n)
 end
 
 --- There is no request that can be answered here.
----@param n? integer
 local function explain(n)
   local row = find_blocked(n)
   local is_on = require("claude-code.config").get().permissions.answer

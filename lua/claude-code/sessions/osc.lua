@@ -30,7 +30,6 @@ local function pairs_of(body)
   return result
 end
 
----@param encoded? string
 local function message(encoded)
   local ok, decoded = pcall(vim.base64.decode, encoded or "")
   return ok and require("claude-code.lib.text").one_line(decoded:sub(1, MOST_MESSAGE), MOST_SHOWN)

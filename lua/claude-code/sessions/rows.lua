@@ -83,7 +83,6 @@ local function free_number()
 end
 
 --- Is it the row of a CLI that runs, and not of this one?
----@param pid? integer
 local function has_other_cli(entry, pid)
   return entry.has_cli == true and entry.row.pid ~= pid and process.is_alive(entry.row.pid)
 end
@@ -159,7 +158,6 @@ local function remove(entry)
 end
 
 --- A process has one row.
----@param pid? integer
 local function remove_other(entry, pid)
   local other = entry_with("pid", pid)
   if other and other ~= entry then

@@ -30,7 +30,6 @@ local function paste_into(buf, text, submit)
 end
 
 --- Pasted out of sight, it would seem to be lost.
----@param what? string
 ---@param command? string that shows the terminal, which is hidden
 local function notify_sent(what, whom, command)
   local where = command and (", whose terminal is hidden; %s shows it"):format(command) or ""
@@ -51,7 +50,6 @@ function M.focus_after_send(n)
 end
 
 --- Reports which session received something, where there are several, and that it is out of sight.
----@param what? string
 local function report_sent(n, what)
   local label, several = require("claude-code.sessions.label").of(n), #running.list() > 1
   if M.focus_after_send(n) and not several and not what then

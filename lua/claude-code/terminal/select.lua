@@ -7,7 +7,6 @@ local sessions = require("claude-code.sessions")
 
 local M = {}
 
----@param current? integer
 local function place(row, current)
   local parts = {}
   if row.n then
@@ -22,7 +21,6 @@ local function place(row, current)
 end
 
 --- "2 ● docs: Reading api.md, 3 min (current)"
----@param current? integer
 local function line(row, current)
   local number = row.n and tostring(row.n) or " "
   return ("%s %s %s: %s, %s%s"):format(

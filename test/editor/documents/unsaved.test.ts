@@ -142,6 +142,20 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(a.read("main.txt")).toBe(text([...having({ 3: "theirs" }), "mine"]));
   });
 
+  test("leaves to a plugin a text that it shows in another form", async () => {
+    await using a = await open();
+    await a.nvim.command("autocmd BufReadPost *.rot normal! ggg?G");
+    const path = a.file("x.rot", "frperg\n");
+    await a.edit(path);
+    for (const [written, shown] of [
+      ["uryyb\n", "hello"],
+      ["tbbq\n", "good"],
+    ] as const) {
+      writeFileSync(path, written);
+      await a.nvim.until(shown, `return vim.fn.getline(1) == "${shown}"`);
+    }
+  });
+
   test("waits for the end of insert mode and of a command line", async () => {
     await using a = await open();
     for (const [index, [begin, end]] of [

@@ -15,6 +15,9 @@ local SNIFF = 8192
 
 local M = {}
 
+---Buffers in which a plugin shows something else than the file's text, such as a decrypted one.
+local views = {} ---@type table<integer, true>
+
 ---@class claude-code.FileChange
 ---@field old string[] the buffer's lines
 ---@field new string[] the file's
@@ -29,10 +32,31 @@ local function is_plain(buf)
   local options = vim.bo[buf]
   local encoding = options.fileencoding
   return not options.binary
+    and not views[buf]
     and options.fileformat ~= "mac"
     and (encoding == "" or encoding == "utf-8")
     and #checktime.autocommands(buf, "BufReadCmd") == 0
     and #checktime.autocommands(buf, "BufWriteCmd") == 0
+end
+
+---Looks whether a buffer that was just read or written shows its file's text.
+---@param buf integer
+function M.note_view(buf)
+  local name = api.nvim_buf_get_name(buf)
+  local version = disk.version(name)
+  -- Once the autocommands of all plugins have run.
+  vim.schedule(function()
+    if not api.nvim_buf_is_loaded(buf) or vim.bo[buf].modified then
+      return
+    end
+    local lines, format = api.nvim_buf_get_lines(buf, 0, -1, false), vim.bo[buf].fileformat
+    local text = table.concat(lines, format == "dos" and "\r\n" or "\n")
+    local bytes = text ~= "" and regular_file.read(name, 2 * #text + SNIFF)
+    if bytes and disk.version(name) == version then
+      -- A byte order mark and the last line end are all that may be missing.
+      views[buf] = (#bytes > #text + 5 or not bytes:find(text, 1, true)) or nil
+    end
+  end)
 end
 
 local function is_ascii(line)

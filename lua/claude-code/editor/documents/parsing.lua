@@ -14,7 +14,6 @@ local LANGUAGES = { markdown = true, vimdoc = true }
 ---TODO(0.10): there a parser parses all as soon as there is one.
 local PARSES_AT_ONCE = vim.fn.has("nvim-0.11") == 0
 
----@return integer
 local function count(text, pattern)
   return select(2, text:gsub(pattern, ""))
 end
@@ -77,7 +76,6 @@ local function refuse(buf)
   end)
 end
 
----@param filetype string
 local function is_parsed(filetype)
   return LANGUAGES[vim.treesitter.language.get_lang(filetype) or filetype] ~= nil
 end

@@ -109,11 +109,8 @@ end
 ---@param buf integer
 ---@return boolean
 function M.is_message(buf)
-  local filetype = vim.bo[buf].filetype:lower()
-  return vim.b[buf].claude_code_prompt == true
-    or filetype:find("commit") ~= nil
-    or filetype:find("rebase") ~= nil
-    or filetype == "jjdescription"
+  local found = vim.fn.match(vim.bo[buf].filetype, [[\ccommit\|rebase\|^jjdescription$]]) >= 0
+  return found or vim.b[buf].claude_code_prompt == true
 end
 
 ---Buffers by where their names led in one round of the event loop.

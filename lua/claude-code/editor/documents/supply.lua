@@ -67,6 +67,12 @@ end
 ---@param before string[] put back without a text, and if it cannot be read
 local function fill(buf, text, before)
   fire("BufReadPre", buf)
+  if api.nvim_get_current_buf() ~= buf then
+    if pcall(api.nvim_buf_set_lines, buf, 0, -1, false, before) then
+      vim.bo[buf].modified = false
+    end
+    error("a BufReadPre autocommand has left its buffer", 0)
+  end
   local options, name = vim.bo[buf], api.nvim_buf_get_name(buf)
   local levels, is_first = options.undolevels, #vim.fn.undotree().entries == 0
   if is_first then -- Else it is not even set: that would end the step in which `:edit!` keeps the text of before.
@@ -126,7 +132,7 @@ function M.with_text(buf, supply, callback)
   pcall(api.nvim_del_autocmd, id)
   if not is_filled and not was_loaded then
     pcall(api.nvim_buf_delete, buf, { unload = true, force = true })
-  elseif not is_filled then
+  elseif not is_filled and api.nvim_buf_is_valid(buf) then
     notify.warn(api.nvim_buf_get_name(buf) .. " cannot be read, read-only until :e: " .. problem)
   end
   if not (ok and is_filled) then

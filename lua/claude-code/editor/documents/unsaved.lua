@@ -58,6 +58,10 @@ end
 ---Remembers the text on which later edits are merged; for a buffer with edits, only if its file still has that text.
 ---@param buf integer loaded
 function M.remember_base(buf)
+  if not api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  file_change.note_view(buf)
   local options, lines = vim.bo[buf], nil ---@type vim.bo, string[]?
   if options.modified and M.bases[buf] then
     return

@@ -19,7 +19,6 @@ local function class(text, at)
   return ("\\[%s%s]"):format(negated == "" and "" or "^/", characters), behind - 1
 end
 
----@return string pattern
 local function translate(text)
   local out, at, depth = {}, 1, 0
   while at <= #text do

@@ -20,9 +20,6 @@ local LEAST_QUERY, MOST_SYMBOLS, WAIT_MS = 2, 30, 20
 ---@field text string what was typed of it
 ---@field range lsp.Range
 
----blink.cmp adds it to the score of an item: its paths below / would come before the commands.
-local SCORE_OFFSET = 100
-
 ---What fits was chosen already, and in which order: all of it fits what was typed.
 local function as_list(items, kind, word)
   local list = { isIncomplete = true, items = {} }
@@ -32,7 +29,8 @@ local function as_list(items, kind, word)
       kind = kind,
       detail = item.detail,
       labelDetails = { description = item.detail },
-      score_offset = SCORE_OFFSET,
+      -- blink.cmp adds it to the score: its paths below / would come before commands.
+      score_offset = 100,
       filterText = word.text,
       sortText = ("%04d"):format(i),
       textEdit = { newText = item.text, range = word.range },

@@ -56,7 +56,6 @@ local function shared()
 end
 
 ---Sends the latest selection to all clients, if it is another than before.
----@return boolean sent
 local function push()
   if snapshots.same(shared(), sent) then
     return false

@@ -125,12 +125,9 @@ local function follow_tab_line()
   end)
 end
 
-local is_whole = vim.fn.has("nvim-0.12") == 1
-
 --- TODO(0.11): a large paste comes in pieces (|vim.paste()|), each of which is a paste of its own to the program.
 local function paste_whole()
   local paste, pieces = vim.paste, nil ---@type function, string[]?
-  is_whole = true
   vim.paste = function(lines, phase)
     if phase == 1 and vim.b.claude_code_terminal and api.nvim_get_mode().mode == "t" then
       pieces = { "" }
@@ -159,9 +156,6 @@ function M.add(terminal, n)
   M.name(buf, n)
   map_keys(terminal)
   follow_tab_line()
-  if not is_whole then
-    paste_whole()
-  end
 end
 
 ---@return claude-code.BufferTerminal[] whose commands run, in the order of their sessions
@@ -298,6 +292,10 @@ end
 ---@param submit? boolean press Enter in the same moment
 function M.paste(channel, text, submit)
   api.nvim_chan_send(channel, START .. M.clean(text) .. END .. (submit and "\r" or ""))
+end
+
+if vim.fn.has("nvim-0.12") == 0 then
+  paste_whole()
 end
 
 return M
