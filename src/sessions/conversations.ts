@@ -109,12 +109,11 @@ function titleIn(part: Buffer): string | undefined {
   return undefined;
 }
 
-/** A command that the CLI runs itself, which is no prompt. */
-const OWN_COMMAND = /^\s*<command-name>/;
-
+/** A prompt, but for commands that the CLI runs itself. */
 function wordsIn(entry: JsonObject): string | undefined {
   const { content } = (entry.message ?? {}) as { content?: unknown };
-  return typeof content === "string" && OWN_COMMAND.test(content) ? undefined : promptIn(entry);
+  const isOwn = typeof content === "string" && /^\s*<command-name>/.test(content);
+  return isOwn ? undefined : promptIn(entry);
 }
 
 /** The entries of the lines that hold `needle`, in their order or from the last one on. */

@@ -139,8 +139,7 @@ function usageOf(message: JsonObject): Usage | undefined {
 
 /** The prompt in an entry of the user's, a command as it was typed; undefined for what the CLI has put there. */
 export function promptIn(entry: JsonObject): string | undefined {
-  if (entry.type !== "user" || entry.isMeta === true || entry.isSidechain === true)
-    return undefined;
+  if (entry.type !== "user" || entry.isMeta || entry.isSidechain) return undefined;
   const prompt = fromUser(entry).find((item) => item.kind === "prompt");
   return prompt?.text.trimStart().startsWith("<") ? undefined : prompt?.text;
 }

@@ -17,8 +17,7 @@ function M.visible(text)
   return (vim.fn.strtrans((text:gsub("%z", "\n"))))
 end
 
---- A file as the CLI (2.1.330) reads it in a prompt: one without quotes ends at a blank, and with a letter. It knows
---- no way to name a quote.
+--- A file as the CLI (2.1.330) reads it in a prompt: one without quotes ends at a blank, and with a letter.
 ---@param name string `#L2-4` at its end names lines
 ---@return string
 function M.mention(name)

@@ -159,7 +159,6 @@ local function lines_of(question, index, count)
 end
 
 ---@param chosen table<integer, true>
----@param text? string
 local function reply_of(chosen, text)
   local options = vim.tbl_keys(chosen)
   table.sort(options)

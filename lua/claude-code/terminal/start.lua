@@ -96,7 +96,6 @@ end
 
 --- The command line and the environment name the server and its executable, so they are made when
 --- both are there.
----@param n? integer
 ---@param place? claude-code.RemotePlace
 local function open(arguments, n, folder, place)
   local launch = require("claude-code.terminal.launch")

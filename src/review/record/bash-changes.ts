@@ -160,13 +160,11 @@ export function changedByBash(response: unknown): string[] {
  */
 function isLossy({ hunks }: DiffFile, now: Uint8Array): boolean {
   const lines = hunks.flatMap((hunk) => hunk.lines);
-  const back = lines.filter((line) => line.startsWith("-"));
   const lacksCr = now.includes(0x0d) && !lines.some((line) => line.endsWith("\r"));
   const last = hunks.toSorted((a, b) => a.newStart - b.newStart).at(-1);
-  const end = last && last.newStart + last.newLines - (last.newLines > 0 ? 1 : 0);
-  const isAtEnd = end !== undefined && end >= linesOf(now).length - 1;
-  if (isAtEnd && /^[-+]/.test(last?.lines.at(-1) ?? "")) return true;
-  return back.some((line) => lacksCr || line.includes("\uFFFD"));
+  const end = last ? last.newStart + last.newLines - (last.newLines > 0 ? 1 : 0) : -1;
+  if (end >= linesOf(now).length - 1 && /^[-+]/.test(last?.lines.at(-1) ?? "")) return true;
+  return lines.some((line) => line.startsWith("-") && (lacksCr || line.includes("\uFFFD")));
 }
 
 const NO_LINE_END = "\\";

@@ -48,7 +48,6 @@ function M.is_deep(lines)
   return false
 end
 
----@param buf integer
 ---@param first? integer 0-based row
 ---@param last? integer exclusive
 ---@return boolean

@@ -104,8 +104,7 @@ function M.of_buffer(buf)
   return M.is_absolute(name) and vim.fn.isdirectory(name) == 0 and name or nil
 end
 
----Is it a prompt of Claude's, or a message for a version control system? The user writes it in between, and it is
----never the file that they work on.
+---Is it a prompt of Claude's, or a commit message? Written in between, it is never the file that the user works on.
 ---@param buf integer
 ---@return boolean
 function M.is_message(buf)

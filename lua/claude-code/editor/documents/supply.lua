@@ -63,7 +63,6 @@ local function fire(event, buf)
   return ok or notify.warn(text:match("[^\n]*"))
 end
 
----@param text? string
 ---@param before string[] put back without a text, and if it cannot be read
 local function fill(buf, text, before)
   fire("BufReadPre", buf)

@@ -128,7 +128,6 @@ local function edit_text(file, edit, renamed)
   task.breathe()
 end
 
----@param name string
 ---@param folders string[] of the workspace
 ---@param tick integer? of the file's buffer, when the server was asked
 ---@param version integer? of the text that the server knows

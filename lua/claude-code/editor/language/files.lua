@@ -34,7 +34,6 @@ local function no_server(buf)
 end
 
 ---Waits until the buffer's servers are ready for requests, in a task.
----@param buf integer
 ---@param is_new boolean it was loaded just now
 ---@return claude-code.Failure? if none is
 local function wait_for_servers(buf, is_new)

@@ -151,7 +151,6 @@ end
 ---A symbol's name, as Claude and servers give it, in its parts: `Parser.parse`, `parser::parse`, `Parser#parse`.
 ---Servers add parameters, the package, a receiver (gopls: "(*Square).Area") or a whole head (rust-analyzer: "impl
 ---Shape for Square").
----@param name string
 ---@return string bare
 ---@return string? parent
 local function parts_of(name)
