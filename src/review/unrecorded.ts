@@ -71,10 +71,10 @@ export class Unrecorded {
     const time = new Date(this.#since).toLocaleTimeString("sv");
     if (this.#problem) {
       const why = `${stateFolder()} cannot be written (${this.#problem})`;
-      return `see git diff: no change of Claude's was recorded since ${time}, ${why}`;
+      return `see git diff: Claude's changes have not been recorded since ${time}: ${why}`;
     }
-    const why = `cannot start ${process.execPath}, or has other settings or another $XDG_STATE_HOME`;
-    return `Claude's hooks did not run since ${time}: its conversation and git say what is listed (it ${why})`;
+    const why = `it cannot start ${process.execPath}, or has other settings or another $XDG_STATE_HOME`;
+    return `Claude's hooks have not run since ${time}: the list comes from its conversation and git (${why})`;
   }
 
   /** The user knows of it. */

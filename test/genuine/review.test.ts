@@ -250,13 +250,13 @@ describe.each(NEOVIMS)("$name", (version) => {
     ]);
     await second.prompt("edit");
     await second.terminal.waitFor(/Unhooked\./, TURN_MS);
-    await eventually(state, [true, "Claude's hooks did not run"]);
+    await eventually(state, [true, "Claude's hooks have not run"]);
     await review.command("Claude review!");
     await eventually(review.list, [
       "main.lua:3 +1 -1  local three = 33  Edit",
       "new.txt:2 +1 -0  unhooked  Bash",
     ]);
-    await review.neovim.terminal.waitFor(/Claude's hooks did not run/);
+    await review.neovim.terminal.waitFor(/Claude's hooks have not run/);
     await review.select("main.lua");
     await review.neovim.terminal.type("gr");
     await eventually(() => review.text("main.lua"), MAIN);

@@ -93,7 +93,7 @@ test("lists as hunks what the transcript says of an edit, and by git and time wh
   await Bun.sleep(80);
   world.began = Date.now();
   await world.edited("a.txt", "one\nTWO\n", "one\ntwo\n");
-  const because = expect.stringMatching(/^Claude's hooks did not run since .* other settings/);
+  const because = expect.stringMatching(/^Claude's hooks have not run since .* other settings/);
   expect(await world.found()).toEqual({ listed: ["a.txt changed"], problems: [because] });
   world.write("b.txt", "B\n");
   await world.ended({ tool: "Bash", use: "use-2", command: "sed", response: { stdout: "" } });

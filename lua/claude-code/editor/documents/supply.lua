@@ -132,7 +132,8 @@ function M.with_text(buf, supply, callback)
   if not is_filled and not was_loaded then
     pcall(api.nvim_buf_delete, buf, { unload = true, force = true })
   elseif not is_filled and api.nvim_buf_is_valid(buf) then
-    notify.warn(api.nvim_buf_get_name(buf) .. " cannot be read, read-only until :e: " .. problem)
+    local name = vim.fs.basename(api.nvim_buf_get_name(buf))
+    notify.warn(("%s is read-only until :e, since it cannot be read: %s"):format(name, problem))
   end
   if not (ok and is_filled) then
     error(problem or result, 0)
