@@ -36,7 +36,7 @@ const BUDGETS: readonly {
 }[] = [
   { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_900, count: 225 },
   { name: "src", files: "src/**/*.ts", lines: 24_000, count: 250 },
-  { name: "test", files: "test/**/*.{ts,lua}", lines: 49_650 },
+  { name: "test", files: "test/**/*.{ts,lua}", lines: 49_250 },
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_550 },
 ];
 /** Each has a table in ARCHITECTURE.md, with its folders in the first column. */

@@ -33,12 +33,12 @@ const luaRules: Rule[] = [
   },
   {
     breaks: ({ from, to }) =>
-      isIn(from, "editor/hunks", "editor/windows") && isIn(to, "editor/diff", "editor/review"),
-    why: "a diff and a review both show hunks by editor/hunks/ and windows/, which know neither",
+      isIn(from, "editor/changes", "editor/windows") && isIn(to, "editor/diff", "editor/review"),
+    why: "a diff and a review both show hunks by editor/changes/ and windows/, which know neither",
   },
   {
     breaks: ({ from, to }) => isIn(from, "editor/review") && isIn(to, "editor/diff"),
-    why: "what both need is in editor/hunks/; only an accepted diff reports to the review",
+    why: "what both need is in editor/changes/; only an accepted diff reports to the review",
   },
   {
     breaks: ({ to }) => to === DISPATCHER,

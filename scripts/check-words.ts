@@ -28,7 +28,7 @@ const BANNED: [words: RegExp, instead: string][] = [
 
 /** They lack a subject. Those that are older than this rule may only become fewer. */
 const BEGINNINGS = /^\s*(\/\/|\/?\*+|--+) ?(What|Who|Of|So|Where)\b/;
-const MOST_BEGINNINGS = 344;
+const MAX_BEGINNINGS = 344;
 
 const PAGES = [
   "README.md",
@@ -50,7 +50,7 @@ interface Text {
 if (import.meta.main) {
   const begun = texts().filter(({ text }) => BEGINNINGS.test(text)).length;
   const findings = texts().flatMap(problemsOf);
-  if (begun > MOST_BEGINNINGS)
+  if (begun > MAX_BEGINNINGS)
     findings.push(`${begun} comments begin with What, Who, Of, So or Where: say the subject`);
   for (const finding of findings) console.error(finding);
   process.exit(findings.length > 0 ? 1 : 0);

@@ -1,6 +1,5 @@
-import { expect, test } from "bun:test";
+import { NEOVIMS } from "#test";
 import { attack } from "../bench/soak/attack";
-import { NEOVIMS } from "./support/neovim";
 import { platformSkip } from "./support/platform-skip";
 
 /** With CLAUDE_CODE_NVIM_LONG=1 for a minute, in another order each time. */

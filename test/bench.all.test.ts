@@ -1,6 +1,5 @@
-import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { ROOT } from "./support/neovim";
+import { ROOT } from "#test";
 
 /** Ours once more as another plugin: what it takes to measure one is then there. */
 const PEER = ["--name", "peer", "--runtimepath", ROOT, "--setup", 'require("claude-code").setup()'];

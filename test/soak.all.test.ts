@@ -1,6 +1,5 @@
-import { expect, test } from "bun:test";
+import { NEOVIMS } from "#test";
 import { leftBehind, soak } from "../bench/soak/soak";
-import { NEOVIMS } from "./support/neovim";
 
 /** With CLAUDE_CODE_NVIM_LONG=1 an hour's worth. */
 const TIMES = process.env.CLAUDE_CODE_NVIM_LONG ? 40 : 1;

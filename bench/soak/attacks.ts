@@ -61,7 +61,7 @@ export class Random {
 type Try = (target: Target) => Promise<string | undefined>;
 
 /** The plugin gives up after five restarts in a minute. */
-const MOST_KILLS = 3;
+const MAX_KILLS = 3;
 const ANSWER_MS = 2_000;
 /** Files that are not open are loaded first. */
 const LOAD_MS = 10_000;
@@ -263,7 +263,7 @@ async function kill(target: Target): Promise<string | undefined> {
     neovim.lua<{ state: string; process_id?: number }>(`return require("claude-code").status()`);
   const { process_id: pid } = await status();
   if (!pid) return undefined;
-  if (target.kills++ >= MOST_KILLS) {
+  if (target.kills++ >= MAX_KILLS) {
     process.kill(pid, "SIGSTOP");
     await Bun.sleep(target.random.below(30));
     process.kill(pid, "SIGCONT");

@@ -65,7 +65,7 @@ io.write(vim.json.encode({
   suggested = require("claude-code.keymaps").suggested,
   options = options,
   private_files = require("claude-code.editor.privacy.defaults"),
-  highlights = highlights_of(require("claude-code.editor.hunks.highlights")),
+  highlights = highlights_of(require("claude-code.editor.changes.highlights")),
   review_highlights = highlights_of(require("claude-code.editor.review.marks").highlights),
   session_highlights = highlights_of(require("claude-code.sessions.label").highlights),
   transcript_highlights = highlights_of(require("claude-code.editor.transcript.buffer").highlights),

@@ -8,14 +8,14 @@ const MB = 1024 * 1024;
 /** Numbers in the pages: the constant that holds each, and the unit in which it is shown. */
 const NUMBERS: Record<string, [file: string, constant: string, unit: number]> = {
   "decided days": ["src/review/journal/prune.ts", "DECIDED_MS", DAY],
-  "forgotten days": ["src/review/journal/prune.ts", "MOST_DAYS", 1],
-  "project MB": ["src/review/journal/prune.ts", "MOST_BYTES", MB],
-  "text MB": ["src/review/journal/blobs.ts", "MOST_TEXT_BYTES", MB],
-  "binary MB": ["src/review/journal/blobs.ts", "MOST_BINARY_BYTES", MB],
+  "forgotten days": ["src/review/journal/prune.ts", "MAX_DAYS", 1],
+  "project MB": ["src/review/journal/prune.ts", "MAX_BYTES", MB],
+  "text MB": ["src/review/journal/blobs.ts", "MAX_TEXT_BYTES", MB],
+  "binary MB": ["src/review/journal/blobs.ts", "MAX_BINARY_BYTES", MB],
   "formatter seconds": ["src/review/state/spans.ts", "FORMAT_MS", SECOND],
-  "diff MB": ["lua/claude-code/editor/diff/text.lua", "MOST_BYTES", MB],
-  "diff lines": ["lua/claude-code/editor/diff/text.lua", "MOST_LINES", 1],
-  "side-by-side columns": ["lua/claude-code/editor/diff/place.lua", "LEAST_WIDTH", 1],
+  "diff MB": ["lua/claude-code/editor/diff/text.lua", "MAX_BYTES", MB],
+  "diff lines": ["lua/claude-code/editor/diff/text.lua", "MAX_LINES", 1],
+  "side-by-side columns": ["lua/claude-code/editor/diff/place.lua", "MIN_WIDTH", 1],
 };
 
 /** All of them as text, by their names. */

@@ -12,7 +12,7 @@ const OUTPUT_MS = 1_000;
 /** How long each file takes, in ms, so that a new clone, too, starts with the long ones. */
 const DURATIONS = join(import.meta.dir, "durations.json");
 /** What is shorter fits in anywhere. */
-const LEAST_SECONDS = 10;
+const MIN_SECONDS = 10;
 
 export interface Job {
   /** Paths in the repository. */
@@ -117,7 +117,7 @@ function reported(report: string): FileOutcome[] {
 /** Keeps what a whole run has measured. */
 export function saveDurations(files: FileOutcome[]): void {
   const long = files
-    .filter(({ seconds }) => seconds >= LEAST_SECONDS)
+    .filter(({ seconds }) => seconds >= MIN_SECONDS)
     .toSorted((a, b) => b.seconds - a.seconds)
     .map(({ file, seconds }) => [file, Math.round(seconds) * 1000]);
   const all = { version: 1, files: Object.fromEntries(long) };

@@ -6,8 +6,8 @@ import { isBelow, isUnshared, passedFolder, sharedFolders } from "../lib/paths";
 import { command, Git, type GitResult } from "../review/git/run";
 
 /** A project with more is not counted, and what changed in it not looked for. */
-const MOST_FILES = 50_000;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_FILES = 50_000;
+const MAX_BYTES = 16 * 1024 * 1024;
 const LIST_MS = 5_000;
 const LIST = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
 /** Without git: folders that hold what others have written. */
@@ -39,14 +39,14 @@ export class ProjectFiles {
   async list(): Promise<string[] | undefined> {
     // It is kept, since to look for drivers and hooks takes longer: `ls-files` runs none that came since.
     if (gitTop(this.root)) this.#git ??= Git.in(this.root);
-    const asked = command(LIST, { ms: LIST_MS, mostBytes: MOST_BYTES });
+    const asked = command(LIST, { ms: LIST_MS, mostBytes: MAX_BYTES });
     const listed = await this.#git?.run(asked);
     return listed ? this.#ofGit(listed) : this.#walk();
   }
 
   #ofGit({ code, stdout }: GitResult): string[] | undefined {
     const names = [...new Set(stdout.toString().split("\0").filter(Boolean))];
-    if (code !== 0 || names.length > MOST_FILES) return undefined;
+    if (code !== 0 || names.length > MAX_FILES) return undefined;
     return names
       .filter((name) => !name.endsWith("/") && !name.includes("\uFFFD"))
       .map((name) => join(this.root, name));
@@ -57,7 +57,7 @@ export class ProjectFiles {
     const folders = [this.root];
     let seen = 0;
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      if (++seen + files.length > MOST_FILES) return undefined;
+      if (++seen + files.length > MAX_FILES) return undefined;
       for (const entry of attempt(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
         const path = join(folder, entry.name);
         if (entry.name.startsWith(".") || SKIPPED.has(entry.name)) continue;
@@ -65,6 +65,6 @@ export class ProjectFiles {
         else if (entry.isFile()) files.push(path);
       }
     }
-    return files.length > MOST_FILES ? undefined : files;
+    return files.length > MAX_FILES ? undefined : files;
   }
 }

@@ -43,9 +43,9 @@ interface Passed {
 }
 
 /** Proposals of one remote that may wait for the user at once. */
-const MOST_WAITING = 8;
+const MAX_WAITING = 8;
 /** Requests of one connection that may be under way at once. */
-const MOST_PASSED = 1_024;
+const MAX_PASSED = 1_024;
 
 /**
  * The border of a remote: the transport that a server gets in the place of `outside`, the one that leads
@@ -100,7 +100,7 @@ export class Border implements Transport {
   #request(id: Id, method: string, given: unknown): void {
     const rule = own(this.rules.requests, method);
     if (!rule) return this.#fail(id, ErrorCode.MethodNotFound, `Method not found: ${method}`);
-    if (this.#passed.has(id) || this.#passed.size >= MOST_PASSED) {
+    if (this.#passed.has(id) || this.#passed.size >= MAX_PASSED) {
       const problem = this.#passed.has(id)
         ? `Request id ${id} is still under way`
         : "Too many requests";
@@ -118,8 +118,8 @@ export class Border implements Transport {
   #place(rule: RequestRule, asked: JsonObject): () => void {
     if (!rule.waits?.(asked)) return () => {};
     const { remote } = this;
-    if (remote.waiting >= MOST_WAITING) {
-      throw new Refusal(`${MOST_WAITING} proposals of ${remote.name} wait for the user already`);
+    if (remote.waiting >= MAX_WAITING) {
+      throw new Refusal(`${MAX_WAITING} proposals of ${remote.name} wait for the user already`);
     }
     remote.waiting++;
     return () => void remote.waiting--;

@@ -23,7 +23,7 @@ import { Remote } from "./remote";
 const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 
 /** More than any has: to parse 64 MB takes seconds. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** Neovim may be asking its user something. */
 const REPORT_MS = 30_000;
@@ -159,7 +159,7 @@ export function mappingsOf(
 /** As the CLI of devcontainers has it where the file names none. */
 function workspaceFolder(root: string, path: string): string {
   // It may be nested too deep, or too long.
-  const content: unknown = attempt(() => parse(readText(path, MOST_BYTES) ?? ""));
+  const content: unknown = attempt(() => parse(readText(path, MAX_BYTES) ?? ""));
   const named = isObject(content) ? content.workspaceFolder : undefined;
   const folder = typeof named === "string" ? named : `/workspaces/${basename(root)}`;
   return folder.replaceAll(/\$\{localWorkspaceFolder(Basename)?\}/g, (_, isName) =>

@@ -14,7 +14,7 @@ const Contract = v.object({
 
 /** It is shown to the user, and passed in an environment. */
 const text = v.pipe(v.string(), v.maxLength(4_096), v.regex(/^[^\p{Cc}\p{Cf}]*$/u));
-const MOST_ROOTS = 64;
+const MAX_ROOTS = 64;
 
 const HostHello = v.object({
   ...Contract.entries,
@@ -25,7 +25,7 @@ const HostHello = v.object({
   /** Takes its place where another program has `port`. */
   nextToken: v.pipe(v.string(), v.uuid()),
   /** The remote's paths of the mapped folders. */
-  roots: v.pipe(v.array(text), v.maxLength(MOST_ROOTS)),
+  roots: v.pipe(v.array(text), v.maxLength(MAX_ROOTS)),
 });
 /** The first line from the link. */
 export type HostHello = v.InferOutput<typeof HostHello>;
@@ -36,7 +36,7 @@ const RelayHello = v.object({
   /** Of the executable there. */
   executable: text,
   /** The host's `roots`, in its order: a probe of each, or null where there is no such folder. */
-  probes: v.pipe(v.array(v.nullable(text)), v.maxLength(MOST_ROOTS)),
+  probes: v.pipe(v.array(v.nullable(text)), v.maxLength(MAX_ROOTS)),
   /** Exempts loopback, where a proxy is set. */
   noProxy: v.optional(text),
   /** Why there is no lock file. */

@@ -11,13 +11,13 @@ import type { Remote } from "./remote";
 import { LIMITS } from "./wire";
 
 /** A channel that closes does not end its program at once. */
-const MOST_RUNNING = 2 * LIMITS.channels;
+const MAX_RUNNING = 2 * LIMITS.channels;
 
 /**
  * The number of hooks, of all remotes, that start at once: more, as of a remote that floods us, would keep Neovim
  * and its clients waiting. A hook that waits for the user itself has started after START_MS.
  */
-const MOST_STARTING = 2;
+const MAX_STARTING = 2;
 const START_MS = 200;
 let starting = 0;
 
@@ -63,7 +63,7 @@ const PLAIN_OF_ANSWER = ["type", "originalFile", "original_file"];
  * Neovim, with the paths of here. What cannot be mapped is not done, and the channel closes.
  */
 export async function runHelper(channel: Channel, d: string, remote: Remote): Promise<void> {
-  if (remote.running >= MOST_RUNNING) return channel.close();
+  if (remote.running >= MAX_RUNNING) return channel.close();
   remote.running++;
   await run(channel, d, remote).finally(() => remote.running--);
 }
@@ -121,7 +121,7 @@ async function startingSlot(channel: Channel): Promise<(() => void) | undefined>
   channel.onClose = () => {
     isGivenUp = true;
   };
-  while (starting >= MOST_STARTING && !isGivenUp) await Bun.sleep(START_MS / 10);
+  while (starting >= MAX_STARTING && !isGivenUp) await Bun.sleep(START_MS / 10);
   if (isGivenUp) return undefined;
   starting++;
   return () => void starting--;

@@ -8,7 +8,7 @@ import type { PathMap } from "./path-map";
 import { LIMITS } from "./wire";
 
 /** Paths of the client's own spelling that are remembered. */
-const MOST_SPELLINGS = 1_000;
+const MAX_SPELLINGS = 1_000;
 /** No root, home folder or drive, and no name that is `..`. */
 const BELOW = /^(?![/\\~]|[A-Za-z]:)(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))/s;
 const NOT_SHARED =
@@ -115,7 +115,7 @@ export class Crossing {
     });
     const [first] = [...found.filter(({ host }) => isThere(host)), ...found];
     if (!first) throw new Refusal(NOT_SHARED);
-    if (this.#spellings.size >= MOST_SPELLINGS) this.#spellings.clear();
+    if (this.#spellings.size >= MAX_SPELLINGS) this.#spellings.clear();
     this.#spellings.set(first.host, first.spelled);
     return first.host;
   }

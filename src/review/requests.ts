@@ -97,8 +97,8 @@ export const Message = v.object({
   env: v.record(v.string(), v.string()),
 });
 
-const MOST_LINES = 20;
-const MOST_CHARACTERS = 20_000;
+const MAX_LINES = 20;
+const MAX_CHARACTERS = 20_000;
 
 const Comment = v.object({
   /** The one that is changed; a new one if it is left out. */
@@ -108,8 +108,8 @@ const Comment = v.object({
   /** First row, from 1, and count. */
   rows: v.tuple([v.number(), v.number()]),
   /** The first of them, to find them again. */
-  lines: v.pipe(v.array(v.string()), v.maxLength(MOST_LINES)),
-  text: v.pipe(v.string(), v.maxLength(MOST_CHARACTERS)),
+  lines: v.pipe(v.array(v.string()), v.maxLength(MAX_LINES)),
+  text: v.pipe(v.string(), v.maxLength(MAX_CHARACTERS)),
 });
 
 export const Comments = v.object({ changes: v.array(Comment) });

@@ -37,13 +37,13 @@ import { bytesOf, isText } from "./weave/lines";
 import { ALL } from "./weave/row";
 
 /** So many hunks are listed one by one; of each other file the first. */
-const MOST_HUNKS = 500;
-const MOST_FILES = 2_000;
+const MAX_HUNKS = 500;
+const MAX_FILES = 2_000;
 
 /** So long after a call its comparison may be about to run. */
 const MOMENT_MS = 500;
 /** Who writes a file has written it after so long, mostly; and how often it is read until then. */
-const [WRITING_MS, MOST_READS] = [20, 50];
+const [WRITING_MS, MAX_READS] = [20, 50];
 
 type Request<S extends v.GenericSchema> = v.InferOutput<S>;
 type Method = (params: unknown) => unknown;
@@ -151,7 +151,7 @@ export class ReviewService {
     // An ignored file, or folder, is listed if it is named.
     const named = request.paths?.map((path) => realPath(path)) ?? [];
     const wanted = named.filter((path) => this.#ignore.matches(path));
-    let [left, ignored, unwritten] = [MOST_HUNKS, 0, 0];
+    let [left, ignored, unwritten] = [MAX_HUNKS, 0, 0];
     for (const project of this.#projects.all()) {
       const isListed = ({ file }: Entry) => {
         const path = project.path(file);
@@ -169,7 +169,7 @@ export class ReviewService {
       incomplete.push(...incompleteOf(project, unrecorded.sentence));
       damage.push(...damageOf(project));
       const shown = new Map<Entry, ShownFile>();
-      for (const entry of editedFirst(all).slice(0, MOST_FILES - files.length)) {
+      for (const entry of editedFirst(all).slice(0, MAX_FILES - files.length)) {
         const hunks = entry.hunks.length <= left ? entry.hunks : entry.hunks.slice(0, 1);
         left -= hunks.length;
         shown.set(entry, shownFile(project, entry, hunks));
@@ -341,7 +341,7 @@ export class ReviewService {
     if (!isNeeded() || new Privacy().isPrivate(path)) return;
     let content = project.onDisk(relativePath);
     // Who writes it again just now has emptied it first: nobody has deleted all of it.
-    for (let reads = 1; reads < MOST_READS; reads++) {
+    for (let reads = 1; reads < MAX_READS; reads++) {
       const now = fileVersion(path);
       if (now === (version ?? now)) break;
       version = now;

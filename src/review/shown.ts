@@ -16,7 +16,7 @@ import { ALL, type Change } from "./weave/row";
 const MARK = "\u00ef\u00bb\u00bf";
 
 /** Bytes of a line in the list. */
-const MOST_CODE = 200;
+const MAX_CODE = 200;
 
 export type ShownFile = ReturnType<typeof shownFile>;
 export type ShownDecision = ReturnType<typeof shownDecision>;
@@ -71,7 +71,7 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
     ...(ends !== undefined && { ends }),
     owners: hunk.owners.map((owner) => shownOwner(project, owner)),
     ...(hunk.isInParts && { in_parts: true }),
-    ...(!withLines && { code: rowOf(codeOf(hunk)).subarray(0, MOST_CODE) }),
+    ...(!withLines && { code: rowOf(codeOf(hunk)).subarray(0, MAX_CODE) }),
     ...(withLines && {
       old_lines: hunk.oldLines.map(rowOf),
       new_lines: hunk.newLines.map(rowOf),

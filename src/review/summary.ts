@@ -96,7 +96,7 @@ class WatchedProject {
         const lines = contents.lines(after);
         return lines !== undefined && comparable(lines) === accepted.text;
       });
-      if (!edit) return Date.now() - accepted.at < MOST_MS;
+      if (!edit) return Date.now() - accepted.at < MAX_MS;
       keep(this.project, [{ path: edit.path }], { change: edit.change.id }, "accepted");
       return false;
     });
@@ -167,7 +167,7 @@ export function commentsOf(projects: Projects): Comment[] {
 }
 
 /** The CLI has written the file, and the hook has run, so long after the user's answer. */
-const MOST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /** A text that the user accepted in a diff before it was written. */
 interface Accepted {

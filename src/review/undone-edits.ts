@@ -1,6 +1,6 @@
 import { cutText, visibleName } from "../lib/visible";
 import { reviewFolder, reviewRoot } from "./journal/folder";
-import { DAY_MS, MOST_DAYS } from "./journal/prune";
+import { DAY_MS, MAX_DAYS } from "./journal/prune";
 import { recordsOf } from "./journal/read";
 import { Privacy } from "./record/privacy";
 import { ReviewedProject } from "./state/reviewed-project";
@@ -9,9 +9,9 @@ import { FILE, isOpaque } from "./weave/lines";
 import { isClaude, type Mark, type Row } from "./weave/row";
 
 /** The CLI replaces a longer context by a preview (over 10,000 characters, measured with 2.1.330). */
-const MOST_CHARACTERS = 9_500;
+const MAX_CHARACTERS = 9_500;
 /** Characters of names. */
-const MOST_NAMES = 2_000;
+const MAX_NAMES = 2_000;
 const REST = "\n\nAnd, with too many lines to show: ";
 
 const HEAD =
@@ -64,7 +64,7 @@ function take(project: ReviewedProject, session: string, ids: string[]): boolean
 /** Ids of the `undo` records that the session has not received. Most journals hold none. */
 function unreported(folder: string, session: string): ReadonlySet<string> {
   // What was reported earlier may be forgotten.
-  const oldest = Date.now() - MOST_DAYS * DAY_MS;
+  const oldest = Date.now() - MAX_DAYS * DAY_MS;
   const undos = recordsOf(folder, "undo").filter(({ at }) => at > oldest);
   const ids = new Set(undos.map(({ id }) => id));
   if (ids.size === 0) return ids;
@@ -145,7 +145,7 @@ function shownLine(line: string): string {
 function message(files: readonly UndoneFile[]): string {
   const parts = files.map(({ path, text }) => `\n\n${visibleName(path)}\n${text}`);
   const names = files.map(({ path }) => visibleName(path)).join(", ");
-  let left = MOST_CHARACTERS - HEAD.length - Math.min(names.length, MOST_NAMES) - REST.length;
+  let left = MAX_CHARACTERS - HEAD.length - Math.min(names.length, MAX_NAMES) - REST.length;
   const fits = parts.map((part) => {
     if (part.length > left) return false;
     left -= part.length;
@@ -153,5 +153,5 @@ function message(files: readonly UndoneFile[]): string {
   });
   const shown = HEAD + parts.filter((_, i) => fits[i]).join("");
   const rest = files.filter((_, i) => !fits[i]).map(({ path }) => visibleName(path));
-  return rest.length > 0 ? `${shown}${REST}${cutText(rest.join(", "), MOST_NAMES)}` : shown;
+  return rest.length > 0 ? `${shown}${REST}${cutText(rest.join(", "), MAX_NAMES)}` : shown;
 }

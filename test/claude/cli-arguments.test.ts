@@ -1,8 +1,7 @@
-import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "#test";
 import { cliArguments } from "../../src/claude/cli-arguments";
-import { temporaryFolder } from "../support/neovim";
 
 test("a path that a shell would take apart is quoted, and runs", () => {
   const folder = join(temporaryFolder(), "it's a $HOME");

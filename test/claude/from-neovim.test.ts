@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -9,22 +8,22 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import {
+  claims,
+  EXECUTABLE,
+  eventually,
+  NEOVIMS,
+  NEWEST,
+  nightly,
+  TestClient,
+  TestNeovim,
+  temporaryFolder,
+} from "#test";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { type HookSettings, hookSettings } from "../../src/claude/hooks";
 import { READING_TOOLS } from "../../src/claude/names";
 import { stablePath } from "../../src/lib/paths";
 import { Project } from "../hooks/project";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import {
-  EXECUTABLE,
-  NEOVIMS,
-  NEWEST,
-  nightly,
-  TestNeovim,
-  temporaryFolder,
-} from "../support/neovim";
 import { LATER, shows } from "../terminal/workbench";
 
 /* What Neovim itself does for the loop: arguments for a CLI, setting projects up, sending. */

@@ -1,7 +1,6 @@
-import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { claudeCli, nightly } from "#test";
 import { CLI_FILES, CLI_FOLDERS, isProtected } from "../../src/claude/protected";
-import { claudeCli, nightly } from "../support/toolchain";
 
 test.each<[string, boolean]>([
   ["src/main.ts", false],

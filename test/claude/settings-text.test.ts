@@ -1,4 +1,3 @@
-import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { hookSettings } from "../../src/claude/hooks";
 import { withHooks, withoutHooks } from "../../src/claude/settings-text";

@@ -1,10 +1,7 @@
-import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { claims, EXECUTABLE, ROOT, temporaryFolder } from "#test";
 import { CONTRACT, VERSION } from "../../src/lib/version";
-import { claims } from "../support/claims";
-import { temporaryFolder } from "../support/neovim";
-import { EXECUTABLE, ROOT } from "../support/toolchain";
 
 function run(args: string[], options: { stdin?: string; env?: Record<string, string> } = {}) {
   const { exitCode, stdout, stderr } = Bun.spawnSync([EXECUTABLE, ...args], {

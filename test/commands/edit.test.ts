@@ -1,10 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv } from "../support/neovim";
-import { onEachNeovim } from "../support/session";
+import { claims, EXECUTABLE, eventually, isolatedEnv, onEachNeovim } from "#test";
 
 /* `claude-code-nvim edit`, as the CLI and what it starts call it by $VISUAL. */
 onEachNeovim((session) => {

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { NEOVIMS, TestNeovim } from "#test";
 
 /** What the user wrote, and what is said about it. */
 const PROBLEMS: [options: string, message: string][] = [

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { claims, temporaryFolder } from "#test";
 import { problemsOf as programProblemsOf } from "../../scripts/check-programs";
 import { problemsOf } from "../../scripts/check-words";
 import { cycles } from "../../scripts/imports/cycles";
 import { luaImports } from "../../scripts/imports/lua";
-import { claims } from "../support/claims";
-import { temporaryFolder } from "../support/neovim";
 
 const A = "lua/claude-code/a.lua";
 const B = "lua/claude-code/b/init.lua";

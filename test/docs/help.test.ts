@@ -1,9 +1,8 @@
-import { describe, expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { NEWEST, ROOT, temporaryFolder } from "#test";
 import { drifted, generatedFiles } from "../../scripts/docs";
 import { WIDTH } from "../../scripts/docs/vimdoc";
-import { NEWEST, ROOT, temporaryFolder } from "../support/neovim";
 
 const { binary } = NEWEST;
 const DOC = join(ROOT, "doc");

@@ -1,8 +1,7 @@
-import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { ROOT } from "../support/toolchain";
+import { ROOT } from "#test";
 
 const FOLDERS = ["bench", "lua", "plugin", "scripts", "src", "test"];
 const FILES = FOLDERS.flatMap((folder) => [

@@ -1,8 +1,7 @@
-import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ROOT } from "#test";
 import { claimsOf, problemsOf, proofsIn, proofsOf } from "../../scripts/claims";
-import { ROOT } from "../support/toolchain";
 
 test("tests of every run prove each claim of SECURITY.md", () => {
   const listed = claimsOf(readFileSync(join(ROOT, "SECURITY.md"), "utf8"));

@@ -1,20 +1,21 @@
-import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commandWords } from "../../src/claude/command";
-import { type Finding, isProblem } from "../../src/doctor/finding";
-import { eventually } from "../support/eventually";
 import {
+  type Ended,
+  EXECUTABLE,
+  eventually,
   isolatedEnv,
+  isRunning,
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
   nightly,
+  run,
   TestNeovim,
   temporaryFolder,
-} from "../support/neovim";
-import { type Ended, isRunning, run } from "../support/process";
-import { EXECUTABLE } from "../support/toolchain";
+} from "#test";
+import { commandWords } from "../../src/claude/command";
+import { type Finding, isProblem } from "../../src/doctor/finding";
 
 interface RunOptions {
   cwd?: string;

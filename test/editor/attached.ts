@@ -1,9 +1,7 @@
 import { expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { type NeovimOptions, TestNeovim } from "../support/neovim";
+import { eventually, type NeovimOptions, type TestClient, TestNeovim } from "#test";
 
 export interface Ended {
   id: number;
@@ -95,7 +93,7 @@ const PICTURE = `
  * such a one. The last ones end with the process.
  */
 const idle: Attached[] = [];
-const MOST_IDLE = 4;
+const MAX_IDLE = 4;
 
 /** A Neovim in which this test plays the executable's part. */
 export class Attached implements AsyncDisposable {
@@ -414,7 +412,7 @@ export class Attached implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const isIdle = this.#key !== undefined && (await this.#reset().catch(() => false));
     if (isIdle) idle.push(this);
-    const over = isIdle ? idle.splice(0, idle.length - MOST_IDLE) : [this];
+    const over = isIdle ? idle.splice(0, idle.length - MAX_IDLE) : [this];
     await Promise.all(over.map(({ nvim }) => nvim[Symbol.asyncDispose]()));
   }
 }

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
-import { onEachNeovim } from "../support/session";
+import { eventually, onEachNeovim } from "#test";
 import { answer, calls, line, prompt, result } from "../transcript/entries";
 
 /* What Claude reads and edits, listed and followed; a stand-in for the CLI writes nothing by itself. */

@@ -1,6 +1,5 @@
-import { expect, test } from "bun:test";
+import { ALL, NEOVIMS, TestNeovim } from "#test";
 import { visible } from "../../src/lib/visible";
-import { ALL, NEOVIMS, TestNeovim } from "../support/neovim";
 
 /* Marks in a buffer, and codes in texts of the executable, are for the same characters. */
 const BLOCK = 0x100;
@@ -24,7 +23,7 @@ test.each(NEOVIMS)("marks what the executable writes as a code in $name", async 
   );
   const texts = [...starts.map((one) => block(one, "")), ...behind, "\u200c", "\u200d"];
   const marked = await neovim.lua<string[]>(
-    `local hidden = require("claude-code.editor.hunks.hidden")
+    `local hidden = require("claude-code.editor.changes.hidden")
     return vim.tbl_map(function(text)
       local codes, first = {}, hidden.next_in(text)
       while first do

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -10,9 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
-import { onEachNeovim } from "../support/session";
-import { nightly } from "../support/toolchain";
+import { eventually, nightly, onEachNeovim } from "#test";
 
 /* A prompt in a buffer. The program in Claude's terminal writes down what it receives. */
 onEachNeovim(

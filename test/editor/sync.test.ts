@@ -1,6 +1,4 @@
-import { describe, expect, test } from "bun:test";
-import { eventually } from "../support/eventually";
-import { NEOVIMS } from "../support/neovim";
+import { eventually, NEOVIMS } from "#test";
 import { Attached, type WireDelta } from "./attached";
 
 /** A push comes within 50 ms, unless it is dear. */

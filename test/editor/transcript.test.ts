@@ -1,8 +1,6 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
-import { onEachNeovim } from "../support/session";
+import { eventually, onEachNeovim } from "#test";
 import { answer, calls, line, prompt, result } from "../transcript/entries";
 
 /* A conversation as a buffer, from the CLI's file to the screen. */

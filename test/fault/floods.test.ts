@@ -1,8 +1,11 @@
-import { expect, test } from "bun:test";
-import { type CallError, TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { onEachNeovim, onNewestNeovim } from "../support/session";
-import { nightly } from "../support/toolchain";
+import {
+  type CallError,
+  eventually,
+  nightly,
+  onEachNeovim,
+  onNewestNeovim,
+  TestClient,
+} from "#test";
 
 /*
  * More than anybody asks at once: each is answered or refused, and nobody else waits for it. Calls

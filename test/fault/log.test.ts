@@ -1,12 +1,8 @@
-import { expect, setSystemTime, test } from "bun:test";
 import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { claims, eventually, onNewestNeovim, setSystemTime, temporaryFolder } from "#test";
 import { Log } from "../../src/lib/log";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { temporaryFolder } from "../support/neovim";
-import { onNewestNeovim } from "../support/session";
 
 /* A request that is refused needs no token: nobody may fill the disk by it. */
 onNewestNeovim((session) => {

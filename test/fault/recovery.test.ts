@@ -1,20 +1,19 @@
-import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
 import {
+  claims,
+  eventually,
+  isRunning,
   NEOVIMS,
   NEWEST,
   type NeovimOptions,
   type NeovimVersion,
+  TestClient,
   TestNeovim,
   temporaryFolder,
-} from "../support/neovim";
+} from "#test";
 import { platformSkip } from "../support/platform-skip";
-import { isRunning } from "../support/process";
 
 interface Running {
   neovim: TestNeovim;

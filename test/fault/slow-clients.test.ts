@@ -1,13 +1,8 @@
-import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { claims, eventually, first, nightly, outcomeOf, ROOT, upgradeRequest } from "#test";
 import { LIMITS, type Limits, WebSocketListener } from "../../src/transport/websocket";
-import { claims } from "../support/claims";
-import { upgradeRequest } from "../support/client";
-import { eventually } from "../support/eventually";
-import { outcomeOf } from "../support/outcome";
 import { platformSkip } from "../support/platform-skip";
-import { first, nightly, ROOT } from "../support/toolchain";
 
 /** The listener alone, with limits small enough to be reached: who is dropped, and who is not. */
 const TOKEN = crypto.randomUUID();

@@ -1,4 +1,4 @@
-import { ALL } from "../support/toolchain";
+import { ALL } from "#test";
 
 /**
  * How often a property is tried: a quarter as often in the run of each change as in `scripts/test --all`, and

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import fc from "fast-check";
+import { setDefaultTimeout, upgradeRequest } from "#test";
 import { WebSocketListener } from "../../src/transport/websocket";
-import { upgradeRequest } from "../support/client";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);

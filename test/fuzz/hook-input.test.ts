@@ -1,9 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import fc from "fast-check";
+import { EXECUTABLE, isolatedEnv, setDefaultTimeout, temporaryFolder } from "#test";
 import { createdFile, editedPath, parseInput } from "../../src/hooks/input";
-import { EXECUTABLE, isolatedEnv, temporaryFolder } from "../support/neovim";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);

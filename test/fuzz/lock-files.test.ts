@@ -1,9 +1,8 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { setDefaultTimeout, temporaryFolder } from "#test";
 import { sweepStaleLocks } from "../../src/ide/lock-file";
-import { temporaryFolder } from "../support/neovim";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);

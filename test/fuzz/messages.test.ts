@@ -1,5 +1,5 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
+import { setDefaultTimeout } from "#test";
 import { Connection } from "../../src/jsonrpc/connection";
 import { ErrorCode, parse, RpcError } from "../../src/jsonrpc/message";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";

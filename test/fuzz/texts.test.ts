@@ -1,7 +1,6 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
+import { onEachNeovim, setDefaultTimeout } from "#test";
 import { fileUri, pathsOfUri, rawUri } from "../../src/lib/file-uri";
-import { onEachNeovim } from "../support/session";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);

@@ -1,7 +1,5 @@
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { CallError } from "../support/client";
-import { onEachNeovim } from "../support/session";
+import { CallError, onEachNeovim, setDefaultTimeout } from "#test";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);

@@ -1,10 +1,9 @@
-import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { NEOVIMS, type NeovimVersion, nightly } from "#test";
 import { runHeadless, untilAnswered } from "../support/claude";
 import type { Turn } from "../support/model";
 import type { ModelRequest } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS, type NeovimVersion, nightly } from "../support/toolchain";
 import { ask, bash, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";

@@ -1,9 +1,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { NeovimVersion } from "#test";
 import { Claude } from "../support/claude";
 import { newUser } from "../support/claude-home";
 import { Model } from "../support/model";
-import type { NeovimVersion } from "../support/toolchain";
 import { type LockFile, lockFiles } from "./lock-file";
 import { Neovim } from "./neovim";
 

@@ -1,12 +1,10 @@
-import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { claims, NEOVIMS } from "#test";
 import { git } from "../review/repository";
 import { World } from "../review/state/world";
-import { claims } from "../support/claims";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
 import { say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";

@@ -1,8 +1,6 @@
-import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { isolatedEnv, NEWEST, ROOT, temporaryFolder } from "../support/neovim";
-import { run } from "../support/process";
+import { isolatedEnv, NEWEST, ROOT, run, temporaryFolder } from "#test";
 
 test("scripts/demo plays an edit that is accepted and one that is reviewed, to its end", async () => {
   const home = temporaryFolder();

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   copyFileSync,
   existsSync,
@@ -8,14 +7,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { OPENED, Project } from "../hooks/project";
-import { Claude, runHeadless } from "../support/claude";
-import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
-import { languageServer } from "../support/lsp-stdio";
-import { Model } from "../support/model";
-import { type ModelRequest, newsText, toolResults } from "../support/model-request";
-import { requireNamespace } from "../support/namespace";
-import { run } from "../support/process";
 import {
   claudeCli,
   EXECUTABLE,
@@ -24,7 +15,15 @@ import {
   type NeovimVersion,
   nightly,
   ROOT,
-} from "../support/toolchain";
+  run,
+} from "#test";
+import { OPENED, Project } from "../hooks/project";
+import { Claude, runHeadless } from "../support/claude";
+import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { languageServer } from "../support/lsp-stdio";
+import { Model } from "../support/model";
+import { type ModelRequest, newsText, toolResults } from "../support/model-request";
+import { requireNamespace } from "../support/namespace";
 import { edit, read, say } from "../support/turns";
 
 const FOUND = "Found 1 error and 1 warning in edited files.";

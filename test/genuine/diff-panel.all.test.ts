@@ -1,6 +1,5 @@
-import { describe, expect, test } from "bun:test";
+import { NEOVIMS } from "#test";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { pause } from "../support/eventually";
+import { pause } from "#test";
 
 /** Asks `actual` again and again until it equals `wanted`; fails with the difference when late. */
 export async function eventually<T>(

@@ -1,11 +1,9 @@
-import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { claims } from "../support/claims";
+import { claims, NEOVIMS, nightly } from "#test";
 import { newsText, toolResults } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS, nightly } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
 import { FirstLight, MODIFIED, REJECTED, UPDATED } from "./first-light";

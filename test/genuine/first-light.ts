@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { NeovimVersion } from "#test";
 import type { Model } from "../support/model";
 import { type ModelRequest, newsText } from "../support/model-request";
-import type { NeovimVersion } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { type Bench, startBench } from "./bench";
 import { eventually } from "./eventually";

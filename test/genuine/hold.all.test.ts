@@ -1,7 +1,6 @@
-import { describe, expect, test } from "bun:test";
+import { NEOVIMS } from "#test";
 import { toolResults } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll } from "bun:test";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { claudeCli, type NeovimVersion } from "#test";
 import { untilAnswered } from "../support/claude";
 import { claudeEnv, newUser } from "../support/claude-home";
 import { Model } from "../support/model";
-import { claudeCli, type NeovimVersion } from "../support/toolchain";
 import { eventually } from "./eventually";
 import { Neovim } from "./neovim";
 

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { claudeCli, NEOVIMS, NEWEST, type NeovimVersion, nightly, TestNeovim } from "#test";
 import { untilAnswered } from "../support/claude";
 import { claudeEnv, newUser } from "../support/claude-home";
 import { Model } from "../support/model";
 import { requireNamespace } from "../support/namespace";
-import { TestNeovim } from "../support/neovim";
 import { Terminal } from "../support/tmux";
-import { claudeCli, NEOVIMS, NEWEST, type NeovimVersion, nightly } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 

@@ -1,17 +1,16 @@
-import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { NEWEST } from "#test";
 import { LanguageProject } from "../language/world";
 import { runHeadless } from "../support/claude";
 import { Model } from "../support/model";
 import { toolResults } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEWEST } from "../support/toolchain";
 import { say } from "../support/turns";
 
 /* The questions to language servers, as the genuine CLI (Claude Code 2.1.330) offers them. */
 /** What is always loaded costs tokens in every request. */
-const MOST_CHARACTERS = 2_600;
+const MAX_CHARACTERS = 2_600;
 
 const APPLE = { symbol: "apple", path: "one.txt" };
 const FOUND =
@@ -50,7 +49,7 @@ test("claude -p and a subagent of it: the tools are in the request, loaded and s
     expect(ours.map(({ name }) => name)).toContain("mcp__nvim-lsp__find_references");
     expect(ours.map(({ name }) => name)).toContain("mcp__nvim-lsp__find_symbol");
     expect(ours.filter(({ defer_loading }) => defer_loading)).toEqual([]);
-    expect(JSON.stringify(ours).length).toBeLessThan(MOST_CHARACTERS);
+    expect(JSON.stringify(ours).length).toBeLessThan(MAX_CHARACTERS);
   }
   const results = model.requests.flatMap(toolResults).join("\n");
   expect(results).toContain(FOUND);

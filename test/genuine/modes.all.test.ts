@@ -1,8 +1,7 @@
-import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { NEOVIMS } from "#test";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";

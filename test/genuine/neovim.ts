@@ -2,12 +2,10 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
+import { constants, EXECUTABLE, eventually, type NeovimVersion, PORT, ROOT, SILENT } from "#test";
 import { isolatedEnv } from "../support/claude-home";
-import { eventually } from "../support/eventually";
 import { languageServer } from "../support/lsp-stdio";
-import { constants, PORT, SILENT } from "../support/neovim";
 import { squeeze, Terminal } from "../support/tmux";
-import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
 
 const ANSWER_TIMEOUT_MS = 20_000;
 const WAIT_MS = 20_000;

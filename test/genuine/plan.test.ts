@@ -1,8 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
-import { claims } from "../support/claims";
+import { claims, NEOVIMS } from "#test";
 import { CASE_MS, requireNamespace } from "../support/namespace";
-import { NEOVIMS } from "../support/toolchain";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
 

@@ -1,4 +1,3 @@
-import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { requireNamespace } from "../support/namespace";
 import { Container } from "../support/remote";

@@ -1,10 +1,9 @@
-import { afterAll, describe, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { NEWEST } from "#test";
 import { Claude } from "../support/claude";
 import { CASE_MS, requireNamespace } from "../support/namespace";
 import { Container, remotesOption } from "../support/remote";
-import { NEWEST } from "../support/toolchain";
 import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";
 

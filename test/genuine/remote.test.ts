@@ -1,10 +1,9 @@
-import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ALL, claudeCli, EXECUTABLE, first, nightly } from "#test";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { Container } from "../support/remote";
-import { ALL, claudeCli, EXECUTABLE, first, nightly } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
 import { MODIFIED, UPDATED } from "./first-light";

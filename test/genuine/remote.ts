@@ -1,10 +1,10 @@
 import { afterAll, expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { NEWEST } from "#test";
 import { untilAnswered } from "../support/claude";
 import { type ModelRequest, newsText } from "../support/model-request";
 import { Container, remotesOption } from "../support/remote";
-import { NEWEST } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { EXECUTABLE, NEWEST } from "#test";
 import { cliArguments } from "../../src/claude/cli-arguments";
 import { isAlive } from "../../src/lib/process";
 import type { Listed } from "../../src/review/service";
@@ -8,7 +8,6 @@ import { Recorded } from "../review/recorded";
 import { Claude } from "../support/claude";
 import { Model } from "../support/model";
 import { requireNamespace } from "../support/namespace";
-import { EXECUTABLE, NEWEST } from "../support/toolchain";
 import { bash, edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { lockFiles } from "./lock-file";

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { EXECUTABLE, NEOVIMS, type NeovimVersion, nightly } from "#test";
 import { cliArguments } from "../../src/claude/cli-arguments";
 import { Claude } from "../support/claude";
 import { isolatedEnv, newUser } from "../support/claude-home";
@@ -9,7 +9,6 @@ import { Model } from "../support/model";
 import type { Block } from "../support/model-answer";
 import { type ModelRequest, newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { EXECUTABLE, NEOVIMS, type NeovimVersion, nightly } from "../support/toolchain";
 import { bash, edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { lockFiles } from "./lock-file";

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { NEWEST, nightly } from "#test";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEWEST, nightly } from "../support/toolchain";
 import { type Bench, startBench } from "./bench";
 import { eventually } from "./eventually";
 

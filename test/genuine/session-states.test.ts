@@ -1,7 +1,6 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { NEOVIMS, nightly } from "#test";
 import { untilAnswered } from "../support/claude";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS, nightly } from "../support/toolchain";
 import { ask, bash, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";

@@ -1,7 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
+import { claudeCli, NEOVIMS } from "#test";
 import { requireNamespace } from "../support/namespace";
-import { claudeCli, NEOVIMS } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";

@@ -1,8 +1,7 @@
-import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { NEOVIMS, nightly } from "#test";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS, nightly } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";

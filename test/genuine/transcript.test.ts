@@ -1,6 +1,5 @@
-import { describe, expect, test } from "bun:test";
+import { NEOVIMS, nightly } from "#test";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS, nightly } from "../support/toolchain";
 import { read } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";

@@ -1,4 +1,4 @@
-import { eventually } from "../support/eventually";
+import { eventually } from "#test";
 import type { Project } from "./project";
 
 /** The names of the executable's calls, and how many of those that wait have begun to. */

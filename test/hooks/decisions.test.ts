@@ -1,10 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync, symlinkSync } from "node:fs";
+import { claims, eventually, first, NEOVIMS, NEWEST, nightly } from "#test";
 import { counted } from "../../src/lib/visible";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, NEWEST, nightly } from "../support/neovim";
-import { first } from "../support/toolchain";
 import { Project } from "./project";
 
 /* What the Stop hook decides, with the compiled executable and a real Neovim. */

@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eventually } from "../support/eventually";
-import { NEOVIMS } from "../support/neovim";
+import { eventually, NEOVIMS } from "#test";
 import { Calls } from "./calls";
 import { Project } from "./project";
 

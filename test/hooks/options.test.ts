@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { NEWEST, nightly, OLDEST } from "../support/neovim";
+import { NEWEST, nightly, OLDEST } from "#test";
 import { Project } from "./project";
 
 /*

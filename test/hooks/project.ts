@@ -1,15 +1,15 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { eventually } from "../support/eventually";
-import { type HookResult, runHook } from "../support/hook";
 import {
+  eventually,
   isolatedEnv,
   type NeovimOptions,
   type NeovimVersion,
   TestNeovim,
   temporaryFolder,
-} from "../support/neovim";
+} from "#test";
+import { type HookResult, runHook } from "../support/hook";
 import { TYPESCRIPT_OPTIONS } from "../support/typescript";
 
 /** Marks each line that says ERROR, WARN, INFO or HINT, a moment after the text is read. */

@@ -1,12 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually, first, isolatedEnv, NEOVIMS, NEWEST, nightly, temporaryFolder } from "#test";
 import { call, connect } from "../nvim-lsp/client";
-import { eventually } from "../support/eventually";
 import { later } from "../support/later";
 import { languageServer } from "../support/lsp-stdio";
-import { isolatedEnv, NEOVIMS, NEWEST, nightly, temporaryFolder } from "../support/neovim";
-import { first } from "../support/toolchain";
 import { Calls } from "./calls";
 import { Project } from "./project";
 

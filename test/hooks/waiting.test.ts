@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { claims, EXECUTABLE, eventually, isolatedEnv, NEOVIMS, NEWEST, nightly } from "#test";
 import { keepBusy } from "../support/busy";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
 import { later } from "../support/later";
 import { languageServer } from "../support/lsp-stdio";
-import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST, nightly } from "../support/neovim";
 import { Calls } from "./calls";
 import { Project } from "./project";
 import { publish, startSilentServer } from "./silent-server";

@@ -1,19 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { chmod, chown, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CERTIFICATE, KEY } from "../support/certificate";
-import { claims } from "../support/claims";
-import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
-import { DataFolder, install, Publication } from "../support/installer";
 import {
+  claims,
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
   OLDEST,
   type TestNeovim,
   temporaryFolder,
-} from "../support/neovim";
+} from "#test";
+import { CERTIFICATE, KEY } from "../support/certificate";
+import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
+import { DataFolder, install, Publication } from "../support/installer";
 import { platformSkip } from "../support/platform-skip";
 import { mayBuild, TestRelease } from "../support/release";
 import type { Behaviour } from "../support/release-server";

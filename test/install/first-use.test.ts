@@ -1,20 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { DataFolder, install, Publication, reaches, statusOf } from "../support/installer";
 import {
+  eventually,
   isolatedEnv,
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
   nightly,
   OLDEST,
+  run as runProgram,
+  TestClient,
   TestNeovim,
-} from "../support/neovim";
-import { run as runProgram } from "../support/process";
+} from "#test";
+import { DataFolder, install, Publication, reaches, statusOf } from "../support/installer";
 import { mayBuild, TestRelease } from "../support/release";
 import { LATER, shows } from "../terminal/workbench";
 

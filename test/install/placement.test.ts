@@ -1,13 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { existsSync, readlinkSync, utimesSync } from "node:fs";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { DataFolder, install, Publication } from "../support/installer";
-import { inMount } from "../support/mount";
 import {
+  claims,
+  eventually,
   isolatedEnv,
   NEOVIMS,
   NEWEST,
@@ -16,7 +13,9 @@ import {
   OLDEST,
   TestNeovim,
   temporaryFolder,
-} from "../support/neovim";
+} from "#test";
+import { DataFolder, install, Publication } from "../support/installer";
+import { inMount } from "../support/mount";
 import { mayBuild, NATIVE, TestRelease } from "../support/release";
 
 mayBuild();

@@ -1,27 +1,27 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { chmod, lchown, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { renderInstaller } from "../../scripts/packaging/manifest";
-import { CERTIFICATE, KEY } from "../support/certificate";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
-import { Publication } from "../support/installer";
-import { inMount } from "../support/mount";
 import {
+  claims,
+  eventually,
+  first,
   isolatedEnv,
   NEOVIMS,
   nightly,
   OLDEST,
+  ROOT,
+  run as runProgram,
   TestNeovim,
   temporaryFolder,
-} from "../support/neovim";
+} from "#test";
+import { renderInstaller } from "../../scripts/packaging/manifest";
+import { CERTIFICATE, KEY } from "../support/certificate";
+import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
+import { Publication } from "../support/installer";
+import { inMount } from "../support/mount";
 import { platformSkip } from "../support/platform-skip";
-import { run as runProgram } from "../support/process";
 import { mayBuild, NATIVE, TestRelease } from "../support/release";
-import { first, ROOT } from "../support/toolchain";
 
 mayBuild();
 

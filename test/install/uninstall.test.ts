@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -9,11 +8,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { EXECUTABLE, isolatedEnv, nightly, ROOT, run as runProgram, temporaryFolder } from "#test";
 import { Publication } from "../support/installer";
-import { EXECUTABLE, isolatedEnv, nightly, temporaryFolder } from "../support/neovim";
-import { run as runProgram } from "../support/process";
 import { mayBuild, TestRelease } from "../support/release";
-import { ROOT } from "../support/toolchain";
 
 mayBuild();
 

@@ -1,13 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { readlinkSync, utimesSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import {
+  EXECUTABLE,
+  eventually,
+  NEOVIMS,
+  NEWEST,
+  type NeovimVersion,
+  nightly,
+  OLDEST,
+} from "#test";
 import { CERTIFICATE, KEY } from "../support/certificate";
-import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication, reaches } from "../support/installer";
-import { NEOVIMS, NEWEST, type NeovimVersion, nightly, OLDEST } from "../support/neovim";
 import { mayBuild, TestRelease } from "../support/release";
-import { EXECUTABLE } from "../support/toolchain";
 
 mayBuild();
 

@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { claims, eventually, NEOVIMS } from "#test";
 import { call } from "../nvim-lsp/client";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
 import { later } from "../support/later";
-import { NEOVIMS } from "../support/neovim";
 import { LanguageProject, scripted } from "./world";
 
 const FILES = {

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, ROOT } from "../support/neovim";
+import { eventually, NEOVIMS, ROOT, setDefaultTimeout } from "#test";
 import { TSCONFIG, TYPESCRIPT } from "../support/typescript";
 import { LanguageProject } from "./world";
 

@@ -1,10 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { NEOVIMS } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
+import { claims, eventually, NEOVIMS, outcomeOf } from "#test";
 import { LanguageProject, scripted } from "./world";
 
 /* What find_symbol and find_references say in each state of a language server. */

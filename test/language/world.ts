@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { isolatedEnv, type NeovimVersion } from "#test";
 import { Project } from "../hooks/project";
 import { call, connect } from "../nvim-lsp/client";
 import { languageServer } from "../support/lsp-stdio";
-import { isolatedEnv, type NeovimVersion } from "../support/neovim";
 
 interface WorldOptions {
   /** Commands, or configurations, by file type; the scripted server for `*.txt` if left out. */

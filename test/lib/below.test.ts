@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   existsSync,
   lstatSync,
@@ -11,10 +10,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { claims, temporaryFolder } from "#test";
 import { below, OutsideError, type Place, removeFoldersBelow } from "../../src/lib/below";
 import { writeBelow } from "../../src/review/decide/apply";
-import { claims } from "../support/claims";
-import { temporaryFolder } from "../support/neovim";
 
 let top: string;
 let root: string;

@@ -1,8 +1,7 @@
-import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "#test";
 import { tryLock } from "../../src/lib/lock";
-import { temporaryFolder } from "../support/neovim";
 
 /** Beyond the ids that Linux gives to processes. */
 const NOBODY = "4194305";

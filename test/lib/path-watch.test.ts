@@ -1,9 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually, temporaryFolder } from "#test";
 import { PathWatch } from "../../src/lib/path-watch";
-import { eventually } from "../support/eventually";
-import { temporaryFolder } from "../support/neovim";
 import { platformSkip } from "../support/platform-skip";
 
 /* What the review watches by the system's events, which end with the folder that they are about. */

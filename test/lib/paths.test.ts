@@ -1,8 +1,7 @@
-import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "#test";
 import { realPath } from "../../src/lib/paths";
-import { temporaryFolder } from "../support/neovim";
 
 const root = realpathSync(temporaryFolder());
 mkdirSync(join(root, "to"));

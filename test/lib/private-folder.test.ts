@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,
   mkdirSync,
@@ -9,12 +8,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { claims, first, temporaryFolder } from "#test";
 import { stateFolder } from "../../src/lib/paths";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
 import { Recorded } from "../review/recorded";
-import { claims } from "../support/claims";
-import { temporaryFolder } from "../support/neovim";
-import { first } from "../support/toolchain";
 
 /* What is kept of the user's projects: for nobody else, and by nobody else. */
 

@@ -1,7 +1,6 @@
-import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { eventually } from "#test";
 import { isAlive } from "../../src/lib/process";
-import { eventually } from "../support/eventually";
 
 test("a process that has ended does not run, also while its parent does not wait for it", async () => {
   await using parent = Bun.spawn(["sh", "-c", "sleep 0.1 & echo $!; exec sleep 30"], {

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   linkSync,
   lstatSync,
@@ -9,9 +8,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { claims, temporaryFolder } from "#test";
 import { rewrite } from "../../src/lib/rewrite";
-import { claims } from "../support/claims";
-import { temporaryFolder } from "../support/neovim";
 
 let folder: string;
 const path = (name: string) => join(folder, name);

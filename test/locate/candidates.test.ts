@@ -1,8 +1,7 @@
-import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { temporaryFolder } from "#test";
 import { candidates } from "../../src/locate/find";
 import { Registration } from "../../src/locate/registry";
-import { temporaryFolder } from "../support/neovim";
 
 test("of Neovims around a folder the deepest workspace comes first, then the newest; each once", () => {
   const [state, workspace] = [temporaryFolder(), temporaryFolder()];

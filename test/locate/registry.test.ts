@@ -1,8 +1,7 @@
-import { expect, test } from "bun:test";
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "#test";
 import { entries, Registration } from "../../src/locate/registry";
-import { temporaryFolder } from "../support/neovim";
 
 test("an entry follows the workspace, and is written only if it changes or is gone", () => {
   const folder = temporaryFolder();

@@ -1,8 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { eventually, NEOVIMS, TestNeovim } from "#test";
 
 /*
  * Messages in Neovim's own message line: none asks for Enter, since Neovim answers nobody while it

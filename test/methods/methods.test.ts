@@ -1,8 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
-import { claims } from "../support/claims";
-import { outcomeOf } from "../support/outcome";
-import { onBothNeovims } from "../support/session";
+import { claims, onBothNeovims, outcomeOf } from "#test";
 
 const LUA = [
   "local M = {}",

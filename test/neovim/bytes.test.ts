@@ -1,9 +1,6 @@
-import { beforeEach, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
+import { eventually, NEOVIMS, onEachNeovim, TestNeovim } from "#test";
 import { NeovimRpc } from "../../src/neovim/rpc";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
-import { onEachNeovim } from "../support/session";
 
 /*
  * Neovim's strings are bytes. What is not UTF-8 arrives as U+FFFD, and what stands beside it stays.

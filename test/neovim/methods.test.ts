@@ -1,8 +1,7 @@
-import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ROOT } from "#test";
 import { METHODS } from "../../src/editor/methods";
-import { ROOT } from "../support/toolchain";
 
 /** The methods that only `src/neovim/` calls: it says how the others are called. */
 const OF_THE_CALL = ["attach", "sync", "task_start", "task_cancel", "when_settled"];

@@ -1,12 +1,10 @@
-import { expect, test } from "bun:test";
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { eventually, NEOVIMS, TestNeovim } from "#test";
 import { Log } from "../../src/lib/log";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 import { NeovimEditor } from "../../src/neovim/editor";
 import { NeovimRpc } from "../../src/neovim/rpc";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
 
 /** Stands before Neovim's socket. While it holds, what Neovim writes gathers, as on a busy machine. */
 class Gate implements Disposable {

@@ -1,8 +1,6 @@
-import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { NEWEST, outcomeOf, TestNeovim, temporaryFolder } from "#test";
 import { DisconnectedError, NeovimRpc } from "../../src/neovim/rpc";
-import { NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
 
 /** More than the system takes from a program for one that does not read. */
 const LARGE = "x".repeat(4 * 1024 * 1024);

@@ -1,8 +1,6 @@
-import { expect, test } from "bun:test";
+import { NEOVIMS, outcomeOf, TestNeovim } from "#test";
 import { DeadlineError } from "../../src/lib/deadline";
 import { NeovimRpc } from "../../src/neovim/rpc";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
 
 const AT_ONCE = 16;
 

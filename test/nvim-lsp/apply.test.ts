@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   linkSync,
@@ -11,6 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { claims, NEOVIMS, NEWEST, type NeovimVersion, outcomeOf, TestNeovim } from "#test";
 import type { Encoding } from "../../src/editor/model";
 import { fileUri } from "../../src/lib/file-uri";
 import { Log } from "../../src/lib/log";
@@ -18,9 +18,6 @@ import type { FollowedNeovim } from "../../src/locate/followed";
 import { unwrap } from "../../src/neovim/call";
 import { LanguageEdits } from "../../src/nvim-lsp/edits/language-edits";
 import { textOfSnippet } from "../../src/nvim-lsp/edits/workspace-edit";
-import { claims } from "../support/claims";
-import { NEOVIMS, NEWEST, type NeovimVersion, TestNeovim } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
 
 /* Edits of language servers in a real Neovim: checked as a whole, and nothing else of the editor changes. */
 const RUN = `

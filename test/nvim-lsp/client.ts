@@ -1,6 +1,6 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { EXECUTABLE } from "../support/neovim";
+import { EXECUTABLE } from "#test";
 
 export interface Answer {
   content: { type: string; text: string }[];

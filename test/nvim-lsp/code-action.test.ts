@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { claims, eventually, NEOVIMS, NEWEST } from "#test";
 import { fileUri } from "../../src/lib/file-uri";
 import { LanguageProject } from "../language/world";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, NEWEST } from "../support/neovim";
 
 /* Code actions and renames of a server that answers as it is told: refusals, wrong answers. */
 const CAPABILITIES = {

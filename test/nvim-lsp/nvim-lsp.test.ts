@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { READING_TOOLS } from "../../src/claude/names";
-import { Calls } from "../hooks/calls";
-import { Project } from "../hooks/project";
-import { publish, startSilentServer } from "../hooks/silent-server";
-import { keepBusy } from "../support/busy";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { later } from "../support/later";
 import {
+  claims,
   EXECUTABLE,
+  eventually,
   isolatedEnv,
   NEOVIMS,
   NEWEST,
   nightly,
   OLDEST,
   temporaryFolder,
-} from "../support/neovim";
+} from "#test";
+import { READING_TOOLS } from "../../src/claude/names";
+import { Calls } from "../hooks/calls";
+import { Project } from "../hooks/project";
+import { publish, startSilentServer } from "../hooks/silent-server";
+import { keepBusy } from "../support/busy";
+import { later } from "../support/later";
 import { call, connect, json } from "./client";
 
 /* `claude-code-nvim mcp` as Claude Code runs it, by the official MCP client and by hand. */

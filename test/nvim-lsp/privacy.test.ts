@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import fc from "fast-check";
+import { claims, isolatedEnv, NEOVIMS } from "#test";
 import { tries } from "../fuzz/effort";
 import { Project } from "../hooks/project";
-import { claims } from "../support/claims";
-import { isolatedEnv, NEOVIMS } from "../support/neovim";
 import { disguises, spellings, uris } from "../support/spellings";
 import { call, connect } from "./client";
 

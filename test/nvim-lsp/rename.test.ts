@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { eventually, NEOVIMS, setDefaultTimeout } from "#test";
 import { LanguageProject } from "../language/world";
-import { eventually } from "../support/eventually";
-import { NEOVIMS } from "../support/neovim";
 import { TSCONFIG, TYPESCRIPT } from "../support/typescript";
 
 /* Renames and code actions by a real language server, and how the user undoes them in the review. */

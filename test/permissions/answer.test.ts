@@ -1,11 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { isolatedEnv, NEOVIMS, NEWEST, nightly, TestNeovim } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
+import {
+  claims,
+  eventually,
+  isolatedEnv,
+  NEOVIMS,
+  NEWEST,
+  nightly,
+  outcomeOf,
+  TestClient,
+  TestNeovim,
+} from "#test";
 import { type Asked, BASH, Editor, type Request } from "./editor";
 
 /*

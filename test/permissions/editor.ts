@@ -1,8 +1,7 @@
 import { expect } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
-import { eventually } from "../support/eventually";
+import { eventually, isolatedEnv, type NeovimVersion, TestNeovim } from "#test";
 import { runHook } from "../support/hook";
-import { isolatedEnv, type NeovimVersion, TestNeovim } from "../support/neovim";
 
 export interface Asked {
   tool_name?: string;

@@ -1,9 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, temporaryFolder } from "../support/neovim";
+import { claims, eventually, NEOVIMS, temporaryFolder } from "#test";
 import { Editor } from "./editor";
 
 /* A plan as a document, without a CLI; test/genuine/plan.test.ts has that. */

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { NEOVIMS, TestNeovim } from "#test";
 
 /** Each subcommand says what it was given instead of doing it. */
 const GIVEN = `

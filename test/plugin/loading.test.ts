@@ -1,4 +1,3 @@
-import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "bun";
@@ -10,7 +9,7 @@ import {
   ROOT,
   TestNeovim,
   temporaryFolder,
-} from "../support/neovim";
+} from "#test";
 import { shows } from "../terminal/workbench";
 
 const RUNTIME = ["dist", "doc", "lua", "plugin"];

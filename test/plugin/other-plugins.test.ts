@@ -1,8 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "../support/neovim";
+import { eventually, NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "#test";
 
 /* Another plugin for Claude Code beside ours: a message, and no mixture of both. */
 /** A folder with modules of greggh/claude-code.nvim, which have the names of ours. */

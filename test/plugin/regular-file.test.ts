@@ -1,7 +1,6 @@
-import { expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onEachNeovim } from "../support/session";
+import { onEachNeovim } from "#test";
 
 onEachNeovim((session) => {
   test("what is not a regular file is not read, and of one no more than it holds", async () => {

@@ -1,10 +1,9 @@
-import { expect, setDefaultTimeout } from "bun:test";
+import { NEWEST, setDefaultTimeout } from "#test";
 import { testWithPlugins } from "../../bench/plugins/archives";
 import { CONFIGURATIONS } from "../../bench/plugins/configurations";
 import { Editor } from "../../bench/plugins/editor";
 import { SCENARIOS, sessionFile } from "../../bench/plugins/scenarios";
 import { type PluginSetup, SETUPS } from "../../bench/plugins/setups";
-import { NEWEST } from "../support/neovim";
 
 /* Each plugin by itself, and whole configurations, through every scenario in one Neovim. */
 

@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout } from "bun:test";
+import { eventually, NEOVIMS, NEWEST, setDefaultTimeout } from "#test";
 import { testWithPlugins } from "../../bench/plugins/archives";
 import { Editor } from "../../bench/plugins/editor";
 import { sessionFile } from "../../bench/plugins/scenarios";
 import { setupOf } from "../../bench/plugins/setups";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, NEWEST } from "../support/neovim";
 
 /* What broke once beside a plugin that many have: further plugins. */
 

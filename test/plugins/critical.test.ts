@@ -1,13 +1,17 @@
-import { expect, setDefaultTimeout } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
+import {
+  eventually,
+  first,
+  NEOVIMS,
+  NEWEST,
+  setDefaultTimeout,
+  TestClient,
+  temporaryFolder,
+} from "#test";
 import { testWithPlugins } from "../../bench/plugins/archives";
 import { byLazy, ours } from "../../bench/plugins/configurations";
 import { Editor, type Setup, startNeovim } from "../../bench/plugins/editor";
 import { setupOf } from "../../bench/plugins/setups";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, NEWEST, temporaryFolder } from "../support/neovim";
-import { first } from "../support/toolchain";
 
 /* What broke once beside lualine.nvim, which-key.nvim and lazy.nvim, which most have. */
 

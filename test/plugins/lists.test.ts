@@ -1,6 +1,6 @@
+import { NEOVIMS } from "#test";
 import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
 import { Editor } from "../../bench/plugins/editor";
-import { NEOVIMS } from "../support/neovim";
 
 /* :Claude mention in lists of other plugins. */
 

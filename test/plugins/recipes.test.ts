@@ -1,9 +1,7 @@
-import { expect, setDefaultTimeout } from "bun:test";
 import { appendFileSync } from "node:fs";
+import { eventually, NEOVIMS, NEWEST, type NeovimVersion, setDefaultTimeout } from "#test";
 import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
 import { Editor, recipe, TEXT, UI } from "../../bench/plugins/editor";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, NEWEST, type NeovimVersion } from "../support/neovim";
 
 /* The recipes of the help, run as they stand there, beside the plugins they are for. */
 

@@ -1,9 +1,7 @@
-import { expect } from "bun:test";
+import { eventually, NEOVIMS } from "#test";
 import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
 import { Editor, TEXT } from "../../bench/plugins/editor";
 import { World } from "../review/state/world";
-import { eventually } from "../support/eventually";
-import { NEOVIMS } from "../support/neovim";
 
 /* The review's bar beside those of plugins. */
 

@@ -1,8 +1,6 @@
-import { expect, setDefaultTimeout } from "bun:test";
+import { eventually, NEOVIMS, setDefaultTimeout } from "#test";
 import { testWithPlugins } from "../../bench/plugins/archives";
 import { Editor } from "../../bench/plugins/editor";
-import { eventually } from "../support/eventually";
-import { NEOVIMS } from "../support/neovim";
 
 /* Diffs while Claude runs in a terminal of snacks.nvim. */
 setDefaultTimeout(120_000);

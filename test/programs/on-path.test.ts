@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { onPath } from "../../src/lib/programs";
-import { Attached } from "../editor/attached";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
 import {
+  claims,
   EXECUTABLE,
+  eventually,
   isolatedEnv,
   NEOVIMS,
   NEWEST,
+  TestClient,
   TestNeovim,
   temporaryFolder,
-} from "../support/neovim";
+} from "#test";
+import { onPath } from "../../src/lib/programs";
+import { Attached } from "../editor/attached";
 
 /** What the plugin and the executable look up, and interpreters that npm's `claude` looks up. */
 const NAMES = ["claude", "git", "tmux", "curl", "sha256sum", "tar", "sh", "env", "node"];

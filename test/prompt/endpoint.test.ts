@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { nightly, temporaryFolder } from "#test";
 import { PromptEndpoint } from "../../src/prompt/endpoint";
-import { nightly, temporaryFolder } from "../support/neovim";
 
 let folder: string;
 let endpoint: PromptEndpoint;

@@ -1,14 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { temporaryFolder } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
+import { claims, eventually, onNewestNeovim, outcomeOf, TestClient, temporaryFolder } from "#test";
 import { remotesOption } from "../support/remote";
-import { onNewestNeovim } from "../support/session";
 import { STAND_IN, World } from "./world";
 
 /** The project there. No folder here has this path. */

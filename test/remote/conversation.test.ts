@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   appendFileSync,
   existsSync,
@@ -8,13 +7,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { eventually, nightly, outcomeOf } from "#test";
 import { EditorState } from "../../src/editor/state";
 import { Log } from "../../src/lib/log";
 import { RemoteEndpoint } from "../../src/remote/endpoint";
 import { TranscriptEndpoint } from "../../src/transcript/endpoint";
-import { eventually } from "../support/eventually";
-import { outcomeOf } from "../support/outcome";
-import { nightly } from "../support/toolchain";
 import { answer, calls, line, prompt } from "../transcript/entries";
 import { type Frame, killRelay, scriptedRelay, World } from "./world";
 

@@ -1,11 +1,16 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  claims,
+  EXECUTABLE,
+  eventually,
+  isolatedEnv,
+  NEWEST,
+  run,
+  TestNeovim,
+  temporaryFolder,
+} from "#test";
 import { LIMITS } from "../../src/remote/wire";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
-import { run } from "../support/process";
 import { remotesOption } from "../support/remote";
 import { type Frame, HELLO, STAND_IN, scriptedRelay, World } from "./world";
 

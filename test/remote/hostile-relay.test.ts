@@ -1,12 +1,9 @@
-import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { claims, eventually, ps } from "#test";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 import { LIMITS } from "../../src/remote/wire";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { ps } from "../support/process";
 import { scriptedRelay, World } from "./world";
 
 const OPEN = { t: "open", ch: 1, kind: "ide" };

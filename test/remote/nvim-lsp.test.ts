@@ -1,7 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
+import {
+  claims,
+  EXECUTABLE,
+  eventually,
+  first,
+  isolatedEnv,
+  NEWEST,
+  outcomeOf,
+  run,
+  temporaryFolder,
+} from "#test";
 import { EditorState } from "../../src/editor/state";
 import { SHARED_FOLDERS } from "../../src/lib/paths";
 import { mcpBorder, nvimLspEnvironment } from "../../src/remote/nvim-lsp";
@@ -10,12 +20,6 @@ import { Crossing, Remote } from "../../src/remote/remote";
 import { Privacy } from "../../src/review/record/privacy";
 import { StdioTransport } from "../../src/transport/stdio";
 import { LanguageProject } from "../language/world";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, NEWEST, temporaryFolder } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
-import { run } from "../support/process";
-import { first } from "../support/toolchain";
 
 const THERE = "/workspaces/x";
 const FILES = {

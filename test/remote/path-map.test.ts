@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import fc from "fast-check";
+import { claims, temporaryFolder } from "#test";
 import { mappingsOf } from "../../src/remote/endpoint";
 import { type Disk, type Mapping, PathMap } from "../../src/remote/path-map";
 import type { PathStyle } from "../../src/remote/place";
 import { tries } from "../fuzz/effort";
-import { claims } from "../support/claims";
-import { temporaryFolder } from "../support/neovim";
 
 /** A disk without symlinks. */
 const disk = (style: PathStyle, folds = style === "win32"): Disk => ({

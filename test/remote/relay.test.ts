@@ -1,13 +1,8 @@
-import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { claims, eventually, isolatedEnv, outcomeOf, TestClient } from "#test";
 import { linesOf } from "../../src/lib/lines";
 import { hostHello } from "../../src/remote/hello";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { isolatedEnv } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
 import { killRelay, type Lock, World } from "./world";
 
 const LARGE = "x".repeat(4 * 1024 * 1024);

@@ -1,10 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, type TestNeovim } from "../support/neovim";
-import { NEWEST } from "../support/toolchain";
+import { EXECUTABLE, eventually, isolatedEnv, NEWEST, TestClient, type TestNeovim } from "#test";
 import { said, shows, startNeovim } from "../terminal/workbench";
 import { type Lock, World } from "./world";
 

@@ -1,10 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { BOTH_NEOVIMS, EXECUTABLE, type TestNeovim } from "../support/neovim";
+import { BOTH_NEOVIMS, claims, EXECUTABLE, eventually, TestClient, type TestNeovim } from "#test";
 import { said, shows, startNeovim } from "../terminal/workbench";
 import { killRelay, World } from "./world";
 

@@ -1,12 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { EXECUTABLE, eventually, isolatedEnv, temporaryFolder } from "#test";
 import type { LockContent } from "../../src/ide/lock-file";
 import { Log } from "../../src/lib/log";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 import type { Channel, Kind } from "../../src/remote/channels";
 import { Link, type LinkState } from "../../src/remote/link";
-import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, temporaryFolder } from "../support/neovim";
 
 /** The first line of a relay. */
 export const HELLO = {

@@ -1,7 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { onEachNeovim } from "../support/session";
+import { eventually, onEachNeovim, TestClient } from "#test";
 import { World } from "./state/world";
 
 /* openDiff and the review: the client is asked, writes the file, and its hook records the edit. */

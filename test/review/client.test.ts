@@ -1,7 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { eventually, onEachNeovim } from "#test";
 import type { Listed } from "../../src/review/service";
-import { eventually } from "../support/eventually";
-import { onEachNeovim } from "../support/session";
 import { World } from "./state/world";
 
 /** Neovim's side of the channel; `problem` is the sentence for the user. */

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import { realpathSync } from "node:fs";
 import { commitKept } from "../../src/review/commit/commit";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   appendFileSync,
   chmodSync,
@@ -12,13 +11,10 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import fc from "fast-check";
+import { eventually, first, outcomeOf, temporaryFolder } from "#test";
 import { type Committed, commitKept } from "../../src/review/commit/commit";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { tries } from "../fuzz/effort";
-import { eventually } from "../support/eventually";
-import { temporaryFolder } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
-import { first } from "../support/toolchain";
 import { World } from "./state/world";
 
 /** The message is written, as `:wq` does. */

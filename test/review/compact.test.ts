@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { journalPath } from "../../src/review/journal/append";
 import { compaction } from "../../src/review/journal/compact";

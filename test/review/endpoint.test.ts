@@ -1,12 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "#test";
 import { Emitter } from "../../src/lib/emitter";
 import { stateFolder } from "../../src/lib/paths";
 import { answerRequests, type NeovimRequest } from "../../src/neovim/requests";
 import { ReviewEndpoint } from "../../src/review/endpoint";
 import type { ReviewSummary } from "../../src/review/summary";
-import { eventually } from "../support/eventually";
 import { World } from "./state/world";
 
 let world: World;

@@ -1,16 +1,12 @@
-import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ALL, EXECUTABLE, eventually, nightly, run, temporaryFolder } from "#test";
 import { isGone } from "../../src/lib/process";
 import { Blobs } from "../../src/review/journal/blobs";
 import { incompleteSince } from "../../src/review/journal/folder";
 import { JournalReader } from "../../src/review/journal/read";
 import { requestComparison } from "../../src/review/record/comparison-request";
-import { eventually } from "../support/eventually";
 import { inMount } from "../support/mount";
-import { nightly, temporaryFolder } from "../support/neovim";
-import { run } from "../support/process";
-import { ALL, EXECUTABLE } from "../support/toolchain";
 import { Recorded } from "./recorded";
 
 /** Runs a hook, under `limits` of the shell's, or killed after so many milliseconds. */

@@ -1,4 +1,3 @@
-import { expect, test } from "bun:test";
 import { PathPatterns } from "../../src/review/record/privacy";
 
 /* Globs of the privacy options; one without "/" is about names alone. */

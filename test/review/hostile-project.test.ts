@@ -1,11 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, symlinkSync } from "node:fs";
+import { claims, eventually, first, NEOVIMS, TestClient, TestNeovim, temporaryFolder } from "#test";
 import { command, Git, LIMITS } from "../../src/review/git/run";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
-import { first } from "../support/toolchain";
 import { Recorded, RecordedHere } from "./recorded";
 
 /* What a folder from the internet may bring in its `.git`, against the hooks and the executable. */

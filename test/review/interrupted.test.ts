@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "#test";
 import { ownProcess } from "../../src/lib/process";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { endInterrupted } from "../../src/review/state/sessions";
-import { temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 
 const CONFIG_BEFORE = process.env.CLAUDE_CONFIG_DIR;

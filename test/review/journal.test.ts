@@ -1,4 +1,3 @@
-import { describe, expect, test } from "bun:test";
 import {
   appendFileSync,
   readdirSync,
@@ -8,12 +7,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "#test";
 import { append, journalPath } from "../../src/review/journal/append";
-import { Blobs, MOST_BINARY_BYTES, sameContent } from "../../src/review/journal/blobs";
+import { Blobs, MAX_BINARY_BYTES, sameContent } from "../../src/review/journal/blobs";
 import { JournalReader } from "../../src/review/journal/read";
 import type { NewRecord } from "../../src/review/journal/record";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
-import { temporaryFolder } from "../support/neovim";
 
 const STOP: NewRecord = { type: "stop", session: "one" };
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -140,7 +139,7 @@ describe("the blobs", () => {
 
   test("of what is large only the hash is kept", () => {
     const blobs = new Blobs(temporaryFolder());
-    const content = blobs.put(new Uint8Array(MOST_BINARY_BYTES + 1));
+    const content = blobs.put(new Uint8Array(MAX_BINARY_BYTES + 1));
     expect(content).toMatchObject({ withheld: "large", hash: expect.any(String) });
     expect(sameContent(content, { ...content })).toBe(true);
     expect(sameContent(content, { absent: true })).toBe(false);

@@ -1,7 +1,6 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, utimesSync } from "node:fs";
+import { first, nightly, setDefaultTimeout } from "#test";
 import { requestComparison } from "../../src/review/record/comparison-request";
-import { first, nightly } from "../support/toolchain";
 import { all, BEFORE, type Case, CLAUDE, isMadeOrNot, runOnce, STRIDE, USER } from "./killed";
 import { Actors } from "./state/actors";
 import { World } from "./state/world";

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { outcomeOf } from "../support/outcome";
+import { outcomeOf } from "#test";
 import { World } from "./state/world";
 
 /** Neovim sends the bytes of a text once, and an answer that it has is not sent again. */

@@ -1,9 +1,7 @@
-import { expect, test } from "bun:test";
 import { appendFileSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
+import { first, outcomeOf } from "#test";
 import { journalPath } from "../../src/review/journal/append";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";
-import { outcomeOf } from "../support/outcome";
-import { first } from "../support/toolchain";
 import { World } from "./state/world";
 
 /* What of a journal stays in memory, in bytes after a garbage collection. */
@@ -11,7 +9,7 @@ import { World } from "./state/world";
 const MB = 1024 * 1024;
 const JOURNAL = 8 * MB;
 /** For each byte of the journal, which has 128 MB at most. */
-const MOST_KEPT = 4;
+const MAX_KEPT = 4;
 
 const change = (i: number) => ({
   ...{ type: "change", session: "s", prompt: "p", tool: "Bash", use: `t${i}`, source: "bash" },
@@ -61,7 +59,7 @@ test.each(first(1, KINDS))(
       appendFileSync(`${path}.new`, all);
       renameSync(`${path}.new`, path);
       await project.catchUp();
-      expect(heap() - before).toBeLessThan(MOST_KEPT * JOURNAL);
+      expect(heap() - before).toBeLessThan(MAX_KEPT * JOURNAL);
     }
     writeFileSync(`${path}.new`, small);
     renameSync(`${path}.new`, path);

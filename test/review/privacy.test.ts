@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { claims, eventually, isolatedEnv, NEWEST, ROOT, TestNeovim, temporaryFolder } from "#test";
 import { tryLock } from "../../src/lib/lock";
 import { messageFor } from "../../src/review/commit/message";
 import { PRIVATE_BY_DEFAULT, Privacy } from "../../src/review/record/privacy";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { isolatedEnv, NEWEST, ROOT, TestNeovim, temporaryFolder } from "../support/neovim";
 import { RecordedHere } from "./recorded";
 
 let neovim: TestNeovim;

@@ -1,4 +1,3 @@
-import { describe, expect, test } from "bun:test";
 import {
   appendFileSync,
   linkSync,
@@ -10,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { claims, temporaryFolder } from "#test";
 import { append, journalPath } from "../../src/review/journal/append";
 import { Blobs } from "../../src/review/journal/blobs";
 import { prune } from "../../src/review/journal/prune";
@@ -22,8 +22,6 @@ import type {
 } from "../../src/review/journal/record";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
 import { waitingIn } from "../../src/review/state/entry";
-import { claims } from "../support/claims";
-import { temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,4 +1,3 @@
-import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -11,11 +10,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { claims, eventually, first, nightly } from "#test";
 import { compareInTurns } from "../../src/review/record/comparison-request";
 import { ReviewService } from "../../src/review/service";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { first, nightly } from "../support/toolchain";
 import { hunk, Recorded, RecordedHere } from "./recorded";
 import { APART_MS } from "./state/actors";
 

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { eventually, isolatedEnv, temporaryFolder } from "#test";
 import { HookCall } from "../../src/hooks/call";
 import { parseInput } from "../../src/hooks/input";
 import { EVENTS } from "../../src/hooks/record";
@@ -10,9 +11,7 @@ import type { Content, FileChange, JournalRecord, RecordOf } from "../../src/rev
 import { compareInTurns, requestComparison } from "../../src/review/record/comparison-request";
 import { Recorder } from "../../src/review/record/recorder";
 import { type Listed, ReviewService } from "../../src/review/service";
-import { eventually } from "../support/eventually";
 import { type HookResult, runHook } from "../support/hook";
-import { isolatedEnv, temporaryFolder } from "../support/neovim";
 import { commitAll } from "./repository";
 
 /** As the CLI gives it. */

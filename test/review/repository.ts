@@ -1,6 +1,6 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { isolatedEnv, temporaryFolder } from "../support/neovim";
+import { isolatedEnv, temporaryFolder } from "#test";
 
 /** git in a repository, as a user who has no configuration; gives what it prints. */
 export function git(folder: string, ...args: string[]): string {

@@ -1,6 +1,6 @@
-import { afterEach, expect, spyOn, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { spyOn } from "#test";
 import { ownProcess } from "../../src/lib/process";
 import { JournalReader } from "../../src/review/journal/read";
 import { RecordedProject } from "../../src/review/record/recorded-project";

@@ -1,7 +1,6 @@
-import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { nightly } from "../support/toolchain";
+import { nightly } from "#test";
 import { hunk, type Recorded, RecordedHere } from "./recorded";
 
 /* What Claude receives with the next prompt once the user has undone edits of it. */

@@ -1,4 +1,3 @@
-import { expect, test } from "bun:test";
 import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type Listed, ReviewService } from "../../src/review/service";

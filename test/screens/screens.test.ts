@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, test } from "bun:test";
 import { join } from "node:path";
+import { BOTH_NEOVIMS, NEWEST, type NeovimVersion } from "#test";
 import { Attached } from "../editor/attached";
-import { BOTH_NEOVIMS, NEWEST, type NeovimVersion } from "../support/neovim";
 import { Screen } from "../support/screen";
 
 /*

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
-import { isolatedEnv, NEOVIMS, ROOT, TestNeovim, temporaryFolder } from "../support/neovim";
+import { eventually, isolatedEnv, NEOVIMS, ROOT, TestNeovim, temporaryFolder } from "#test";
 
 /** Files on the command line, and the program that opened them. */
 const FILES: [file: string, program: string][] = [

@@ -1,8 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, nightly, TestNeovim } from "../support/neovim";
+import { eventually, NEOVIMS, nightly, TestNeovim } from "#test";
 
 /* What :Claude and mentions wait for: one call that starts the server and answers once. */
 

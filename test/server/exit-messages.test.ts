@@ -1,8 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { BOTH_NEOVIMS, TestNeovim } from "../support/neovim";
+import { BOTH_NEOVIMS, claims, eventually, TestNeovim } from "#test";
 
 describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
   let neovim: TestNeovim;

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -11,13 +10,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import {
+  claims,
+  eventually,
+  isRunning,
+  NEOVIMS,
+  outcomeOf,
+  ps,
+  TestClient,
+  TestNeovim,
+} from "#test";
 import type { LockContent } from "../../src/ide/lock-file";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
-import { isRunning, ps } from "../support/process";
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -1,9 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, type NeovimOptions, TestNeovim } from "../support/neovim";
+import { eventually, NEOVIMS, type NeovimOptions, TestClient, TestNeovim } from "#test";
 
 /* What a stop by hand means, which commands start the server, and what a second setup() does. */
 

@@ -1,7 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, nightly, PORT, TestNeovim } from "../support/neovim";
-import { ROOT } from "../support/toolchain";
+import { eventually, NEOVIMS, nightly, PORT, ROOT, TestNeovim } from "#test";
 
 /* What calls the user to a session that needs them: the options `notify.*`. */
 

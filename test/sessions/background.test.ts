@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { eventually, NEOVIMS, TestNeovim, temporaryFolder } from "#test";
 
 /*
  * Sessions that `claude --bg` has started: listed, attached in a terminal, and never resumed. Past

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { EXECUTABLE, isolatedEnv, nightly, temporaryFolder } from "#test";
 import type { Conversation } from "../../src/sessions/conversations";
 import { commitAll, git } from "../review/repository";
-import { isolatedEnv, nightly, temporaryFolder } from "../support/neovim";
-import { EXECUTABLE } from "../support/toolchain";
 
 /* The past conversations of a project, as `claude-code-nvim sessions --json` lists them. */
 

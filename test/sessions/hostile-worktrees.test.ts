@@ -1,12 +1,9 @@
-import { expect, test } from "bun:test";
 import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { claims, first, NEOVIMS, TestNeovim, temporaryFolder } from "#test";
 import { worktreesAround } from "../../src/sessions/worktrees";
 import { commitAll, git } from "../review/repository";
-import { claims } from "../support/claims";
-import { LONGEST_MS, watchComputing } from "../support/computing";
-import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
-import { first } from "../support/toolchain";
+import { MAX_MS, watchComputing } from "../support/computing";
 
 /* What a folder from the internet may bring in its `.git`, against the work trees that Neovim reads. */
 const huge = (path: string) => {
@@ -57,7 +54,7 @@ test.each(
     project,
   );
   expect(JSON.stringify(found).length).toBeLessThan(5_000);
-  expect(await computed()).toBeLessThan(LONGEST_MS);
+  expect(await computed()).toBeLessThan(MAX_MS);
   rmSync(project, { recursive: true });
 });
 

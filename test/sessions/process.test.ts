@@ -1,5 +1,4 @@
-import { expect, test } from "bun:test";
-import { NEWEST, TestNeovim } from "../support/neovim";
+import { NEWEST, TestNeovim } from "#test";
 
 interface Known {
   all: Record<string, { parent: number; name: string }>;

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { NEOVIMS, TestNeovim } from "#test";
 
 /* The rows of sessions: what each source may change, which one is current, what events say. */
 

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { eventually, NEOVIMS, TestNeovim } from "#test";
 
 /*
  * What a program reports to the terminal it runs in (OSC 7501). Reports are untrusted: whatever comes

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -12,21 +11,21 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
-import { hookSettings } from "../../src/claude/hooks";
-import { keepBusy } from "../support/busy";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
-import { runHook } from "../support/hook";
 import {
+  claims,
   EXECUTABLE,
+  eventually,
   isolatedEnv,
   NEWEST,
   nightly,
+  run,
   TestNeovim,
   temporaryFolder,
-} from "../support/neovim";
-import { run } from "../support/process";
+} from "#test";
+import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
+import { hookSettings } from "../../src/claude/hooks";
+import { keepBusy } from "../support/busy";
+import { runHook } from "../support/hook";
 
 /* `install-hooks` and `uninstall-hooks` with the compiled executable, without a Claude CLI. */
 const SETTINGS = ".claude/settings.local.json";

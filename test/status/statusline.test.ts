@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
+import { claims, eventually, isolatedEnv, NEOVIMS, TestClient, TestNeovim } from "#test";
 import { runHook } from "../support/hook";
-import { isolatedEnv, NEOVIMS, TestNeovim } from "../support/neovim";
 
 describe.each(NEOVIMS)("the status line in $name", (version) => {
   let neovim: TestNeovim;

@@ -14,7 +14,7 @@ const HEADLESS_TIMEOUT_MS = 60_000;
 const QUESTION_DEAF_MS = 600;
 /** For what a key does; then it is pressed again. */
 const KEY_MS = 1_000;
-const MOST_KEYS = 10;
+const MAX_KEYS = 10;
 const QUESTION = /Do you want to [^\n]*\?/;
 
 export interface ClaudeOptions {
@@ -123,7 +123,7 @@ export async function untilAnswered(
   press: () => Promise<unknown>,
   isAnswered: () => Promise<boolean>,
 ): Promise<boolean> {
-  for (let attempt = 0; attempt < MOST_KEYS; attempt++) {
+  for (let attempt = 0; attempt < MAX_KEYS; attempt++) {
     await Bun.sleep(QUESTION_DEAF_MS);
     if (await isAnswered()) return true;
     await press();

@@ -22,4 +22,4 @@ export async function watchComputing(neovim: TestNeovim): Promise<() => Promise<
 }
 
 /** Some 30 to 40 ms on a machine that does nothing else, and more on one with other tests. */
-export const LONGEST_MS = 120;
+export const MAX_MS = 120;

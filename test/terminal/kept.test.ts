@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { claims } from "../support/claims";
-import { eventually } from "../support/eventually";
 import {
+  claims,
+  eventually,
   isolatedEnv,
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
   TestNeovim,
   temporaryFolder,
-} from "../support/neovim";
+} from "#test";
 import { Terminal } from "../support/tmux";
 
 const OPTION = "@claude_code_nvim";

@@ -1,13 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims } from "../support/claims";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { BOTH_NEOVIMS, NEOVIMS, type TestNeovim } from "../support/neovim";
-import { outcomeOf } from "../support/outcome";
-import { isRunning } from "../support/process";
-import { first } from "../support/toolchain";
+import {
+  BOTH_NEOVIMS,
+  claims,
+  eventually,
+  first,
+  isRunning,
+  NEOVIMS,
+  outcomeOf,
+  TestClient,
+  type TestNeovim,
+} from "#test";
 import {
   configure,
   connectFrom,

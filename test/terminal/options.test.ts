@@ -1,9 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, ROOT, type TestNeovim } from "../support/neovim";
+import { eventually, NEOVIMS, ROOT, TestClient, type TestNeovim } from "#test";
 import {
   configure,
   ECHO,

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
-import { isolatedEnv, NEOVIMS, ROOT, type TestNeovim, temporaryFolder } from "../support/neovim";
+import { eventually, isolatedEnv, NEOVIMS, ROOT, type TestNeovim, temporaryFolder } from "#test";
 import { Terminal } from "../support/tmux";
 import { said, startNeovim } from "./workbench";
 

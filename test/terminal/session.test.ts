@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { eventually, NEOVIMS, TestClient, TestNeovim, temporaryFolder } from "#test";
 import { LATER, openEcho, SCREEN, shows } from "./workbench";
 
 describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {

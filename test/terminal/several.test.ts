@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, type TestNeovim } from "../support/neovim";
+import { eventually, NEOVIMS, TestClient, type TestNeovim } from "#test";
 import { configure, LATER, reset, said, startNeovim, windows } from "./workbench";
 
 /** Shows its session's number, then every byte it gets. */

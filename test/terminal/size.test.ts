@@ -1,6 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { eventually } from "../support/eventually";
-import { NEOVIMS, type TestNeovim } from "../support/neovim";
+import { eventually, NEOVIMS, type TestNeovim } from "#test";
 import {
   configure,
   ECHO,

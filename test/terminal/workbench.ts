@@ -1,6 +1,4 @@
-import { TestClient } from "../support/client";
-import { eventually } from "../support/eventually";
-import { type NeovimVersion, TestNeovim } from "../support/neovim";
+import { eventually, type NeovimVersion, TestClient, TestNeovim } from "#test";
 
 export const SCREEN = { width: 120, height: 30 };
 

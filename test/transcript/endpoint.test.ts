@@ -1,10 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually, temporaryFolder } from "#test";
 import { transcriptOf } from "../../src/claude/config-dir";
 import { TranscriptEndpoint } from "../../src/transcript/endpoint";
-import { eventually } from "../support/eventually";
-import { temporaryFolder } from "../support/neovim";
 import { prompt } from "./entries";
 
 interface Part {

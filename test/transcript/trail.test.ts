@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "#test";
 import { trailOf } from "../../src/transcript/trail";
 import { WatchedTranscript } from "../../src/transcript/watched";
-import { temporaryFolder } from "../support/neovim";
 import { answer, calls, line, prompt, result } from "./entries";
 
 let folder: string;

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   appendFileSync,
   mkdirSync,
@@ -9,11 +8,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { claims, temporaryFolder } from "#test";
 import type { Block } from "../../src/transcript/markdown";
 import { View } from "../../src/transcript/view";
 import { tries } from "../fuzz/effort";
-import { claims } from "../support/claims";
-import { temporaryFolder } from "../support/neovim";
 import { answer, calls, entry, line, prompt, result } from "./entries";
 
 let folder: string;

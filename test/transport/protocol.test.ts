@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { WebSocketClientTransport } from "@modelcontextprotocol/sdk/client/websocket.js";
-import { claims } from "../support/claims";
 import {
   AUTHORIZATION,
   type CallError,
+  claims,
   httpRequest,
+  OLDEST,
   TestClient,
+  TestNeovim,
   upgradeRequest,
-} from "../support/client";
-import { OLDEST, TestNeovim } from "../support/neovim";
+} from "#test";
 
 /** The compiled executable at the socket, as any client meets it; Neovim is the real one behind. */
 let neovim: TestNeovim;

@@ -1,7 +1,6 @@
-import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { first, nightly } from "../support/toolchain";
+import { first, nightly } from "#test";
 import { Trees } from "./tree";
 
 /* A worktree is found by its name or its session, shown and removed. */

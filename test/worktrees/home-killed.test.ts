@@ -1,9 +1,8 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { setDefaultTimeout, temporaryFolder } from "#test";
 import { runOnce, STRIDE } from "../review/killed";
 import { commitAll } from "../review/repository";
 import { World } from "../review/state/world";
-import { temporaryFolder } from "../support/neovim";
 
 setDefaultTimeout(120_000);
 

@@ -1,4 +1,3 @@
-import { expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -8,7 +7,7 @@ import {
   rmSync,
   symlinkSync,
 } from "node:fs";
-import { nightly, temporaryFolder } from "../support/neovim";
+import { nightly, temporaryFolder } from "#test";
 import { Trees } from "./tree";
 
 /* A worktree's changes are brought home: checked as a whole, written file by file, reviewed here. */

@@ -8,11 +8,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { eventually, NEWEST } from "#test";
 import { Project } from "../hooks/project";
 import { commitAll, git } from "../review/repository";
 import { World } from "../review/state/world";
-import { eventually } from "../support/eventually";
-import { NEWEST } from "../support/neovim";
 
 /** A file's bytes; an executable one; null: there is none. */
 export type Given = string | Uint8Array | { run: string } | null;

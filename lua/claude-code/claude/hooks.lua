@@ -2,12 +2,12 @@
 local M = {}
 
 --- As the executable reads of a settings file.
-local MOST_BYTES = 1024 * 1024
+local MAX_BYTES = 1024 * 1024
 local BOM = "^\239\187\191"
 
 ---@return table? content an empty table for what is no JSON object; nil if the file cannot be read
 local function read(path)
-  local text = require("claude-code.lib.regular_file").read(path, MOST_BYTES)
+  local text = require("claude-code.lib.regular_file").read(path, MAX_BYTES)
   if not text then
     return not vim.uv.fs_stat(path) and {} or nil
   end

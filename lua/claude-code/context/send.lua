@@ -3,7 +3,7 @@ local api = vim.api
 local notify = require("claude-code.messages.notify")
 
 --- More would fill the prompt.
-local MOST_PROBLEMS = 20
+local MAX_PROBLEMS = 20
 
 local M = {}
 
@@ -187,12 +187,12 @@ end
 
 local function message_after_turn(problems)
   local lines = { "After your last turn, language servers found these problems in your edits:", "" }
-  for i = 1, math.min(MOST_PROBLEMS, #problems) do
+  for i = 1, math.min(MAX_PROBLEMS, #problems) do
     local name, item = vim.fn.fnamemodify(problems[i].path, ":."), problems[i].item
     lines[#lines + 1] = list_entry(("%s:%d:%d"):format(name, item.lnum + 1, item.col + 1), item)
   end
-  if #problems > MOST_PROBLEMS then
-    lines[#lines + 1] = ("- … and %d more"):format(#problems - MOST_PROBLEMS)
+  if #problems > MAX_PROBLEMS then
+    lines[#lines + 1] = ("- … and %d more"):format(#problems - MAX_PROBLEMS)
   end
   return table.concat(vim.list_extend(lines, { "", "Please help me fix these issues." }), "\n")
 end

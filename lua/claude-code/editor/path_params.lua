@@ -3,10 +3,10 @@
 local path = require("claude-code.editor.documents.path")
 
 ---PATH_MAX and NAME_MAX of Linux and macOS; Windows has the same NAME_MAX, in UTF-16 units.
-local MOST_BYTES = vim.fn.has("win32") == 1 and 32767 or 4096
-local MOST_BYTES_OF_NAME = 255
+local MAX_BYTES = vim.fn.has("win32") == 1 and 32767 or 4096
+local MAX_BYTES_OF_NAME = 255
 ---To look for a file takes some 0.2 ms, and more where its path is long.
-local MOST_FILES, MOST_BYTES_OF_FILES = 50, 65536
+local MAX_FILES, MAX_BYTES_OF_FILES = 50, 65536
 
 ---Parameters that are a path.
 local PATHS = { "path", "old_path", "new_path" }
@@ -17,14 +17,14 @@ local function problem_with(name)
   if name:find("\0", 1, true) then
     return "The file path holds a NUL byte."
   end
-  if #name > MOST_BYTES then
+  if #name > MAX_BYTES then
     local text = "The file path is too long: it has %d bytes, at most %d are possible."
-    return text:format(#name, MOST_BYTES)
+    return text:format(#name, MAX_BYTES)
   end
   for part in name:gmatch("[^/]+") do
-    if #part > MOST_BYTES_OF_NAME then
+    if #part > MAX_BYTES_OF_NAME then
       local text = "A name in the file path is too long: it has %d bytes, at most %d are possible."
-      return text:format(#part, MOST_BYTES_OF_NAME)
+      return text:format(#part, MAX_BYTES_OF_NAME)
     end
   end
 end
@@ -43,7 +43,7 @@ end
 ---@return string? name in normal form
 ---@return claude-code.Failure?
 local function checked(given)
-  local name = #given <= MOST_BYTES and path.normal(given) or given
+  local name = #given <= MAX_BYTES and path.normal(given) or given
   local problem = problem_with(name)
   if problem then
     return nil, problem
@@ -92,10 +92,10 @@ end
 ---@param files string[][]
 local function checked_files(files)
   local bytes = #table.concat(vim.iter(files):flatten():totable())
-  if #files > MOST_FILES or bytes > MOST_BYTES_OF_FILES then
+  if #files > MAX_FILES or bytes > MAX_BYTES_OF_FILES then
     local text = "These are too many files for one call: %d, of which at most %d are possible (and "
       .. "%d bytes in all their paths). Name fewer, or none for all files with problems."
-    return nil, text:format(#files, MOST_FILES, MOST_BYTES_OF_FILES)
+    return nil, text:format(#files, MAX_FILES, MAX_BYTES_OF_FILES)
   end
   local all, folders = {}, require("claude-code.lib.workspace").folders()
   for _, candidates in ipairs(files) do

@@ -7,7 +7,7 @@ local M = {}
 --- Screen lines that the list below a preview gets beside one for each choice: its prompt and the command
 --- line.
 local BESIDE = 4
-local LEAST_LINES = 3
+local MIN_LINES = 3
 
 --- The preview that is open: a picker may have been left without a word.
 ---@type integer?
@@ -117,7 +117,7 @@ function M.preview(title, lines, options)
     zindex = 45,
   })
   vim.bo[buf].syntax = options.syntax or ""
-  local most = math.max(LEAST_LINES, vim.o.lines - options.choices - BESIDE - 2)
+  local most = math.max(MIN_LINES, vim.o.lines - options.choices - BESIDE - 2)
   api.nvim_win_set_height(win, math.min(height, most))
   if height > most then
     -- Its border has to be given with it.

@@ -7,7 +7,7 @@ local NAME = "claude-code.nvim"
 local levels = vim.log.levels
 
 --- Cells of a line with room for the plugin's name, too: 80 columns have as many, beside what 'showcmd' takes.
-local LEAST_NAMED = 60
+local MIN_NAMED = 60
 
 --- Draws the screen now. A syntax pattern that takes too much memory for a line (E363) would else be an
 --- error of the code that draws, and a stack trace for which Neovim asks for Enter.
@@ -20,7 +20,7 @@ end
 ---@param text string in one line, with the name
 local function fit(text)
   local cells = math.max(vim.v.echospace, 2)
-  local line = cells < LEAST_NAMED and text:sub(#NAME + 3) or text
+  local line = cells < MIN_NAMED and text:sub(#NAME + 3) or text
   if vim.fn.strdisplaywidth(line) <= cells then
     return line
   end

@@ -9,7 +9,7 @@ local winbar = require("claude-code.editor.windows.winbar")
 local M = {}
 
 --- In bytes. Neovim goes through all of a line that it wraps each time: 60 to 300 ms for 200,000.
-local LONGEST_LINE = 1000
+local MAX_LINE = 1000
 
 ---@class claude-code.AnswerChoice
 ---@field text string
@@ -100,7 +100,7 @@ local function in_rows(lines)
   local rows, most = {}, math.max(10, vim.o.columns - 3)
   for _, line in ipairs(lines) do
     local first = 1
-    while #line - first >= LONGEST_LINE do
+    while #line - first >= MAX_LINE do
       local next = first + most
       -- Whole characters.
       next = next + vim.str_utf_start(line, next)

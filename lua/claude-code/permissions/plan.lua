@@ -3,7 +3,7 @@
 local api = vim.api
 local buffers = require("claude-code.editor.diff.buffers")
 local focus = require("claude-code.editor.windows.focus")
-local highlights = require("claude-code.editor.hunks.highlights")
+local highlights = require("claude-code.editor.changes.highlights")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
 local spare = require("claude-code.editor.windows.spare")
@@ -169,7 +169,7 @@ local function fill(plan)
   local lines = vim.split(given(plan), "\n")
   buffers.fill(plan.buf, lines)
   local whole = { new = 1, new_count = #lines }
-  plan.hidden = require("claude-code.editor.hunks.hidden").show(plan.buf, { whole })
+  plan.hidden = require("claude-code.editor.changes.hidden").show(plan.buf, { whole })
 end
 
 --- The user has left it: the file is there again where its window is closed, and nothing else is decided.

@@ -4,7 +4,7 @@ local uv = vim.uv
 local M = {}
 
 --- A chain of processes that is longer is not followed.
-local MOST_ANCESTORS = 20
+local MAX_ANCESTORS = 20
 local TIMEOUT_MS = 2000
 
 ---@param path string of a file of the system's, some hundred bytes
@@ -102,7 +102,7 @@ end
 function M.place(pid)
   local place, own = { where = "outside", ancestors = { pid } }, uv.os_getpid()
   local parent_of = parents()
-  for _ = 1, MOST_ANCESTORS do
+  for _ = 1, MAX_ANCESTORS do
     local process = parent_of(pid)
     if process and process.name == "nvim" then
       place.where = "neovim"

@@ -3,7 +3,7 @@
 local M = {}
 
 --- More than any editor's lock file has.
-local MOST_BYTES = 256 * 1024
+local MAX_BYTES = 256 * 1024
 
 ---@type { token?: string, next_token?: string }
 local own = {}
@@ -71,7 +71,7 @@ end
 --- tokens, and no other: the port may be another editor's by now.
 ---@param path? string the file that the executable has named
 function M.remove_lock_file(path)
-  local text = path and require("claude-code.lib.regular_file").read(path, MOST_BYTES)
+  local text = path and require("claude-code.lib.regular_file").read(path, MAX_BYTES)
   local ok, content = pcall(vim.json.decode, text or "")
   local token = ok and type(content) == "table" and content.authToken
   if token == M.token() or token == M.next_token() then

@@ -5,7 +5,7 @@ local executable = require("claude-code.install.executable")
 local M = {}
 
 --- The end of what it writes to stderr is kept.
-local MOST_STDERR = 4096
+local MAX_STDERR = 4096
 
 ---@class claude-code.Process
 ---@field pid integer
@@ -40,7 +40,7 @@ local function collect_stderr(process, pipe)
     if err or not data then
       return pipe:close()
     end
-    process.stderr = (process.stderr .. data):sub(-MOST_STDERR)
+    process.stderr = (process.stderr .. data):sub(-MAX_STDERR)
   end)
 end
 

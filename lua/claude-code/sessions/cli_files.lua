@@ -18,10 +18,10 @@ local M = {}
 ---@field report? claude-code.StateReport nil: it starts, and has none yet
 
 --- The CLI itself reads no more (2.1.330).
-local MOST_BYTES = 262144
+local MAX_BYTES = 262144
 --- Files that are looked at, of a folder that may hold anything.
-local MOST_FILES = 500
-local MOST_NAME = 80
+local MAX_FILES = 500
+local MAX_NAME = 80
 --- How often the folder is read where the system watches no more, in ms.
 local LOOK_MS = 1000
 
@@ -58,7 +58,7 @@ function M.parse(pid, json)
     cwd = cwd,
     -- One that the CLI has made up says no more than the folder.
     name = data.nameSource ~= "derived"
-        and require("claude-code.lib.text").one_line(data.name, MOST_NAME)
+        and require("claude-code.lib.text").one_line(data.name, MAX_NAME)
       or nil,
     -- It becomes an argument, and is no option.
     job = data.kind == "bg" and (text(data.jobId) or ""):match("^%w[%w_-]*$") or nil,
@@ -83,7 +83,7 @@ end
 ---@param pid integer
 ---@return boolean
 function M.is_asking(pid)
-  local ok, data = pcall(vim.json.decode, regular_file.read(path_of(pid), MOST_BYTES) or "")
+  local ok, data = pcall(vim.json.decode, regular_file.read(path_of(pid), MAX_BYTES) or "")
   return ok and type(data) == "table" and data.status == "waiting"
 end
 
@@ -92,14 +92,14 @@ end
 ---@return claude-code.CliFile? entry
 ---@return boolean is_gone neither: it is being written, or of another format
 function M.read(pid)
-  local content = regular_file.read(path_of(pid), MOST_BYTES)
+  local content = regular_file.read(path_of(pid), MAX_BYTES)
   return content and M.parse(pid, content) or nil, not content and not uv.fs_stat(path_of(pid))
 end
 
 ---@return integer[] pids of the CLIs that have a file
 function M.pids()
   local pids = {}
-  for name in vim.iter(vim.fs.dir(sessions_folder())):take(MOST_FILES) do
+  for name in vim.iter(vim.fs.dir(sessions_folder())):take(MAX_FILES) do
     pids[#pids + 1] = tonumber(name:match("^([1-9]%d*)%.json$"))
   end
   return pids

@@ -9,9 +9,9 @@ local M = {}
 
 local PREFIX = "\27]7501;"
 --- The protocol's limits, in bytes: of a whole sequence, and of a message.
-local MOST_BYTES, MOST_MESSAGE = 4096, 2048
+local MAX_BYTES, MAX_MESSAGE = 4096, 2048
 --- What a line of the screen has room for, in characters.
-local MOST_SHOWN = 200
+local MAX_SHOWN = 200
 
 local STATES = { idle = true, working = true, blocked = true, done = true, error = true }
 local KINDS = { permission = true, question = true, auth = true }
@@ -32,7 +32,7 @@ end
 
 local function message(encoded)
   local ok, decoded = pcall(vim.base64.decode, encoded or "")
-  return ok and require("claude-code.lib.text").one_line(decoded:sub(1, MOST_MESSAGE), MOST_SHOWN)
+  return ok and require("claude-code.lib.text").one_line(decoded:sub(1, MAX_MESSAGE), MAX_SHOWN)
     or nil
 end
 
@@ -77,7 +77,7 @@ function M.follow()
       return
     end
     local report, is_cut
-    if #sequence <= MOST_BYTES then
+    if #sequence <= MAX_BYTES then
       report, is_cut = parse(body)
     end
     if report then

@@ -7,12 +7,12 @@ local M = {}
 ---@field git_dir string
 
 ---Of a folder that may hold anything: a line's bytes, as a path may have, and linked work trees.
-local MOST_BYTES = 4200
-local MOST_WORKTREES = 200
+local MAX_BYTES = 4200
+local MAX_WORKTREES = 200
 
 ---@return string? line the first one
 local function first_line(path)
-  local text = require("claude-code.lib.regular_file").head(path, MOST_BYTES)
+  local text = require("claude-code.lib.regular_file").head(path, MAX_BYTES)
   return text and text:match("^[^\r\n]*")
 end
 
@@ -75,7 +75,7 @@ function M.of(folder)
     add(vim.fs.dirname(common), common)
   end
   local linked = vim.fs.joinpath(common, "worktrees")
-  for name in vim.iter(vim.fs.dir(linked)):take(MOST_WORKTREES) do
+  for name in vim.iter(vim.fs.dir(linked)):take(MAX_WORKTREES) do
     local git_dir = vim.fs.joinpath(linked, name)
     local dot_git = first_line(vim.fs.joinpath(git_dir, "gitdir"))
     local path = dot_git and vim.fs.dirname(below(dot_git, git_dir))

@@ -14,7 +14,7 @@ import {
   byRepository,
   type CommitPlan,
   git,
-  MOST_MS,
+  MAX_MS,
   named,
   planned,
   saidBy,
@@ -72,7 +72,7 @@ export async function commitKept(
   if (begun) throw new UserError(`${begun[1]} not finished: end it with git, or abort it, first`);
   const lock = join(gitDir, "index.lock");
   if (existsSync(lock)) throw new UserError(`${lock} is there: another git runs, or has left it`);
-  const plan = await runner.run(planned(project, folder, texts), MOST_MS);
+  const plan = await runner.run(planned(project, folder, texts), MAX_MS);
   const { head, tree, entries, staged, notes } = plan;
   if (plan.users.length > 0) {
     const names = named(plan.users);
@@ -93,7 +93,7 @@ export async function commitKept(
     const index = join(own, "index");
     if (existsSync(join(gitDir, "index"))) copyFileSync(join(gitDir, "index"), index);
     onOpen?.({ root, tree, index, signal: ended.signal });
-    const made = runner.run(commitOf(plan, root, { index, draft, editor }), MOST_MS);
+    const made = runner.run(commitOf(plan, root, { index, draft, editor }), MAX_MS);
     // Hooks that run after the commit take their time, and may amend it. Git locks HEAD to move it, then writes its log.
     const settled = Promise.withResolvers<void>();
     let timer: Timer | undefined;
@@ -157,7 +157,7 @@ function* commitOf(
   // What git says is read here; LANGUAGE counts before the locale, and leaves its encoding alone.
   const env = { GIT_EDITOR: editor, LANGUAGE: "en" };
   const input = message.length > 0 ? draftOf(prompts) : "";
-  const made = yield { args: ["commit", ...message], index, env, input, ms: MOST_MS };
+  const made = yield { args: ["commit", ...message], index, env, input, ms: MAX_MS };
   const said = made.stdout.toString();
   if (made.code === 0)
     return [said.split("\n")[0], ...(/^ \d+ files? .*/m.exec(said) ?? [])].join(",");

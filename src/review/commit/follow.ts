@@ -8,7 +8,7 @@ import { headOf } from "../git/committed";
 import { Git, type GitOptions, type GitWork } from "../git/run";
 import { type Entries, indexInfo, rawChanges } from "../git/staged";
 import { DAY_MS } from "../journal/prune";
-import { git, MOST_MS, RAW, stagedSince } from "./plan";
+import { git, MAX_MS, RAW, stagedSince } from "./plan";
 
 /** Another git holds the index for a moment. */
 const LOCKED_MS = 5_000;
@@ -74,7 +74,7 @@ export async function finishPending(reviewFolder: string): Promise<boolean> {
 export async function updateIndex(runner: Git, pending: PendingIndexUpdate): Promise<boolean> {
   for (const end = performance.now() + LOCKED_MS; ; await Bun.sleep(RETRY_MS)) {
     try {
-      await runner.run(follow(pending), MOST_MS);
+      await runner.run(follow(pending), MAX_MS);
       return true;
     } catch {
       if (performance.now() > end) return false;

@@ -14,10 +14,10 @@ import { type Lines, sameLines } from "../weave/lines";
 import { type Change, isClaude } from "../weave/row";
 
 /** Node's longest timer, 24 days: a hook or a user takes as long as they like. */
-export const MOST_MS = 2 ** 31 - 1;
+export const MAX_MS = 2 ** 31 - 1;
 const LINK = "120000";
 /** So many files, and lines of what a program says, are in a message. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** A commit of all that the user has kept in one repository. Its paths are relative to that one. */
 export interface CommitPlan {
@@ -129,7 +129,7 @@ export function* stagedSince(tree: string, options: GitOptions = {}) {
 
 /** The first of these paths. */
 export function named(paths: readonly string[]): string {
-  return paths.slice(0, MOST_NAMED).join(", ");
+  return paths.slice(0, MAX_NAMED).join(", ");
 }
 
 interface FileRequest {
@@ -207,7 +207,7 @@ function* atHead(tree: string, path: string, onDisk: Lines): GitWork<AtHead | st
   if (!mode || !blob) return { mode: "", blob: "", lines: [], bytes: new Uint8Array() };
   if (type !== "blob") return "is a folder or a submodule at HEAD";
   const how = mode === LINK ? ["blob", blob] : ["--filters", `--path=${path}`, blob];
-  const found = yield { args: ["cat-file", ...how], ms: MOST_MS };
+  const found = yield { args: ["cat-file", ...how], ms: MAX_MS };
   if (found.code !== 0) return `has a filter that failed: ${saidBy(found)}`;
   const bytes = yield* asOnDisk(path, blob, found.stdout, onDisk);
   return { mode, blob, lines: asLines(bytes), bytes };
@@ -237,7 +237,7 @@ function* hashed(
 ): GitWork<string | undefined> {
   const how = path === undefined ? "--no-filters" : `--path=${path}`;
   const args = ["hash-object", ...more, "--stdin", how];
-  const result = yield { args, input, ms: MOST_MS };
+  const result = yield { args, input, ms: MAX_MS };
   if (result.code === 0) return result.stdout.toString().trim();
   // The disk may be full. All else, as a filter that fails, concerns this file alone.
   if (/unable to (write|create)/.test(`${result.stderr}`))
@@ -247,12 +247,12 @@ function* hashed(
 
 /** What a command says. Throws UserError where it fails. */
 export function* git(args: readonly string[], options: GitOptions = {}): GitWork<string> {
-  const result = yield { args, ms: MOST_MS, ...options };
+  const result = yield { args, ms: MAX_MS, ...options };
   if (result.code === 0) return result.stdout.toString();
   throw new UserError(`git ${args[0]} failed: ${saidBy(result)}`);
 }
 
 /** What git, or one of its hooks and filters, has said last. */
 export function saidBy({ code, stderr }: GitResult): string {
-  return stderr.toString().trim().split("\n").slice(-MOST_NAMED).join("\n") || `exit ${code}`;
+  return stderr.toString().trim().split("\n").slice(-MAX_NAMED).join("\n") || `exit ${code}`;
 }

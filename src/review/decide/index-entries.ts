@@ -10,7 +10,7 @@ import type { ReviewedProject, View } from "../state/reviewed-project";
 import { type Lines, sameLines } from "../weave/lines";
 
 /** git is started some times for each. */
-const MOST_FILES = 200;
+const MAX_FILES = 200;
 /** So much may the clocks of the hooks and of the file system differ. */
 const CLOCKS_MS = 5_000;
 /** As long as the names of blobs are here. */
@@ -62,7 +62,7 @@ function* plan(project: ReviewedProject, undoings: readonly Undoing[]): GitWork<
   const changes = new Map<string, IndexChange>();
   const left = new Set<string>();
   const byPath = new Map(undoings.map((one) => [one.entry.file.path, one]));
-  const paths = byPath.size > MOST_FILES ? [] : [...byPath.keys()];
+  const paths = byPath.size > MAX_FILES ? [] : [...byPath.keys()];
   const head = yield* headOf(project.root);
   const tree = head === undefined ? undefined : yield* treeOf(head);
   if (tree === undefined) return { changes, left: new Set(byPath.keys()) };
@@ -70,7 +70,7 @@ function* plan(project: ReviewedProject, undoings: readonly Undoing[]): GitWork<
   for (const [path, { before, after, status }] of rawChanges((yield { args }).stdout.toString())) {
     const undoing = byPath.get(path);
     if (!undoing || status === "U") continue;
-    if (changes.size + left.size >= MOST_FILES) {
+    if (changes.size + left.size >= MAX_FILES) {
       left.add(path);
       continue;
     }

@@ -32,8 +32,8 @@ export interface CommittedFile {
   bytes: Uint8Array | undefined;
 }
 
-const MOST_PATHS_AT_ONCE = 500;
-const MOST_MS = 10_000;
+const MAX_PATHS_AT_ONCE = 500;
+const MAX_MS = 10_000;
 const SYMLINK = 0o120000;
 
 /**
@@ -48,8 +48,8 @@ export function* committedFiles(
   index?: string,
 ): GitWork<Map<string, CommittedFile> | undefined> {
   const files = new Map<string, CommittedFile>();
-  for (let from = 0; from < paths.length; from += MOST_PATHS_AT_ONCE) {
-    const some = paths.slice(from, from + MOST_PATHS_AT_ONCE);
+  for (let from = 0; from < paths.length; from += MAX_PATHS_AT_ONCE) {
+    const some = paths.slice(from, from + MAX_PATHS_AT_ONCE);
     const args = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", ...some];
     const tree = yield { args };
     if (tree.code !== 0) return undefined;
@@ -90,7 +90,7 @@ function* textsOf(all: readonly Blob[]): GitWork<Map<Blob, Uint8Array>> {
   const mark = crypto.randomUUID();
   const input = blobs.map(({ id, path }) => `${id} ${path}\n`).join("");
   const args = ["cat-file", "--filters", `--batch=${mark}`];
-  const { code, stdout } = yield { args, input, ms: MOST_MS };
+  const { code, stdout } = yield { args, input, ms: MAX_MS };
   const texts: Uint8Array[] = [];
   for (let at = 0; at < stdout.length; ) {
     const next = stdout.indexOf(mark, at + mark.length);
@@ -114,7 +114,7 @@ export function* sizesIn(
   paths: readonly string[],
 ): GitWork<Map<string, { id: string; size: number }>> {
   const args = ["--literal-pathspecs", "ls-files", "--stage", "--debug", "-z", "--full-name", "--"];
-  const { stdout } = yield { args: [...args, ...paths], index, ms: MOST_MS };
+  const { stdout } = yield { args: [...args, ...paths], index, ms: MAX_MS };
   const entries = stdout
     .toString()
     .matchAll(/(?:^|\n)\d+ (\w+) 0\t([^\0]*)\0[^\0]*? {2}size: (\d+)/g);

@@ -10,14 +10,14 @@ import { Git, type GitWork } from "./run";
 
 /** So many repositories inside of another one are looked into, each by a git of its own. */
 const MOST = 20;
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 /** git ends by itself long before; a file system that hangs does not. */
-const MOST_MS = 120_000;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_MS = 120_000;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** An index of two million files. */
-const MOST_INDEX_BYTES = 256 * 1024 * 1024;
+const MAX_INDEX_BYTES = 256 * 1024 * 1024;
 /** Each is read; of more only those that have other sizes, as with other line ends. */
-const MOST_TOUCHED = 1_000;
+const MAX_TOUCHED = 1_000;
 
 /** A repository, and those inside of it. */
 interface Differing extends Omit<DifferingPaths, "repositories" | "index"> {
@@ -73,7 +73,7 @@ export function differingEverywhere(
 /** What was committed while git looked is clean, and did not hold what the HEAD of before says. */
 function ofOneCommit(root: string, copy: string): DifferingPaths | undefined {
   const git = Git.in(root);
-  for (let attempt = 0; git && attempt < MOST_ATTEMPTS; attempt++) {
+  for (let attempt = 0; git && attempt < MAX_ATTEMPTS; attempt++) {
     const found = git.wait(differingPaths(root, copy));
     if (!found || git.wait(headOf(root)) === found.head) return found;
   }
@@ -120,7 +120,7 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
   const args = ["status", "--porcelain=v2", "-z", ...untracked];
   const index = copy === undefined ? undefined : copyIndex(root, copy);
   const refreshing = index === undefined ? {} : { index, env: { GIT_OPTIONAL_LOCKS: "1" } };
-  const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES, ...refreshing };
+  const { code, stdout } = yield { args, ms: MAX_MS, mostBytes: MAX_BYTES, ...refreshing };
   // git has written it again, by the umask of the user.
   if (index !== undefined) chmodSync(index, 0o600);
   const unwatched = yield* unwatchedPaths(root);
@@ -150,7 +150,7 @@ function copyIndex(root: string, copy: string): string | undefined {
     // git looks into files that are not older than their index: the copy must not be newer.
     const seconds = (Math.floor(statSync(index).mtimeMs) - 1) / 1_000;
     makePrivateFolder(dirname(copy));
-    writeFileSync(copy, readRegular(index, MOST_INDEX_BYTES), { mode: 0o600 });
+    writeFileSync(copy, readRegular(index, MAX_INDEX_BYTES), { mode: 0o600 });
     utimesSync(copy, seconds, seconds);
     return copy;
   });
@@ -159,10 +159,10 @@ function copyIndex(root: string, copy: string): string | undefined {
 /** The files whose sizes or times are not those that git has noted in a copy of the index. */
 export function* touchedPaths(root: string, index: string): GitWork<string[]> {
   const args = ["diff-files", "-z", "--name-only", "--ignore-submodules=all"];
-  const { code, stdout } = yield { args, index, ms: MOST_MS };
+  const { code, stdout } = yield { args, index, ms: MAX_MS };
   const paths = stdout.toString().split("\0").filter(Boolean);
   if (code !== 0) return [];
-  if (paths.length <= MOST_TOUCHED) return paths;
+  if (paths.length <= MAX_TOUCHED) return paths;
   const sizes = yield* sizesIn(index, []);
   return paths.filter((path) => statOf(join(root, path))?.size !== sizes.get(path)?.size);
 }
@@ -187,7 +187,7 @@ function indexIn(entries: readonly string[]): [path: string, entry: string, isAl
  */
 function* unwatchedPaths(root: string): GitWork<[gitlinks: string[], files: string[]] | undefined> {
   const args = ["ls-files", "-v", "-s", "-z"];
-  const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_INDEX_BYTES };
+  const { code, stdout } = yield { args, ms: MAX_MS, mostBytes: MAX_INDEX_BYTES };
   if (code !== 0) return undefined;
   const found = stdout.toString().matchAll(/(?<![^\0])(?:. (160000)|[a-zS] \d+) [^\t]+\t([^\0]+)/g);
   const gitlinks = new Set<string>();
@@ -212,6 +212,6 @@ function pathOf(entry: string): string | undefined {
 /** The paths in which two commits differ. Undefined where git fails. */
 export function* pathsBetween(from: string, to: string): GitWork<string[] | undefined> {
   const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to];
-  const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES };
+  const { code, stdout } = yield { args, ms: MAX_MS, mostBytes: MAX_BYTES };
   return code === 0 ? stdout.toString().split("\0").filter(Boolean) : undefined;
 }

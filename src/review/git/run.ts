@@ -28,7 +28,7 @@ const ENVIRONMENT = {
 /** Of a command, unless it says otherwise. */
 export const LIMITS = { ms: 2_000 };
 /** The most of a command's output; a blob of 10 MB is the biggest thing that the review reads. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 /** So long after its end what it has said is still read: a hook's process may keep the pipes open. */
 const LEFT_MS = 1_000;
 /** All commands of one piece of work of the server. */
@@ -147,7 +147,7 @@ export class Git {
       },
       stderr: this.isUsers ? "pipe" : "ignore",
       ms: options.ms ?? LIMITS.ms,
-      mostBytes: options.mostBytes ?? MOST_BYTES,
+      mostBytes: options.mostBytes ?? MAX_BYTES,
     };
   }
 

@@ -5,7 +5,7 @@ import type { JournalRecord, NewRecord } from "./record";
 
 const VERSION = 1;
 /** Somebody would have to rewrite the journal as often between two of our system calls. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 export function journalPath(reviewFolder: string): string {
   return join(reviewFolder, "journal.jsonl");
@@ -32,7 +32,7 @@ export function append(reviewFolder: string, record: NewRecord): JournalRecord {
 /** Appends whole lines. Throws the system's error. */
 export function appendLines(reviewFolder: string, lines: Uint8Array): void {
   const path = journalPath(reviewFolder);
-  for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
     if (isWritten(path, lines)) return;
   }
 }

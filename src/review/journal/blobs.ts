@@ -7,8 +7,8 @@ import { readRegular } from "../../lib/read-regular";
 import type { Content } from "./record";
 
 /** Above these sizes a content is not kept, only its hash: it can be listed, and not be undone. */
-export const MOST_TEXT_BYTES = 10 * 1024 * 1024;
-export const MOST_BINARY_BYTES = 2 * 1024 * 1024;
+export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
+export const MAX_BINARY_BYTES = 2 * 1024 * 1024;
 /** As git decides: a NUL among the first bytes. */
 const BINARY_BYTES = 8_000;
 /** The fastest that still halves source code. */
@@ -25,7 +25,7 @@ export class Blobs {
   /** Keeps a content, unless it is too large for that. Throws the system's error (ENOSPC, …). */
   put(bytes: Uint8Array): Content {
     const hash = hashOf(bytes);
-    if (bytes.length > (isBinary(bytes) ? MOST_BINARY_BYTES : MOST_TEXT_BYTES)) {
+    if (bytes.length > (isBinary(bytes) ? MAX_BINARY_BYTES : MAX_TEXT_BYTES)) {
       return { withheld: "large", hash };
     }
     this.#write(hash, bytes);
@@ -34,7 +34,7 @@ export class Blobs {
 
   /** Undefined where it is not there any more, or is damaged. */
   get(hash: string): Uint8Array | undefined {
-    const bytes = attempt(() => decompress(readRegular(this.path(hash)), MOST_TEXT_BYTES));
+    const bytes = attempt(() => decompress(readRegular(this.path(hash)), MAX_TEXT_BYTES));
     return bytes && hashOf(bytes) === hash ? bytes : undefined;
   }
 

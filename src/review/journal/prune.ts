@@ -11,20 +11,20 @@ import { JOURNAL_BYTES } from "./read";
 import { filesOf, type Line, type Plan, rewriteJournal } from "./rewrite";
 
 /** What is kept of one project: this long after a file was last touched, and this much in all. */
-export const MOST_DAYS = 30;
-export const MOST_BYTES = 200 * 1024 * 1024;
+export const MAX_DAYS = 30;
+export const MAX_BYTES = 200 * 1024 * 1024;
 
 export const DAY_MS = 24 * 60 * 60_000;
 /** So long a decision can be taken back. */
 export const DECIDED_MS = 7 * DAY_MS;
 const EVERY_MS = 60 * 60_000;
 /** At least this share of the files goes at once: each round reads the journal again. */
-const LEAST_SHARE = 0.05;
+const MIN_SHARE = 0.05;
 /** A blob that was made or used so lately may belong to a record that is still to be written. */
 const RECENT_MS = 60 * 60_000;
 /** Locks of processes that were about to take one over. */
 const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$/;
-const MOST_FOLDERS = 200;
+const MAX_FOLDERS = 200;
 const WITH_TYPES = { withFileTypes: true } as const;
 
 /** Does a file wait for a decision? Of those nothing is ever forgotten. */
@@ -38,7 +38,7 @@ export async function pruneSometimes(folder: string, waits: () => Promise<Waits>
   touch(file);
   const now = new Date();
   utimesSync(file, now, now);
-  prune(folder, await waits(), MOST_BYTES, now.getTime());
+  prune(folder, await waits(), MAX_BYTES, now.getTime());
 }
 
 /**
@@ -50,16 +50,16 @@ export async function pruneSometimes(folder: string, waits: () => Promise<Waits>
 export function prune(
   reviewFolder: string,
   waits: Waits,
-  mostBytes = MOST_BYTES,
+  mostBytes = MAX_BYTES,
   now = Date.now(),
 ): void {
-  const oldest = now - MOST_DAYS * DAY_MS;
+  const oldest = now - MAX_DAYS * DAY_MS;
   const decided = (those: Touched[]) => those.filter(({ at, path }) => at <= now && !waits(path));
   const untouched = (touched: Touched[]) => decided(touched.filter(({ at }) => at < oldest));
   const old = compaction(now - DECIDED_MS, now - DAY_MS);
   rewriteJournal(reviewFolder, old, without(untouched, oldest));
   for (let bytes = removeUnused(reviewFolder, now); bytes > mostBytes; ) {
-    const share = Math.max(1 - mostBytes / bytes, LEAST_SHARE);
+    const share = Math.max(1 - mostBytes / bytes, MIN_SHARE);
     const first = (touched: Touched[]) => oldestOf(decided(touched), share);
     if (!rewriteJournal(reviewFolder, without(first, oldest))) break;
     bytes = removeUnused(reviewFolder, now);
@@ -161,7 +161,7 @@ export function removeLeftovers(root: string, paths: Iterable<string>): void {
   const own = reviewFolder(root);
   removeOldDrafts(own);
   removeOld(own, IN_REVIEW);
-  for (const files of [...Map.groupBy(paths, dirname).values()].slice(0, MOST_FOLDERS)) {
+  for (const files of [...Map.groupBy(paths, dirname).values()].slice(0, MAX_FOLDERS)) {
     const names = new Set(files.map((path) => basename(path)));
     const remove = ({ path }: Place) => removeOldDrafts(dirname(path), Date.now(), names);
     // It may lie behind a symlink, or be closed to us.

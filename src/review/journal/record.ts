@@ -12,9 +12,9 @@ const Entry = v.pipe(v.string(), v.regex(/^[0-7]{1,6} [0-9a-f]{40,64}$/));
 /** What no file system takes would be an error of each look at the file. */
 const Path = v.pipe(v.string(), v.nonEmpty(), v.maxBytes(4096), v.excludes("\0"));
 /** A comparison of the work tree finds 20,000 files at most. */
-const MOST_FILES = 50_000;
+const MAX_FILES = 50_000;
 function filesOf<T extends v.GenericSchema>(file: T) {
-  return v.pipe(v.array(file), v.maxLength(MOST_FILES));
+  return v.pipe(v.array(file), v.maxLength(MAX_FILES));
 }
 const Rows = v.tuple([v.number(), v.number()]);
 

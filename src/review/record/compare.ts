@@ -28,7 +28,7 @@ import {
 } from "./snapshot";
 
 /** Looking into a commit starts git for each file. */
-const MOST_COMMITTED = 2_000;
+const MAX_COMMITTED = 2_000;
 /** The hook of a call that changed a file so lately may not have recorded it yet. */
 const UNDECIDED_MS = 2_000;
 const UNKNOWN: SeenFile = { content: { withheld: "unknown" }, stamp: "", mode: 0 };
@@ -321,7 +321,7 @@ function committedIn(
     const those = left.filter((path) => path.startsWith(prefix));
     left = left.filter((path) => !path.startsWith(prefix));
     if (head === undefined || those.length === 0) continue;
-    const some = head === null ? those : those.slice(0, MOST_COMMITTED);
+    const some = head === null ? those : those.slice(0, MAX_COMMITTED);
     const inner = (path: string) => path.slice(prefix.length);
     const index = indexCopy(reviewFolder, at, folder);
     const files =

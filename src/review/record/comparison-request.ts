@@ -8,7 +8,7 @@ import { compareWorkTree, type Found } from "./compare";
 import { RecordedProject } from "./recorded-project";
 
 const REQUEST = "compare.request";
-const MOST_ROUNDS = 5;
+const MAX_ROUNDS = 5;
 
 /**
  * Compares a project's work tree in a process that nobody waits for, since it reads all of it; or in
@@ -46,7 +46,7 @@ export function compareInTurns(root: string): Found[] | undefined {
   const request = join(folder, REQUEST);
   let found: Found[] | undefined;
   // Looked for after the lock was given back: who asked in between did not get it.
-  for (let round = 0; round < MOST_ROUNDS && existsSync(request); round++) {
+  for (let round = 0; round < MAX_ROUNDS && existsSync(request); round++) {
     using lock = tryLock(join(folder, "compare.lock"));
     if (!lock) break;
     rmSync(request, { force: true });

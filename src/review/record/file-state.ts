@@ -1,13 +1,13 @@
 import { lstatSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { below, type FileBelow, OutsideError } from "../../lib/below";
-import { hashOf, MOST_TEXT_BYTES } from "../journal/blobs";
+import { hashOf, MAX_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { stampOf } from "../state/contents";
 import type { RecordedProject } from "./recorded-project";
 
 /** Above this even the hash costs too much time. */
-const MOST_HASHED_BYTES = 64 * 1024 * 1024;
+const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
 export interface FileState {
   content: Content;
@@ -39,18 +39,18 @@ export function readState(
   const unread = (content: Content) => ({ content, symlink, stats, bytes: undefined });
   if (privacy.isPrivate(path)) return unread({ withheld: "private" });
   if (known?.stamp === stampOf(stats)) return unread(known.content);
-  if (stats.size > MOST_HASHED_BYTES) return unread({ withheld: "large" });
+  if (stats.size > MAX_HASHED_BYTES) return unread({ withheld: "large" });
   const found = readBelow(root, relativePath);
   if (!found) return ABSENT;
   const { bytes } = found;
-  if (bytes.length > MOST_TEXT_BYTES) return unread({ withheld: "large", hash: hashOf(bytes) });
+  if (bytes.length > MAX_TEXT_BYTES) return unread({ withheld: "large", hash: hashOf(bytes) });
   return { ...found, content: blobs.put(bytes), symlink: found.stats.isSymbolicLink() };
 }
 
 /** A file behind a symlink is none of the project's, as for git. */
 function readBelow(root: string, path: string): FileBelow | undefined {
   try {
-    return below(root, path, (place) => place.read(MOST_HASHED_BYTES));
+    return below(root, path, (place) => place.read(MAX_HASHED_BYTES));
   } catch (error) {
     if (error instanceof OutsideError) return undefined;
     throw error;

@@ -12,10 +12,10 @@ import { indexCopy, readSnapshot, type Snapshot } from "./snapshot";
 import { showsAs } from "./text";
 
 /** Looking into a commit starts git twice, 3 ms each. */
-const MOST_COMMITTED = 10;
+const MAX_COMMITTED = 10;
 
 /** The last lines of the journal: what began before them has ended, or nobody knows. */
-const MOST_LINES = 2_000;
+const MAX_LINES = 2_000;
 /** All that begins or ends a command. */
 const OF_SPANS = /"type":"(begin|stop|end|prompt)"|"source":"bash"/;
 
@@ -81,7 +81,7 @@ export class KnownContents {
   /** In the order in which they began. */
   #running(): CallSpan[] {
     if (this.#spans) return this.#spans;
-    const lines = this.#readLines().slice(-MOST_LINES);
+    const lines = this.#readLines().slice(-MAX_LINES);
     const records = lines.filter((line) => OF_SPANS.test(line)).map(parseLine);
     const spans = spansOf(records.filter((record) => typeof record === "object"));
     this.#spans = spans.filter(({ to }) => to === Infinity);
@@ -127,7 +127,7 @@ export class KnownContents {
   }
 
   #inHead(path: string): Content | undefined {
-    if (!this.#committed.has(path) && this.#committed.size < MOST_COMMITTED) {
+    if (!this.#committed.has(path) && this.#committed.size < MAX_COMMITTED) {
       this.#committed.set(path, this.#committedText(path));
     }
     return this.#committed.get(path);

@@ -53,7 +53,7 @@ export interface ToolCall {
   durationMs?: number | undefined;
 }
 
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 
 /** The journal's fields of a call: whose it was. */
 export function callFields({ session, prompt, agent, tool, use, command }: ToolCall) {
@@ -62,7 +62,7 @@ export function callFields({ session, prompt, agent, tool, use, command }: ToolC
 
 /** For the journal, which keeps no long texts. */
 export function shortened(text: string): string {
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1)}…` : text;
 }
 
 /** A file that a language server edited. */

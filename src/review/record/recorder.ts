@@ -5,7 +5,7 @@ import { EDITING_TOOLS } from "../../claude/names";
 import { sessionStatus } from "../../claude/running-sessions";
 import { settingsFiles, settingsPaths } from "../../claude/settings-files";
 import { ownProcess } from "../../lib/process";
-import { MOST_TEXT_BYTES, sameContent } from "../journal/blobs";
+import { MAX_TEXT_BYTES, sameContent } from "../journal/blobs";
 import { pathBelow } from "../journal/folder";
 import type { Content, FileChange, RecordOf } from "../journal/record";
 import { bashChanges } from "./bash-changes";
@@ -208,7 +208,7 @@ function contentBefore(
   }
   if (seen) return seen;
   // Null for a new file; for an old one only above the CLI's limit, which is ours.
-  const isLarge = (stats?.size ?? 0) > MOST_TEXT_BYTES / 2;
+  const isLarge = (stats?.size ?? 0) > MAX_TEXT_BYTES / 2;
   if (text === null && response?.type !== "update" && !isLarge) return { absent: true };
   return known.last(path) ?? { withheld: "unknown" };
 }

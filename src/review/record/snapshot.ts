@@ -48,9 +48,9 @@ export interface Snapshot {
 
 const NAME = "snapshot.json";
 const INDEXES = "indexes";
-const MOST_FILES = 20_000;
-const MOST_ATTEMPTS = 5;
-const MOST_MISSING = 3;
+const MAX_FILES = 20_000;
+const MAX_ATTEMPTS = 5;
+const MAX_MISSING = 3;
 
 /** The last one; undefined where there is none that can be read. */
 export function readSnapshot(reviewFolder: string): Snapshot | undefined {
@@ -85,7 +85,7 @@ export function takeSnapshot(
   last: Snapshot | undefined,
   known: readonly string[],
 ): Snapshot | undefined {
-  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const snapshot = snapshotAt(project, last, known);
     // A file that was committed since is clean, and did not hold what the HEAD of before says.
     if (!snapshot || (project.head() ?? null) === snapshot.head) return snapshot;
@@ -111,7 +111,7 @@ function snapshotAt(
         staged: {},
         indexes: {},
       };
-  if (!found || found.paths.length > MOST_FILES) return undefined;
+  if (!found || found.paths.length > MAX_FILES) return undefined;
   const { head, nested, unknown, staged, indexes } = found;
   const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, staged, indexes, unknown };
   const missing: string[] = [];
@@ -121,7 +121,7 @@ function snapshotAt(
     else missing.push(path);
   }
   snapshot.unknown += missing.length;
-  snapshot.missing = missing.slice(0, MOST_MISSING);
+  snapshot.missing = missing.slice(0, MAX_MISSING);
   return snapshot;
 }
 

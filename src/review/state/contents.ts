@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { below, OutsideError, type Place } from "../../lib/below";
-import { type Blobs, hashOf, isBinary, MOST_TEXT_BYTES } from "../journal/blobs";
+import { type Blobs, hashOf, isBinary, MAX_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { blobOf, bytesOf, isText, type Lines, linesOf, opaqueLines } from "../weave/lines";
 
@@ -70,8 +70,8 @@ function read(place: Place | undefined): OnDisk {
   // The file is gone, also where a folder stands in its place.
   if (!stats || stats.isDirectory()) return { lines: [], mode: undefined, stamp };
   if (!stats.isSymbolicLink() && !stats.isFile()) return { problem: "is no file any more", stamp };
-  if (stats.size > MOST_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
-  const found = place?.read(MOST_TEXT_BYTES);
+  if (stats.size > MAX_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
+  const found = place?.read(MAX_TEXT_BYTES);
   if (!found) return { lines: [], mode: undefined, stamp: "" };
   const isLink = found.stats.isSymbolicLink();
   const lines = isLink ? linesOf(found.bytes) : asLines(found.bytes);

@@ -15,10 +15,10 @@ import { Heads, Sessions } from "./sessions";
 import { TrackedFile } from "./tracked-file";
 
 /** So many are looked through for those that the user has accepted in a diff a moment before. */
-const MOST_EDITS = 50;
+const MAX_EDITS = 50;
 
 /** A review is a matter of some. */
-const MOST_COMMENTS = 500;
+const MAX_COMMENTS = 500;
 
 /** A decision takes some milliseconds, and one about hundreds of large files a second. */
 const DECISION_MS = 10_000;
@@ -243,7 +243,7 @@ export class ReviewedProject {
   #change(record: RecordOf<"change">): void {
     const { id, session, prompt, agent, tool, command, at, source } = record;
     if (record.incomplete !== undefined) this.incomplete.push(record.incomplete);
-    this.edits = this.edits.slice(-MOST_EDITS);
+    this.edits = this.edits.slice(-MAX_EDITS);
     const since = record.began ?? this.sessions.since(session, record.use);
     // What is found later may have been changed in a turn before.
     const known = source === "trees" ? undefined : since;
@@ -263,7 +263,7 @@ export class ReviewedProject {
 
   /** In the order in which they were made; of too many the newest ones. */
   get comments(): Comment[] {
-    return [...this.#comments.values()].slice(-MOST_COMMENTS);
+    return [...this.#comments.values()].slice(-MAX_COMMENTS);
   }
 
   /** An undo changes Claude's entries of git's index: the user has not staged those. */

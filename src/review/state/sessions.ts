@@ -18,7 +18,7 @@ const NOTIFICATION = "<task-notification>";
 const SILENT_MS = 10 * 60_000;
 
 /** So many calls are known by their times; what came before the first of them is in doubt. */
-const MOST_SPANS = 2_000;
+const MAX_SPANS = 2_000;
 
 /** A turn of which no end is recorded. */
 interface Unended {
@@ -100,8 +100,8 @@ export class Sessions {
 
   #forgetCalls(): void {
     const { spans } = this.#calls;
-    if (spans.length < 2 * MOST_SPANS) return;
-    const ended = spans.filter(({ to }) => to !== Number.POSITIVE_INFINITY).slice(0, -MOST_SPANS);
+    if (spans.length < 2 * MAX_SPANS) return;
+    const ended = spans.filter(({ to }) => to !== Number.POSITIVE_INFINITY).slice(0, -MAX_SPANS);
     this.#knownSince = Math.max(this.#knownSince, ...ended.map(({ to }) => to));
     const gone = new Set(ended);
     spans.splice(0, spans.length, ...spans.filter((span) => !gone.has(span)));

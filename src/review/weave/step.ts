@@ -3,9 +3,9 @@ import { FILE, type Lines, terminated } from "./lines";
 import { isClaude, type Mark, type Row } from "./row";
 
 /** Where equal lines leave the place of a change open, so many places are tried. */
-const MOST_PLACES = 200;
+const MAX_PLACES = 200;
 /** Rows that came back are looked for among so many, times the lines inserted. */
-const MOST_PAIRS = 250_000;
+const MAX_PAIRS = 250_000;
 
 /**
  * The rows after a step to `lines`: what is missing there gets the mark as its deletion, what is new
@@ -138,7 +138,7 @@ function revivals(
   if (inserted.length === 0) return found;
   const candidates = indices(region, (row) => canRevive(row, mark));
   if (candidates.length === 0) return found;
-  if (candidates.length * inserted.length > MOST_PAIRS) {
+  if (candidates.length * inserted.length > MAX_PAIRS) {
     const lines = candidates.map((i) => (region[i] as Row).line);
     for (const [i, j] of matches(lines, inserted)) found.set(candidates[i] as number, j);
     return found;
@@ -220,11 +220,11 @@ function* places(change: Replacement, situation: Situation): Generator<Replaceme
     change.oldStart === change.oldEnd
       ? [lines, change.newStart, change.newEnd]
       : [present, change.oldStart, change.oldEnd];
-  for (let by = 1; by < MOST_PLACES && change.oldStart - by > floor; by++) {
+  for (let by = 1; by < MAX_PLACES && change.oldStart - by > floor; by++) {
     if (present[change.oldStart - by] !== moved[end - by]) break;
     yield shifted(change, -by);
   }
-  for (let by = 1; by < MOST_PLACES && change.oldEnd + by < ceiling; by++) {
+  for (let by = 1; by < MAX_PLACES && change.oldEnd + by < ceiling; by++) {
     if (present[change.oldEnd + by - 1] !== moved[start + by - 1]) break;
     yield shifted(change, by);
   }

@@ -6,10 +6,10 @@ import { stepped } from "./step";
  * A file that is written again and again does not grow for ever: beyond so many rows, and so many for
  * each line of its text, rows go that are of no use any more.
  */
-const MOST_ROWS = 500;
-const MOST_ROWS_PER_LINE = 10;
+const MAX_ROWS = 500;
+const MAX_ROWS_PER_LINE = 10;
 /** In all. */
-const MOST_ROWS_OF_ALL = 200_000;
+const MAX_ROWS_OF_ALL = 200_000;
 
 /** What neither stands there nor would without Claude, and is of no decision, can only come back. */
 function isOfUse(row: Row): boolean {
@@ -55,7 +55,7 @@ export class Weave {
   to(lines: Lines, by: Author): Weave {
     if (sameLines(this.lines, lines)) return this;
     const { rows, nextId } = stepped(this.rows, lines, { by, step: this.step + 1 }, this.nextId);
-    const most = Math.min(MOST_ROWS + lines.length * MOST_ROWS_PER_LINE, MOST_ROWS_OF_ALL);
+    const most = Math.min(MAX_ROWS + lines.length * MAX_ROWS_PER_LINE, MAX_ROWS_OF_ALL);
     return new Weave(rows.length > most ? rows.filter(isOfUse) : rows, this.step + 1, nextId);
   }
 

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS, NEWEST, nightly } from "../../support/neovim";
+import { eventually, NEOVIMS, NEWEST, nightly, setDefaultTimeout } from "#test";
 import { TYPESCRIPT } from "../../support/typescript";
 import { GO, openWith, openWorld, settled, type World, warm } from "./language-servers";
 

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { EXECUTABLE, eventually, isolatedEnv, type NeovimVersion, ROOT } from "#test";
 import { Project } from "../../hooks/project";
-import { eventually } from "../../support/eventually";
-import { EXECUTABLE, isolatedEnv, type NeovimVersion, ROOT } from "../../support/neovim";
 import { TSCONFIG, TYPESCRIPT } from "../../support/typescript";
 
 /* Projects with real language servers in a real Neovim, and the hooks of a Claude that works there. */

@@ -1,8 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { createConnection, type Socket } from "node:net";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { eventually, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 /* The executable dies while a diff waits for the user. */

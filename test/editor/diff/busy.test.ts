@@ -1,5 +1,4 @@
-import { describe, expect, test } from "bun:test";
-import { NEOVIMS } from "../../support/neovim";
+import { NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 /* A diff does not appear where the next key is for something else. */

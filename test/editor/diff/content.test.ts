@@ -1,10 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { existsSync, truncateSync, writeFileSync } from "node:fs";
-import { claims } from "../../support/claims";
-import { LONGEST_MS, watchComputing } from "../../support/computing";
-import { eventually } from "../../support/eventually";
-import { BOTH_NEOVIMS, NEOVIMS } from "../../support/neovim";
-import { outcomeOf } from "../../support/outcome";
+import { BOTH_NEOVIMS, claims, eventually, NEOVIMS, outcomeOf } from "#test";
+import { MAX_MS, watchComputing } from "../../support/computing";
 import { Attached } from "../attached";
 
 const UI = { width: 120, height: 40 };
@@ -207,7 +203,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     await a.rejects(first);
     let longest = Number.POSITIVE_INFINITY;
     // Other processes take Neovim's time, too: the least disturbed run counts.
-    for (let run = 0; run < 3 && longest >= LONGEST_MS; run++) {
+    for (let run = 0; run < 3 && longest >= MAX_MS; run++) {
       const computed = await watchComputing(a.nvim);
       await a.nvim.command("messages clear");
       const id = await a.propose(a.file(what === "code" ? "a.lua" : "a.txt", before), after);
@@ -220,7 +216,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
       longest = Math.min(longest, await computed());
       await a.rejects(id);
     }
-    expect(longest).toBeLessThan(LONGEST_MS);
+    expect(longest).toBeLessThan(MAX_MS);
   });
 
   test("draws the hunks on screen out of 10,000, wherever the user goes, and again after an edit", async () => {

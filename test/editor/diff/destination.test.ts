@@ -1,9 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims } from "../../support/claims";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { claims, eventually, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 160, height: 30 };

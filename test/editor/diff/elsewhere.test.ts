@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { NEOVIMS, type NeovimVersion } from "#test";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
-import { NEOVIMS, type NeovimVersion } from "../../support/neovim";
 import { Attached } from "../attached";
 
 /* Diffs and plans that appear while the user works elsewhere: no key that was meant for that decides them. */

@@ -1,7 +1,5 @@
-import { describe, expect, test } from "bun:test";
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { eventually, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 160, height: 40 };

@@ -1,8 +1,5 @@
-import { describe, expect, test } from "bun:test";
 import { attach } from "neovim";
-import { claims } from "../../support/claims";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS, type NeovimOptions } from "../../support/neovim";
+import { claims, eventually, NEOVIMS, type NeovimOptions } from "#test";
 import { Attached } from "../attached";
 
 /* A diff among the mappings, options, plugins and screens that users have. */

@@ -1,6 +1,4 @@
-import { describe, expect, test } from "bun:test";
-import { eventually } from "../../support/eventually";
-import { ALL, BOTH_NEOVIMS } from "../../support/neovim";
+import { ALL, BOTH_NEOVIMS, eventually } from "#test";
 import { Attached } from "../attached";
 import { chooseHunks, chooseRepeating, final } from "./random-hunks";
 

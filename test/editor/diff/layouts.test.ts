@@ -1,7 +1,4 @@
-import { describe, expect, test } from "bun:test";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
-import { first } from "../../support/toolchain";
+import { eventually, first, NEOVIMS } from "#test";
 import { Attached, type Mark } from "../attached";
 
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");

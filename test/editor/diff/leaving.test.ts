@@ -1,5 +1,4 @@
-import { describe, expect, test } from "bun:test";
-import { NEOVIMS } from "../../support/neovim";
+import { NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 /* Leaving a diff is no answer: it waits, with the user's edits, until they show it again. */

@@ -1,7 +1,5 @@
-import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { eventually, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 150, height: 40 };

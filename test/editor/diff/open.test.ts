@@ -1,6 +1,4 @@
-import { describe, expect, test } from "bun:test";
-import { NEOVIMS } from "../../support/neovim";
-import { outcomeOf } from "../../support/outcome";
+import { NEOVIMS, outcomeOf } from "#test";
 import { Attached } from "../attached";
 
 /* The option diff.open: whether a proposal moves anything by itself. */

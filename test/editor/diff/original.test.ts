@@ -1,6 +1,4 @@
-import { describe, expect, test } from "bun:test";
-import { eventually } from "../../support/eventually";
-import { BOTH_NEOVIMS, type NeovimVersion } from "../../support/neovim";
+import { BOTH_NEOVIMS, eventually, type NeovimVersion } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 200, height: 40 };

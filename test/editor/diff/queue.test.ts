@@ -1,7 +1,5 @@
-import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS, TestNeovim } from "../../support/neovim";
+import { eventually, NEOVIMS, TestNeovim } from "#test";
 import { Attached } from "../attached";
 
 /* What the user and other plugins do to windows and buffers while a diff is open. */

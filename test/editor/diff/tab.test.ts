@@ -1,9 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { TestClient } from "../../support/client";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS, TestNeovim } from "../../support/neovim";
+import { eventually, NEOVIMS, TestClient, TestNeovim } from "#test";
 import { ECHO, shows } from "../../terminal/workbench";
 import { openDiff } from "../attached";
 

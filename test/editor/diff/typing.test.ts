@@ -1,7 +1,5 @@
-import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS, type NeovimOptions } from "../../support/neovim";
+import { eventually, NEOVIMS, type NeovimOptions } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 160, height: 40 };

@@ -1,6 +1,4 @@
-import { describe, expect, test } from "bun:test";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { eventually, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");

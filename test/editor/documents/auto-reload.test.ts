@@ -1,8 +1,5 @@
-import { describe, expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { claims } from "../../support/claims";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS, nightly } from "../../support/neovim";
+import { claims, eventually, NEOVIMS, nightly } from "#test";
 import { Attached } from "../attached";
 
 /** How a program may replace a file: each from "one" to "two". */

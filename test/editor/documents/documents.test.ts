@@ -1,8 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { eventually, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 120, height: 40 };

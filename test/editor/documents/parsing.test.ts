@@ -1,10 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims } from "../../support/claims";
-import { eventually } from "../../support/eventually";
-import { BOTH_NEOVIMS, TestNeovim } from "../../support/neovim";
-import { onBothNeovims } from "../../support/session";
+import { BOTH_NEOVIMS, claims, eventually, onBothNeovims, TestNeovim } from "#test";
 import { answer, line } from "../../transcript/entries";
 
 /* Text that ends Neovim (SIGABRT) where its Markdown parser reads it. */

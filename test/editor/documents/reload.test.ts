@@ -1,6 +1,5 @@
-import { describe, expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
-import { BOTH_NEOVIMS } from "../../support/neovim";
+import { BOTH_NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const LINES = Array.from({ length: 200 }, (_, i) => `line ${i + 1}`);

@@ -1,12 +1,10 @@
-import { beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { claims, onEachNeovim } from "#test";
 import { resolvePath, resolveUri } from "../../../src/editor/path";
 import { realPath } from "../../../src/lib/paths";
 import { tries } from "../../fuzz/effort";
-import { claims } from "../../support/claims";
-import { onEachNeovim } from "../../support/session";
 import { disguises, spellings, uris } from "../../support/spellings";
 
 /* Both borders, that of the executable and that of the editor, find the same file behind a path. */

@@ -1,7 +1,5 @@
-import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { claims } from "../../support/claims";
-import { NEOVIMS } from "../../support/neovim";
+import { claims, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 /** In the moment when Neovim is about to read the file, something else takes its place. */

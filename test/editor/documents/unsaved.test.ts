@@ -1,8 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { eventually, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const LINES = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);

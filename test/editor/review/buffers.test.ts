@@ -1,10 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { claims, eventually, first, onEachNeovim, TestNeovim } from "#test";
 import { World } from "../../review/state/world";
-import { claims } from "../../support/claims";
-import { eventually } from "../../support/eventually";
-import { TestNeovim } from "../../support/neovim";
-import { onEachNeovim } from "../../support/session";
-import { first } from "../../support/toolchain";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 const CHANGED = TEN.replace("line 2\n", "LINE 2\n").replace("line 8\n", "LINE 8\nand more\n");

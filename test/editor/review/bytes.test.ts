@@ -1,8 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { ALL, eventually, first, onEachNeovim } from "#test";
 import { World } from "../../review/state/world";
-import { eventually } from "../../support/eventually";
-import { onEachNeovim } from "../../support/session";
-import { ALL, first } from "../../support/toolchain";
 
 const TEXT = Array.from({ length: 12 }, (_, i) => `line ${i + 1}\n`).join("");
 const CHANGED = TEXT.replace("line 5", "LINE 5");

@@ -1,10 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { TestClient } from "../../support/client";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS, TestNeovim } from "../../support/neovim";
-import { outcomeOf } from "../../support/outcome";
+import { eventually, NEOVIMS, outcomeOf, TestClient, TestNeovim } from "#test";
 import { configure, ECHO, openEcho, startNeovim, terminalText } from "../../terminal/workbench";
 
 const LINES = ["one", "two", "three", "four", "five"];

@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually, nightly, onEachNeovim, TestNeovim } from "#test";
 import { isAlive } from "../../../src/lib/process";
 import { commitAll, git as run } from "../../review/repository";
 import { World } from "../../review/state/world";
-import { eventually } from "../../support/eventually";
-import { nightly, TestNeovim } from "../../support/neovim";
-import { onEachNeovim } from "../../support/session";
 
 /* `:Claude commit`: git's message in this Neovim. */
 onEachNeovim((session, version) => {

@@ -1,13 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { eventually, nightly, onEachNeovim } from "#test";
 import { journalPath } from "../../../src/review/journal/append";
 import { noteIncomplete } from "../../../src/review/journal/folder";
 import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
 import { Recorder } from "../../../src/review/record/recorder";
 import { World } from "../../review/state/world";
-import { eventually } from "../../support/eventually";
-import { onEachNeovim } from "../../support/session";
-import { nightly } from "../../support/toolchain";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 
@@ -1143,7 +1140,7 @@ onEachNeovim((session) => {
     await nvim().command("new");
     await lua(`
       local key = { keys = "q", desc = "reject", run = function() end }
-      require("claude-code.editor.hunks.keys").map({ 0 }, "diff", { key })`);
+      require("claude-code.editor.changes.keys").map({ 0 }, "diff", { key })`);
     await nvim().command("split");
     await nvim().command("Claude review close");
     expect(await mapped("q")).toBe(true);

@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { statSync, symlinkSync } from "node:fs";
+import { ALL, eventually, first, nightly, onEachNeovim } from "#test";
 import { World } from "../../review/state/world";
-import { eventually } from "../../support/eventually";
-import { onEachNeovim } from "../../support/session";
-import { ALL, first, nightly } from "../../support/toolchain";
 
 const OLD = Array.from({ length: 60 }, (_, i) => `  print("line ${i + 1}")\n`).join("");
 const CLAUDE = OLD.replaceAll(/print\("line (\d*5)"\)/g, 'log.info("$1")\n  log.flush()');

@@ -1,8 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { eventually, onEachNeovim, TestNeovim } from "#test";
 import { World } from "../../review/state/world";
-import { eventually } from "../../support/eventually";
-import { TestNeovim } from "../../support/neovim";
-import { onEachNeovim } from "../../support/session";
 
 /** Two Neovims of one user in one project, with the same file open. */
 onEachNeovim((session, version) => {

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../../support/eventually";
-import { BOTH_NEOVIMS, TestNeovim } from "../../support/neovim";
+import { BOTH_NEOVIMS, eventually, TestNeovim } from "#test";
 
 /*
  * What exactly is selected: text and ends, for each visual mode, while it lasts and once it was left

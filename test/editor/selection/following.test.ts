@@ -1,7 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { TestClient } from "../../support/client";
-import { eventually } from "../../support/eventually";
-import { onEachNeovim, type Session } from "../../support/session";
+import { eventually, onEachNeovim, type Session, TestClient } from "#test";
 
 /*
  * Which selection is Claude's, when it is sent, and to whom: frames as clients of a real Neovim with

@@ -1,12 +1,8 @@
-import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { claims, eventually, onEachNeovim, outcomeOf } from "#test";
 import { tries } from "../../fuzz/effort";
-import { claims } from "../../support/claims";
-import { eventually } from "../../support/eventually";
-import { outcomeOf } from "../../support/outcome";
-import { onEachNeovim } from "../../support/session";
 
 /* Files whose text and names never leave Neovim. */
 const SECRET = "TOKEN=very-secret-value\n";

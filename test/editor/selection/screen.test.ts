@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { eventually, NEOVIMS, TestClient } from "#test";
 import { lockFiles } from "../../genuine/lock-file";
 import { Neovim } from "../../genuine/neovim";
 import { newUser } from "../../support/claude-home";
-import { TestClient } from "../../support/client";
-import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/toolchain";
 
 /*
  * Selecting with the mouse, in a real terminal with Neovim's own screen. A client on the socket sees what

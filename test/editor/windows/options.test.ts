@@ -1,6 +1,5 @@
-import { describe, expect, test } from "bun:test";
+import { BOTH_NEOVIMS } from "#test";
 import { World } from "../../review/state/world";
-import { BOTH_NEOVIMS } from "../../support/neovim";
 import { configure, ECHO, startNeovim } from "../../terminal/workbench";
 
 /** Lua of each; the current buffer is a file without changes. */

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { NEOVIMS, TestNeovim } from "../../support/neovim";
+import { NEOVIMS, TestNeovim } from "#test";
 
 /** The text, cut to the room there is, and whose bar a window has. */
 describe.each(NEOVIMS)("the bar of a window, in $name", (version) => {

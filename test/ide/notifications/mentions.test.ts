@@ -1,9 +1,5 @@
-import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
-import { claims } from "../../support/claims";
-import { TestClient } from "../../support/client";
-import { eventually } from "../../support/eventually";
-import { onEachNeovim, onNewestNeovim, type Session } from "../../support/session";
+import { claims, eventually, onEachNeovim, onNewestNeovim, type Session, TestClient } from "#test";
 
 /* at_mentioned (spec 03, 5.2): what :Claude mention means, which client receives it, and when. */
 const TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n";

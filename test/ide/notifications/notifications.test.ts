@@ -1,8 +1,4 @@
-import { beforeEach, expect, test } from "bun:test";
-import { TestClient } from "../../support/client";
-import { eventually } from "../../support/eventually";
-import { onEachNeovim } from "../../support/session";
-import { nightly } from "../../support/toolchain";
+import { eventually, nightly, onEachNeovim, TestClient } from "#test";
 
 /* diagnostics_changed, log_event (spec 03) and the notifications of spec 05. */
 const TEXT = "grüße 🦊 fox\nsecond line\nthird\n";

@@ -1,9 +1,5 @@
-import { beforeEach, describe, expect, test } from "bun:test";
+import { type CallError, eventually, first, onEachNeovim, TestClient } from "#test";
 import { keepBusy } from "../../support/busy";
-import { type CallError, TestClient } from "../../support/client";
-import { eventually } from "../../support/eventually";
-import { onEachNeovim } from "../../support/session";
-import { first } from "../../support/toolchain";
 
 /** What happens while Neovim does not answer: a long `:sleep`, or a hit-enter prompt. */
 onEachNeovim(

@@ -1,8 +1,5 @@
-import { beforeEach, describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
-import { TestClient } from "../../support/client";
-import { onEachNeovim } from "../../support/session";
-import { nightly } from "../../support/toolchain";
+import { nightly, onEachNeovim, TestClient } from "#test";
 
 interface FileDiagnostics {
   uri: string;

@@ -1,11 +1,7 @@
-import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { claims, eventually, onEachNeovim, outcomeOf, type Session } from "#test";
 import { fileUri } from "../../../src/lib/file-uri";
-import { claims } from "../../support/claims";
-import { eventually } from "../../support/eventually";
-import { outcomeOf } from "../../support/outcome";
 import { platformSkip } from "../../support/platform-skip";
-import { onEachNeovim, type Session } from "../../support/session";
 
 /** Names that patterns, the command line or URIs would trip over. */
 const NAMES = [

@@ -1,11 +1,8 @@
-import { beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
+import { type CallError, eventually, onEachNeovim } from "#test";
 import { ErrorCode } from "../../../src/jsonrpc/message";
-import type { CallError } from "../../support/client";
-import { eventually } from "../../support/eventually";
-import { onEachNeovim } from "../../support/session";
 
 interface Tab {
   uri: string;

@@ -1,8 +1,5 @@
-import { describe, expect, test } from "bun:test";
+import { claims, eventually, onEachNeovim } from "#test";
 import { type Run, runCode } from "../../../src/ide/tools/execute-code";
-import { claims } from "../../support/claims";
-import { eventually } from "../../support/eventually";
-import { onEachNeovim } from "../../support/session";
 
 const alive = (marker: string) =>
   Bun.spawnSync(["pgrep", "-f", marker]).stdout.toString().trim() !== "";

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -10,12 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { claims } from "../../support/claims";
-import { TestClient } from "../../support/client";
-import { eventually } from "../../support/eventually";
-import { TestNeovim } from "../../support/neovim";
-import { outcomeOf } from "../../support/outcome";
-import { onEachNeovim } from "../../support/session";
+import { claims, eventually, onEachNeovim, outcomeOf, TestClient, TestNeovim } from "#test";
 
 /** openDiff over the socket; what happens in the windows is tested with the editor itself. */
 onEachNeovim(

@@ -1,7 +1,6 @@
-import { describe, test } from "bun:test";
 import fc from "fast-check";
+import { first } from "#test";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
-import { first } from "../../support/toolchain";
 import { FOUND } from "./found";
 import { PROPERTIES, play, played } from "./properties";
 

@@ -1,12 +1,11 @@
-import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
 import { realpathSync, rmSync, symlinkSync } from "node:fs";
 import { $ } from "bun";
+import { eventually, setSystemTime } from "#test";
 import { leftBehind } from "../../../src/claude/left-behind";
 import { isAlive } from "../../../src/lib/process";
 import { committedFiles } from "../../../src/review/git/committed";
 import { Git, LIMITS } from "../../../src/review/git/run";
 import { Recorder } from "../../../src/review/record/recorder";
-import { eventually } from "../../support/eventually";
 import { platformSkip } from "../../support/platform-skip";
 import { commitAll, git as run } from "../repository";
 import { World } from "./world";

@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import { claims, outcomeOf } from "#test";
 import { journalPath } from "../../../src/review/journal/append";
 import { ensureReviewFolder } from "../../../src/review/journal/folder";
 import { prune } from "../../../src/review/journal/prune";
 import type { NewRecord } from "../../../src/review/journal/record";
 import type { Listed } from "../../../src/review/service";
-import { claims } from "../../support/claims";
-import { outcomeOf } from "../../support/outcome";
 import { World } from "./world";
 
 /* A journal and texts that another program has changed, or that name what no file system has. */

@@ -1,11 +1,10 @@
-import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { nightly } from "#test";
 import { prune } from "../../../src/review/journal/prune";
 import type { Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
 import { waitingIn } from "../../../src/review/state/entry";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
-import { nightly } from "../../support/toolchain";
 import { rowsOf } from "./actors";
 import { acts } from "./acts";
 import { base64, type Call, World } from "./world";

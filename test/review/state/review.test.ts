@@ -1,8 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { linkSync, lstatSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { claims, outcomeOf } from "#test";
 import type { ShownDecision } from "../../../src/review/shown";
-import { claims } from "../../support/claims";
-import { outcomeOf } from "../../support/outcome";
 import { base64, World } from "./world";
 
 let world: World;

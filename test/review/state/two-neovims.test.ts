@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually, nightly } from "#test";
 import { keep } from "../../../src/review/decide/keep";
 import { JournalReader } from "../../../src/review/journal/read";
 import type { JournalRecord } from "../../../src/review/journal/record";
 import { ReviewedProject } from "../../../src/review/state/reviewed-project";
-import { eventually } from "../../support/eventually";
-import { nightly } from "../../support/toolchain";
 import { base64, World } from "./world";
 
 let world: World;

@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { outcomeOf } from "#test";
 import { fileVersion } from "../../../src/lib/file-version";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
-import { outcomeOf } from "../../support/outcome";
 import { decided, type Step } from "./decisions";
 import { World } from "./world";
 

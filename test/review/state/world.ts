@@ -9,13 +9,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { temporaryFolder } from "#test";
 import { append } from "../../../src/review/journal/append";
 import { Blobs } from "../../../src/review/journal/blobs";
 import { ensureReviewFolder } from "../../../src/review/journal/folder";
 import type { Content, JournalRecord, NewRecord } from "../../../src/review/journal/record";
 import { type Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision, ShownFile } from "../../../src/review/shown";
-import { temporaryFolder } from "../../support/neovim";
 
 const STATE_BEFORE = process.env.XDG_STATE_HOME;
 

@@ -1,4 +1,3 @@
-import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { kept } from "../../../src/review/weave/decision";
 import { keptText } from "../../../src/review/weave/kept-text";

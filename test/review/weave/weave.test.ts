@@ -1,12 +1,11 @@
-import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { nightly } from "#test";
 import { kept, takenBack, undone } from "../../../src/review/weave/decision";
 import { hunksOf } from "../../../src/review/weave/hunks";
 import { FILE, type Lines, linesOf } from "../../../src/review/weave/lines";
 import { ALL, type Change, type Scope } from "../../../src/review/weave/row";
 import { Weave } from "../../../src/review/weave/weave";
 import { tries } from "../../fuzz/effort";
-import { nightly } from "../../support/toolchain";
 
 /** `a b` is a file of two lines. */
 function lines(words: string): Lines {

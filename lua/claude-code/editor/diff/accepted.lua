@@ -4,8 +4,8 @@
 ---
 --- Once a hunk is accepted by itself, accepting the diff takes the accepted hunks only.
 local api = vim.api
-local highlights = require("claude-code.editor.hunks.highlights")
-local hunks = require("claude-code.editor.hunks")
+local highlights = require("claude-code.editor.changes.highlights")
+local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
 
 local ACCEPTED = api.nvim_create_namespace("claude-code.diff.accepted")

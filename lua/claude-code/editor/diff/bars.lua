@@ -2,7 +2,7 @@
 --- is too long, Neovim cuts out what follows its `%<`: the key that accepts comes last.
 local api, fn = vim.api, vim.fn
 local accepted_hunks = require("claude-code.editor.diff.accepted")
-local highlights = require("claude-code.editor.hunks.highlights")
+local highlights = require("claude-code.editor.changes.highlights")
 local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")
 local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.documents.path")
@@ -182,7 +182,7 @@ function M.update(view)
     hunks = list,
     moved = view.proposal.destination:has_changed(),
     read_only = view.proposal.destination:is_read_only(),
-    hidden = require("claude-code.editor.hunks.hidden").show(view.proposal.new_buf, list.list),
+    hidden = require("claude-code.editor.changes.hidden").show(view.proposal.new_buf, list.list),
     accepted = states and states.count,
     conflicts = view.proposal.merge ~= nil and view.proposal.merge:has_conflicts(),
     edited = view.proposal:is_edited(),

@@ -31,7 +31,7 @@ local HIGHLIGHT_LIMIT = 512 * 1024
 local TREE_SITTER_LIMIT = vim.fn.has("nvim-0.11") == 1 and 64 * 1024 or -1
 
 ---In bytes. Patterns for a line of 64 KB take up to 90 ms, and fail (E363) where they take too much memory.
-local LONGEST_HIGHLIGHTED_LINE = 16 * 1024
+local MAX_HIGHLIGHTED_LINE = 16 * 1024
 
 local M = {}
 
@@ -68,7 +68,7 @@ end
 
 local function has_long_line(lines)
   return vim.iter(lines):any(function(line)
-    return #line > LONGEST_HIGHLIGHTED_LINE
+    return #line > MAX_HIGHLIGHTED_LINE
   end)
 end
 

@@ -2,7 +2,7 @@
 --- the old file's lines put back into the proposal, as an edit that `u` undoes.
 local api = vim.api
 local accepted = require("claude-code.editor.diff.accepted")
-local hunks = require("claude-code.editor.hunks")
+local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
 
 local M = {}

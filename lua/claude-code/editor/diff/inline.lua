@@ -1,8 +1,8 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
 local api, fn = vim.api, vim.fn
-local draw = require("claude-code.editor.hunks.draw")
-local hunks = require("claude-code.editor.hunks")
-local reveal = require("claude-code.editor.hunks.reveal")
+local draw = require("claude-code.editor.changes.draw")
+local hunks = require("claude-code.editor.changes.hunks")
+local reveal = require("claude-code.editor.changes.reveal")
 local spare = require("claude-code.editor.windows.spare")
 local windows = require("claude-code.editor.windows")
 

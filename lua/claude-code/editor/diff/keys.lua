@@ -1,5 +1,5 @@
 --- The keys of a diff, in normal mode on both sides. `diff.keys` names them.
-local hunk_keys = require("claude-code.editor.hunks.keys")
+local hunk_keys = require("claude-code.editor.changes.keys")
 
 local M = {}
 

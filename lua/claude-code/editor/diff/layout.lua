@@ -2,7 +2,7 @@
 ---
 --- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with autocommands off.
 local focus = require("claude-code.editor.windows.focus")
-local hunks = require("claude-code.editor.hunks")
+local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
 local places = require("claude-code.editor.diff.place")
 local saved_layout = require("claude-code.editor.windows.layout")
@@ -11,9 +11,9 @@ local windows = require("claude-code.editor.windows")
 
 ---Above these diff mode keeps Neovim still: to find the changed parts of 20,000 unlike lines takes
 ---Neovim 0.12 1.5 s, and 2,000 hunks take 0.4 s. Changed lines and bytes are those of both sides.
-local MOST_CHANGED_LINES = 4000
-local MOST_CHANGED_BYTES = 150 * 1000
-local MOST_HUNKS = 400
+local MAX_CHANGED_LINES = 4000
+local MAX_CHANGED_BYTES = 150 * 1000
+local MAX_HUNKS = 400
 
 ---@alias claude-code.DiffLayout "vertical"|"tab"|"inline"
 
@@ -33,7 +33,7 @@ local M = {}
 
 local function is_too_big(proposal)
   local found, old, new = proposal:hunks(), proposal.old.lines, proposal:lines()
-  if found.added + found.removed > MOST_CHANGED_LINES or #found.list > MOST_HUNKS then
+  if found.added + found.removed > MAX_CHANGED_LINES or #found.list > MAX_HUNKS then
     return true
   end
   local bytes = 0
@@ -42,7 +42,7 @@ local function is_too_big(proposal)
       + #table.concat(old, "", hunk.old, hunk.old + hunk.old_count - 1)
       + #table.concat(new, "", hunk.new, hunk.new + hunk.new_count - 1)
   end
-  return bytes > MOST_CHANGED_BYTES
+  return bytes > MAX_CHANGED_BYTES
 end
 
 ---@return string? reason that only the layout "inline" shows all of it

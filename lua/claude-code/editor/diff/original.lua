@@ -2,8 +2,8 @@
 --- servers are asked about the line that it has there. They see nothing of the proposal.
 local api = vim.api
 local columns = require("claude-code.editor.columns")
-local hunk_keys = require("claude-code.editor.hunks.keys")
-local hunks = require("claude-code.editor.hunks")
+local hunk_keys = require("claude-code.editor.changes.keys")
+local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
 
 local TOPIC = "diff.original"

@@ -20,12 +20,12 @@ Place.__index = Place
 local M = {}
 
 ---Columns of two sides beside each other, 45 each: with less a side shows too little of a change.
-local LEAST_WIDTH = 91
+local MIN_WIDTH = 91
 ---Lines of two sides below each other: four, a status line and a bar each.
-local LEAST_HEIGHT = 12
+local MIN_HEIGHT = 12
 
 ---Columns and lines of a window in which a diff can be read at all. In a smaller one it is on a tab page.
-local LEAST_INLINE = { width = 40, height = 5 }
+local MIN_INLINE = { width = 40, height = 5 }
 
 ---Does the user want one side above the other?
 local function is_below()
@@ -38,9 +38,9 @@ local function fits(layout, width, height)
   if layout == "inline" then
     return true
   elseif is_below() then
-    return height >= LEAST_HEIGHT
+    return height >= MIN_HEIGHT
   end
-  return width >= LEAST_WIDTH
+  return width >= MIN_WIDTH
 end
 
 ---@return integer width
@@ -60,7 +60,7 @@ end
 ---@return boolean
 function M.needs_tab(layout, target, except)
   local width, height = room_here(target, except)
-  if layout == "tab" or width < LEAST_INLINE.width or height < LEAST_INLINE.height then
+  if layout == "tab" or width < MIN_INLINE.width or height < MIN_INLINE.height then
     return true
   elseif not windows.has_diff() then
     return false
@@ -133,7 +133,7 @@ end
 ---@param width integer of both
 ---@return boolean
 function Place:is_cramped(width)
-  return not self.on_tab and not self.is_below and width < LEAST_WIDTH
+  return not self.on_tab and not self.is_below and width < MIN_WIDTH
 end
 
 ---Closes a tab page with nothing in it except Claude's terminal. A user who is there goes to the

@@ -1,9 +1,9 @@
 --- Two windows in diff mode: the file on disk, and beside or below it the proposal; in the place of
 --- the file's window, which is borrowed for that, or on a tab page of their own.
 local api = vim.api
-local highlights = require("claude-code.editor.hunks.highlights")
-local hunks = require("claude-code.editor.hunks")
-local reveal = require("claude-code.editor.hunks.reveal")
+local highlights = require("claude-code.editor.changes.highlights")
+local hunks = require("claude-code.editor.changes.hunks")
+local reveal = require("claude-code.editor.changes.reveal")
 local windows = require("claude-code.editor.windows")
 
 ---What diff mode and we change in a window.

@@ -1,13 +1,13 @@
 --- The texts of a diff as lines for a buffer, and what accepting certain lines gives. Of a proposal that nobody
 --- edits the executable keeps the exact string.
 local file_lines = require("claude-code.editor.documents.lines")
-local hunks = require("claude-code.editor.hunks")
+local hunks = require("claude-code.editor.changes.hunks")
 
 ---What is bigger is not shown. Below that nothing on the way to the screen takes 100 ms.
-local MOST_BYTES = 1024 * 1024
-local MOST_LINES = 20000
+local MAX_BYTES = 1024 * 1024
+local MAX_LINES = 20000
 ---In bytes. Neovim goes through a long line each time it draws it.
-local LONGEST_LINE = 250 * 1000
+local MAX_LINE = 250 * 1000
 
 local M = {}
 
@@ -33,10 +33,10 @@ local function problem_with(text)
   for line in (text .. "\n"):gmatch("([^\n]*)\n") do
     lines, longest = lines + 1, math.max(longest, #line)
   end
-  if lines > MOST_LINES + 1 then
-    return ("more than %d lines"):format(MOST_LINES)
-  elseif longest > LONGEST_LINE then
-    return ("a line of more than %d KB"):format(LONGEST_LINE / 1000)
+  if lines > MAX_LINES + 1 then
+    return ("more than %d lines"):format(MAX_LINES)
+  elseif longest > MAX_LINE then
+    return ("a line of more than %d KB"):format(MAX_LINE / 1000)
   end
 end
 
@@ -71,16 +71,16 @@ local function decode(bytes)
   return utf16():match(text) and vim.iconv(text:sub(3), "utf-16le", "utf-8") or bytes
 end
 
-local TOO_MANY_BYTES = ("more than %d MB"):format(MOST_BYTES / 2 ^ 20)
+local TOO_MANY_BYTES = ("more than %d MB"):format(MAX_BYTES / 2 ^ 20)
 
 ---@return string? bytes nil if the file is not there, no file, or too big
 ---@return string? problem
 local function read(path)
   local stat = vim.uv.fs_stat(path)
-  if stat and stat.type == "file" and stat.size > MOST_BYTES then
+  if stat and stat.type == "file" and stat.size > MAX_BYTES then
     return nil, TOO_MANY_BYTES
   end
-  local bytes = require("claude-code.lib.regular_file").read(path, MOST_BYTES)
+  local bytes = require("claude-code.lib.regular_file").read(path, MAX_BYTES)
   local problem = bytes and problem_with(bytes)
   return not problem and bytes or nil, problem
 end
@@ -88,7 +88,7 @@ end
 ---@param text string
 ---@return string? problem why Neovim would stand still for too long if it was shown
 function M.too_big(text)
-  return #text > MOST_BYTES and TOO_MANY_BYTES or problem_with(text)
+  return #text > MAX_BYTES and TOO_MANY_BYTES or problem_with(text)
 end
 
 ---@param path string

@@ -6,9 +6,9 @@ local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
 ---Beyond so many the oldest go, but for those that have an owner.
-local MOST_KEPT = 50
+local MAX_KEPT = 50
 ---The more a file has, the longer Neovim stands still: this many bytes take some 20 ms.
-local MOST_BYTES = 2 * 1024 * 1024
+local MAX_BYTES = 2 * 1024 * 1024
 
 local M = {
   ---How long a file is kept, in ms, from the last question about it.
@@ -46,7 +46,7 @@ local function review()
     return not next(file.owners)
   end, files)
   for _, file in ipairs(unowned) do
-    if file.till <= now or #unowned > MOST_KEPT or not api.nvim_buf_is_loaded(file.buf) then
+    if file.till <= now or #unowned > MAX_KEPT or not api.nvim_buf_is_loaded(file.buf) then
       drop(file)
       next_at = now + 1
       break
@@ -81,8 +81,8 @@ function M.load(name)
     local text =
       "%s is not open in Neovim, and nothing is loaded for a Claude elsewhere: ask the user to open it"
     return nil, text:format(path.title(name))
-  elseif stat.size > MOST_BYTES then
-    return nil, path.too_big(name, stat.size, MOST_BYTES) .. ", unless you open it yourself"
+  elseif stat.size > MAX_BYTES then
+    return nil, path.too_big(name, stat.size, MAX_BYTES) .. ", unless you open it yourself"
   end
   local is_new, till = path.buffer(name) == nil, vim.uv.now() + M.KEEP_MS
   local buf = documents.load(name, true)

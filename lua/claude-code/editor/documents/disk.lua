@@ -5,7 +5,7 @@ local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
 ---Each takes a kernel watch, of which a user has some thousands (Linux), or a file descriptor (macOS).
-local MOST_FOLDERS = 200
+local MAX_FOLDERS = 200
 ---How long after a folder is gone another one in its place is watched, in ms.
 local RETRY_MS = 300
 
@@ -83,7 +83,7 @@ end
 
 ---@param watched claude-code.WatchedFolder
 local function watch(folder, watched)
-  local handle = not watched.handle and disk.count < MOST_FOLDERS and uv.new_fs_event()
+  local handle = not watched.handle and disk.count < MAX_FOLDERS and uv.new_fs_event()
   if not handle then
     return
   end

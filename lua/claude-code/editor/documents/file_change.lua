@@ -8,7 +8,7 @@ local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
 
 ---Neovim itself reads larger files: 10 MB take 0.2 s in Lua.
-local MOST_BYTES, MOST_LINES = 10 * 1024 * 1024, 200000
+local MAX_BYTES, MAX_LINES = 10 * 1024 * 1024, 200000
 
 ---How much of a file is read to find out its line ends, in bytes.
 local SNIFF = 8192
@@ -82,7 +82,7 @@ end
 
 ---@return claude-code.Text? text nil if it is empty, binary, huge or not there
 local function read(name)
-  local bytes = regular_file.read(name, MOST_BYTES)
+  local bytes = regular_file.read(name, MAX_BYTES)
   local text = bytes and not bytes:find("\0", 1, true) and file_lines.parse(bytes) or nil
   return text and (#text.lines > 1 or text.lines[1] ~= "" or text.newline) and text or nil
 end
@@ -110,7 +110,7 @@ function M.is_misread(buf)
   local head = regular_file.head(name, SNIFF) or ""
   local before_end = head:match("(.?)\n")
   if before_end == "\r" and format == "unix" then
-    return file_lines.is_crlf(regular_file.read(name, MOST_BYTES) or head)
+    return file_lines.is_crlf(regular_file.read(name, MAX_BYTES) or head)
   end
   return before_end ~= nil and before_end ~= "\r" and format == "dos"
 end
@@ -144,7 +144,7 @@ function M.read(buf)
     return nil
   end
   local old = api.nvim_buf_get_lines(buf, 0, -1, false)
-  if #text.lines > MOST_LINES or file_lines.is_empty(buf, old) then
+  if #text.lines > MAX_LINES or file_lines.is_empty(buf, old) then
     return nil
   end
   local change = M.between(old, text.lines, text.newline)

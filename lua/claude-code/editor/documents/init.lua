@@ -9,7 +9,7 @@ local reload = require("claude-code.editor.documents.reload")
 local supply = require("claude-code.editor.documents.supply")
 
 ---Limit of a buffer whose text is sent.
-local MOST_SENT = 10 * 1024 * 1024
+local MAX_SENT = 10 * 1024 * 1024
 ---How much of a file is read to recognize a binary file, in bytes.
 local SNIFF = 8192
 
@@ -26,8 +26,8 @@ function M.problem_with(name)
     return name .. " is a folder, not a file"
   elseif stat.type ~= "file" then
     return ("%s is not a regular file (%s)"):format(name, stat.type)
-  elseif stat.size > supply.MOST_BYTES then
-    return path.too_big(name, stat.size, supply.MOST_BYTES)
+  elseif stat.size > supply.MAX_BYTES then
+    return path.too_big(name, stat.size, supply.MAX_BYTES)
   end
   local head, reason = regular_file.head(name, SNIFF)
   if not head then
@@ -66,8 +66,8 @@ function M.read(params)
     return nil, { code = "not_open", message = "Document not open: " .. params.path }
   end
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
-  if size > MOST_SENT then
-    return nil, path.too_big(params.path, size, MOST_SENT)
+  if size > MAX_SENT then
+    return nil, path.too_big(params.path, size, MAX_SENT)
   end
   return lines.bytes(buf)
 end

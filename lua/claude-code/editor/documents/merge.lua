@@ -2,7 +2,7 @@
 local are_same = require("claude-code.editor.documents.lines").are_same
 
 ---Lines of the three texts together. Beyond that a merge may take longer than 100 ms, in which Neovim stands still.
-local MOST_LINES = 30000
+local MAX_LINES = 30000
 
 local M = {}
 
@@ -34,7 +34,7 @@ end
 ---@return integer conflicts
 function M.three_way(ours, base, theirs, labels)
   local old = base or ours
-  if #ours + #old + #theirs > MOST_LINES then
+  if #ours + #old + #theirs > MAX_LINES then
     return nil, 0
   end
   local hunks = compare(old, { ours, theirs })

@@ -7,7 +7,7 @@ local sources = require("claude-code.editor.documents.sources")
 ---Hunks up to this size are aligned line by line, so that marks stay with the most similar line.
 local LINEMATCH = 60
 ---Beyond so many changed lines whole hunks are set at once: each line costs every listener a call.
-local MOST_CHANGES = 2000
+local MAX_CHANGES = 2000
 
 local M = {}
 
@@ -117,10 +117,10 @@ local function hunks(change)
     changes = changes + math.max(hunk.old, hunk.new)
     local is_even = hunk.old == hunk.new or hunk.old == 0 or hunk.new == 0
     -- All at once, Neovim would align hunks with as many lines on both sides too: ten times as slow.
-    local is_aligned = is_even or hunk.old + hunk.new > LINEMATCH or changes > MOST_CHANGES
+    local is_aligned = is_even or hunk.old + hunk.new > LINEMATCH or changes > MAX_CHANGES
     vim.list_extend(list, is_aligned and { hunk } or compare(change, hunk, LINEMATCH))
   end
-  return #list <= MOST_CHANGES and list or { whole }, changes <= MOST_CHANGES
+  return #list <= MAX_CHANGES and list or { whole }, changes <= MAX_CHANGES
 end
 
 local function apply(buf, hunk, change, by_line)

@@ -3,7 +3,7 @@
 local api, uv = vim.api, vim.uv
 
 ---As many as Linux follows in one path.
-local MOST_LINKS = 40
+local MAX_LINKS = 40
 local IS_WINDOWS = vim.fn.has("win32") == 1
 
 local M = {}
@@ -75,7 +75,7 @@ function M.real(path)
     -- libuv reads up to there, and would resolve another file.
     return name
   end
-  for _ = 1, MOST_LINKS do
+  for _ = 1, MAX_LINKS do
     local whole = uv.fs_realpath(name)
     if whole then
       return M.normal(whole)

@@ -8,7 +8,7 @@ local regular_file = require("claude-code.lib.regular_file")
 
 local M = {
   ---A bigger file would keep Neovim still for seconds; one that is open may grow beyond it.
-  MOST_BYTES = 64 * 1024 * 1024,
+  MAX_BYTES = 64 * 1024 * 1024,
   reading = nil, ---@type integer? buffer that is read by `read` just now
 }
 
@@ -105,7 +105,7 @@ end
 ---@return string? bytes of its file; nil for what is not a regular file, is too large, or cannot be read
 function M.bytes(buf)
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
-  return regular_file.read(api.nvim_buf_get_name(buf), math.max(M.MOST_BYTES, 2 * size))
+  return regular_file.read(api.nvim_buf_get_name(buf), math.max(M.MAX_BYTES, 2 * size))
 end
 
 ---Calls `callback`, in which Neovim may read the file of a buffer, unless a plugin does. Throws its errors, and one for

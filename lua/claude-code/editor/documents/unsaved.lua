@@ -16,7 +16,7 @@ local LABELS = { "your unsaved edits", "before both", "the file on disk" }
 ---How long a write that replaces unsaved edits may take to come, in ms.
 local OVERWRITE_MS = 10000
 ---No text of a larger buffer is kept, in bytes.
-local MOST_BYTES = 2 * 1024 * 1024
+local MAX_BYTES = 2 * 1024 * 1024
 
 local M = {
   bases = {}, ---@type table<integer, claude-code.BaseText> by buffer
@@ -68,7 +68,7 @@ function M.remember_base(buf)
   elseif options.modified then
     local change = file_change.read(buf)
     lines = change and file_lines.are_same(change.new, lines_before_edits(buf)) and change.new
-  elseif api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) <= MOST_BYTES then
+  elseif api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) <= MAX_BYTES then
     lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   end
   local version = disk.version(api.nvim_buf_get_name(buf))

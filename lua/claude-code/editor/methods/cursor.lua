@@ -83,7 +83,7 @@ function M.now()
 end
 
 ---Bigger files are not parsed: the user would notice the pause of a first parse.
-local MOST_BYTES = 512 * 1024
+local MAX_BYTES = 512 * 1024
 
 local KINDS =
   { "function", "method", "class", "struct", "interface", "module", "namespace", "impl" }
@@ -130,7 +130,7 @@ end
 local function enclosing(buf, lnum, byte)
   local size = vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf))
   -- Markdown has none, and may end Neovim (documents/parsing.lua).
-  local is_code = size <= MOST_BYTES and vim.bo[buf].filetype ~= "markdown"
+  local is_code = size <= MAX_BYTES and vim.bo[buf].filetype ~= "markdown"
   local parser = is_code and vim.F.npcall(vim.treesitter.get_parser, buf)
   local tree = parser and parser:parse()[1]
   local node = tree and tree:root():named_descendant_for_range(lnum, byte, lnum, byte)

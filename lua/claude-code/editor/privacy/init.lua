@@ -11,7 +11,7 @@ local sources = require("claude-code.editor.documents.sources")
 ---@field private boolean false for an exception (`!pattern`)
 
 ---Verdicts are kept for paths of so many bytes: some 10,000 of them.
-local MOST_BYTES = 2 ^ 20
+local MAX_BYTES = 2 ^ 20
 
 ---@class claude-code.PrivacyJudge
 ---@field config? claude-code.PrivacyConfig the options that the rules were made of
@@ -104,7 +104,7 @@ local function judge(path)
       verdict = rule.private
     end
   end
-  if judgement.bytes > MOST_BYTES then
+  if judgement.bytes > MAX_BYTES then
     judgement.verdicts, judgement.bytes = {}, 0
   end
   judgement.verdicts[path], judgement.bytes = verdict, judgement.bytes + #path

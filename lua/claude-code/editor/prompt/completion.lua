@@ -10,7 +10,7 @@ local M = {}
 local NAME = "claude-code-prompt"
 local KIND = vim.lsp.protocol.CompletionItemKind
 --- Letters after which symbols are asked for, how many of a server are taken, and how long they are waited for, in ms.
-local LEAST_QUERY, MOST_SYMBOLS, WAIT_MS = 2, 30, 20
+local MIN_QUERY, MAX_SYMBOLS, WAIT_MS = 2, 30, 20
 
 ---@class claude-code.PromptItem
 ---@field text string
@@ -59,7 +59,7 @@ local function symbol_item(symbol)
   local lines = first == last and tostring(first) or ("%d-%d"):format(first, last)
   local text = mention(("%s#L%s"):format(vim.fn.fnamemodify(path, ":."), lines))
   local shown = text .. tostring(symbol.name)
-  if shown:find("%c") or require("claude-code.editor.hunks.hidden").next_in(shown) then
+  if shown:find("%c") or require("claude-code.editor.changes.hidden").next_in(shown) then
     return nil
   end
   return { text = text, detail = symbol.name }
@@ -69,12 +69,12 @@ end
 local function ask_symbols(query)
   local lsp, found = require("claude-code.lib.lsp"), { items = {}, waiting = 0 }
   for _, client in
-    ipairs(#query >= LEAST_QUERY and lsp.clients({ method = "workspace/symbol" }) or {})
+    ipairs(#query >= MIN_QUERY and lsp.clients({ method = "workspace/symbol" }) or {})
   do
     found.waiting = found.waiting + 1
     lsp.call(client, "request", "workspace/symbol", { query = query }, function(_, symbols)
       found.waiting = found.waiting - 1
-      for _, symbol in ipairs(vim.list_slice(symbols or {}, 1, MOST_SYMBOLS)) do
+      for _, symbol in ipairs(vim.list_slice(symbols or {}, 1, MAX_SYMBOLS)) do
         -- A server may answer anything.
         local ok, item = pcall(symbol_item, symbol)
         found.items[#found.items + 1] = ok and item or nil

@@ -6,7 +6,7 @@ local sessions = require("claude-code.sessions")
 local M = {}
 
 --- The CLI draws no more once it drew nothing for so long; in all, that takes at most so many looks.
-local QUIET_MS, MOST_LOOKS = 200, 50
+local QUIET_MS, MAX_LOOKS = 200, 50
 
 ---@class claude-code.EditorFile
 ---@field path string
@@ -100,7 +100,7 @@ local function redraw_later(params)
     local is_there = row and row.buf and api.nvim_buf_is_valid(row.buf)
     local drawn = is_there and not vim.uv.fs_stat(params.path) and vim.b[row.buf].changedtick
     looks = looks + 1
-    if not is_there or drawn and drawn == before or looks == MOST_LOOKS then
+    if not is_there or drawn and drawn == before or looks == MAX_LOOKS then
       cancel()
       require("claude-code.terminal.running").call(params.n, "redraw")
     end

@@ -10,7 +10,7 @@ local messages = {}
 ---@return string[]
 local function keys()
   local option = require("claude-code.config").get().review.keys.message
-  return require("claude-code.editor.hunks.keys").of(option)
+  return require("claude-code.editor.changes.keys").of(option)
 end
 
 local function show_bar(buf)

@@ -14,7 +14,7 @@ local requests = require("claude-code.server.requests")
 local BOM = "\239\187\191"
 
 ---Larger files are not read: the user waits for it.
-local MOST_BYTES = 2 * 1024 * 1024
+local MAX_BYTES = 2 * 1024 * 1024
 
 ---After Neovim's own write another program of the user's may change the file for so long, as a formatter that
 ---runs after each write does; in ms.
@@ -159,7 +159,7 @@ function M.before_write(name)
   local changed_at = stat and stat.mtime.sec * 1000 + stat.mtime.nsec / 1e6 or 0
   local is_by_others = changed_at >= write.at + FORMATTED_MS
   local is_wanted = summary and summary.runs and is_by_others
-  write.over = is_wanted and regular_file.read(name, MOST_BYTES) or nil
+  write.over = is_wanted and regular_file.read(name, MAX_BYTES) or nil
   writes[name] = write
 end
 

@@ -7,10 +7,10 @@ local reload = require("claude-code.editor.documents.reload")
 local visible = require("claude-code.lib.text").visible
 
 ---Characters of a prompt in an entry: at most, and of the columns that there are.
-local MOST_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25
+local MAX_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25
 
 ---Characters of code in an entry.
-local MOST_CODE_CHARACTERS = 60
+local MAX_CODE_CHARACTERS = 60
 
 local WORDS = {
   created = "new file",
@@ -83,7 +83,7 @@ local function origin(owners, names, above)
   end
   local is_shown = above and above.session == last.session and above.prompt == last.prompt
   if last.prompt and last.prompt ~= "" and not is_shown then
-    local most = math.min(MOST_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
+    local most = math.min(MAX_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
     words[#words + 1] = ("‹%s›"):format(shortened(last.prompt, most))
   end
   words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
@@ -126,7 +126,7 @@ local function changes_of(file)
       hunk = hunk.id,
       rows = hunk.new,
       words = ("+%d -%d"):format(hunk.added, hunk.removed),
-      code = shortened(hunk.code or "", MOST_CODE_CHARACTERS),
+      code = shortened(hunk.code or "", MAX_CODE_CHARACTERS),
       flags = flags(hunk, is_stale),
       owners = hunk.owners,
     }

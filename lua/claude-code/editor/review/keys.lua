@@ -1,7 +1,7 @@
 --- The keys of a review, in its files and in its quickfix window only. `review.keys` names them.
 local api, fn = vim.api, vim.fn
 local decide = require("claude-code.editor.review.decide")
-local hunk_keys = require("claude-code.editor.hunks.keys")
+local hunk_keys = require("claude-code.editor.changes.keys")
 local list = require("claude-code.editor.review.list")
 local listing = require("claude-code.editor.review.listing")
 local move = require("claude-code.editor.review.move")

@@ -1,10 +1,10 @@
 --- Draws the hunks that wait for a review in the user's own files. Signs are there always, or not
 --- outside of a review (option `review.signs`); colours and old lines only during one.
 local api, fn = vim.api, vim.fn
-local differences = require("claude-code.editor.hunks")
-local draw = require("claude-code.editor.hunks.draw")
-local hidden = require("claude-code.editor.hunks.hidden")
-local reveal = require("claude-code.editor.hunks.reveal")
+local differences = require("claude-code.editor.changes.hunks")
+local draw = require("claude-code.editor.changes.draw")
+local hidden = require("claude-code.editor.changes.hidden")
+local reveal = require("claude-code.editor.changes.reveal")
 local text = require("claude-code.editor.review.buffer_text")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.review")
@@ -13,7 +13,7 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.review")
 local SIGN_PRIORITY = 5
 
 ---Signs of one hunk.
-local MOST_SIGNS = 2000
+local MAX_SIGNS = 2000
 
 local M = {
   --- For comments, and for whatever a diff has no group for.
@@ -57,7 +57,7 @@ local function mark_signs(pen, part)
     or #part.old_lines == 0 and "ClaudeCodeDiffAdded"
     or "ClaudeCodeReviewChange"
   local first = math.max(part.new - 1, 0)
-  for row = first, first + math.min(math.max(count, 1), MOST_SIGNS) - 1 do
+  for row = first, first + math.min(math.max(count, 1), MAX_SIGNS) - 1 do
     pen(row, 0, {
       sign_text = count == 0 and "▁" or "▎",
       sign_hl_group = group,

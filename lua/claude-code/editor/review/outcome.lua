@@ -4,7 +4,7 @@ local api = vim.api
 local documents = require("claude-code.editor.documents")
 local file_change = require("claude-code.editor.documents.file_change")
 local file_lines = require("claude-code.editor.documents.lines")
-local hunk_keys = require("claude-code.editor.hunks.keys")
+local hunk_keys = require("claude-code.editor.changes.keys")
 local notify = require("claude-code.messages.notify")
 local patch = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
@@ -15,7 +15,7 @@ local windows = require("claude-code.editor.windows")
 local TOPIC = "review"
 
 ---Lines of each text of a conflict.
-local MOST_LINES = 12
+local MAX_LINES = 12
 
 local M = {}
 
@@ -199,13 +199,13 @@ end
 ---@param rows string[] bytes
 local function add(lines, title, rows)
   lines[#lines + 1] = title
-  for i = 1, math.min(#rows, MOST_LINES) do
+  for i = 1, math.min(#rows, MAX_LINES) do
     -- A string of Vim script has no NUL.
     local row = rows[i]:gsub("\r$", ""):gsub("%z", "\n")
     lines[#lines + 1] = "    " .. require("claude-code.lib.text").visible(row)
   end
-  if #rows > MOST_LINES then
-    lines[#lines + 1] = ("    … and %d more lines"):format(#rows - MOST_LINES)
+  if #rows > MAX_LINES then
+    lines[#lines + 1] = ("    … and %d more lines"):format(#rows - MAX_LINES)
   end
 end
 

@@ -21,7 +21,7 @@ local line_columns = require("claude-code.editor.columns")
 local M = {}
 
 --- More is cut. The Claude CLI (2.1.330) uses the first 2000 characters.
-local MOST_BYTES = 100000
+local MAX_BYTES = 100000
 --- Lines that are read at once: of a whole huge file the first ones are enough.
 local PIECE = 500
 
@@ -67,7 +67,7 @@ function M.last(mode)
 end
 
 ---Bytes of a character with its combining marks.
-local MOST_OF_CHARACTER = 1024
+local MAX_OF_CHARACTER = 1024
 
 ---The byte just behind a character with all its combining marks, which Vim selects as one.
 local function behind(line, byte)
@@ -75,15 +75,15 @@ local function behind(line, byte)
     return #line
   end
   -- A string of Vim script has no NUL.
-  local piece = line:sub(byte + 1, byte + MOST_OF_CHARACTER):gsub("%z", " ")
+  local piece = line:sub(byte + 1, byte + MAX_OF_CHARACTER):gsub("%z", " ")
   local length = vim.fn.matchend(piece, ".")
   return length > 0 and byte + length or line_columns.after(line, byte)
 end
 
----@return string text at least up to MOST_BYTES
+---@return string text at least up to MAX_BYTES
 local function text_between(buf, first, last)
   local lines, size, row = {}, -first[2], first[1]
-  while row <= last[1] and size <= MOST_BYTES do
+  while row <= last[1] and size <= MAX_BYTES do
     local piece = api.nvim_buf_get_lines(buf, row, math.min(row + PIECE, last[1] + 1), false)
     vim.list_extend(lines, piece)
     row, size = row + PIECE, size + #table.concat(piece, "\n") + 1
@@ -181,7 +181,7 @@ local function lines_to_end(region, left)
   for lnum = region.first[1], region.last[1] do
     lines[#lines + 1] = line_from(region.buf, lnum, left)
     size = size + #lines[#lines] + 1
-    if size > MOST_BYTES + 1 then
+    if size > MAX_BYTES + 1 then
       break
     end
   end
@@ -213,15 +213,15 @@ end
 ---By mode, the ends of a region, as a span has them.
 local ENDS = { v = charwise, V = linewise, ["\22"] = blockwise }
 
----Measures a region and takes its text, of which not more than `MOST_BYTES`.
+---Measures a region and takes its text, of which not more than `MAX_BYTES`.
 ---@param region claude-code.VisualRegion
 ---@return claude-code.Span
 function M.read(region)
   local first, last = ENDS[region.mode](region)
   local text = region.mode == "\22" and block_text(region) or text_between(region.buf, first, last)
-  local is_cut = #text > MOST_BYTES
+  local is_cut = #text > MAX_BYTES
   -- Between two characters.
-  text = is_cut and text:sub(1, MOST_BYTES + vim.str_utf_start(text, MOST_BYTES + 1)) or text
+  text = is_cut and text:sub(1, MAX_BYTES + vim.str_utf_start(text, MAX_BYTES + 1)) or text
   return { first = first, last = last, text = text, truncated = is_cut or nil }
 end
 

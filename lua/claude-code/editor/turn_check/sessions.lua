@@ -12,7 +12,7 @@ local privacy = require("claude-code.editor.privacy")
 local writes = require("claude-code.editor.diagnostics.writes")
 
 ---Sessions that ended without a hook (SIGKILL) are forgotten when there are more than these.
-local MOST_SESSIONS = 50
+local MAX_SESSIONS = 50
 
 local M = {}
 
@@ -77,8 +77,8 @@ function M.of(params)
   if session and session.installation ~= params.installation then
     return nil
   elseif not session then
-    if vim.tbl_count(sessions) == MOST_SESSIONS then
-      forget(M.list()[MOST_SESSIONS])
+    if vim.tbl_count(sessions) == MAX_SESSIONS then
+      forget(M.list()[MAX_SESSIONS])
     end
     session = { id = id, installation = params.installation, active = 0, files = {}, blocks = {} }
     sessions[id] = session

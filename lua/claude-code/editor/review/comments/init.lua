@@ -13,8 +13,8 @@ local store = require("claude-code.editor.review.comments.store")
 ---As the CLI names the resource of src/ide/server.ts.
 local RESOURCE = "ide:review:comments"
 ---More of a comment's lines are not quoted.
-local MOST_QUOTED = 10
-local MOST_CHARACTERS = 300
+local MAX_QUOTED = 10
+local MAX_CHARACTERS = 300
 
 local M = {}
 
@@ -28,10 +28,10 @@ end
 
 local function quoted(lines)
   local quotes = {}
-  for i, line in ipairs(vim.list_slice(lines, 1, MOST_QUOTED)) do
-    quotes[i] = "   > " .. line:sub(1, columns.to_byte(line, MOST_CHARACTERS, "utf-32"))
+  for i, line in ipairs(vim.list_slice(lines, 1, MAX_QUOTED)) do
+    quotes[i] = "   > " .. line:sub(1, columns.to_byte(line, MAX_CHARACTERS, "utf-32"))
   end
-  if #lines > MOST_QUOTED then
+  if #lines > MAX_QUOTED then
     quotes[#quotes + 1] = "   > …"
   end
   return quotes

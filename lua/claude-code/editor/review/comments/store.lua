@@ -16,10 +16,10 @@ local WIDTH = 76
 local OUTDATED = "(its lines have changed) "
 
 ---So many lines are kept of a comment, to find it again.
-local MOST_LINES = 20
-local MOST_BYTES_OF_LINE = 1000
+local MAX_LINES = 20
+local MAX_BYTES_OF_LINE = 1000
 ---Larger files are not read only to find a comment.
-local MOST_BYTES = 10 * 1024 * 1024
+local MAX_BYTES = 10 * 1024 * 1024
 
 ---Milliseconds after the last change of a text.
 local TYPED_MS = 100
@@ -71,14 +71,14 @@ end
 ---@return string[]
 function M.snippet(lines)
   return vim.tbl_map(function(line)
-    return line:sub(1, MOST_BYTES_OF_LINE)
-  end, vim.list_slice(lines, 1, MOST_LINES))
+    return line:sub(1, MAX_BYTES_OF_LINE)
+  end, vim.list_slice(lines, 1, MAX_LINES))
 end
 
 local function stands_at(lines, row, wanted)
   for i, line in ipairs(wanted) do
     local there = lines[row + i - 1]
-    if not there or there:sub(1, MOST_BYTES_OF_LINE) ~= line then
+    if not there or there:sub(1, MAX_BYTES_OF_LINE) ~= line then
       return false
     end
   end
@@ -168,7 +168,7 @@ function M.place(comment)
     place = in_buffer(buf, comment)
     lines = api.nvim_buf_get_lines(buf, place.first - 1, place.last, false)
   else
-    local bytes = regular_file.read(comment.path, MOST_BYTES)
+    local bytes = regular_file.read(comment.path, MAX_BYTES)
     local whole = bytes and file_lines.parse(bytes).lines or {}
     place = found(whole, comment)
     lines = vim.list_slice(whole, place.first, place.last)

@@ -26,13 +26,13 @@ end
 
 ---Lines of both texts together up to which they are compared by the algorithm that 'diffopt' names. Beyond
 ---that it is the one of the default: "histogram" takes 2.5 s for 20,000 lines of which each second differs.
-local MOST_FOR_ALGORITHM = 5000
+local MAX_FOR_ALGORITHM = 5000
 
 ---@param count integer of the lines of both texts
 local function diff_options(count)
   local wanted = { result_type = "indices" }
   for _, item in ipairs(vim.opt.diffopt:get()) do
-    local algorithm = count <= MOST_FOR_ALGORITHM and item:match("^algorithm:(.*)")
+    local algorithm = count <= MAX_FOR_ALGORITHM and item:match("^algorithm:(.*)")
     wanted.algorithm = algorithm or wanted.algorithm
     wanted.indent_heuristic = wanted.indent_heuristic or item == "indent-heuristic"
   end

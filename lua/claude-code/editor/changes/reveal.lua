@@ -7,7 +7,7 @@ local file_lines = require("claude-code.editor.documents.lines")
 local CONTEXT = 3
 
 ---So much of what follows the change's beginning must be visible, in cells.
-local LEAST_VISIBLE = 10
+local MIN_VISIBLE = 10
 
 ---So far to the right, in bytes, it is not looked for: Neovim draws such lines slowly.
 local FARTHEST = 20000
@@ -45,7 +45,7 @@ function M.changed_part(win, row, other)
   api.nvim_win_call(win, function()
     -- Vim script has a line feed for a NUL, and shows both alike.
     local cells = fn.strdisplaywidth((line:sub(1, column):gsub("%z", "\n")))
-    if not vim.wo.wrap and cells + LEAST_VISIBLE > width then
+    if not vim.wo.wrap and cells + MIN_VISIBLE > width then
       api.nvim_win_set_cursor(win, { row, column })
       fn.winrestview({ leftcol = cells - math.floor(width / 2) })
     end

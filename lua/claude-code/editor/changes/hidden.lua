@@ -1,7 +1,7 @@
 --- Characters that change how a text looks, or that nobody sees: control characters, those that turn the direction of
 --- the text (CVE-2021-42574), invisible ones, and blanks that push what follows out of the window.
 local api = vim.api
-local highlights = require("claude-code.editor.hunks.highlights")
+local highlights = require("claude-code.editor.changes.highlights")
 
 ---Code points, the same as those of `src/lib/visible.ts` (a test compares them). Not among them: tab, form feed and
 ---carriage return, which are common. A NUL is a line feed in a buffer's line.
@@ -13,14 +13,14 @@ local BLANKS = "9 20 a0 1680 2000-200a 202f 205f 2800 3000"
 
 ---A text behind so many columns of blanks is outside of many windows; a tab counts as four.
 local MANY_BLANKS = 80
-local LEAST_BLANKS = MANY_BLANKS / 4
+local MIN_BLANKS = MANY_BLANKS / 4
 
 ---More of them in one proposal are not marked.
-local MOST_MARKS = 1000
+local MAX_MARKS = 1000
 ---In bytes.
 local PIECE_OF_LINE = 4000
 ---Bytes of the codes of one cell.
-local MOST_CODES = 60
+local MAX_CODES = 60
 local NAMESPACE = api.nvim_create_namespace("claude-code.hidden")
 
 local M = {}
@@ -58,8 +58,8 @@ local function compile_blanks()
   local blank, first_bytes = compile(BLANKS)
   local others = (1 - first_bytes) ^ 1
     + (first_bytes - blank)
-    + blank * blank ^ (2 - LEAST_BLANKS) * -blank
-  return others ^ 0 * lpeg.Cp() * blank ^ LEAST_BLANKS * lpeg.Cp() * #lpeg.P(1)
+    + blank * blank ^ (2 - MIN_BLANKS) * -blank
+  return others ^ 0 * lpeg.Cp() * blank ^ MIN_BLANKS * lpeg.Cp() * #lpeg.P(1)
 end
 
 local NEXT, NEXT_BLANKS = compile_characters(), compile_blanks()
@@ -119,7 +119,7 @@ local function codes_of(line, first, next)
   end
   local last = after_cell(line, next)
   local other, after = NEXT:match(line, next)
-  while other and other < last and #codes < MOST_CODES do
+  while other and other < last and #codes < MAX_CODES do
     codes = codes .. (code_of(line:sub(other, after - 1)) or "")
     other, after = NEXT:match(line, after --[[@as integer]])
   end
@@ -151,7 +151,7 @@ end
 ---@param hunks { new: integer, new_count: integer }[] first lines, from 1
 ---@return integer? line 1-based, of the first one
 function M.show(buf, hunks)
-  local marking = { buf = buf, left = MOST_MARKS }
+  local marking = { buf = buf, left = MAX_MARKS }
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   for _, hunk in ipairs(hunks) do
     local row = math.max(hunk.new - 1, 0)

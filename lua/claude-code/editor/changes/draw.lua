@@ -2,7 +2,7 @@
 --- virtual lines at the window's edge: where 'wrap' breaks the lines of the buffer, they are broken here.
 local api, fn = vim.api, vim.fn
 local file_lines = require("claude-code.editor.documents.lines")
-local highlights = require("claude-code.editor.hunks.highlights")
+local highlights = require("claude-code.editor.changes.highlights")
 
 ---Below tree-sitter's (100): its foreground goes on our background.
 local LINE_PRIORITY, TEXT_PRIORITY = 50, 60

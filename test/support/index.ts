@@ -1,0 +1,10 @@
+/** Everything that most tests use: `import { eventually, onEachNeovim, test } from "#test"`. */
+export { setDefaultTimeout, setSystemTime, spyOn } from "bun:test";
+export * from "./claims";
+export * from "./client";
+export * from "./eventually";
+export * from "./neovim";
+export * from "./outcome";
+export * from "./process";
+export * from "./session";
+export { claudeCli, first, TOOLCHAIN } from "./toolchain";
