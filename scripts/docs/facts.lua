@@ -50,12 +50,12 @@ for _, option in ipairs(require("claude-code.config").options()) do
   })
 end
 
----@param groups claude-code.HighlightGroups
+---@param section string
 ---@return table[]
-local function highlights_of(groups)
+local function highlights_of(section)
   return vim.tbl_map(function(group)
-    return { name = groups.name(group.name), link = group.link, description = group.description }
-  end, groups.groups)
+    return { name = group[1], link = group[2], description = group[3] }
+  end, require("claude-code.lib.highlights").groups[section])
 end
 
 io.write(vim.json.encode({
@@ -65,8 +65,8 @@ io.write(vim.json.encode({
   suggested = require("claude-code.keymaps").suggested,
   options = options,
   private_files = require("claude-code.editor.privacy.defaults"),
-  highlights = highlights_of(require("claude-code.editor.changes.highlights")),
-  review_highlights = highlights_of(require("claude-code.editor.review.marks").highlights),
-  session_highlights = highlights_of(require("claude-code.sessions.label").highlights),
-  transcript_highlights = highlights_of(require("claude-code.editor.transcript.buffer").highlights),
+  highlights = highlights_of("changes"),
+  review_highlights = highlights_of("comments"),
+  session_highlights = highlights_of("sessions"),
+  transcript_highlights = highlights_of("transcript"),
 }))

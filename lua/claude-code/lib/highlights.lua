@@ -1,43 +1,104 @@
---- Highlight groups of the plugin. Those of one room share a prefix. Each links to a group that every
---- colour scheme has, so that it is right for a dark and a light 'background'; a user's own wins.
+--- Highlight groups of the plugin. Each links to a group that every colour scheme has, so that it is right for a dark
+--- and a light 'background'; a user's own wins. A module that shows one requires this one.
 local api = vim.api
 
 ---@class claude-code.HighlightGroup
----@field name string without the common prefix
----@field link? string
----@field background? { dark: [string, integer], light: [string, integer] } GUI and terminal colour, where
----`link` has none
----@field description string for the documentation
+---@field [1] string
+---@field [2]? string the group it links to
+---@field [3] string description for the help
+---@field background? table<"dark"|"light", [string, integer]> GUI and terminal colour, where the link has no background
 
----@class claude-code.HighlightGroups
----@field groups claude-code.HighlightGroup[]
----@field name fun(name: string): string
+local M = {}
 
-local defined = {} ---@type claude-code.HighlightGroups[]
+---@type table<string, claude-code.HighlightGroup[]> by section of the help
+M.groups = {
+  -- Without a background a changed line would look like any other: the default scheme has none for deleted lines, and
+  -- some schemes reverse the colours of the text instead.
+  changes = {
+    {
+      "ClaudeCodeAdd",
+      "DiffAdd",
+      "lines that Claude adds or changes",
+      background = { dark = { "NvimDarkGreen", 22 }, light = { "NvimLightGreen", 194 } },
+    },
+    {
+      "ClaudeCodeAddText",
+      nil,
+      "what changes within such a line",
+      background = { dark = { "#0a7d3c", 28 }, light = { "#6fdc8c", 114 } },
+    },
+    {
+      "ClaudeCodeDelete",
+      "DiffDelete",
+      "lines that Claude deletes, and the old form of changed ones",
+      background = { dark = { "NvimDarkRed", 52 }, light = { "NvimLightRed", 224 } },
+    },
+    {
+      "ClaudeCodeDeleteText",
+      nil,
+      "what changes within such a line",
+      background = { dark = { "#8c1420", 88 }, light = { "#ff9890", 210 } },
+    },
+    { "ClaudeCodeFiller", "NonText", "filler for lines only on the other side" },
+    { "ClaudeCodeAddSign", "Added", "signs and number of added lines" },
+    { "ClaudeCodeChangeSign", "Changed", "signs of changed lines, outside of a review" },
+    { "ClaudeCodeDeleteSign", "Removed", "signs and number of deleted lines" },
+    { "ClaudeCodeBarFile", "Title", "the file's name in the bar" },
+    { "ClaudeCodeBarCount", "Number", "which hunk of how many, and which diff or file" },
+    { "ClaudeCodeBarKey", "Special", "keys in the bar" },
+    { "ClaudeCodeNote", "Comment", "less important words" },
+    {
+      "ClaudeCodeWarning",
+      "WarningMsg",
+      "unsaved edits, conflicts, hidden characters, a file outside of the workspace",
+    },
+    { "ClaudeCodeAccepted", "DiagnosticOk", "a hunk accepted alone" },
+  },
+  comments = {
+    { "ClaudeCodeComment", "DiagnosticInfo", "a comment that waits to be sent" },
+    { "ClaudeCodeCommentSent", "Comment", "a comment that was sent" },
+  },
+  sessions = {
+    { "ClaudeCodeSessionBlocked", "DiagnosticWarn", "the state of a session that needs input" },
+    { "ClaudeCodeSessionWorking", "DiagnosticInfo", "the state of one that works" },
+    { "ClaudeCodeSessionDone", "DiagnosticOk", "the state of one that is done" },
+    { "ClaudeCodeSessionError", "DiagnosticError", "the state of one that failed" },
+    { "ClaudeCodeSessionIdle", "Comment", "the state of one that is idle, or unknown" },
+    { "ClaudeCodeSessionCurrent", "Title", "the name of the session on screen" },
+    { "ClaudeCodeSessionOther", "Comment", "other names, and what the session does" },
+  },
+  transcript = {
+    { "ClaudeCodeTranscriptPrompt", "CursorLine", "the lines of your prompts" },
+    { "ClaudeCodeTranscriptNote", "Comment", "beside a line: a time, how long a result is" },
+    { "ClaudeCodeTranscriptBar", "Title", "whose window it is, above what Claude reads" },
+    { "ClaudeCodeTranscriptFollowed", "Visual", "the lines that Claude reads or edits" },
+    { "ClaudeCodeTranscriptFailed", "DiagnosticError", "a call that failed" },
+  },
+}
 
 ---Groups as they were set here. One that is another by now is the user's.
 local set = {} ---@type table<string, vim.api.keyset.get_hl_info>
 
----Links are followed here: Neovim does so by the 'winhighlight' of the current window.
+---Follows links itself: Neovim does so by the 'winhighlight' of the current window.
 local function has_background(name)
   local found = name and api.nvim_get_hl(0, { name = name }) or {}
   if found.link then
     return has_background(found.link)
   end
-  return found.bg ~= nil or found.reverse == true
+  return found.bg ~= nil and not found.reverse
 end
 
 local function values_of(group)
-  if group.background and not has_background(group.link) then
+  if group.background and not has_background(group[2]) then
     local colour = group.background[vim.o.background]
     return { bg = colour[1], ctermbg = colour[2] }
   end
-  return { link = group.link }
+  return { link = group[2] }
 end
 
-local function set_all(groups)
-  for _, group in ipairs(groups.groups) do
-    local name = groups.name(group.name)
+local function set_all()
+  for _, group in ipairs(vim.iter(vim.tbl_values(M.groups)):flatten():totable()) do
+    local name = group[1]
     local now = api.nvim_get_hl(0, { name = name })
     if vim.tbl_isempty(now) or vim.deep_equal(now, set[name]) then
       api.nvim_set_hl(0, name, values_of(group))
@@ -46,29 +107,10 @@ local function set_all(groups)
   end
 end
 
-local M = {}
-
----@param prefix string
----@param groups claude-code.HighlightGroup[]
----@return claude-code.HighlightGroups
-function M.define(prefix, groups)
-  local all = {
-    groups = groups,
-    name = function(name)
-      return prefix .. name
-    end,
-  }
-  set_all(all)
-  table.insert(defined, all)
-  return all
-end
-
----A colour scheme clears what it does not know; another 'background' needs other colours.
-local group = require("claude-code.lib.autocommands").new("highlights")
-local function set_again()
-  vim.iter(defined):each(set_all)
-end
-group:on("ColorScheme", set_again)
-group:on("OptionSet", set_again, { pattern = "background" })
+set_all()
+local events = require("claude-code.lib.autocommands").new("highlights")
+---A colour scheme clears unknown groups; another 'background' needs other colours.
+events:on("ColorScheme", set_all)
+events:on("OptionSet", set_all, { pattern = "background" })
 
 return M

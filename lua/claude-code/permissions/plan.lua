@@ -3,7 +3,6 @@
 local api = vim.api
 local buffers = require("claude-code.editor.diff.buffers")
 local focus = require("claude-code.editor.windows.focus")
-local highlights = require("claude-code.editor.changes.highlights")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
 local spare = require("claude-code.editor.windows.spare")
@@ -151,7 +150,7 @@ local function comment(plan)
     end
     if vim.trim(text) ~= "" then
       local id = api.nvim_buf_set_extmark(plan.buf, NAMESPACE, row, 0, {
-        virt_lines = { { { "  ▏ " .. text, highlights.name("Note") } } },
+        virt_lines = { { { "  ▏ " .. text, "ClaudeCodeNote" } } },
       })
       plan.comments[id] = { text = text, line = line }
     end
@@ -245,9 +244,12 @@ end
 local function show_bar(plan)
   local name =
     require("claude-code.sessions.label").of({ n = plan.request.session, pid = plan.request.pid })
-  local parts = { { " " .. name .. " has a plan", "File" } }
+  local parts = { { " " .. name .. " has a plan", "ClaudeCodeBarFile" } }
   if plan.hidden then
-    table.insert(parts, { ("  hidden characters, line %d"):format(plan.hidden), "Warning" })
+    table.insert(
+      parts,
+      { ("  hidden characters, line %d"):format(plan.hidden), "ClaudeCodeWarning" }
+    )
   end
   local hints = {
     { keys = { "gC" }, words = "comment" },
@@ -256,7 +258,7 @@ local function show_bar(plan)
   }
   local room = api.nvim_win_get_width(plan.win) - winbar.width(parts)
   vim.list_extend(parts, winbar.hints(hints, room))
-  winbar.show(plan.win, MARK, winbar.render(parts, highlights.name("")))
+  winbar.show(plan.win, MARK, winbar.render(parts))
 end
 
 ---@param buf integer that Neovim has emptied (`:edit!`)

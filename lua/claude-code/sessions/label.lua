@@ -3,39 +3,16 @@ local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
---- The highlight groups of the bar that names the sessions.
-M.highlights = require("claude-code.lib.highlights").define("ClaudeCodeSession", {
-  {
-    name = "Blocked",
-    link = "DiagnosticWarn",
-    description = "the state of a session that needs input",
-  },
-  { name = "Working", link = "DiagnosticInfo", description = "of one that works" },
-  { name = "Done", link = "DiagnosticOk", description = "of one that is done" },
-  { name = "Error", link = "DiagnosticError", description = "of one that failed" },
-  {
-    name = "Idle",
-    link = "Comment",
-    description = "of one that is idle, or whose state is unknown",
-  },
-  { name = "Current", link = "Title", description = "the name of the session on screen" },
-  {
-    name = "Other",
-    link = "Comment",
-    description = "the names of the others, and what the bar says",
-  },
-})
-
 ---@type table<claude-code.SessionState, { symbol: string, words: string, highlight: string }>
 local STATES = {
-  blocked = { symbol = "◆", words = "needs input", highlight = "Blocked" },
-  working = { symbol = "●", words = "working", highlight = "Working" },
-  done = { symbol = "✓", words = "done", highlight = "Done" },
-  error = { symbol = "✗", words = "failed", highlight = "Error" },
-  idle = { symbol = "○", words = "idle", highlight = "Idle" },
+  blocked = { symbol = "◆", words = "needs input", highlight = "ClaudeCodeSessionBlocked" },
+  working = { symbol = "●", words = "working", highlight = "ClaudeCodeSessionWorking" },
+  done = { symbol = "✓", words = "done", highlight = "ClaudeCodeSessionDone" },
+  error = { symbol = "✗", words = "failed", highlight = "ClaudeCodeSessionError" },
+  idle = { symbol = "○", words = "idle", highlight = "ClaudeCodeSessionIdle" },
 }
 
-local UNKNOWN = { symbol = "○", words = "state unknown", highlight = "Idle" }
+local UNKNOWN = { symbol = "○", words = "state unknown", highlight = "ClaudeCodeSessionIdle" }
 
 ---@param row claude-code.SessionRow
 ---@return string of one cell
@@ -46,8 +23,7 @@ end
 ---@param row claude-code.SessionRow
 ---@return string group of its symbol
 function M.highlight(row)
-  local name = (STATES[row.state] or UNKNOWN).highlight
-  return M.highlights.name(name)
+  return (STATES[row.state] or UNKNOWN).highlight
 end
 
 ---@param state? claude-code.SessionState

@@ -4,8 +4,6 @@ local label = require("claude-code.sessions.label")
 local path = require("claude-code.editor.documents.path")
 local winbar = require("claude-code.editor.windows.winbar")
 
-local highlights = label.highlights
-
 local M = {}
 
 --- Neovim asks for the text whenever it draws the bar.
@@ -26,7 +24,7 @@ local function parts_for(rows, buf, has_names)
     if name and has_names then
       text = ("%d %s"):format(row.n, winbar.shortened(name, NAME, "head"))
     end
-    local group = highlights.name(row.buf == buf and "Current" or "Other")
+    local group = row.buf == buf and "ClaudeCodeSessionCurrent" or "ClaudeCodeSessionOther"
     table.insert(parts, { (" %s "):format(text), group })
     table.insert(parts, { label.symbol(row) .. " ", label.highlight(row) })
   end
@@ -56,7 +54,7 @@ function M.text()
   for _, row in ipairs(room >= ACTIVITY and rows or {}) do
     activity = row.buf == buf and winbar.shortened(activity_of(row), room, "head") or activity
   end
-  vim.list_extend(parts, { "%<", { "", highlights.name("Other") }, "%=", { activity .. " " } })
+  vim.list_extend(parts, { "%<", { "", "ClaudeCodeSessionOther" }, "%=", { activity .. " " } })
   return winbar.render(parts)
 end
 

@@ -4,7 +4,7 @@ import { claims, eventually, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 160, height: 30 };
-const WARNING = "%#ClaudeCodeDiffWarning#";
+const WARNING = "%#ClaudeCodeWarning#";
 
 describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (version) => {
   const start = () => Attached.attached({ version, ui: UI });
@@ -69,7 +69,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     await a.nvim.command(`cd ${a.path("linked")}`);
     await a.propose(a.path("linked/deep/file.txt"), "new\n");
     for (const text of await bars(a)) {
-      expect(text).toContain("%#ClaudeCodeDiffFile#deep/file.txt");
+      expect(text).toContain("%#ClaudeCodeBarFile#deep/file.txt");
       expect(text).not.toContain(WARNING);
     }
   });
@@ -82,7 +82,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     await a.propose(pathOf(a, "~/.bashrc"), "one\nevil\n", { old_path: oldPath });
     expect(await a.nvim.lua(`return require("port").diff_text("old")`)).toBe("# mine\nalias ls\n");
     const [old = "", proposed = ""] = await bars(a);
-    expect(old).toContain("~/.bashrc%#ClaudeCodeDiffNote# (on disk)");
+    expect(old).toContain("~/.bashrc%#ClaudeCodeNote# (on disk)");
     expect(proposed).toContain("~/.bashrc");
   });
 
@@ -92,8 +92,8 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       old_path: a.file("a.txt", "one\n"),
     });
     const [old, proposed] = await bars(a);
-    expect(old).toContain("a.txt%#ClaudeCodeDiffNote# (on disk)");
-    expect(proposed).toContain("b.txt%#ClaudeCodeDiffNote# (new file)");
+    expect(old).toContain("a.txt%#ClaudeCodeNote# (on disk)");
+    expect(proposed).toContain("b.txt%#ClaudeCodeNote# (new file)");
     a.file("b.txt", "somebody's\n");
     await a.nvim.type("<CR>");
     await said(a, "b.txt was written since Claude proposed this");

@@ -156,7 +156,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       const id = await a.propose(a.path("new.txt"), "one\ntwo\n");
       const counts = 'return { #vim.api.nvim_tabpage_list_wins(0), vim.fn.tabpagenr("$") }';
       expect([layout, await a.nvim.lua(counts)]).toEqual([layout, [1, tabs]]);
-      const added = (await a.marks("diff.inline")).find(isOf("ClaudeCodeDiffAdd"));
+      const added = (await a.marks("diff.inline")).find(isOf("ClaudeCodeAdd"));
       expect(added).toMatchObject({ row: 0, end_row: 2 });
       await a.barShows("(new file)");
       await a.rejects(id);
@@ -204,18 +204,18 @@ describe.each(NEOVIMS)("$name", (version) => {
     await eventually("the lines", async () => expect(await screen()).toEqual(drawn));
     expect(await drawnIn(a)).toEqual([
       "0 deleted 1",
-      "1 ClaudeCodeDiffChange",
-      "1 ClaudeCodeDiffText 0-3",
+      "1 ClaudeCodeAdd",
+      "1 ClaudeCodeAddText 0-3",
       "1 deleted 1",
-      "3 ClaudeCodeDiffAdd",
+      "3 ClaudeCodeAdd",
     ]);
     await a.nvim.type("Goone more<Esc>ggOgone\u0009one<Esc>");
     await eventually("the marks", async () => {
       expect(await drawnIn(a)).toEqual([
-        "2 ClaudeCodeDiffChange",
-        "2 ClaudeCodeDiffText 0-3",
+        "2 ClaudeCodeAdd",
+        "2 ClaudeCodeAddText 0-3",
         "2 deleted 1",
-        "4 ClaudeCodeDiffAdd",
+        "4 ClaudeCodeAdd",
       ]);
     });
     await a.barShows("+3 −1");
@@ -228,11 +228,11 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using a = await inline("");
     await a.propose(a.file("a.lua", "  f(x)\n  g(x)\n"), "  -- First.\n  g(x, 1)\n  return x, y\n");
     expect(await drawnIn(a)).toEqual([
-      "0 ClaudeCodeDiffAdd",
+      "0 ClaudeCodeAdd",
       "0 deleted 2",
-      "1 ClaudeCodeDiffChange",
-      "1 ClaudeCodeDiffText 5-8",
-      "2 ClaudeCodeDiffAdd",
+      "1 ClaudeCodeAdd",
+      "1 ClaudeCodeAddText 5-8",
+      "2 ClaudeCodeAdd",
     ]);
   });
 
@@ -242,36 +242,37 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne' })");
     await a.barShows("+2 −2");
     // That byte is new in the line, and no more.
-    const text = (await a.marks("diff.inline")).find(isOf("ClaudeCodeDiffText"));
+    const text = (await a.marks("diff.inline")).find(isOf("ClaudeCodeAddText"));
     expect(text).toMatchObject({ column: 0, end_col: 1 });
   });
 
   test("highlight groups: what is deleted has a background; colour schemes and users have others", async () => {
     await using a = await Attached.start({ version, ui: UI });
-    await a.nvim.command("highlight ClaudeCodeDiffKey guifg=#123456");
+    await a.nvim.command("highlight ClaudeCodeBarKey guifg=#123456");
     await a.attach();
     await a.propose(a.file("main.txt", OLD), NEW);
     const group = (name: string, link: boolean) =>
       a.nvim.lua<{ bg?: number; fg?: number; link?: string }>(
         "local name, link = ... return vim.api.nvim_get_hl(0, { name = name, link = link })",
-        `ClaudeCodeDiff${name}`,
+        `ClaudeCode${name}`,
         link,
       );
     const seen = new Set<number | undefined>();
     for (const value of ["dark", "light"]) {
       await a.nvim.lua("vim.o.background = ...", value);
-      for (const name of ["Delete", "DeleteText", "Add"]) seen.add((await group(name, false)).bg);
+      for (const name of ["Delete", "DeleteText", "Add", "AddText"])
+        seen.add((await group(name, false)).bg);
     }
     expect(seen).not.toContain(undefined);
-    expect(seen.size).toBe(6);
-    expect(await group("Key", true)).toMatchObject({ fg: 0x123456 });
+    expect(seen.size).toBe(8);
+    expect(await group("BarKey", true)).toMatchObject({ fg: 0x123456 });
     await a.nvim.command("colorscheme blue");
     expect(await group("Add", true)).toMatchObject({ link: "DiffAdd" });
     // A colour scheme that has one of its own goes before ours.
     await a.nvim.command("highlight DiffDelete guibg=#010203 | doautocmd ColorScheme");
     expect(await group("Delete", true)).toMatchObject({ link: "DiffDelete" });
     const maps = "return vim.wo[require('port').diff_windows()[1]].winhighlight";
-    expect(await a.nvim.lua(maps)).toContain("DiffAdd:ClaudeCodeDiffDelete");
-    expect(await a.nvim.lua("return vim.wo.winhighlight")).toContain("DiffAdd:ClaudeCodeDiffAdd");
+    expect(await a.nvim.lua(maps)).toContain("DiffAdd:ClaudeCodeDelete");
+    expect(await a.nvim.lua("return vim.wo.winhighlight")).toContain("DiffAdd:ClaudeCodeAdd");
   });
 });

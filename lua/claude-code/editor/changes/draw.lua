@@ -2,7 +2,7 @@
 --- virtual lines at the window's edge: where 'wrap' breaks the lines of the buffer, they are broken here.
 local api, fn = vim.api, vim.fn
 local file_lines = require("claude-code.editor.documents.lines")
-local highlights = require("claude-code.editor.changes.highlights")
+require("claude-code.lib.highlights")
 
 ---Below tree-sitter's (100): its foreground goes on our background.
 local LINE_PRIORITY, TEXT_PRIORITY = 50, 60
@@ -57,7 +57,7 @@ local function mark_lines(pen, row, count, name)
   pen(row, 0, {
     end_row = row + count,
     end_col = 0,
-    hl_group = highlights.name(name),
+    hl_group = name,
     hl_eol = true,
     priority = LINE_PRIORITY,
     strict = false,
@@ -68,11 +68,11 @@ end
 local function mark_pair(buf, pen, row, old)
   local new = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
   local first, last = changed_part(new, old)
-  mark_lines(pen, row, 1, last == 0 and "Add" or "Change")
+  mark_lines(pen, row, 1, "ClaudeCodeAdd")
   if first and last > 0 then
     pen(row, first, {
       end_col = last,
-      hl_group = highlights.name("Text"),
+      hl_group = "ClaudeCodeAddText",
       priority = TEXT_PRIORITY,
     })
   end
@@ -89,12 +89,12 @@ function M.new_lines(buf, pen, hunk)
   local row = hunk.new - 1
   local pairs_of_lines = math.min(#hunk.old_lines, hunk.new_count, MAX_MARKED_LINES)
   if pairs_of_lines < hunk.new_count then
-    mark_lines(pen, row + pairs_of_lines, hunk.new_count - pairs_of_lines, "Add")
+    mark_lines(pen, row + pairs_of_lines, hunk.new_count - pairs_of_lines, "ClaudeCodeAdd")
   end
   for i = 1, math.min(hunk.new_count, MAX_SIGNS) do
     pen(row + i - 1, 0, {
       sign_text = "+",
-      sign_hl_group = highlights.name("Added"),
+      sign_hl_group = "ClaudeCodeAddSign",
       priority = SIGN_PRIORITY,
       strict = false,
     })
@@ -145,24 +145,24 @@ local function chunks(line, most, new, tabstop)
   end
   line, note = cut(line, most)
   local parts = {
-    { line:sub(1, first or #line), "Delete" },
-    { first and line:sub(first + 1, last) or "", "DeleteText" },
-    { first and line:sub(last + 1) or "", "Delete" },
+    { line:sub(1, first or #line), "ClaudeCodeDelete" },
+    { first and line:sub(first + 1, last) or "", "ClaudeCodeDeleteText" },
+    { first and line:sub(last + 1) or "", "ClaudeCodeDelete" },
   }
   local found, column, bytes = {}, 0, 0
   for _, part in ipairs(parts) do
     local text, last_column = visible(part[1], tabstop, column)
     column, bytes = last_column, bytes + #text
     if text ~= "" then
-      found[#found + 1] = { text, highlights.name(part[2]) }
+      found[#found + 1] = { text, part[2] }
     end
   end
   if note then
-    found[#found + 1] = { note, highlights.name("Note") }
+    found[#found + 1] = { note, "ClaudeCodeNote" }
   end
   -- To the window's edge, as with lines of the buffer.
   local rest = (" "):rep(math.max(1, vim.o.columns - column))
-  found[#found + 1] = { rest, highlights.name("Delete") }
+  found[#found + 1] = { rest, "ClaudeCodeDelete" }
   return found, bytes
 end
 
@@ -220,7 +220,7 @@ local function virtual_lines(buf, hunk, margin, wrap_width)
   local more = #hunk.old_lines - #lines
   if more > 0 then
     local text = (" … and %d more deleted lines"):format(more)
-    lines[#lines + 1] = { { text, highlights.name("Note") } }
+    lines[#lines + 1] = { { text, "ClaudeCodeNote" } }
   end
   return (wrap_width or 0) > 0 and wrapped(lines, wrap_width) or lines
 end
@@ -250,7 +250,7 @@ end
 ---@return claude-code.Chunk
 function M.margin(win)
   local cells = math.max(2, fn.getwininfo(win)[1].textoff)
-  return { "-" .. (" "):rep(cells - 1), highlights.name("Removed") }
+  return { "-" .. (" "):rep(cells - 1), "ClaudeCodeDeleteSign" }
 end
 
 return M

@@ -1,7 +1,7 @@
 --- Characters that change how a text looks, or that nobody sees: control characters, those that turn the direction of
 --- the text (CVE-2021-42574), invisible ones, and blanks that push what follows out of the window.
 local api = vim.api
-local highlights = require("claude-code.editor.changes.highlights")
+require("claude-code.lib.highlights")
 
 ---Code points, the same as those of `src/lib/visible.ts` (a test compares them). Not among them: tab, form feed and
 ---carriage return, which are common. A NUL is a line feed in a buffer's line.
@@ -107,7 +107,7 @@ local function set_mark(marking, row, column, options)
 end
 
 local function inline(text)
-  return { virt_text = { { text, highlights.name("Warning") } }, virt_text_pos = "inline" }
+  return { virt_text = { { text, "ClaudeCodeWarning" } }, virt_text_pos = "inline" }
 end
 
 ---@return string? codes of all such characters in its cell, unless Neovim shows them itself
@@ -133,7 +133,7 @@ local function mark_line(marking, row, line)
     if codes then
       set_mark(marking, row, last - 1, inline(codes))
     else
-      local range = { end_col = last - 1, hl_group = highlights.name("Warning") }
+      local range = { end_col = last - 1, hl_group = "ClaudeCodeWarning" }
       set_mark(marking, row, first - 1, range)
     end
     first, next = NEXT:match(line, last)

@@ -4,7 +4,6 @@
 ---
 --- Once a hunk is accepted by itself, accepting the diff takes the accepted hunks only.
 local api = vim.api
-local highlights = require("claude-code.editor.changes.highlights")
 local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
 
@@ -100,7 +99,7 @@ function M.show_labels(proposal)
     if state ~= "open" then
       local row = hunks.rows(known.of.list[index])
       api.nvim_buf_set_extmark(buf, LABELS, math.min(row, bottom), 0, {
-        virt_text = { { " ✓ accepted ", highlights.name("Accepted") } },
+        virt_text = { { " ✓ accepted ", "ClaudeCodeAccepted" } },
         virt_text_pos = "right_align",
       })
     end

@@ -2,7 +2,6 @@
 --- is too long, Neovim cuts out what follows its `%<`: the key that accepts comes last.
 local api, fn = vim.api, vim.fn
 local accepted_hunks = require("claude-code.editor.diff.accepted")
-local highlights = require("claude-code.editor.changes.highlights")
 local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")
 local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.documents.path")
@@ -39,15 +38,15 @@ end
 local function destination(view, cells, width)
   if view.is_outside then
     local name = fn.fnamemodify(view.proposal.destination.path, ":~")
-    return { winbar.shortened(name, width - 4, "tail"), "Warning" }
+    return { winbar.shortened(name, width - 4, "tail"), "ClaudeCodeWarning" }
   end
-  return { winbar.shortened(file_name(view.proposal.new_path), cells, "tail"), "File" }
+  return { winbar.shortened(file_name(view.proposal.new_path), cells, "tail"), "ClaudeCodeBarFile" }
 end
 
 ---@param words string|false|nil
 ---@return claude-code.BarPart?
 local function warning(words)
-  return words and { (" %s "):format(words), "Warning" } or nil
+  return words and { (" %s "):format(words), "ClaudeCodeWarning" } or nil
 end
 
 ---@return claude-code.BarPart[]
@@ -62,7 +61,7 @@ local function warnings(view)
     warning(found.hidden and ("hidden characters, line %d"):format(found.hidden)),
     warning(too_big or proposal.destination.written and "written since proposed"),
     found.conflicts and warning("conflicts are left")
-      or is_merged and { " with your unsaved edits ", "Note" }
+      or is_merged and { " with your unsaved edits ", "ClaudeCodeNote" }
       or warning(proposal.unsaved and "without your unsaved edits")
   )
 end
@@ -116,9 +115,10 @@ local function of_old(view, cells)
   local other = proposal.base_path ~= proposal.new_path and proposal.exists
   local parts = {
     " %<",
-    other and { winbar.shortened(file_name(proposal.base_path), cells, "tail"), "File" }
+    other
+        and { winbar.shortened(file_name(proposal.base_path), cells, "tail"), "ClaudeCodeBarFile" }
       or destination(view, cells, cells),
-    { proposal.exists and " (on disk) " or " (new file) ", "Note" },
+    { proposal.exists and " (on disk) " or " (new file) ", "ClaudeCodeNote" },
   }
   return vim.list_extend(parts, warnings(view))
 end
@@ -131,13 +131,16 @@ local function of_new(view, cells)
   local parts = winbar.parts(
     " ",
     remote
-      and { winbar.shortened(remote, math.max(math.floor(cells / 3), 8), "head") .. ": ", "Warning" },
-    total > 1 and { ("[%d/%d] "):format(number, total), "Count" },
-    found.session and { winbar.shortened(found.session, 16, "tail") .. ": ", "Note" },
+      and {
+        winbar.shortened(remote, math.max(math.floor(cells / 3), 8), "head") .. ": ",
+        "ClaudeCodeWarning",
+      },
+    total > 1 and { ("[%d/%d] "):format(number, total), "ClaudeCodeBarCount" },
+    found.session and { winbar.shortened(found.session, 16, "tail") .. ": ", "ClaudeCodeNote" },
     destination(view, math.floor(cells / 3), cells)
   )
-  local note = { is_new and " (new file)" or " (proposed)", "Note" }
-  local hunk = { ("  %s "):format(hunk_words(view)), "Count" }
+  local note = { is_new and " (new file)" or " (proposed)", "ClaudeCodeNote" }
+  local hunk = { ("  %s "):format(hunk_words(view)), "ClaudeCodeBarCount" }
   local least = winbar.width({ hunk }) + winbar.width(action_hints(view, is_wide, 0))
   local rest = cells - winbar.width(parts) - least
   if is_wide or is_new and winbar.width({ note }) <= rest then
@@ -148,8 +151,8 @@ local function of_new(view, cells)
   table.insert(parts, rest < 0 and (remote and 3 or 2) or #parts + 1, "%<")
   local hints = action_hints(view, is_wide, cells - winbar.width(parts))
   local counts = {
-    { (" +%d"):format(found.hunks.added), "Added" },
-    { (" −%d "):format(found.hunks.removed), "Removed" },
+    { (" +%d"):format(found.hunks.added), "ClaudeCodeAddSign" },
+    { (" −%d "):format(found.hunks.removed), "ClaudeCodeDeleteSign" },
   }
   if winbar.width(parts) + winbar.width(counts) + winbar.width(hints) <= cells then
     vim.list_extend(parts, counts)
@@ -168,7 +171,7 @@ function M.show(view)
     local of = buf == view.proposal.new_buf and of_new or buf == view.proposal.old_buf and of_old
     if of then
       local parts = of(view, api.nvim_win_get_width(win))
-      winbar.set(win, winbar.render(parts, highlights.name("")))
+      winbar.set(win, winbar.render(parts))
     end
   end
 end

@@ -7,7 +7,6 @@ local channel = require("claude-code.server.channel")
 local config = require("claude-code.config")
 local diffs = require("claude-code.editor.diff.diff")
 local file_change = require("claude-code.editor.documents.file_change")
-local highlights = require("claude-code.editor.changes.highlights")
 local keyboard = require("claude-code.editor.input.keyboard")
 local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
@@ -48,7 +47,7 @@ local function place_sign(diff)
   local same = file_change.between(lines, proposed, true).head
   api.nvim_buf_set_extmark(buf, SIGNS, math.min(same, #lines - 1), 0, {
     sign_text = "◇",
-    sign_hl_group = highlights.name("Warning"),
+    sign_hl_group = "ClaudeCodeWarning",
     priority = 20,
   })
 end

@@ -1,7 +1,7 @@
 --- Two windows in diff mode: the file on disk, and beside or below it the proposal; in the place of
 --- the file's window, which is borrowed for that, or on a tab page of their own.
 local api = vim.api
-local highlights = require("claude-code.editor.changes.highlights")
+require("claude-code.lib.highlights")
 local hunks = require("claude-code.editor.changes.hunks")
 local reveal = require("claude-code.editor.changes.reveal")
 local windows = require("claude-code.editor.windows")
@@ -19,6 +19,14 @@ local DIFF_OPTIONS = {
   "winbar",
   "winhighlight",
   "wrap",
+}
+
+---The groups of Neovim's diff mode, and ours in their place.
+local SIDES = {
+  old = "DiffAdd:ClaudeCodeDelete,DiffChange:ClaudeCodeDelete,"
+    .. "DiffText:ClaudeCodeDeleteText,DiffTextAdd:ClaudeCodeDeleteText,DiffDelete:ClaudeCodeFiller",
+  new = "DiffAdd:ClaudeCodeAdd,DiffChange:ClaudeCodeAdd,"
+    .. "DiffText:ClaudeCodeAddText,DiffTextAdd:ClaudeCodeAddText,DiffDelete:ClaudeCodeFiller",
 }
 
 ---@class claude-code.Sides : claude-code.Layout
@@ -70,7 +78,8 @@ function Sides:open()
     -- A link's address, for one, is part of what is written.
     vim.wo[win][0].conceallevel = 0
     api.nvim_win_call(win, vim.cmd.diffthis)
-    highlights.in_window(win, win == self.old_win and "old" or "new")
+    local maps = { vim.wo[win].winhighlight, SIDES[win == self.old_win and "old" or "new"] }
+    vim.wo[win][0].winhighlight = table.concat(maps, ",", maps[1] == "" and 2 or 1)
     -- Here already: a bar that comes after the cursor has moved may scroll the change to the top line.
     vim.wo[win][0].winbar = " "
     api.nvim_win_set_cursor(win, { 1, 0 })

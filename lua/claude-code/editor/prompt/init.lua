@@ -20,8 +20,8 @@ local SENDING = { exit = true, wq = true, xit = true }
 ---@param title string
 ---@param keys string what they do
 function M.show_bar(win, title, keys)
-  local parts = { { title, "Bar" }, { "  " .. keys, "Note" } }
-  winbar.show(win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
+  local parts = { { title, "ClaudeCodeBarFile" }, { "  " .. keys, "ClaudeCodeNote" } }
+  winbar.show(win, MARK, winbar.render(parts))
 end
 
 ---@param buf integer

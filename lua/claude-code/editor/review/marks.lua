@@ -15,18 +15,7 @@ local SIGN_PRIORITY = 5
 ---Signs of one hunk.
 local MAX_SIGNS = 2000
 
-local M = {
-  --- For comments, and for whatever a diff has no group for.
-  highlights = require("claude-code.lib.highlights").define("ClaudeCode", {
-    {
-      name = "ReviewChange",
-      link = "Changed",
-      description = "the sign of lines that Claude changed",
-    },
-    { name = "Comment", link = "DiagnosticInfo", description = "a comment that waits to be sent" },
-    { name = "CommentSent", link = "Comment", description = "one that was sent" },
-  }),
-}
+local M = {}
 
 local function joined(lines)
   return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
@@ -53,9 +42,9 @@ end
 
 local function mark_signs(pen, part)
   local count = part.new_count
-  local group = count == 0 and "ClaudeCodeDiffRemoved"
-    or #part.old_lines == 0 and "ClaudeCodeDiffAdded"
-    or "ClaudeCodeReviewChange"
+  local group = count == 0 and "ClaudeCodeDeleteSign"
+    or #part.old_lines == 0 and "ClaudeCodeAddSign"
+    or "ClaudeCodeChangeSign"
   local first = math.max(part.new - 1, 0)
   for row = first, first + math.min(math.max(count, 1), MAX_SIGNS) - 1 do
     pen(row, 0, {
@@ -73,7 +62,7 @@ end
 ---@return claude-code.Chunk
 local function margin_in(win, are_first)
   if win == -1 then
-    return { "- ", "ClaudeCodeDiffRemoved" }
+    return { "- ", "ClaudeCodeDeleteSign" }
   end
   -- The first signs move the text where 'signcolumn' is "auto", which Neovim knows once it has drawn them.
   local is_auto = vim.startswith(vim.wo[win].signcolumn, "auto")

@@ -5,7 +5,6 @@ local autocommands = require("claude-code.lib.autocommands")
 local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
 local entries = require("claude-code.editor.review.entries")
-local highlights = require("claude-code.editor.changes.highlights")
 local hunk_keys = require("claude-code.editor.changes.keys")
 local listing = require("claude-code.editor.review.listing")
 local list = require("claude-code.editor.review.list")
@@ -40,9 +39,9 @@ local HINTS = {
 ---@return claude-code.BarPart?
 local function warning(hunk)
   if hunk.conflict then
-    return { (" %s edits conflict "):format(listing.WHOSE[hunk.conflict]), "Warning" }
+    return { (" %s edits conflict "):format(listing.WHOSE[hunk.conflict]), "ClaudeCodeWarning" }
   elseif hunk.mixed then
-    return { " with your edits ", "Note" }
+    return { " with your edits ", "ClaudeCodeNote" }
   end
 end
 
@@ -77,13 +76,13 @@ local function parts_in(win)
   -- In a narrow bar the beginning of the path gives way.
   return winbar.parts(
     " %<",
-    { vim.fn.fnamemodify(name, ":."), "File" },
-    whole and { (" %s%s"):format(whole, #listing.files > 1 and "," or ""), "Note" },
-    { " " .. counts(file, whole, hunks, row), "Count" },
-    at and { ("+%d "):format(at.added), "Added" },
-    at and { ("−%d "):format(at.removed), "Removed" },
-    mode and { (" %s "):format(entries.mode_words(mode)), "Note" },
-    at and at.ends and { (" %s "):format(at.ends), "Note" },
+    { vim.fn.fnamemodify(name, ":."), "ClaudeCodeBarFile" },
+    whole and { (" %s%s"):format(whole, #listing.files > 1 and "," or ""), "ClaudeCodeNote" },
+    { " " .. counts(file, whole, hunks, row), "ClaudeCodeBarCount" },
+    at and { ("+%d "):format(at.added), "ClaudeCodeAddSign" },
+    at and { ("−%d "):format(at.removed), "ClaudeCodeDeleteSign" },
+    mode and { (" %s "):format(entries.mode_words(mode)), "ClaudeCodeNote" },
+    at and at.ends and { (" %s "):format(at.ends), "ClaudeCodeNote" },
     at and warning(at)
   )
 end
@@ -97,7 +96,7 @@ local function with_keys(parts, width)
   local room = width - winbar.width(parts) - 1
   table.insert(parts, "%=")
   vim.list_extend(parts, winbar.hints(hints, room))
-  return winbar.render(parts, highlights.name("")) .. " "
+  return winbar.render(parts) .. " "
 end
 
 ---Brings the bars of the tab page up to date with the cursors of its windows.

@@ -3,14 +3,7 @@
 local api = vim.api
 local requests = require("claude-code.server.requests")
 local windows = require("claude-code.editor.windows")
-
-local highlights = require("claude-code.lib.highlights").define("ClaudeCodeTranscript", {
-  { name = "Prompt", link = "CursorLine", description = "the lines of your prompts" },
-  { name = "Note", link = "Comment", description = "beside a line: a time, how long a result is" },
-  { name = "Bar", link = "Title", description = "whose window it is, above what Claude reads" },
-  { name = "Followed", link = "Visual", description = "the lines that Claude reads or edits" },
-  { name = "Failed", link = "DiagnosticError", description = "a call that failed" },
-})
+require("claude-code.lib.highlights")
 
 ---@class claude-code.TranscriptMark what a line is about; `Mark` of src/transcript/markdown.ts
 ---@field row integer of the block, 0-based
@@ -49,7 +42,7 @@ local highlights = require("claude-code.lib.highlights").define("ClaudeCodeTrans
 local Transcript = {}
 Transcript.__index = Transcript
 
-local M = { NAME = "claude-code://transcript/", highlights = highlights }
+local M = { NAME = "claude-code://transcript/" }
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.transcript")
 --- Neovim takes what was before in parts, with so long between them, in ms: it draws and reads keys.
@@ -105,14 +98,14 @@ local function look_of(mark, row, line)
     local time = mark.prompt > 0 and os.date("%H:%M", math.floor(mark.prompt / 1000))
     return 0,
       {
-        line_hl_group = highlights.name("Prompt"),
+        line_hl_group = "ClaudeCodeTranscriptPrompt",
         end_row = row + (mark.rows or 1) - 1,
-        virt_text = time and { { "  " .. time, highlights.name("Note") } } or nil,
+        virt_text = time and { { "  " .. time, "ClaudeCodeNote" } } or nil,
         virt_text_pos = "right_align",
         hl_mode = "combine",
       }
   end
-  local group = highlights.name(mark.failed and "Failed" or "Note")
+  local group = mark.failed and "ClaudeCodeTranscriptFailed" or "ClaudeCodeNote"
   return #line - #(mark.note or ""), { end_col = #line, hl_group = mark.note and group or nil }
 end
 

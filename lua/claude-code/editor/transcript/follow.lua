@@ -2,7 +2,6 @@
 --- their cursor, window, jump list or alternate file. It stands still while the cursor is in it.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
-local highlights = require("claude-code.editor.transcript.buffer").highlights
 local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
 local sessions = require("claude-code.sessions")
@@ -26,8 +25,8 @@ local following
 
 local function show_bar(text)
   local name = label.of(following.n)
-  local parts = { { name .. " ", "Bar" }, { text, "Note" }, "%<" }
-  winbar.show(following.win, MARK, winbar.render(parts, "ClaudeCodeTranscript"))
+  local parts = { { name .. " ", "ClaudeCodeBarFile" }, { text, "ClaudeCodeNote" }, "%<" }
+  winbar.show(following.win, MARK, winbar.render(parts))
 end
 
 local function stop()
@@ -56,7 +55,7 @@ local function show_lines(buf, step)
   local last = math.min(step.last or first, count)
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   if step.first then
-    local look = { end_row = last, hl_group = highlights.name("Followed"), hl_eol = true }
+    local look = { end_row = last, hl_group = "ClaudeCodeTranscriptFollowed", hl_eol = true }
     api.nvim_buf_set_extmark(buf, NAMESPACE, first - 1, 0, look)
   end
   local win = following.win

@@ -1,6 +1,7 @@
 --- The bars ('winbar') of our windows: their text, cut to the room there is, and whose bar a window has.
 local api, fn = vim.api, vim.fn
 local visible = require("claude-code.lib.text").visible
+require("claude-code.lib.highlights")
 
 local M = {}
 
@@ -30,16 +31,15 @@ function M.parts(...)
 end
 
 ---@param parts claude-code.BarPart[]
----@param prefix? string of the highlight groups
 ---@return string for 'winbar'
-function M.render(parts, prefix)
+function M.render(parts)
   return table.concat(vim.tbl_map(function(part)
     if type(part) == "string" then
       return part
     end
     -- A name may hold characters that turn the direction of what follows.
     local text = visible(part[1]):gsub("%%", "%%%%")
-    local group = part[2] and ("%%#%s%s#"):format(prefix or "", part[2]) or ""
+    local group = part[2] and ("%%#%s#"):format(part[2]) or ""
     return group .. text
   end, parts)) .. "%*"
 end
@@ -80,8 +80,8 @@ function M.hints(hints, room)
   for index = #hints, 1, -1 do
     local hint, left = hints[index], room - M.width(parts)
     local names = table.concat(vim.tbl_values(hint.keys), " ")
-    local key = names ~= "" and { "  " .. names, "Key" }
-    local full = M.parts(key, key and hint.words and { " " .. hint.words, "Note" })
+    local key = names ~= "" and { "  " .. names, "ClaudeCodeBarKey" }
+    local full = M.parts(key, key and hint.words and { " " .. hint.words, "ClaudeCodeNote" })
     local brief = M.parts(hint.is_brief and key)
     if hint.is_needed or M.width(full) <= left then
       parts = vim.list_extend(full, parts)

@@ -5,7 +5,6 @@ local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local buffers = require("claude-code.editor.review.buffer")
 local file_lines = require("claude-code.editor.documents.lines")
-local marks = require("claude-code.editor.review.marks")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
 local requests = require("claude-code.server.requests")
@@ -201,7 +200,7 @@ local function draw(rows, comment)
     return
   end
   local text = (place.is_outdated and OUTDATED or "") .. comment.text
-  local group = marks.highlights.name(comment.is_sent and "CommentSent" or "Comment")
+  local group = comment.is_sent and "ClaudeCodeCommentSent" or "ClaudeCodeComment"
   local virtual = rows[place.last] or {}
   rows[place.last] = virtual
   for i, line in ipairs(wrapped(text)) do
