@@ -35,6 +35,7 @@ local MODULES = {
   release = "claude-code.install.release",
   regular_files = "claude-code.lib.regular_file",
   review_client = "claude-code.editor.review.client",
+  review_queue = "claude-code.editor.review.queue",
   remote = "claude-code.remote",
   mentions = "claude-code.context.mention",
   running = "claude-code.terminal.running",

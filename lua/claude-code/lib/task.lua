@@ -1,5 +1,6 @@
---- Work that waits for language servers or the user: a coroutine with a deadline, which whoever asked can cancel.
---- Neovim answers RPC requests at once, so a late answer is a notification on the asker's channel.
+--- Work that waits for the executable, language servers or the user, and reads from top to bottom: a coroutine. Work
+--- that the executable asks for has a deadline and can be cancelled. Neovim answers RPC requests at once, so a late
+--- answer is a notification on the asker's channel.
 local uv = vim.uv
 local timer = require("claude-code.lib.timer")
 
@@ -23,7 +24,7 @@ local function nothing() end
 
 local function current()
   local thread = coroutine.running()
-  return assert(thread and tasks[thread], "this method runs in a task only (task_start)")
+  return assert(thread and tasks[thread], "this runs in a task only")
 end
 
 local function step(thread)
@@ -96,6 +97,26 @@ end
 ---@return claude-code.Failure
 function M.fail(code, text, ...)
   return nil, { code = code, message = text:format(...) }
+end
+
+---Runs work that may wait, from here to its first wait at once.
+---@param work fun()
+---@param done? fun(problem?: string) called once it is over; without it an error of the work is thrown
+function M.run(work, done)
+  local thread = coroutine.create(function()
+    work()
+  end)
+  local task = { slice = 0, is_over = false, resume = coroutine.resume, cancel_wait = nothing }
+  function task.finish(failure)
+    local problem = failure and failure.error
+    if done then
+      done(problem)
+    elseif problem then
+      error(problem, 0)
+    end
+  end
+  tasks[thread] = task
+  step(thread)
 end
 
 local function key_of(params)

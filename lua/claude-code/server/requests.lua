@@ -37,6 +37,17 @@ function M.request(method, params, callback)
   end
 end
 
+---As `request`, in a task.
+---@param method string
+---@param params table
+---@return any? value
+---@return string? problem
+function M.await(method, params)
+  return require("claude-code.lib.task").await(function(done)
+    M.request(method, params, done)
+  end)
+end
+
 ---As `request`, for a command or key: a problem is a message.
 ---@param method string
 ---@param params table

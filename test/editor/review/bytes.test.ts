@@ -102,10 +102,9 @@ onEachNeovim((session) => {
   const idle = () =>
     lua(`
       local is_over = false
-      require("claude-code.editor.review.turns").add(function(done)
+      require("port").review_queue.add(function()
         is_over = true
-        done()
-      end, false)
+      end)
       assert(vim.wait(20000, function() return is_over end, 1))`);
 
   const run = async (command: string) => {

@@ -100,23 +100,21 @@ end
 ---@field problem? string
 ---@field is_old? boolean the buffer has another text since, or another name
 
----Asks for the hunks of its text, with their lines.
----@param callback fun(fetched: claude-code.ReviewFetched)
-function Buffer:fetch(callback)
+---Asks for the hunks of its text, with their lines. Runs in a task.
+---@return claude-code.ReviewFetched
+function Buffer:fetch()
   local buf = self.buf
   local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
   if not name or reload.is_stale(buf) or listing.without_hunks(buf) then
-    return callback({})
+    return {}
   end
   local params = { path = path.real(name), text = text.of(buf) }
   params = vim.tbl_extend("force", params, listing.scope())
-  requests.request("review/file", params, function(value, problem)
-    if not self.is_attached then
-      return callback({ is_old = true })
-    end
-    local is_old = api.nvim_buf_get_changedtick(buf) ~= tick or path.of_buffer(buf) ~= name
-    callback({ file = not is_old and value or nil, problem = problem, is_old = is_old })
-  end)
+  local value, problem = requests.await("review/file", params)
+  local is_old = not self.is_attached
+    or api.nvim_buf_get_changedtick(buf) ~= tick
+    or path.of_buffer(buf) ~= name
+  return { file = not is_old and value or nil, problem = problem, is_old = is_old }
 end
 
 ---@return boolean are its hunks those of the text that it has now?

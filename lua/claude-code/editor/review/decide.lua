@@ -8,10 +8,10 @@ local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local outcome = require("claude-code.editor.review.outcome")
 local path = require("claude-code.editor.documents.path")
+local queue = require("claude-code.editor.review.queue")
 local reload = require("claude-code.editor.documents.reload")
 local requests = require("claude-code.server.requests")
 local text = require("claude-code.editor.review.buffer_text")
-local turns = require("claude-code.editor.review.turns")
 local view = require("claude-code.editor.review.view")
 
 local M = {}
@@ -22,10 +22,11 @@ local M = {}
 ---@field hunks? string[] ids; without it and `range` the whole file
 ---@field range? [integer, integer]
 
----Sends a request with the texts that buffers have now.
+---Asks the executable, with the texts that buffers have now. Runs in a task.
 ---@param method "keep"|"undo"|"back"
----@param callback fun(decision?: claude-code.Decision, problem: string?)
-local function request_with_texts(method, params, callback)
+---@return claude-code.Decision?
+---@return string? problem
+local function ask(method, params)
   for _, choice in ipairs(params.files) do
     local buf, is_lost = path.loaded_buffer(choice.path), nil
     if buf then
@@ -33,14 +34,21 @@ local function request_with_texts(method, params, callback)
     end
     if is_lost then
       local words = "%s has unsaved changes: write it (:w!), or load the file (:e!), and try again"
-      return callback(nil, words:format(path.title(choice.path)))
+      return nil, words:format(path.title(choice.path))
     end
   end
-  requests.request("review/" .. method, params, callback)
+  return requests.await("review/" .. method, params)
+end
+
+---@param paths string[]
+local function choices_of(paths)
+  return vim.tbl_map(function(name)
+    return { path = name }
+  end, paths)
 end
 
 ---@param is_whole? boolean the files of these entries
-local function of_list(first, last, is_whole)
+local function choices_in_list(first, last, is_whole)
   local choices, by_path = {}, {}
   for _, entry in ipairs(list.entries(first, last)) do
     local choice = by_path[entry.path]
@@ -62,6 +70,17 @@ end
 ---@field count? integer so many hunks of the file, from that under the cursor on
 ---@field range? [integer, integer] rows of the current buffer, or entries of the quickfix window
 
+---@class claude-code.ReviewSubject what a target means where the user is, whatever happens until its turn comes
+---@field choices claude-code.ReviewChoice[] none: nothing of Claude's is there
+---@field buf integer where it was asked for
+---@field name? string path of its file
+---@field first? integer row of the first entry, in the list
+---@field decided? table<string, true> keys of the entries
+---@field ends? (fun(): integer)[] give the first and the last row of a range
+---@field row? fun(): integer gives the row of the hunk, which is still unknown
+---@field entry? claude-code.ReviewEntry
+---@field count? integer of hunks
+
 local namespace = api.nvim_create_namespace("claude-code.review.asked")
 
 ---@return fun(): integer row where that line is now, and the mark is gone
@@ -71,15 +90,6 @@ local function follow_row(buf, row)
     local place = api.nvim_buf_get_extmark_by_id(buf, namespace, mark, {})
     api.nvim_buf_del_extmark(buf, namespace, mark)
     return (place[1] or row - 1) + 1
-  end
-end
-
----@alias claude-code.ReviewPick fun(callback: fun(choices?: claude-code.ReviewChoice[])) nil: a message says why
-
----@return claude-code.ReviewPick
-local function picked(choices)
-  return function(callback)
-    callback(choices)
   end
 end
 
@@ -94,61 +104,26 @@ local function ids_from(hunks, first, count)
   return ids
 end
 
----The hunk under the cursor. The executable is asked for the hunks unless they are known. What a formatter writes in
----the meantime is no reason to do nothing.
----@param choice claude-code.ReviewChoice gets the hunk
----@param count integer of hunks
-local function hunk_here(choice, count)
+---@return claude-code.ReviewSubject? nil: a message says why
+local function subject_of(target)
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
-  local shown = buffers.attach(buf)
-  local known = shown:is_current() and buffers.hunk_at(shown.hunks, row)
-  local entry, listed = list.entry_here(), listing.of_buffer(buf)
-  local is_mode = entry and entry.hunk == "mode" and listed and listed.mode
-  if is_mode or known then
-    choice.hunks = is_mode and { "mode" } or ids_from(shown.hunks, known, count)
-    return picked({ choice })
-  end
-  local row_now = follow_row(buf, row)
-  local function pick(callback, is_second)
-    if not api.nvim_buf_is_loaded(buf) then
-      choice.hunks = entry and entry.hunk and { entry.hunk } or nil
-      return callback(entry and { choice } or {})
-    end
-    shown:fetch(function(fetched)
-      if fetched.is_old and not is_second then
-        return pick(callback, true)
-      elseif fetched.problem or fetched.is_old then
-        notify.warn(fetched.problem or "the text has changed since then; look again")
-        return callback(nil)
-      end
-      local file = fetched.file
-      local hunk = file and buffers.hunk_at(file.hunks, row_now())
-      choice.hunks = hunk and ids_from(file.hunks, hunk, count)
-      -- A file that was created, or has no text, is decided as a whole.
-      local is_whole = file and (#file.hunks == 0 or (not hunk and file.kind ~= "changed"))
-      callback((hunk or is_whole) and { choice } or {})
-    end)
-  end
-  return pick
-end
-
----What a target means here and now, whatever happens until its turn comes.
----@return claude-code.ReviewPick
-local function choose(target)
-  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  ---@type claude-code.ReviewSubject
+  local subject = { choices = {}, buf = buf, name = path.of_buffer(buf), count = target.count or 1 }
   if list.has_cursor() then
-    local range = target.range or { row, row }
-    return picked(of_list(range[1], range[2], target.whole))
+    local first, last = unpack(target.range or { row, row })
+    subject.first, subject.decided = first, list.keys(first, last)
+    subject.choices = choices_in_list(first, last, target.whole)
+    return subject
   end
   local plain = listing.without_hunks(buf)
   local whole = plain and plain.path or listing.base_file(buf)
-  local name, entry = whole or path.of_buffer(buf), list.entry_here()
+  local name, entry = whole or subject.name, list.entry_here()
   if not name then
-    return picked({})
+    return subject
   elseif entry and vim.uv.fs_readlink(entry.path) then
     -- The buffer is that of the file to which it leads.
     notify.warn(path.title(entry.path) .. " is a symlink: decide in the quickfix window")
-    return picked(nil)
+    return nil
   elseif reload.is_stale(buf) then
     local unsaved, title = require("claude-code.editor.documents.unsaved"), path.title(name)
     local words =
@@ -157,187 +132,192 @@ local function choose(target)
       unsaved.is_stale(buf) and words:format(unsaved.merge_hint(buf), title)
         or title .. " is about to take over changes on disk: decide again then"
     )
-    return picked(nil)
+    return nil
   end
   local choice = { path = whole or path.real(name) }
+  subject.choices = { choice }
   if whole or target.whole then
-    return picked({ choice })
+    return subject
   elseif target.range then
-    local first, last = follow_row(buf, target.range[1]), follow_row(buf, target.range[2])
-    return function(callback)
-      choice.range = { first(), last() }
-      callback({ choice })
-    end
+    subject.ends = { follow_row(buf, target.range[1]), follow_row(buf, target.range[2]) }
+    return subject
   end
-  return hunk_here(choice, target.count or 1)
+  local shown, listed = buffers.attach(buf), listing.of_buffer(buf)
+  local known = shown:is_current() and buffers.hunk_at(shown.hunks, row)
+  if entry and entry.hunk == "mode" and listed and listed.mode then
+    choice.hunks = { "mode" }
+  elseif known then
+    choice.hunks = ids_from(shown.hunks, known, subject.count)
+  else
+    subject.entry, subject.row = entry, follow_row(buf, row)
+  end
+  return subject
 end
 
----An error (of the user's autocommands, say) must not hold up the decisions that wait for their turn.
-local function attempt(work, ...)
-  local ok, result = pcall(work, ...)
-  if not ok then
-    notify.error(tostring(result))
+---Asks for the hunk at the subject's row. A formatter may write in the meantime: that is no reason to do nothing.
+---@return claude-code.ReviewChoice[]? nil: a message says why
+local function find_hunk(subject)
+  local buf, choice, entry = subject.buf, subject.choices[1], subject.entry
+  local fetched
+  for _ = 1, 2 do
+    if not api.nvim_buf_is_loaded(buf) then
+      choice.hunks = entry and entry.hunk and { entry.hunk } or nil
+      return entry and { choice } or {}
+    end
+    fetched = buffers.attach(buf):fetch()
+    if not fetched.is_old then
+      break
+    end
   end
-  return ok, result
+  if fetched.problem or fetched.is_old then
+    notify.warn(fetched.problem or "the text has changed since then; look again")
+    return nil
+  end
+  local file = fetched.file
+  local hunk = file and buffers.hunk_at(file.hunks, subject.row())
+  choice.hunks = hunk and ids_from(file.hunks, hunk, subject.count)
+  -- A file that was created, or has no text, is decided as a whole.
+  local is_whole = file and (#file.hunks == 0 or (not hunk and file.kind ~= "changed"))
+  return (hunk or is_whole) and { choice } or {}
+end
+
+---@return claude-code.ReviewChoice[]? nil: a message says why
+local function choices_now(subject)
+  if subject.row then
+    return find_hunk(subject)
+  elseif subject.ends then
+    subject.choices[1].range = { subject.ends[1](), subject.ends[2]() }
+  end
+  return subject.choices
 end
 
 ---Lists again, and moves the cursor in an open review, unless the user is elsewhere by then.
----@param over fun()
----@param move_on fun()
-local function refresh(over, move_on)
-  view.refresh(function()
-    if listing.review and turns.is_here() then
-      turns.carry(function()
-        attempt(move_on)
+---@param move_cursor fun()
+local function move_on(move_cursor)
+  if queue.leads_on() then
+    view.refresh()
+    if listing.review and queue.is_here() then
+      queue.carry(move_cursor)
+    end
+  end
+end
+
+---@param subject claude-code.ReviewSubject that was decided
+local function move_on_from(subject)
+  view.update(api.nvim_get_current_buf())
+  move_on(function()
+    if subject.decided then
+      return move.onward_in_list(subject.first, subject.decided)
+    end
+    move.onward(not api.nvim_buf_is_loaded(subject.buf) and subject.name or nil)
+  end)
+end
+
+---Sends a decision, carries it out, and moves on. One that could be carried out in no file is taken back: it was none.
+---@param subject claude-code.ReviewSubject
+local function send(method, params, subject)
+  local decision, problem = ask(method, params)
+  if not decision then
+    return notify.error(problem)
+  end
+  local conflict = outcome.only_conflict(decision)
+  if conflict then
+    return outcome.show_conflict(conflict, function()
+      params.files = { { path = decision.files[1].path, hunks = { conflict.hunk } } }
+      params.keep_both = true
+      queue.add(function()
+        send(method, params, subject)
       end)
-    end
-    over()
-  end)
-end
-
----@return fun(over: fun()) lead_on after a decision that is made here, in a file or in the list
-local function from_here(target)
-  local place, name = turns.here(), path.of_buffer(0)
-  local first, last = unpack(target.range or { place.row, place.row })
-  local decided = list.has_cursor() and list.keys(first, last) or nil
-  return function(over)
-    view.update(api.nvim_get_current_buf())
-    refresh(over, function()
-      if decided then
-        return move.onward_in_list(first, decided)
-      end
-      move.onward(not api.nvim_buf_is_loaded(place.buf) and name or nil)
     end)
   end
-end
-
----Carries a decision out. One that could be carried out in no file is taken back: it was none.
-local function carry_out(decision, callback)
-  local ok, is_done
-  turns.carry(function()
-    ok, is_done = attempt(outcome.run, decision)
+  local is_done = queue.carry(function()
+    return outcome.run(decision)
   end)
-  if not ok or is_done or not decision.decision then
-    return callback()
+  if is_done == false and decision.decision then
+    local paths = vim.tbl_map(function(file)
+      return file.path
+    end, decision.files)
+    ask("back", { decision = decision.decision, files = choices_of(paths) })
   end
-  local files = vim.tbl_map(function(file)
-    return { path = file.path }
-  end, decision.files)
-  request_with_texts("back", { decision = decision.decision, files = files }, callback)
+  move_on_from(subject)
 end
 
----@param done fun(lead_on?: fun(over: fun()))
-local function send(method, params, lead_on, done)
-  request_with_texts(method, params, function(decision, problem)
-    if problem then
-      notify.error(problem)
-      return done()
+---@param method "keep"|"undo"
+---@param target claude-code.ReviewTarget
+---@param keep_both? boolean an undo leaves the lines that the user has edited, too
+local function decide(method, target, keep_both)
+  local scope, follows = listing.scope(), not target.range and queue.follows()
+  local subject = not follows and subject_of(target)
+  queue.add(function()
+    subject = subject or follows and queue.is_here() and subject_of(target)
+    local choices = subject and choices_now(subject)
+    if not choices then
+      return
+    elseif #choices > 0 then
+      local params = { files = choices, keep_both = keep_both }
+      return send(method, vim.tbl_extend("force", params, scope), subject)
     end
-    local conflict = outcome.only_conflict(decision)
-    if not conflict then
-      return carry_out(decision, function()
-        done(lead_on)
-      end)
+    notify.warn("no change of Claude's waits for a review here")
+    -- From a file that is not in the review nothing leads on.
+    if list.has_cursor() or listing.of_buffer(api.nvim_get_current_buf()) then
+      move_on_from(subject)
     end
-    outcome.show_conflict(conflict, function()
-      local choices = { { path = decision.files[1].path, hunks = { conflict.hunk } } }
-      local more = { files = choices, keep_both = true }
-      turns.add(function(over)
-        send(method, vim.tbl_extend("force", params, more), lead_on, over)
-      end, false)
-    end)
-    done()
-  end)
-end
-
----@param options table more of the request
-local function request(method, target, options)
-  local scope, follows = listing.scope(), not target.range and turns.follows()
-  local pick, lead_on
-  if not follows then
-    pick, lead_on = choose(target), from_here(target)
-  end
-  turns.add(function(done)
-    pick, lead_on = pick or choose(target), lead_on or from_here(target)
-    pick(function(choices)
-      if choices and #choices > 0 then
-        options.files = choices
-        return send(method, vim.tbl_extend("force", options, scope), lead_on, done)
-      elseif choices then
-        notify.warn("no change of Claude's waits for a review here")
-      end
-      -- From a file that is not in the review nothing leads on.
-      local is_in_review = list.has_cursor() or listing.of_buffer(api.nvim_get_current_buf())
-      done(choices and is_in_review and lead_on or nil)
-    end)
   end, follows)
 end
 
 ---@param target claude-code.ReviewTarget
 function M.keep(target)
-  request("keep", target, {})
+  decide("keep", target)
 end
 
 ---@param target claude-code.ReviewTarget
 function M.undo(target)
-  request("undo", target, { keep_both = target.whole })
+  decide("undo", target, target.whole)
 end
 
 ---Takes the last decision back.
 function M.back()
-  turns.add(function(done)
+  queue.add(function()
     local before = list.keys(1, math.huge)
-    requests.request("review/last", {}, function(last, problem)
-      if not last then
-        notify.warn(problem or "there is no decision to take back")
-        return done()
-      end
-      local files = vim.tbl_map(function(name)
-        return { path = name }
-      end, last.paths)
-      local params = { decision = last.decision, files = files }
-      request_with_texts("back", params, function(decision, failure)
-        local is_done = decision ~= nil and outcome.run(decision, last.decision)
-        if failure then
-          notify.error(failure)
-        elseif is_done then
-          local paths, words = last.paths, last.type == "keep" and "kept" or "undone"
-          local where = #paths == 1 and path.title(paths[1]) or counted(#paths, "file")
-          notify.info(("took back what was %s in %s"):format(words, where), "review")
-        end
-        done(function(over)
-          refresh(over, function()
-            move.to_reopened(is_done and last.paths or {}, before)
-          end)
-        end)
-      end)
+    local last, problem = requests.await("review/last", {})
+    if not last then
+      return notify.warn(problem or "there is no decision to take back")
+    end
+    local decision, failure =
+      ask("back", { decision = last.decision, files = choices_of(last.paths) })
+    local is_done = decision ~= nil and outcome.run(decision, last.decision)
+    if failure then
+      notify.error(failure)
+    elseif is_done then
+      local paths, words = last.paths, last.type == "keep" and "kept" or "undone"
+      local where = #paths == 1 and path.title(paths[1]) or counted(#paths, "file")
+      notify.info(("took back what was %s in %s"):format(words, where), "review")
+    end
+    move_on(function()
+      move.to_reopened(is_done and last.paths or {}, before)
     end)
-  end, false)
+  end)
 end
 
 ---Keeps all that is left.
 function M.done()
   local scope = listing.scope()
-  turns.add(function(done)
+  queue.add(function()
     local params = vim.tbl_extend("force", { texts = listing.unsaved() }, scope)
-    requests.request("review/done", params, function(decision, problem)
-      if problem then
-        notify.error(problem)
-        return done()
-      end
-      outcome.run(decision)
+    local decision, problem = requests.await("review/done", params)
+    if not decision then
+      return notify.error(problem)
+    end
+    outcome.run(decision)
+    local was_open = listing.review ~= nil
+    view.refresh()
+    if not was_open then
       local said = decision.decision
           and "all of Claude's changes are kept; :Claude back takes that back"
         or "there is nothing left to review"
-      local was_open = listing.review ~= nil
-      view.refresh(function()
-        if not was_open then
-          notify.info(listing.unwritten() or said, "review")
-        end
-      end)
-      done()
-    end)
-  end, false)
+      notify.info(listing.unwritten() or said, "review")
+    end
+  end)
 end
 
 ---@class claude-code.CommitResult

@@ -91,7 +91,7 @@ function M.on_changed(summary)
   local is_wanted = require("claude-code.config").get().review.signs == "always"
     or open_review() ~= nil
   if is_wanted and (summary.counts.files > 0 or listing and #listing.files > 0) then
-    require("claude-code.editor.review.view").refresh()
+    require("claude-code.lib.task").run(require("claude-code.editor.review.view").refresh)
   end
 end
 

@@ -9,7 +9,7 @@ local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local requests = require("claude-code.server.requests")
 local text = require("claude-code.editor.review.buffer_text")
-local turns = require("claude-code.editor.review.turns")
+local queue = require("claude-code.editor.review.queue")
 local visible = require("claude-code.lib.text").visible
 
 local M = {}
@@ -85,7 +85,7 @@ end
 local function moves(method, step)
   return function()
     local count = vim.v.count1
-    turns.move(function()
+    queue.move(function()
       for _ = 1, count do
         move[method](step)
       end

@@ -4,7 +4,7 @@ local entries = require("claude-code.editor.review.entries")
 local listing = require("claude-code.editor.review.listing")
 local saved_layout = require("claude-code.editor.windows.layout")
 local terminal = require("claude-code.terminal.providers.window")
-local turns = require("claude-code.editor.review.turns")
+local queue = require("claude-code.editor.review.queue")
 local windows = require("claude-code.editor.windows")
 
 ---Rows of the window.
@@ -195,7 +195,7 @@ function M.fill(scope)
   if (get("nr") or 0) == 0 then
     set(" ", { items = items, title = title })
   elseif not is_same then
-    turns.carry(function()
+    queue.carry(function()
       fill_again(items, title)
     end)
   end

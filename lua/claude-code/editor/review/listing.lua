@@ -158,29 +158,29 @@ function M.unsaved()
   return texts
 end
 
----Asks for the list again. An answer that comes behind that of a later question changes nothing.
----@param callback fun(problem: string?, answer: claude-code.ReviewList?)
-function M.refresh(callback)
+---Asks for the list again, in a task. An answer that comes behind that of a later question changes nothing.
+---@return claude-code.ReviewList?
+---@return string? problem
+function M.refresh()
   local known = listing.answer
   local params = { texts = M.unsaved(), known = known and known.version }
   params = vim.tbl_extend("force", params, M.scope())
   listing.asked = listing.asked + 1
   local number = listing.asked
-  requests.request("review/list", params, function(value, problem)
-    if not value then
-      return callback(problem)
+  local value, problem = requests.await("review/list", params)
+  if not value then
+    return nil, problem
+  end
+  value = value.unchanged and known or value
+  if number > listing.answered then
+    listing.answered, listing.answer = number, value
+    M.files, M.by_path, listing.by_buffer = value.files, {}, {}
+    for i, file in ipairs(value.files) do
+      file.number = i
+      M.by_path[file.path] = file
     end
-    value = value.unchanged and known or value
-    if number > listing.answered then
-      listing.answered, listing.answer = number, value
-      M.files, M.by_path, listing.by_buffer = value.files, {}, {}
-      for i, file in ipairs(value.files) do
-        file.number = i
-        M.by_path[file.path] = file
-      end
-    end
-    callback(nil, value)
-  end)
+  end
+  return value
 end
 
 ---@param file claude-code.ReviewFile

@@ -12,6 +12,7 @@ local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
+local task = require("claude-code.lib.task")
 local timer = require("claude-code.lib.timer")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
@@ -120,7 +121,7 @@ local bars ---@type claude-code.Autocommands? while a review is open
 ---show an entry in no window but that of a normal buffer, and would split one else: so long a base text is in one.
 local function map_keys()
   if listing.review and list.adopt() then
-    vim.schedule(M.refresh)
+    vim.schedule_wrap(task.run)(M.refresh)
   end
   local review, type_of_base = listing.review, list.has_cursor() and "" or "nofile"
   for _, win in ipairs(review and api.nvim_list_wins() or {}) do
@@ -138,33 +139,35 @@ local function map_keys()
 end
 
 ---Asks for what there is to review in a buffer, and shows it. What has changed in the meantime is asked for when that
----is known. A list of the review that has other hunks is filled again.
----@param buf integer
----@param callback? fun()
-function M.update(buf, callback)
+---is known. A list of the review that has other hunks is filled again. Runs in a task.
+local function update(buf)
   local shown, scope = buffers.attach(buf), listing.scope()
-  shown:fetch(function(fetched)
-    if not fetched.is_old and scope == listing.scope() then
-      shown:show(fetched.file)
-    end
-    update_bars()
-    if shown.is_attached and shown:is_current() then
-      local undone = reload.was_undone(buf) and path.title(api.nvim_buf_get_name(buf))
-      if listing.review and (undone or shown:is_missed()) then
-        M.refresh(undone and function()
-          notify.info(UNDONE:format(undone), "review")
-        end or nil)
-      end
-    end
-    if callback then
-      callback()
-    end
+  local fetched = shown:fetch()
+  if not fetched.is_old and scope == listing.scope() then
+    shown:show(fetched.file)
+  end
+  update_bars()
+  if not listing.review or not shown.is_attached or not shown:is_current() then
+    return
+  end
+  local undone = reload.was_undone(buf) and path.title(api.nvim_buf_get_name(buf))
+  if undone or shown:is_missed() then
+    M.refresh()
+  end
+  if undone then
+    notify.info(UNDONE:format(undone), "review")
+  end
+end
+
+---@param buf integer
+function M.update(buf)
+  task.run(function()
+    update(buf)
   end)
 end
 
----Every buffer on screen, or of which something is shown.
----@param callback? fun() once the current buffer is shown
-local function update_all(callback)
+---Every buffer on screen, or of which something is shown; returns once the current one is up to date.
+local function update_all()
   local wanted, current = {}, api.nvim_get_current_buf()
   for _, win in ipairs(api.nvim_list_wins()) do
     local buf = api.nvim_win_get_buf(win)
@@ -173,16 +176,15 @@ local function update_all(callback)
   for _, shown in ipairs(buffers.all()) do
     wanted[shown.buf] = wanted[shown.buf] or #shown.hunks > 0 or nil
   end
-  wanted[current] = wanted[current] or callback and true or nil
+  update_bars()
   for buf in pairs(wanted) do
-    local then_call = buf == current and callback or function() end
-    if buffers.attach(buf):is_as_listed() then
-      then_call()
-    else
-      M.update(buf, then_call)
+    if buf ~= current and not buffers.attach(buf):is_as_listed() then
+      M.update(buf)
     end
   end
-  update_bars()
+  if wanted[current] and not buffers.attach(current):is_as_listed() then
+    update(current)
+  end
 end
 
 local update_changed = timer.debounce(TYPED_MS, function()
@@ -265,32 +267,27 @@ local function begin(review, answer)
   show(1)
 end
 
----Lists again, and shows it everywhere.
----@param callback? fun() once the current buffer is shown, or cannot be
-function M.refresh(callback)
-  local give_up = callback or function() end
+---Lists again, and shows it everywhere. Runs in a task.
+function M.refresh()
   local review = listing.review
-  listing.refresh(function(problem, answer)
-    local is_first = review and not review.is_listed
-    if review ~= listing.review then
-      return give_up() -- the answer is about another review, or none
-    elseif problem then
-      if is_first then
-        end_review()
-      end
-      notify.error(problem)
-      return give_up()
-    elseif is_first then
-      begin(review, answer --[[@as claude-code.ReviewList]])
-    elseif review and list.fill(review.scope) == 0 then
+  local answer, problem = listing.refresh()
+  if review ~= listing.review then
+    return -- the answer is about another review, or none
+  elseif not answer then
+    if review and not review.is_listed then
       end_review()
-      -- Reviewed, or stashed, or undone by the user.
-      local words = "none of Claude's changes is left to review" .. listing.ignored(", but ")
-      notify.info(listing.unwritten() or words, "review")
     end
-    map_keys()
-    update_all(callback)
-  end)
+    return notify.error(problem)
+  elseif review and not review.is_listed then
+    begin(review, answer)
+  elseif review and list.fill(review.scope) == 0 then
+    end_review()
+    -- Reviewed, or stashed, or undone by the user.
+    local words = "none of Claude's changes is left to review" .. listing.ignored(", but ")
+    notify.info(listing.unwritten() or words, "review")
+  end
+  map_keys()
+  update_all()
 end
 
 ---@param review claude-code.OpenReview
@@ -299,7 +296,7 @@ function M.open(review)
   bars = autocommands.new("review.bars")
   winbar.follow(bars, update_bars)
   bars:on("WinEnter", map_keys)
-  M.refresh()
+  task.run(M.refresh)
 end
 
 ---Leaves the review; what is undecided stays so.
@@ -308,7 +305,7 @@ function M.close()
     return notify.warn("no review is open; :Claude review opens one")
   end
   end_review()
-  M.refresh()
+  task.run(M.refresh)
 end
 
 local events = autocommands.new("review.view")
