@@ -8,7 +8,7 @@ import { PromptEndpoint } from "../prompt/endpoint";
 import { RemoteEndpoint } from "../remote/endpoint";
 import { ReviewEndpoint } from "../review/endpoint";
 import { TranscriptEndpoint } from "../transcript/endpoint";
-import { WorktreeEndpoint } from "../worktrees/endpoint";
+import { worktreeRequests } from "../worktrees/endpoint";
 
 /** What Neovim asks for itself, without a client. Answers from now on. */
 export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log) {
@@ -21,10 +21,10 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
     (folder, call) => review.ended(folder, call),
   );
   const prompt = new PromptEndpoint();
-  const worktree = new WorktreeEndpoint();
-  const endpoints = { review, transcript, prompt, worktree, remote };
-  answerRequests(editor, endpoints, log);
+  const areas = { review, transcript, prompt, worktree: { requests: worktreeRequests }, remote };
+  answerRequests(editor, areas, log);
   return {
+    areas,
     /** Neovim is attached: from now on it is reported to. */
     start() {
       review.start();

@@ -86,7 +86,7 @@ async function run(
   });
   const requests = neovimRequests(editor, server, log);
   void attached.then(() => requests.start());
-  const unfollow = editor.onDelta.on(({ folders }) => {
+  const unfollow = editor.on("state", ({ folders }) => {
     if (folders) published.follow(folders);
   });
   lock.onProblem.on((problem) => report("lock_problem", { problem }));

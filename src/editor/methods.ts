@@ -1,8 +1,10 @@
 /**
- * The methods that the executable calls in Neovim: a name of the table in `lua/claude-code/editor/init.lua`, its
- * parameters and its result. The server checks results by their schema; hooks and the stdio server have only
- * its type. A call rejects with EditorBusyError where Neovim does not answer in time, and with EditorRefusal
- * where it refuses.
+ * Everything that passes between the executable and Neovim: METHODS, which the executable calls, and EVENTS, which
+ * Neovim sends. test/neovim/methods.test.ts compares both with the plugin, and so the requests of Neovim, whose
+ * table is `src/commands/neovim-requests.ts`.
+ *
+ * The server checks results by their schema; hooks and the stdio server have only its type. A call rejects with
+ * EditorBusyError if Neovim does not answer in time, and with EditorRefusal if it refuses.
  */
 import * as v from "valibot";
 import type { OutlineAnswer, SymbolAnswer } from "./language";
@@ -11,7 +13,10 @@ import {
   Cursor,
   Delta,
   Diagnostic,
+  DiffEnd,
   type FilePath,
+  LogEvent,
+  Mention,
   type ProblemContext,
   type Problems,
   Region,
@@ -31,6 +36,8 @@ export interface Method {
 const FOREVER = Number.POSITIVE_INFINITY;
 /** How long something may take that Neovim has begun, autocommands of other plugins included. */
 const WORK_MS = 10_000;
+/** Neovim may be asking its user something. */
+const REPORT_MS = 30_000;
 
 /** Checked by `path.ts`, and once more by Lua (editor/path_params.lua). */
 const Path = v.string() as unknown as v.GenericSchema<FilePath>;
@@ -41,12 +48,9 @@ const AtPath = v.object({ path: Path });
 /** Real paths: EditorRefusal for what was read from elsewhere. */
 const Folders = v.optional(v.array(v.string()));
 
-/** A report to Neovim. The room in `src/` that sends it says what it is. */
-const Report = {
-  params: v.custom<object>(() => true),
-  result: v.unknown(),
-  deadlineMs: FOREVER,
-} as const;
+/** A report to Neovim. The room in `src/` that sends it defines it. */
+const report = (deadlineMs: number) =>
+  ({ params: v.custom<object>(() => true), result: v.unknown(), deadlineMs }) as const;
 
 /** A Claude session's id, and the CLI's process. */
 const Session = v.object({ session: v.optional(v.string()), pid: v.number() });
@@ -320,16 +324,33 @@ export const METHODS = {
   review_comments: { params: Nothing, result: v.string() },
 
   /** We accept clients: `claude-code.ReadyInfo`. */
-  ready: Report,
-  clients: Report,
-  lock_problem: Report,
+  ready: report(FOREVER),
+  clients: report(FOREVER),
+  lock_problem: report(FOREVER),
   /** To a request of Neovim's: `id`, and a `value` or an `error`. */
-  request_answer: Report,
-  review_changed: Report,
-  transcript_news: Report,
-  transcript_changed: Report,
-  remote_state: Report,
+  request_answer: report(FOREVER),
+  review_changed: report(REPORT_MS),
+  transcript_news: report(REPORT_MS),
+  transcript_changed: report(REPORT_MS),
+  remote_state: report(REPORT_MS),
 } as const satisfies Record<string, Method>;
+
+/** Sent by `lua/claude-code/server/channel.lua`. */
+export const EVENTS = {
+  /** Diagnostics are not checked one by one: there may be ten thousand, and Lua made them. */
+  state: Delta as unknown as v.GenericSchema<unknown, Delta>,
+  diff_ended: DiffEnd,
+  selection: Selection,
+  mention: Mention,
+  /** Mentions that no client took in time. */
+  mentions_withdrawn: v.object({ ids: v.array(v.number()) }),
+  log_event: LogEvent,
+  /** Answered by `request_answer`; `method` is AREA/METHOD. */
+  request: v.object({ id: v.number(), method: v.string(), params: v.unknown() }),
+} as const;
+
+export type EventName = keyof typeof EVENTS;
+export type Payload<E extends EventName> = v.InferOutput<(typeof EVENTS)[E]>;
 
 type Methods = typeof METHODS;
 export type MethodName = keyof Methods;

@@ -107,7 +107,6 @@ export const Delta = v.object({
   /** Files written or reloaded whose language servers have not reported since. */
   pending: v.optional(v.array(v.string())),
 });
-/** Diagnostics are not validated one by one: there may be ten thousand, and Lua made them. */
 export type Delta = Omit<v.InferOutput<typeof Delta>, "diagnostics"> & {
   diagnostics?: { buf: number; path: string; items: Diagnostic[] }[] | undefined;
 };
@@ -144,9 +143,6 @@ export const Context = v.object({
   function_name: v.optional(v.string()),
 });
 export type Context = v.InferOutput<typeof Context>;
-
-/** Mentions that no client took in time. */
-export const WithdrawnMentions = v.object({ ids: v.array(v.number()) });
 
 /** What the user did with the plugin, for a client that keeps statistics (spec 03, 5.4). */
 export const LogEvent = v.object({

@@ -1,39 +1,51 @@
 import * as v from "valibot";
-import { METHODS, type Method, type MethodName, type Params, type Result } from "../editor/methods";
 import {
-  type Delta,
-  DiffEnd,
-  LogEvent,
-  Mention,
-  Selection,
-  WithdrawnMentions,
-} from "../editor/model";
+  EVENTS,
+  type EventName,
+  METHODS,
+  type Method,
+  type MethodName,
+  type Params,
+  type Payload,
+  type Result,
+} from "../editor/methods";
+import type { Selection } from "../editor/model";
 import { EditorBusyError, type EditorPort, EditorRefusal } from "../editor/port";
-import type { EditorState } from "../editor/state";
+import { EditorState } from "../editor/state";
 import { withDeadline } from "../lib/deadline";
-import { Emitter } from "../lib/emitter";
+import { Emitter, type Unsubscribe } from "../lib/emitter";
+import { own } from "../lib/json";
 import type { Log } from "../lib/log";
-import { realPath } from "../lib/paths";
 import { CALL, unlessBusy, unwrap, withoutUndefined } from "./call";
-import { NeovimRequest } from "./requests";
 import type { NeovimRpc } from "./rpc";
-import { type ExecutableIdentity, StateMirror } from "./state-mirror";
 
 /** How long Neovim may take to answer at all; longer means that it is busy. */
 const BUSY_AFTER_MS = 1_000;
 const UNFINISHED =
   "Neovim has begun this and has not finished after 10 s: check later whether it was done.";
 
-/** EditorPort over msgpack-RPC with `lua/claude-code/editor`. */
+const ATTACH = `
+  local params = ...
+  for _, channel in ipairs(vim.api.nvim_list_chans()) do
+    local client = channel.client
+    if client and client.attributes and client.attributes.pid == params.pid then
+      params.channel = channel.id
+    end
+  end
+  params.pid = tonumber(params.pid)
+  return require("claude-code.editor").call("attach", params)`;
+
+export interface ExecutableIdentity {
+  contract: number;
+  version: string;
+}
+
+/** EditorPort over msgpack-RPC with `lua/claude-code/editor`. Neovim pushes its state, and answers with it when asked. */
 export class NeovimEditor implements EditorPort {
-  readonly onDelta: Emitter<Delta>;
-  readonly onDiffEnd = new Emitter<DiffEnd>();
-  readonly onSelection = new Emitter<Selection>();
-  readonly onMention = new Emitter<Mention>();
-  readonly onMentionsWithdrawn = new Emitter<readonly number[]>();
-  readonly onLogEvent = new Emitter<LogEvent>();
-  readonly onRequest = new Emitter<NeovimRequest>();
-  readonly #mirror: StateMirror;
+  readonly state = new EditorState();
+  readonly #events = new Map<EventName, Emitter<unknown>>();
+  #pulling: Promise<void> | undefined;
+  #nextPull: Promise<void> | undefined;
   latestSelection: Selection | undefined;
 
   /** `folders`: the workspace folders, as far as they are known before Neovim reports them. */
@@ -42,24 +54,30 @@ export class NeovimEditor implements EditorPort {
     private readonly log: Log,
     folders: string[] = [],
   ) {
-    this.#mirror = new StateMirror(rpc, folders);
-    this.onDelta = this.#mirror.onDelta;
-    rpc.onNotification.on(({ method, args }) => {
-      if (method === "claude_code") this.#receive(String(args[0]), args[1]);
+    this.state.apply({ folders });
+    this.on("state", (delta) => this.state.apply(delta));
+    this.on("selection", (selection) => {
+      this.latestSelection = selection.path === "" ? undefined : selection;
+    });
+    rpc.onNotification.on(({ method, args: [event, payload] }) => {
+      if (method === "claude_code") this.#receive(String(event), payload);
     });
   }
 
-  get state(): EditorState {
-    return this.#mirror.state;
+  on<E extends EventName>(event: E, listener: (payload: Payload<E>) => void): Unsubscribe {
+    return this.#emitter(event).on(listener as (payload: unknown) => void);
   }
 
-  /** Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy. */
+  /**
+   * Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy; a `sync` in the meantime
+   * waits for this.
+   */
   attach(identity: ExecutableIdentity): Promise<void> {
-    return this.#mirror.attach(identity);
+    return this.#track(this.#attach(identity));
   }
 
   async sync(deadlineMs = BUSY_AFTER_MS): Promise<EditorState> {
-    await unlessBusy(withDeadline(this.#mirror.pull(), deadlineMs, "Neovim"));
+    await unlessBusy(withDeadline(this.#pull(), deadlineMs, "Neovim"));
     return this.state;
   }
 
@@ -68,55 +86,82 @@ export class NeovimEditor implements EditorPort {
     return this.latestSelection;
   }
 
-  loadedFiles(): string[] {
-    const paths = this.state.buffers.flatMap(({ loaded, path }) => (loaded && path ? [path] : []));
-    return paths.map((path) => realPath(path));
-  }
-
-  async call<M extends MethodName>(
-    method: M,
-    params: Params<M>,
-    deadlineMs?: number,
-  ): Promise<Result<M>> {
-    const { deadlineMs: usualMs = BUSY_AFTER_MS, isWork = false }: Method = METHODS[method];
+  async call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
+    const { deadlineMs = BUSY_AFTER_MS, isWork = false }: Method = METHODS[method];
     const args = [CALL, [method, withoutUndefined(params)]];
     if (isWork) await this.sync();
-    const ask = () => this.rpc.request("nvim_exec_lua", args, deadlineMs ?? usualMs);
     try {
-      return checked(method, unwrap(await unlessBusy(ask())));
+      const answer = await unlessBusy(this.rpc.request("nvim_exec_lua", args, deadlineMs));
+      return checked(method, unwrap(answer));
     } catch (error) {
       throw isWork && error instanceof EditorBusyError ? new EditorRefusal(UNFINISHED) : error;
     }
   }
 
-  #select(selection: Selection): void {
-    this.latestSelection = selection.path === "" ? undefined : selection;
-    this.onSelection.emit(selection);
+  /**
+   * Takes what has changed until after this call. One question is under way at most, and all who
+   * come in the meantime share the next: a crowd is not a load for Neovim. There is no deadline here,
+   * since Neovim reports each change once: an answer that comes late has to be taken all the same.
+   */
+  #pull(): Promise<void> {
+    if (!this.#pulling) return this.#track(this.#takeFrom(CALL, ["sync", {}]));
+    const again = () => {
+      this.#nextPull = undefined;
+      return this.#pulling ?? this.#pull();
+    };
+    this.#nextPull ??= this.#pulling.then(again, again);
+    return this.#nextPull;
+  }
+
+  async #attach({ contract, version }: ExecutableIdentity): Promise<void> {
+    const pid = String(process.pid);
+    const named = this.rpc.request("nvim_set_client_info", [
+      "claude-code-nvim",
+      { major: 0, minor: 0, patch: 0 },
+      "remote",
+      {},
+      { pid, license: "MIT" },
+    ]);
+    const attached = this.#takeFrom(ATTACH, [{ pid, contract, version }]);
+    await named;
+    await attached;
+  }
+
+  #track(taken: Promise<void>): Promise<void> {
+    const pulling = taken.finally(() => {
+      this.#pulling = undefined;
+    });
+    this.#pulling = pulling;
+    return pulling;
+  }
+
+  /** Takes the Delta that `code` answers at once: what is pushed right behind it is newer. */
+  async #takeFrom(code: string, args: unknown[]): Promise<void> {
+    await this.rpc.request("nvim_exec_lua", [code, args], Number.POSITIVE_INFINITY, (answer) =>
+      this.#emit("state", unwrap(answer)),
+    );
   }
 
   #receive(event: string, payload: unknown): void {
+    if (own(EVENTS, event) === undefined) {
+      return this.log.warn(`Neovim sent an event we do not know: ${event}`);
+    }
     try {
-      switch (event) {
-        case "state":
-          return this.#mirror.take(payload);
-        case "diff_ended":
-          return this.onDiffEnd.emit(v.parse(DiffEnd, payload));
-        case "selection":
-          return this.#select(v.parse(Selection, payload));
-        case "mention":
-          return this.onMention.emit(v.parse(Mention, payload));
-        case "mentions_withdrawn":
-          return this.onMentionsWithdrawn.emit(v.parse(WithdrawnMentions, payload).ids);
-        case "log_event":
-          return this.onLogEvent.emit(v.parse(LogEvent, payload));
-        case "request":
-          return this.onRequest.emit(v.parse(NeovimRequest, payload));
-        default:
-          this.log.warn(`Neovim sent an event we do not know: ${event}`);
-      }
+      this.#emit(event as EventName, payload);
     } catch (error) {
       this.log.error(`Event ${event} of Neovim failed: ${error}`);
     }
+  }
+
+  /** Throws valibot's error for anything that is not in the table. */
+  #emit(event: EventName, payload: unknown): void {
+    this.#emitter(event).emit(v.parse(EVENTS[event], payload));
+  }
+
+  #emitter(event: EventName): Emitter<unknown> {
+    const emitter = this.#events.get(event) ?? new Emitter();
+    this.#events.set(event, emitter);
+    return emitter;
   }
 }
 

@@ -7,6 +7,7 @@ import { ProjectFiles } from "../language/project-files";
 import { attempt } from "../lib/attempt";
 import { statOf } from "../lib/paths";
 import { readRange, withRegular } from "../lib/read-regular";
+import { takes } from "../lib/requests";
 import { isPlain, visibleLine } from "../lib/visible";
 import { Privacy } from "../review/record/privacy";
 
@@ -16,12 +17,10 @@ const Typed = v.object({ folder: v.string(), word: v.string() });
 export class PromptEndpoint {
   readonly #files = new MentionedFiles();
 
-  answer(method: string, params: unknown): unknown {
-    const { folder, word } = v.parse(Typed, params);
-    if (method === "files") return this.#files.find(folder, word);
-    if (method === "commands") return commandsFor(folder, word);
-    throw new Error("there is no such method");
-  }
+  readonly requests = {
+    files: takes(Typed, ({ folder, word }) => this.#files.find(folder, word)),
+    commands: takes(Typed, ({ folder, word }) => commandsFor(folder, word)),
+  };
 }
 
 /** The CLI's own commands (2.1.330), those that one types into a prompt. */

@@ -3,7 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { parse } from "jsonc-parser";
 import * as v from "valibot";
-import type { EditorState } from "../editor/state";
+import type { EditorPort } from "../editor/port";
 import type { Transport } from "../jsonrpc/message";
 import { attempt } from "../lib/attempt";
 import { message, UserError } from "../lib/errors";
@@ -11,6 +11,7 @@ import { isObject } from "../lib/json";
 import type { Log } from "../lib/log";
 import { isThere } from "../lib/paths";
 import { readText } from "../lib/read-regular";
+import { takes } from "../lib/requests";
 import type { Channel } from "./channels";
 import { copyConversation } from "./conversation";
 import { runHelper } from "./helpers";
@@ -25,9 +26,6 @@ const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 /** More than any has: to parse 64 MB takes seconds. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Neovim may be asking its user something. */
-const REPORT_MS = 30_000;
-
 const text = v.pipe(v.string(), v.nonEmpty());
 const Start = v.object({
   name: text,
@@ -41,11 +39,6 @@ const Start = v.object({
 });
 const Named = v.object({ name: text });
 
-interface ReportPort {
-  readonly state: EditorState;
-  call(method: string, params: object, deadlineMs: number): Promise<unknown>;
-}
-
 /** Answers what Neovim asks about remotes, and reports their states to it. */
 export class RemoteEndpoint {
   readonly #links = new Map<string, { link: Link; map: PathMap }>();
@@ -54,33 +47,30 @@ export class RemoteEndpoint {
 
   /** `connect`: a client in a remote is one more client of the server. */
   constructor(
-    private readonly port: ReportPort,
+    private readonly editor: Pick<EditorPort, "state" | "call">,
     private readonly connect: (transport: Transport, remote: Remote) => void,
     private readonly log: Log,
   ) {}
 
-  /** `start` and `stop`. Throws UserError for options that cannot be used. */
-  answer(method: string, params: unknown): unknown {
-    switch (method) {
-      case "start":
-        return this.#start(v.parse(Start, params));
-      case "stop":
-        return this.#stop(v.parse(Named, params).name);
-    }
-    throw new Error("there is no such method");
-  }
+  readonly requests = {
+    /** Throws UserError for options that cannot be used. */
+    start: takes(Start, (options) => this.#start(options)),
+    stop: takes(Named, ({ name }) => this.#stop(name)),
+  };
 
   #start(options: v.InferOutput<typeof Start>): void {
     const { name, folder } = options;
     this.#links.get(name)?.link.end();
     const mappings = mappingsOf(folder, options.mappings);
-    const remote = new Remote(name, mapOf(name, mappings), this.port);
+    const remote = new Remote(name, mapOf(name, mappings), this.editor);
     const link = new Link(
       { ...options, mappings },
       {
         onState: (state) => {
           if (this.#links.get(name)?.link !== link) return;
-          this.#send("remote_state", { name, ...state });
+          this.editor
+            .call("remote_state", { name, ...state })
+            .catch((error) => this.log.warn(`remote_state was not shown: ${message(error)}`));
         },
         onChannel: (channel, d) => this.#join(channel, d, remote),
       },
@@ -114,12 +104,6 @@ export class RemoteEndpoint {
       return there === undefined ? undefined : map?.toHost(there);
     };
     return { path, toHost };
-  }
-
-  #send(method: string, params: object): void {
-    this.port
-      .call(method, params, REPORT_MS)
-      .catch((error) => this.log.warn(`${method} was not shown: ${message(error)}`));
   }
 
   end(): void {

@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import type { EditorPort } from "../editor/port";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch, watchProblem } from "../lib/path-watch";
-import { stateFolder } from "../lib/paths";
+import { realPath, stateFolder } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
+import type { Answer } from "../lib/requests";
 import { ReviewService } from "./service";
 import { countsOf } from "./state/entry";
 import type { ReviewSummary } from "./summary";
@@ -21,9 +23,6 @@ const GONE_MS = 1_000;
 /** git takes so long at most once its message is left, but for hooks of the user's. */
 const COMMIT_MS = 1_500;
 
-/** Neovim may be asking its user something. */
-const REPORT_MS = 30_000;
-
 /** Methods after which Neovim shows something else than what was reported last. */
 const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
 
@@ -32,17 +31,6 @@ const NOTHING = {
   ...{ counts: countsOf([]), incomplete: true, comments: [], waits: true, runs: false },
   ...{ version: "", watched: [], again: undefined },
 };
-
-/** The Neovim for which a review is served. */
-interface ReviewPort {
-  readonly onDelta: { on(listener: (delta: { folders?: string[] | undefined }) => void): void };
-  /** The workspace folders, real paths. */
-  readonly state: { readonly folders: readonly string[] };
-  /** Files that it has loaded: real paths. */
-  loadedFiles(): string[];
-  /** Runs a method of the plugin. Rejects at a deadline, too: Neovim may still take it. */
-  call(method: string, params: object, deadlineMs: number): Promise<unknown>;
-}
 
 /** Answers a Neovim's requests `review/…`, and reports to it what has changed. */
 export class ReviewEndpoint {
@@ -55,11 +43,11 @@ export class ReviewEndpoint {
   #sent = "";
 
   constructor(
-    private readonly port: ReviewPort,
+    private readonly editor: Pick<EditorPort, "state" | "on" | "call">,
     private readonly log: Log,
   ) {
-    this.#service.follow(port.state.folders);
-    port.onDelta.on(({ folders }) => {
+    this.#service.follow(editor.state.folders);
+    editor.on("state", ({ folders }) => {
       if (!folders) return;
       this.#service.follow(folders);
       this.#soon();
@@ -126,7 +114,7 @@ export class ReviewEndpoint {
     if (seen === this.#sent) return;
     this.#sent = seen;
     const summary: ReviewSummary = { counts, incomplete, problems, comments, runs };
-    await this.port.call("review_changed", summary, REPORT_MS).catch((error) => {
+    await this.editor.call("review_changed", summary).catch((error) => {
       this.#sent = "";
       this.log.warn(`A report of the review failed: ${message(error)}`);
     });
@@ -135,12 +123,21 @@ export class ReviewEndpoint {
   async #summary(folder: string) {
     makePrivateFolder(folder);
     const summary = await this.#service.summary();
-    return { ...summary, again: this.#service.remember(() => this.port.loadedFiles()) };
+    return { ...summary, again: this.#service.remember(() => this.#loadedFiles()) };
   }
 
-  answer(method: string, params: unknown): unknown {
-    return this.#service.answer(method, params);
+  /** Real paths. */
+  #loadedFiles(): string[] {
+    const { buffers } = this.editor.state;
+    return buffers.flatMap(({ loaded, path }) => (loaded && path ? [realPath(path)] : []));
   }
+
+  readonly requests: Readonly<Record<string, Answer>> = Object.fromEntries(
+    Object.keys(this.#service.methods).map((name) => [
+      name,
+      (params) => this.#service.answer(name, params),
+    ]),
+  );
 
   answered(method: string): void {
     // Neovim has seen the result already: what then goes back to what was reported last is news.

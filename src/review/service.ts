@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import * as v from "valibot";
+import type * as v from "valibot";
 import { EDITING_TOOLS } from "../claude/names";
 import { UserError } from "../lib/errors";
 import { fileVersion } from "../lib/file-version";
 import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/json";
 import { isBelow, realPath } from "../lib/paths";
+import { type Answer, takes } from "../lib/requests";
 import { type Committed, commitKept } from "./commit/commit";
 import { finishPending } from "./commit/follow";
 import { messageFor, type OpenCommit } from "./commit/message";
@@ -46,14 +47,6 @@ const MOMENT_MS = 500;
 const [WRITING_MS, MAX_READS] = [20, 50];
 
 type Request<S extends v.GenericSchema> = v.InferOutput<S>;
-type Method = (params: unknown) => unknown;
-
-function takes<S extends v.GenericSchema>(
-  schema: S,
-  answer: (request: Request<S>) => unknown,
-): Method {
-  return (params) => answer(v.parse(schema, params));
-}
 
 export interface Listed {
   version: string;
@@ -70,8 +63,8 @@ export interface Listed {
 }
 
 /**
- * The review for one Neovim, by the methods that `answer` knows; requests.ts says what they take,
- * shown.ts what they give. Nothing here writes to a buffer: Neovim gets edits for the text that it sent.
+ * The review for one Neovim, by `methods`; requests.ts has what they take, shown.ts
+ * what they give. Nothing here writes to a buffer: Neovim gets edits for the text that it sent.
  */
 export class ReviewService {
   readonly #projects = new Projects();
@@ -89,7 +82,7 @@ export class ReviewService {
   }
 
   /** What each method takes, and what it gives. */
-  readonly #methods: Record<string, Method> = {
+  readonly methods = {
     /** Listed: all there is to review, files in order of their paths; `unchanged`: Neovim has this answer. */
     list: takes(requests.List, (request) => this.#list(request)),
     /** ShownFile with lines, or nothing: one file, also with unsaved text. */
@@ -138,7 +131,7 @@ export class ReviewService {
     // In the order in which the texts came.
     const params = this.#text.resolve(given);
     await this.#projects.catchUp();
-    const method = own<Method>(this.#methods, name);
+    const method = own<Answer>(this.methods, name);
     if (!method) throw new UserError(`the executable has no method review/${name}: update it`);
     return method(params);
   }

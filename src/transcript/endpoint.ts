@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { conversationsFolder, conversationsOf, transcriptOf } from "../claude/config-dir";
+import type { EditorPort } from "../editor/port";
 import { attempt } from "../lib/attempt";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
+import { takes } from "../lib/requests";
 import type { EndedCall } from "../review/unrecorded";
 import type { ToHost } from "./entries";
 import { trailOf } from "./trail";
@@ -14,8 +16,6 @@ import { WatchedTranscript } from "./watched";
 
 /** What the CLI writes together is one update. In ms. */
 const DEBOUNCE_MS = 15;
-/** Neovim may be asking its user something. */
-const REPORT_MS = 30_000;
 
 const optional = v.optional(v.string());
 /** `remote`: the name of the one where its Claude runs. */
@@ -36,10 +36,6 @@ interface Conversation {
   readonly toHost?: ToHost;
 }
 
-interface TranscriptPort {
-  call(method: string, params: object, deadlineMs: number): Promise<unknown>;
-}
-
 /**
  * Answers a Neovim's requests `transcript/…`, and reports to it what comes in the conversations that it shows.
  * It reads the CLI's own files; nothing is kept of them.
@@ -55,7 +51,7 @@ export class TranscriptEndpoint {
   #timer: Timer | undefined;
 
   constructor(
-    private readonly port: TranscriptPort,
+    private readonly editor: Pick<EditorPort, "call">,
     private readonly log: Log,
     /** Copies the conversation of a Claude in a remote, as it is now. */
     private readonly copy?: (remote: string, session: string) => Promise<Conversation>,
@@ -63,34 +59,26 @@ export class TranscriptEndpoint {
     private readonly onEnded?: (folder: string, call: EndedCall) => void,
   ) {}
 
-  async answer(method: string, params: unknown): Promise<unknown> {
-    switch (method) {
-      case "open":
-        return this.#open(await this.#find(v.parse(Session, params)));
-      case "earlier":
-        return this.#view(v.parse(Shown, params).view).earlier();
-      case "trail": {
-        const asked = v.parse(Trail, params);
-        const { path, toHost } = await this.#find(asked);
-        return readable(path, () => trailOf(path, asked.turn, toHost));
-      }
-      case "place": {
-        const { view, name, folder } = v.parse(Named, params);
-        const path = this.#view(view).toHost?.(name, folder);
-        return path !== undefined && existsSync(path) ? path : undefined;
-      }
-      case "watch":
-        return this.#watchAll(v.parse(Watched, params).sessions);
-      case "close":
-        this.#views.delete(v.parse(Shown, params).view);
-        return this.#follow();
-      default:
-        throw new Error("there is no such method");
-    }
-  }
+  readonly requests = {
+    open: takes(Session, async (session) => this.#open(await this.#find(session))),
+    earlier: takes(Shown, ({ view }) => this.#view(view).earlier()),
+    trail: takes(Trail, async (asked) => {
+      const { path, toHost } = await this.#find(asked);
+      return readable(path, () => trailOf(path, asked.turn, toHost));
+    }),
+    place: takes(Named, ({ view, name, folder }) => {
+      const path = this.#view(view).toHost?.(name, folder);
+      return path !== undefined && existsSync(path) ? path : undefined;
+    }),
+    watch: takes(Watched, ({ sessions }) => this.#watchAll(sessions)),
+    close: takes(Shown, ({ view }) => {
+      this.#views.delete(view);
+      this.#follow();
+    }),
+  };
 
   /** A number for the view, and its first part. */
-  #open({ path, toHost }: Conversation): object {
+  #open({ path, toHost }: Conversation) {
     const id = ++this.#last;
     const view = new View(path, toHost);
     const update = readable(path, () => view.update());
@@ -178,9 +166,12 @@ export class TranscriptEndpoint {
     if (news) void this.#send({ session, ...news }, "transcript_news");
   }
 
-  async #send(update: object, method = "transcript_changed"): Promise<void> {
-    await this.port
-      .call(method, update, REPORT_MS)
+  async #send(
+    update: object,
+    method: "transcript_changed" | "transcript_news" = "transcript_changed",
+  ): Promise<void> {
+    await this.editor
+      .call(method, update)
       .catch((error) => this.log.warn(`A part of a conversation was not shown: ${message(error)}`));
   }
 

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { message, UserError } from "../lib/errors";
 import { gitFolder, readGitFile } from "../lib/git-folder";
 import { realPath } from "../lib/paths";
+import { takes } from "../lib/requests";
 import { counted } from "../lib/visible";
 import { ChangedError, writeBelow } from "../review/decide/apply";
 import { differingPaths } from "../review/git/differing";
@@ -28,22 +29,20 @@ type Options = Pick<v.InferOutput<typeof Params>, "with_conflicts" | "unsaved">;
 const MAX_NAMES = 20;
 
 /** Answers what a Neovim's user wants of a linked worktree. */
-export class WorktreeEndpoint {
-  /** Throws a UserError. */
-  async answer(method: string, params: unknown): Promise<object> {
-    const { root, path, ...options } = v.parse(Params, params);
+export const worktreeRequests = { home: checked(home), remove: checked(remove) };
+
+function checked<R>(act: (trees: Trees, options: Options) => Promise<R>) {
+  return takes(Params, async ({ root, path, ...options }) => {
     try {
-      // Anybody can write that a folder is a worktree.
+      // Anyone can write that a folder is a worktree.
       if (path === root || !worktreesAround(root).includes(path)) {
         throw new UserError(`${path} is no other worktree of ${root}.`);
       }
-      if (method === "home") return await home({ root, path }, options);
-      await remove({ root, path });
-      return {};
+      return await act({ root, path }, options);
     } catch (error) {
       throw new UserError(message(error));
     }
-  }
+  });
 }
 
 /**
@@ -107,7 +106,7 @@ function problemWithWriting(root: string, { path, ours, after }: Coming): string
 }
 
 /** Removes a worktree in which nothing is that is nowhere else; its branch stays. Throws a UserError. */
-async function remove(trees: Trees): Promise<void> {
+async function remove(trees: Trees): Promise<object> {
   const { root, path } = trees;
   const refusal = (why: string) => new UserError(`${basename(path)} is not removed: ${why}`);
   const { paths, repositories } = await ask(path, differingPaths(path));
@@ -124,6 +123,7 @@ async function remove(trees: Trees): Promise<void> {
   // git looks for changes itself, too.
   const { code } = await ask(root, command(["worktree", "remove", path], { ms: GIT_MS }));
   if (code !== 0) throw refusal("git fails: `git worktree remove` says why");
+  return {};
 }
 
 /** As `git branch -d` counts. */

@@ -33,8 +33,8 @@ const write = (name: string, text = "") => {
   writeFileSync(path, text);
   return path;
 };
-const asked = async (method: string, word = "") =>
-  (await endpoint.answer(method, { folder, word })) as { text: string; detail?: string }[];
+const asked = async (method: "files" | "commands", word = "") =>
+  (await endpoint.requests[method]({ folder, word })) as { text: string; detail?: string }[];
 
 describe("files", () => {
   test("private ones are left out, and nothing else is", async () => {

@@ -61,11 +61,10 @@ const isUp = () => reports.filter(({ state }) => state === "up").length;
 const start = async (relay: readonly string[] = world.relay) => {
   const { project, token, nextToken } = world;
   const mappings = { [REMOTE]: project };
-  remote.answer("start", { name: "dev", relay, folder: project, mappings, token, nextToken });
+  remote.requests.start({ name: "dev", relay, folder: project, mappings, token, nextToken });
   await eventually("the relay", () => isUp() === 1);
 };
-const open = async () =>
-  (await transcript.answer("open", { session: ID, remote: "dev" })) as Opened;
+const open = async () => (await transcript.requests.open({ session: ID, remote: "dev" })) as Opened;
 const read = (file: string) => calls(`r${file}`, "Read", { file_path: file });
 
 test("a conversation of there is shown, in a private copy that is gone with the link", async () => {
@@ -88,7 +87,7 @@ test("the trail has the files of here alone", async () => {
   append(prompt("x".repeat(6_000_000)), read(`${REMOTE}/main.lua`), read("/etc/passwd"));
   append(answer("Hm"));
   await start();
-  const trail = await transcript.answer("trail", { session: ID, remote: "dev", turn: "all" });
+  const trail = await transcript.requests.trail({ session: ID, remote: "dev", turn: "all" });
   expect(trail).toMatchObject({ steps: [{ path: join(world.project, "main.lua") }] });
 });
 
@@ -98,7 +97,7 @@ test("a name in it is a file of the shared folders, or none", async () => {
   symlinkSync(join(world.folder, "secret"), join(world.project, "link"));
   await start();
   const { view } = await open();
-  const place = (name: string) => transcript.answer("place", { view, name, folder: world.project });
+  const place = (name: string) => transcript.requests.place({ view, name, folder: world.project });
   const main = join(world.project, "main.lua");
   expect(await place(`${REMOTE}/main.lua`)).toBe(main);
   expect(await place("main.lua")).toBe(main);
@@ -139,7 +138,7 @@ test("the relay sends no other file: not by the id, not by a symlink", async () 
 
 test("a subagent's conversation is not there, and says so", async () => {
   const params = { session: ID, remote: "dev", agent: "a1" };
-  expect(await outcomeOf(transcript.answer("open", params))).toThrow("subagent in a remote");
+  expect(await outcomeOf(transcript.requests.open(params))).toThrow("subagent in a remote");
 });
 
 /** A relay that answers each offset with this expression; what it gets is read back. */

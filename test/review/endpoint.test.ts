@@ -1,9 +1,10 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "#test";
+import type { Payload } from "../../src/editor/methods";
 import { Emitter } from "../../src/lib/emitter";
 import { stateFolder } from "../../src/lib/paths";
-import { answerRequests, type NeovimRequest } from "../../src/neovim/requests";
+import { answerRequests } from "../../src/neovim/requests";
 import { ReviewEndpoint } from "../../src/review/endpoint";
 import type { ReviewSummary } from "../../src/review/summary";
 import { World } from "./state/world";
@@ -15,15 +16,13 @@ beforeEach(() => {
 afterEach(() => world[Symbol.dispose]());
 
 test("a report that Neovim does not take stops neither answers nor what is reported later", async () => {
-  const onRequest = new Emitter<NeovimRequest>();
+  const onRequest = new Emitter<Payload<"request">>();
   const answered: number[] = [];
   const reported: ReviewSummary[] = [];
   const giveUp = Promise.withResolvers<void>();
-  const port = {
-    onRequest,
-    onDelta: new Emitter<{ folders?: string[] }>(),
-    state: { folders: [world.root] },
-    loadedFiles: () => [],
+  const editor = {
+    on: (event: string, listener: never) => event === "request" && onRequest.on(listener),
+    state: { folders: [world.root], buffers: [] },
     call: async (method: string, params: object) => {
       if (method === "request_answer") answered.push((params as { id: number }).id);
       else if (reported.push(params as ReviewSummary) === 1) await giveUp.promise;
@@ -31,8 +30,8 @@ test("a report that Neovim does not take stops neither answers nor what is repor
   };
   const warnings: string[] = [];
   const log = { warn: (text: string) => warnings.push(text), error: () => {} };
-  const endpoint = new ReviewEndpoint(port, log as never);
-  answerRequests(port, { review: endpoint }, log as never);
+  const endpoint = new ReviewEndpoint(editor as never, log as never);
+  answerRequests(editor as never, { review: endpoint }, log as never);
   endpoint.start();
   await eventually("the first report", () => reported.length === 1);
   world.claude({ a: "1\n" });

@@ -1,5 +1,5 @@
 /** Brings the worktree THERE home, once: the work trees HERE and THERE are its arguments. */
-import { WorktreeEndpoint } from "../../src/worktrees/endpoint";
+import { worktreeRequests } from "../../src/worktrees/endpoint";
 
 const [root, path] = process.argv.slice(2) as [string, string];
-await new WorktreeEndpoint().answer("home", { root, path });
+await worktreeRequests.home({ root, path });

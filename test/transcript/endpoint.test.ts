@@ -27,7 +27,7 @@ beforeEach(() => {
     sent.push(part as Part);
     return take();
   };
-  endpoint = new TranscriptEndpoint({ call }, { warn: () => {} } as never);
+  endpoint = new TranscriptEndpoint({ call: call as never }, { warn: () => {} } as never);
 });
 afterEach(() => {
   endpoint.end();
@@ -41,7 +41,7 @@ const append = (session: string, text: string, count = 1) =>
   appendFileSync(path(session), `${JSON.stringify(prompt(text))}\n`.repeat(count));
 const open = async (session: string) => {
   append(session, "begun");
-  return ((await endpoint.answer("open", { session })) as { view: number }).view;
+  return (await endpoint.requests.open({ session })).view;
 };
 const shown = (view: number, text: string) =>
   sent.some((part) => part.view === view && part.block?.lines.includes(`❯ ${text}`));
@@ -77,7 +77,7 @@ test("a part is sent when Neovim has taken the one before, and none of a view th
   taken = Promise.withResolvers<void>();
   first.resolve();
   await eventually("the second part", () => parts().length > 1);
-  endpoint.answer("close", { view });
+  endpoint.requests.close({ view });
   taken.resolve();
   await taken.promise;
   append("a", "third");

@@ -40,7 +40,7 @@ export class Diffs {
     private readonly editor: EditorPort,
     private readonly log: Log,
   ) {
-    editor.onDiffEnd.on((end) => this.#ended(end));
+    editor.on("diff_ended", (end) => this.#ended(end));
   }
 
   /** Shows a proposal. Resolves when the user decided, or the diff was closed, or `signal` aborted. */

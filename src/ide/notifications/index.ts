@@ -32,7 +32,7 @@ export class Notifications {
     this.#mentions = new Mentions(editor, this.#subscribers, log);
     this.#notifyDiagnostics(editor);
     this.#notifyResources(editor);
-    editor.onLogEvent.on(({ name, data }) => {
+    editor.on("log_event", ({ name, data }) => {
       // The CLI would only count them in its telemetry.
       for (const client of this.#subscribers) {
         if (!isClaudeCode(client)) client.notify("log_event", { eventName: name, eventData: data });
@@ -88,7 +88,7 @@ export class Notifications {
       this.#notify("diagnostics_changed", { uris: [...changed].map((path) => fileUri(path)) });
       changed.clear();
     });
-    editor.onDelta.on(({ diagnostics = [] }) => {
+    editor.on("state", ({ diagnostics = [] }) => {
       for (const { path } of diagnostics) changed.add(path);
       if (changed.size > 0) notify();
     });
@@ -103,7 +103,7 @@ export class Notifications {
       sent = now;
       this.#notify("notifications/resources/list_changed", undefined);
     });
-    editor.onDelta.on(({ full, buffers, removed }) => {
+    editor.on("state", ({ full, buffers, removed }) => {
       if (full || buffers || removed) compare();
     });
   }

@@ -18,11 +18,11 @@ export class Mentions {
     private readonly subscribers: ReadonlySet<Client>,
     private readonly log: Log,
   ) {
-    editor.onMention.on((mention) => {
+    editor.on("mention", (mention) => {
       this.#waiting.push(mention);
       this.deliver();
     });
-    editor.onMentionsWithdrawn.on((ids) => {
+    editor.on("mentions_withdrawn", ({ ids }) => {
       this.#waiting = this.#waiting.filter(({ id }) => !ids.includes(id));
     });
   }

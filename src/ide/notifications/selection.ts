@@ -15,7 +15,7 @@ export class SelectionNotifier {
     private readonly editor: EditorPort,
     subscribers: ReadonlySet<Client>,
   ) {
-    editor.onSelection.on((selection) => {
+    editor.on("selection", (selection) => {
       for (const client of subscribers) this.#send(client, selection);
     });
   }

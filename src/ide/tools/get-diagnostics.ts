@@ -95,7 +95,7 @@ async function settled(editor: EditorPort, deadlineMs: number): Promise<void> {
       resolve();
     };
     const timer = setTimeout(finish, left);
-    const stop = editor.onDelta.on(() => {
+    const stop = editor.on("state", () => {
       if (editor.state.pending.size === 0) finish();
     });
   });
