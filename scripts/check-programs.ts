@@ -23,7 +23,7 @@ const STARTS: Record<string, string> = {
   [`${LUA}/terminal/providers/tmux.lua`]: "tmux, by on_path()",
   "src/commands/edit.ts": "the user's own editor, by /bin/sh as git does",
   "src/review/record/comparison-request.ts": "itself",
-  "src/lib/process-group.ts": "the Claude CLI or an interpreter, by onPath()",
+  "src/lib/process-group.ts": "the Claude CLI, by onPath()",
   "src/remote/helpers.ts": "itself",
   "src/remote/link.ts": "what starts the relay, by onPath()",
   "src/review/git/run.ts": "git, by onPath()",

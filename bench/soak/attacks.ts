@@ -89,7 +89,7 @@ const NAMES = [
 ];
 const TOOLS = [
   ...["openFile", "saveDocument", "checkDocumentDirty", "getDiagnostics", "close_tab", "openDiff"],
-  ...["getOpenEditors", "closeAllDiffTabs", "executeCode", "constructor", "__proto__"],
+  ...["getOpenEditors", "closeAllDiffTabs", "constructor", "__proto__"],
 ];
 
 async function handshake({ lock, random }: Target): Promise<string | undefined> {

@@ -1,6 +1,3 @@
-import type { EditorPort } from "../../src/editor/port";
-import type { Diffs } from "../../src/ide/diffs/diffs";
-import type { Rejections } from "../../src/ide/diffs/rejections";
 import { createTools } from "../../src/ide/tools";
 import type { Tool } from "../../src/mcp/tool";
 import { createMethodTools } from "../../src/methods";
@@ -21,10 +18,7 @@ const EDITOR = {} as never;
 
 /** The generated parts of the help files, by the name with which a page asks for them. */
 export function sections(facts: Facts): Record<string, string> {
-  const websocket = createTools(EDITOR as EditorPort, EDITOR as Diffs, EDITOR as Rejections, {
-    enabled: true,
-    languages: { python: ["python3", "-"] },
-  });
+  const websocket = createTools(EDITOR, EDITOR, EDITOR);
   return {
     subcommands: subcommands(facts.subcommands),
     commands: commands(facts.commands),

@@ -78,7 +78,7 @@ async function run(
     report("clients", { clients: clients.map(described) });
     void attached.then(() => requests.clientsChanged());
   };
-  const server = createIdeServer(editor, log, onClientsChanged, launch.options.execute_code);
+  const server = createIdeServer(editor, log, onClientsChanged);
   listener.admit({
     token,
     onConnect: (transport) => server.connect(transport),

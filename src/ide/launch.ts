@@ -2,7 +2,6 @@ import * as v from "valibot";
 import { USAGE_EXIT, UserError } from "../lib/errors";
 import { parseJson } from "../lib/json";
 import { LOG_LEVELS } from "../lib/log";
-import { ExecuteCodeOptions } from "./tools/execute-code";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
@@ -25,8 +24,6 @@ const Launch = v.object({
   portRange: v.optional(PortRange),
   workspaceFolders: v.array(v.string()),
   logFile: v.nullish(v.string()),
-  /** The user's options that concern the executable, as setup() resolved them. */
-  options: v.optional(v.object({ execute_code: v.optional(ExecuteCodeOptions) }), {}),
   logLevel: v.optional(v.picklist(LOG_LEVELS), "info"),
 });
 

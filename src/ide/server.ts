@@ -10,7 +10,6 @@ import { REASON, Rejections } from "./diffs/rejections";
 import { Notifications } from "./notifications";
 import { createResources } from "./resources";
 import { createTools } from "./tools";
-import type { ExecuteCodeOptions } from "./tools/execute-code";
 
 /** Reaches the model as the instructions of the MCP server "ide". */
 const INSTRUCTIONS =
@@ -34,7 +33,6 @@ export function createIdeServer(
   editor: EditorPort,
   log: Log,
   onClientsChanged: (clients: readonly Client[]) => void,
-  executeCode?: ExecuteCodeOptions,
 ): IdeServer {
   const diffs = new Diffs(editor, log);
   const rejections = new Rejections(editor, diffs, log);
@@ -44,7 +42,7 @@ export function createIdeServer(
     {
       info: { name: NAME, version: VERSION },
       instructions: INSTRUCTIONS,
-      tools: createTools(editor, diffs, rejections, executeCode),
+      tools: createTools(editor, diffs, rejections),
       resources: createResources(editor, [
         {
           uri: REASON,

@@ -94,7 +94,6 @@ const TOOLS: ToolRules<IdeToolName> = {
   closeAllDiffTabs: { input: {}, output: asTheyAre },
   close_tab: { input: { tab_name: "plain" }, output: asTheyAre },
   saveDocument: "never",
-  executeCode: "never",
 };
 
 const resourceList: RequestRule = {

@@ -6,8 +6,6 @@ import {
   eventually,
   isolatedEnv,
   NEOVIMS,
-  NEWEST,
-  TestClient,
   TestNeovim,
   temporaryFolder,
 } from "#test";
@@ -132,20 +130,6 @@ describe("the executable", () => {
     writeFileSync(join(bin, "claude"), "#!/usr/bin/env node\n", { mode: 0o755 });
     symlinkSync("/bin/sh", join(bin, "node"));
     await run(`.:${bin}:/usr/bin:/bin`, "doctor");
-    expect(existsSync(join(project, "ran"))).toBe(false);
-  });
-
-  test("executeCode takes no interpreter from the workspace", async () => {
-    claims("A project's programs are not run");
-    await using neovim = await TestNeovim.start({
-      version: NEWEST,
-      cwd: project,
-      setup: `{ execute_code = { enabled = true, languages = { sh = { "sh", "-s" }, node = { "node" } } } }`,
-      env: { PATH: `.:${bin}/none:/usr/bin:/bin` },
-    });
-    using client = await TestClient.open(await neovim.lock());
-    const { content } = await client.call("executeCode", { code: "echo hi", language: "sh" });
-    expect(content[0]?.text).toBe("hi\n");
     expect(existsSync(join(project, "ran"))).toBe(false);
   });
 });

@@ -84,7 +84,7 @@ onNewestNeovim(
       const { tools } = await cli.request<{ tools: { name: string }[] }>("tools/list");
       const names = tools.map(({ name }) => name);
       expect(names).toContain("openDiff");
-      for (const name of ["executeCode", "saveDocument"]) {
+      for (const name of ["unknownTool", "saveDocument"]) {
         expect(names).not.toContain(name);
         const code = `open(${JSON.stringify(join(outside, "made"))}, "w")`;
         const answer = await outcomeOf(cli.call(name, { code, filePath: `${THERE}/a.txt` }));
@@ -401,7 +401,6 @@ onNewestNeovim(
         checkDocumentDirty: ["filePath"],
         saveDocument: ["filePath"],
         close_tab: ["tab_name"],
-        executeCode: ["code"],
         getCurrentSelection: [],
         getLatestSelection: [],
         getOpenEditors: [],
@@ -486,9 +485,11 @@ onNewestNeovim(
     });
   },
   {
-    setup: `{ execute_code = { enabled = true }, terminal = { remote = "${NAME}" }, ${remotesOption(
-      { command: STAND_IN, relay: world.relay, path_mappings: { [THERE]: world.project } },
-    )} }`,
+    setup: `{ terminal = { remote = "${NAME}" }, ${remotesOption({
+      command: STAND_IN,
+      relay: world.relay,
+      path_mappings: { [THERE]: world.project },
+    })} }`,
     cwd: world.project,
     // Once a file is read, and before the plugin learns of it.
     args: ["--cmd", "autocmd BufReadPost * lua if _G.ON_READ then _G.ON_READ() end"],

@@ -11,7 +11,6 @@
 ---@field port_range { [1]: integer, [2]: integer }
 ---@field log claude-code.LogConfig|{}
 ---@field binary claude-code.BinaryConfig|{}
----@field execute_code claude-code.ExecuteCodeConfig|{}
 ---@field terminal claude-code.TerminalConfig|{}
 ---The containers, sandboxes and other machines where Claude may run, by their names.
 ---@field remotes table<string, claude-code.Remote|fun(folder: string): claude-code.Remote>
@@ -68,10 +67,6 @@
 ---@field next_diff string|string[]|false
 ---@field previous_diff string|string[]|false
 ---@field merge string|string[]|false
-
----@class claude-code.ExecuteCodeConfig
----@field enabled boolean Whether Claude may run code with the tool executeCode.
----@field languages table<string, string[]> The command that runs each language.
 
 ---@class claude-code.LanguageToolsConfig
 ---@field rename boolean Whether Claude may rename symbols through your language servers.

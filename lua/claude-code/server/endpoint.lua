@@ -104,7 +104,6 @@ function M.launch_line(executable, wanted)
     workspaceFolders = require("claude-code.lib.workspace").folders(),
     logFile = log.level ~= "off" and log.path() or vim.NIL,
     logLevel = log.level ~= "off" and log.level or "error",
-    options = { execute_code = config.get().execute_code },
   })
 end
 

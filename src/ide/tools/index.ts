@@ -3,7 +3,6 @@ import type { Diffs } from "../diffs/diffs";
 import type { Rejections } from "../diffs/rejections";
 import { closeAllDiffTabs, closeTab } from "./close-tab";
 import { checkDocumentDirty, openFile, saveDocument } from "./documents";
-import { type ExecuteCodeOptions, executeCode } from "./execute-code";
 import { getDiagnostics } from "./get-diagnostics";
 import { getCurrentSelection, getLatestSelection } from "./get-selection";
 import { openDiff } from "./open-diff";
@@ -12,13 +11,8 @@ import { getOpenEditors, getWorkspaceFolders } from "./workspace";
 
 export type IdeToolName = ReturnType<typeof createTools>[number]["name"];
 
-/** The tools of spec 02, in its order. executeCode is not even listed unless the user enabled it. */
-export function createTools(
-  editor: EditorPort,
-  diffs: Diffs,
-  rejections: Rejections,
-  options?: ExecuteCodeOptions,
-) {
+/** The tools of spec 02, in its order. It leaves executeCode to us, and the CLI has a shell. */
+export function createTools(editor: EditorPort, diffs: Diffs, rejections: Rejections) {
   const names = new FileNames();
   return [
     openDiff(editor, diffs, rejections, names),
@@ -32,6 +26,5 @@ export function createTools(
     saveDocument(editor),
     closeAllDiffTabs(diffs),
     closeTab(editor, diffs, rejections),
-    ...(options?.enabled ? [executeCode(editor, options)] : []),
   ];
 }

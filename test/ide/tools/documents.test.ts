@@ -454,13 +454,6 @@ onEachNeovim((session) => {
       expect(tools.find((tool) => tool.name === "close_tab")).not.toHaveProperty("description");
     });
   });
-
-  test("executeCode is not there unless it was enabled", async () => {
-    const { tools } = await session.client.request<{ tools: { name: string }[] }>("tools/list");
-    expect(tools.map((tool) => tool.name)).not.toContain("executeCode");
-    const outcome = await outcomeOf(session.client.call("executeCode", { code: "1" }));
-    expect(outcome).toThrow("Unknown tool: executeCode");
-  });
 });
 
 /** Windows, their buffers and views, and the current one. */

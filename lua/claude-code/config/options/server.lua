@@ -22,20 +22,6 @@ local port_range = {
   end,
 }
 
----@type claude-code.Type
-local commands = {
-  expected = 'a table of commands such as { python = { "python3", "-" } }',
-  lua = "table<string, string[]>",
-  accepts = function(value)
-    local command = t.list_of(t.string)
-    return type(value) == "table"
-      and next(value) ~= nil
-      and vim.iter(pairs(value)):all(function(language, words)
-        return type(language) == "string" and command.accepts(words) and #words > 0
-      end)
-  end,
-}
-
 ---@type claude-code.Option[]
 return {
   {
@@ -78,20 +64,5 @@ return {
     description = "The address to download from, in place of the project's releases: the archive is "
       .. "MIRROR/vVERSION/FILE there. It must match the checksum in the plugin, as any other.",
     refused = false,
-  },
-  {
-    key = "execute_code.enabled",
-    type = t.boolean,
-    default = false,
-    description = "Whether Claude may run code with the tool executeCode. The code runs outside of "
-      .. "Neovim, in the workspace, with your permissions, for 30 seconds at most. Claude Code asks you "
-      .. "before each run.",
-  },
-  {
-    key = "execute_code.languages",
-    type = commands,
-    default = { python = { "python3", "-" } },
-    description = "The command that runs each language. It receives the code on stdin. Code that "
-      .. "names no language is Python, or, without an entry for it, the first in alphabetical order.",
   },
 }
